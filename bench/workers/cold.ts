@@ -8,7 +8,7 @@ import { SegmentWriter } from "../../src/logs/cold/store/writer.ts";
 import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
 import { toFilter } from "../../src/logs/query/schema.ts";
-import { readUnits } from "../../test/objects/cold/read-units.ts";
+import { readBlocks } from "../../test/objects/cold/read-blocks.ts";
 import { type ColdFill, type ColdRun, coldBatches } from "../cold-data.ts";
 
 const WORKSPACE = "ws_000000000001";
@@ -121,7 +121,7 @@ async function scan(
     meta,
     blocks: blocksToRead(meta, { ...filter, tests }).slice(tail ? -1 : 0),
   }));
-  for await (const unit of readUnits(store, WORKSPACE, wanted, null)) {
+  for await (const unit of readBlocks(store, WORKSPACE, wanted, null)) {
     const pass = () => {
       passed++;
     };

@@ -172,7 +172,7 @@ describe("the cascade's explanation", () => {
 });
 
 /** Ids that do not exist: calls with them change nothing, but a limit applies. */
-const NOBODY = {
+const UNKNOWN_IDS = {
   keyId: "key_000000000000",
   logId: "log_0",
   userId: "usr_000000000000",
@@ -182,7 +182,7 @@ const NOBODY = {
 function realPath({ account, projectId }: Tenant, { method, pattern }: ApiRoute): string {
   // An existing one would be deleted.
   const project = method === "DELETE" ? "proj_000000000000" : projectId;
-  return pathOf(pattern, { ...NOBODY, workspaceId: account.workspaceId, projectId: project });
+  return pathOf(pattern, { ...UNKNOWN_IDS, workspaceId: account.workspaceId, projectId: project });
 }
 
 /** The limit in the response headers of a request to a route. */
@@ -201,7 +201,7 @@ async function limitOf(tenant: Tenant, route: ApiRoute): Promise<number> {
 
 async function choose(page: Page, { projectId }: Tenant, route: ApiRoute): Promise<void> {
   await page.getByLabel("Request", { exact: true }).selectOption(String(ROUTES.indexOf(route)));
-  const values = { ...NOBODY, projectId: route.method === "DELETE" ? "proj_000000000000" : projectId };
+  const values = { ...UNKNOWN_IDS, projectId: route.method === "DELETE" ? "proj_000000000000" : projectId };
   const labels = {
     keyId: "Key id",
     logId: "Log id",

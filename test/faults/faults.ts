@@ -58,7 +58,7 @@ async function lookAgain(service: Service, { name, account, projects }: Past): P
   if (!first) return;
   const course = new Course();
   const kept = [first.project, ...others.map(({ project }) => project)] as const;
-  const world = { name, service, account, kept, doomed: first.project, random: new Random(0), course };
+  const world = { name, service, account, kept, deletedProject: first.project, random: new Random(0), course };
   for (const { project, batches } of projects) {
     await Promise.all(batches.map((batch) => send(service, project, batch, course)));
   }

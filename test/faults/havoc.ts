@@ -79,26 +79,26 @@ export async function kill({ course, service, random: seeded }: World): Promise<
 }
 
 /** Deletes one project in the middle of the round. */
-export async function doom(world: World): Promise<void> {
-  const { course, service, account, doomed, random: seeded } = world;
-  const random = seeded.fork("doom");
+export async function deleteInBetween(world: World): Promise<void> {
+  const { course, service, account, deletedProject, random: seeded } = world;
+  const random = seeded.fork("delete");
   await course.pause(random.int(300, 2000));
   const seed = random.int(0, 2 ** 30);
   if (random.oneIn(2)) await unlessKilled(() => sendLate(world, seed));
-  doomed.deletion = "asked";
-  const path = `/projects/${doomed.id}`;
+  deletedProject.deletion = "asked";
+  const path = `/projects/${deletedProject.id}`;
   const { status, body } = await service.insist(path, { ...account, method: "DELETE" });
   // 404 if the response to an earlier attempt was lost.
   if (status !== 200 && status !== 404)
     course.report([`the deletion was answered with ${status} ${JSON.stringify(body)}`]);
-  doomed.deletion = "done";
+  deletedProject.deletion = "done";
 }
 
 /** Attempts to find a moment at which a flush of the project to delete is in flight. */
 const LATE_TRIES = 6;
 
 /** Delays a write of the cold tier until its project was deleted and cleaned up there. */
-async function sendLate({ service, account, doomed }: World, seed: number): Promise<void> {
+async function sendLate({ service, account, deletedProject }: World, seed: number): Promise<void> {
   const { server } = service;
   const { workspaceId } = account;
   const late = { ...CALM, seed, writer: { ...CALM.writer, late: 1, lateMs: 2000 } };
@@ -107,7 +107,7 @@ async function sendLate({ service, account, doomed }: World, seed: number): Prom
     await server.order({ do: "alarm", workspaceId, times: 1, atOnce: false, isEager: true });
     const { intents } = await server.look(workspaceId);
     await server.plan({ ...CALM, seed });
-    if (intents.includes(doomed.id)) return;
+    if (intents.includes(deletedProject.id)) return;
     await server.order({ do: "alarm", workspaceId, times: 1, atOnce: false, isEager: true });
   }
 }

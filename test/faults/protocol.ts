@@ -79,7 +79,7 @@ export interface Look {
   projects: { id: string; lastSeq: number; flushedSeq: number; waiting: Held; recent: Held }[];
   /** Rows of batches, their parts and receipts without an existing project. */
   orphans: number;
-  doomed: number;
+  deletedProjects: number;
   /** Projects with a flush in progress. */
   intents: string[];
   setAside: number;

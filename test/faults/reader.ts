@@ -52,16 +52,16 @@ export async function read(world: World, name: string, reads: Read[]): Promise<v
   const random = world.random.fork(name);
   while (!course.isOver) {
     const wholeWorkspace = random.oneIn(4);
-    const projects = wholeWorkspace ? [...kept, world.doomed] : [random.pick(kept)];
+    const projects = wholeWorkspace ? [...kept, world.deletedProject] : [random.pick(kept)];
     const wish = {
       projects,
       filter: anyFilter(random, Date.now()),
       order: random.pick(["asc", "desc"] as const),
       limit: random.oneIn(3) ? 1000 : random.int(20, 300),
     };
-    const isWithoutDoomed = world.doomed.deletion === "done";
+    const isDeleted = world.deletedProject.deletion === "done";
     const found = await readPages(world, wish, `${name}, read ${reads.length}`);
-    if (isWithoutDoomed && found.rows.some(({ projectId }) => projectId === world.doomed.id)) {
+    if (isDeleted && found.rows.some(({ projectId }) => projectId === world.deletedProject.id)) {
       throw new Broken("A query found entries of a deleted project.");
     }
     reads.push(found);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { SentBatch } from "./batch.ts";
 import { EVERYTHING, type Filter, timeFilter } from "./filters.ts";
-import { anyPlan, doom, kill, roundSettings, wreak } from "./havoc.ts";
+import { anyPlan, deleteInBetween, kill, roundSettings, wreak } from "./havoc.ts";
 import type { Project } from "./project.ts";
 import { CALM, type Counts, type Look } from "./protocol.ts";
 import { Random } from "./random.ts";
@@ -52,15 +52,15 @@ export async function playRound(service: Service, seed: number): Promise<{ past:
   const random = new Random(seed);
   const name = `r${seed}`;
   await service.server.plan(CALM);
-  const { projects, ...account } = await service.tenant(["first", "second", "doomed"]);
-  const { first, second, doomed } = projects;
+  const { projects, ...account } = await service.tenant(["first", "second", "deleted"]);
+  const { first, second, deleted: deletedProject } = projects;
   const course = new Course();
-  const world: World = { name, service, account, kept: [first, second], doomed, random, course };
+  const world: World = { name, service, account, kept: [first, second], deletedProject, random, course };
   const tails = [
     new TailReader(world, first, EVERYTHING, "whole"),
     new TailReader(world, first, ERRORS, "errors"),
     new TailReader(world, second, EVERYTHING, "whole"),
-    new TailReader(world, doomed, EVERYTHING, "doomed"),
+    new TailReader(world, deletedProject, EVERYTHING, "deleted"),
   ];
   const load = await runLoad(world, tails);
   const truths = await judge(world, tails, load);
@@ -83,7 +83,7 @@ interface Load {
 }
 
 async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load> {
-  const { course, service, kept, doomed, random } = world;
+  const { course, service, kept, deletedProject, random } = world;
   const settings = roundSettings(random);
   await service.server.plan(anyPlan(random, settings));
   // The object was created with other settings.
@@ -94,7 +94,9 @@ async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load
   for (const tail of tails) void act("tail", () => tail.follow());
   await Promise.all([
     act("clock", () => runClock(world)),
-    ...[...kept, ...kept, doomed].map((project, index) => act("writer", () => write(world, project, `w${index}`))),
+    ...[...kept, ...kept, deletedProject].map((project, index) =>
+      act("writer", () => write(world, project, `w${index}`)),
+    ),
     act("reader 1", () => read(world, "reader 1", load.reads)),
     act("reader 2", () => read(world, "reader 2", load.reads)),
     act("counter", () => count(world, "counter", load.counts)),
@@ -104,7 +106,7 @@ async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load
     act("kill", async () => {
       load.kills = await kill(world);
     }),
-    act("doom", () => doom(world)),
+    act("delete", () => deleteInBetween(world)),
   ]);
   refuse(course.problems);
   await service.server.plan({ ...CALM, settings });
@@ -220,7 +222,7 @@ async function finalDisk({ service, account }: World, truths: Map<Project, Truth
   await drain(service, account);
   await server.order({ do: "quiet" });
   await server.order({ do: "age-deletions", workspaceId });
-  await untilLook(service, account, ({ doomed }) => doomed === 0);
+  await untilLook(service, account, ({ deletedProjects }) => deletedProjects === 0);
   const usage = await service.data<Usage>(`/workspaces/${workspaceId}/usage`, account);
   const entries = [...truths.values()].reduce((sum, truth) => sum + truth.length, 0);
   const { recent, stored, flush } = usage;

@@ -11,7 +11,7 @@ export interface World {
   account: Account;
   /** Projects that exist during the whole round, and the one that is deleted in the middle of it. */
   kept: readonly [Project, ...Project[]];
-  doomed: Project;
+  deletedProject: Project;
   /** Each actor forks a separate generator. */
   random: Random;
   course: Course;

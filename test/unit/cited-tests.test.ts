@@ -8,7 +8,9 @@ const RULE = "(?:R|O)\\d+";
 
 /** Titles of a test file, in its order. */
 function titlesOf(file: string): string[] {
-  return [...read(file).matchAll(/(?:\bit|\btest|\bdescribe|\))\(\s*(["`])(.*?)\1,/gs)].map(([, , title = ""]) => title);
+  return [...read(file).matchAll(/(?:\bit|\btest|\bdescribe|\))\(\s*(["`])(.*?)\1,/gs)].map(
+    ([, , title = ""]) => title,
+  );
 }
 
 const testFiles = readdirSync(path.join(ROOT, "test"), { recursive: true, encoding: "utf8" })

@@ -31,8 +31,8 @@ async function usageOf({ account }: Tenant): Promise<UsageShape> {
  * Sends batches one after the other while `goesOn` returns true, and repeats each until it is acknowledged.
  * @returns messages by `seq`
  */
-async function write({ key, projectId }: Tenant, acked: Map<number, string>, goesOn: () => boolean): Promise<void> {
-  while (goesOn()) {
+async function write({ key, projectId }: Tenant, acked: Map<number, string>, continues: () => boolean): Promise<void> {
+  while (continues()) {
     const messages = Array.from({ length: BATCH }, (_, index) => `${key.id} ${acked.size + index} ${Math.random()}`);
     const headers = { "Idempotency-Key": messages[0]?.slice(0, 100) ?? "" };
     const body = messages.map((message) => ({ message, data: { filler: "x".repeat(50) } }));

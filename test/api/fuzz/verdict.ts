@@ -71,8 +71,7 @@ function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: str
     if (status !== 200 && status !== 201) return `status ${status}`;
     return success === true && error === null && typeof data === "object" ? null : "an invalid success";
   }
-  if (success !== false || data !== null || typeof error !== "object" || error === null)
-    return "an invalid failure";
+  if (success !== false || data !== null || typeof error !== "object" || error === null) return "an invalid failure";
   // SAFETY: as above.
   const { code, message, details, ...more } = error as Record<string, unknown>;
   if (CODES.get(String(code)) !== status) return `code ${code} with status ${status}`;

@@ -60,17 +60,17 @@ describe("200 parallel requests against a limit of 50", () => {
   test("never admit more than 50 if the server is killed under load, acknowledged before and after together", async () => {
     const tenant = await limitedTenant(50, 3600);
     let acknowledged = 0;
-    const fire = async () => {
+    const writeUntilKilled = async () => {
       try {
         for (;;) if ((await write(tenant)).status === 201) acknowledged++;
       } catch {
         // The server was killed.
       }
     };
-    const gunners = Array.from({ length: 4 }, fire);
+    const writers = Array.from({ length: 4 }, writeUntilKilled);
     while (acknowledged < 10) await write(tenant).then(({ status }) => status === 201 && acknowledged++);
     await server.kill9();
-    await Promise.all(gunners);
+    await Promise.all(writers);
     await server.restart();
     acknowledged += (await burst(tenant, 100)).admitted.length;
     // A request that was admitted but killed before its response counts, too. The total may be lower, never higher.

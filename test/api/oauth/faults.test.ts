@@ -347,27 +347,27 @@ describe("a service with other settings", () => {
   });
 
   test("an unreachable or falsely named issuer is a provider's error at the start", async () => {
-    const nobody = await serviceWith({
+    const unreachable = await serviceWith({
       PROVIDER_B_CLIENT_ID: "x",
       PROVIDER_B_ISSUER: `http://127.0.0.1:${await freePort()}`,
     });
-    const answer = await new Browser().request(`${nobody.url}/auth/oauth/provider_b`);
+    const answer = await new Browser().request(`${unreachable.url}/auth/oauth/provider_b`);
     expect(answer.headers.get("Location")).toBe(`${FRONTEND}/auth/callback?error=OAUTH_PROVIDER_ERROR`);
-    await nobody.stop();
-    const liar = await startForgingIssuer();
-    const fooled = await serviceWith({ PROVIDER_B_CLIENT_ID: "x", PROVIDER_B_ISSUER: liar.url });
+    await unreachable.stop();
+    const forger = await startForgingIssuer();
+    const fooled = await serviceWith({ PROVIDER_B_CLIENT_ID: "x", PROVIDER_B_ISSUER: forger.url });
     const forgeries: Record<string, string>[] = [
       { issuer: "https://evil.example.com" },
       { authorization_endpoint: "http://evil.example.com/authorize" },
       { authorization_endpoint: "javascript:alert(1)" },
     ];
     for (const forged of forgeries) {
-      liar.reset();
-      liar.forgeDiscovery(({ body }) => Object.assign(body, forged));
+      forger.reset();
+      forger.forgeDiscovery(({ body }) => Object.assign(body, forged));
       const refused = await new Browser().request(`${fooled.url}/auth/oauth/provider_b`);
       expect(refused.headers.get("Location")).toBe(`${FRONTEND}/auth/callback?error=OAUTH_PROVIDER_ERROR`);
     }
     await fooled.stop();
-    await liar.stop();
+    await forger.stop();
   });
 });

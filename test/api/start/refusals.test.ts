@@ -42,15 +42,18 @@ describe("a start that is not possible", () => {
     expect(output).not.toContain("    at ");
   });
 
-  test.each(["0.0.0.0", "::"])("refuses HOST=%s with MAILER=outbox, which would show all mails to other machines", async (host) => {
-    const dataDir = path.join(temporaryDir(), "data");
-    const { code, output } = await failedStart({ PORT: String(await freePort()), HOST: host, DATA_DIR: dataDir });
-    expect(code).toBe(1);
-    expect(output).toContain(`HOST=${host} lets other machines in`);
-    expect(output).toContain("MAILER=outbox");
-    expect(output).not.toContain("    at ");
-    expect(existsSync(dataDir)).toBe(false);
-  });
+  test.each(["0.0.0.0", "::"])(
+    "refuses HOST=%s with MAILER=outbox, which would show all mails to other machines",
+    async (host) => {
+      const dataDir = path.join(temporaryDir(), "data");
+      const { code, output } = await failedStart({ PORT: String(await freePort()), HOST: host, DATA_DIR: dataDir });
+      expect(code).toBe(1);
+      expect(output).toContain(`HOST=${host} lets other machines in`);
+      expect(output).toContain("MAILER=outbox");
+      expect(output).not.toContain("    at ");
+      expect(existsSync(dataDir)).toBe(false);
+    },
+  );
 
   test("never replaces secrets that it cannot read", async () => {
     const dataDir = temporaryDir();

@@ -106,7 +106,7 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
         count("batches WHERE project NOT IN (SELECT num FROM projects)") +
         count("batch_parts WHERE commit_no NOT IN (SELECT commit_no FROM batches)") +
         count("receipts WHERE project NOT IN (SELECT num FROM projects)"),
-      doomed: count("doomed_projects"),
+      deletedProjects: count("doomed_projects"),
       intents: sql
         .exec<{ id: string }>("SELECT id FROM flush_intents JOIN projects ON num = project")
         .toArray()

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { readAccount } from "../../../src/accounts/account.ts";
 import { finishPurge, purgeAccount, unfinishedPurge } from "../../../src/accounts/deletion.ts";
-import { mailedToken, promisedBy } from "./mail-support.ts";
+import { mailedToken, pendingMailsOf } from "./mail-support.ts";
 import {
   type Answer,
   bearer,
@@ -258,6 +258,6 @@ describe("O5: the first proof of an address purges what was added before", () =>
       storage.sql.exec("SELECT id FROM keys WHERE revoked_at IS NULL").toArray(),
     );
     expect(rows).toEqual([]);
-    expect(await promisedBy(attacker.user.id)).toEqual([]);
+    expect(await pendingMailsOf(attacker.user.id)).toEqual([]);
   });
 });

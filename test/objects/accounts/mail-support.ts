@@ -31,7 +31,7 @@ export function rowsOf(owner: string, sql: string): Promise<Record<string, unkno
 }
 
 /** Ids of an owner's pending mails. */
-export async function promisedBy(owner: string): Promise<string[]> {
+export async function pendingMailsOf(owner: string): Promise<string[]> {
   return (await rowsOf(owner, "SELECT id FROM promised_mails ORDER BY id")).map(({ id }) => String(id));
 }
 
@@ -48,7 +48,7 @@ export async function consume(messages: MailMessage[], overrides: object = {}, a
 
 /** Sends all pending mails of an owner. */
 export async function deliver(owner: string): Promise<void> {
-  const ids = await promisedBy(owner);
+  const ids = await pendingMailsOf(owner);
   await consume(ids.map((id) => [owner, id]));
 }
 

@@ -11,7 +11,7 @@ import {
   emailStub,
   mailedToken,
   mailsTo,
-  promisedBy,
+  pendingMailsOf,
   requestsAnswered,
   rowsOf,
 } from "./mail-support.ts";
@@ -60,7 +60,7 @@ describe("magic link", () => {
     await runInDurableObject(userStub(user.id), (_, { storage }) => {
       expect(readAccount(storage.sql)).toMatchObject({ passwordHash: null, emailVerified: true, confirmed: true });
     });
-    expect(await promisedBy(user.id)).toEqual([]);
+    expect(await pendingMailsOf(user.id)).toEqual([]);
     expect((await login("new.person@example.com")).code).toBe("INVALID_CREDENTIALS");
     const again = magic(await useMagic(await forcedMagicToken("new.person@example.com")));
     expect([again.isNewUser, again.user.id]).toEqual([false, user.id]);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS } from "../../../src/accounts/families.ts";
 import { mintRefreshToken, openRefreshToken } from "../../../src/accounts/refresh.ts";
 import { newId } from "../../../src/ids.ts";
-import { deliver, mailedToken, mailsTo, promisedBy } from "./mail-support.ts";
+import { deliver, mailedToken, mailsTo, pendingMailsOf } from "./mail-support.ts";
 import {
   type Answer,
   bearer,
@@ -332,7 +332,7 @@ describe("POST /auth/refresh", () => {
       await refreshed(refreshToken);
       await refused(refreshToken, "REFRESH_TOKEN_REUSED");
     }
-    expect(await promisedBy(user.id)).toHaveLength(1);
+    expect(await pendingMailsOf(user.id)).toHaveLength(1);
     await deliver(user.id);
     expect((await mailsTo("r11@example.com", "notice")).map(({ subject }) => subject)).toEqual([
       "One of your sessions was ended",
@@ -342,7 +342,7 @@ describe("POST /auth/refresh", () => {
     await refreshed(refreshToken);
     await refused(refreshToken, "REFRESH_TOKEN_REUSED");
     clock.mockRestore();
-    expect(await promisedBy(user.id)).toHaveLength(1);
+    expect(await pendingMailsOf(user.id)).toHaveLength(1);
   });
 
   it("R12: no string in a dump of the object is accepted", async () => {

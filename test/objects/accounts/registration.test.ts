@@ -114,7 +114,7 @@ describe("POST /auth/register", () => {
     expect(rows.results).toHaveLength(1);
     const winner = answers.findIndex(({ status }) => status === 201);
     const [answer] = answers.slice(winner);
-    if (!answer) throw new Error("somebody must win");
+    if (!answer) throw new Error("No registration has won.");
     const { user } = signedIn(answer);
     expect(rows.results).toEqual([{ id: user.id }]);
     expect(await workspacesOf(user.id)).toHaveLength(1);
@@ -131,7 +131,7 @@ describe("register", () => {
     const outcomes = await Promise.all(accounts.map((account) => register(ports, account, Date.now())));
     expect(outcomes.map(({ ok }) => ok).sort()).toEqual([false, true]);
     const loser = accounts[outcomes.findIndex(({ ok }) => !ok)];
-    if (!loser) throw new Error("somebody must lose");
+    if (!loser) throw new Error("No registration has lost.");
     expect(await objectsOf(loser)).toEqual({ user: [], workspace: [] });
     expect(await runDurableObjectAlarm(userStub(loser.id))).toBe(false);
   });

@@ -23,7 +23,7 @@ import { readSummary } from "../../../src/logs/summary.ts";
 import { probesOfSlots } from "../../unit/cold/slots.ts";
 import { decodeAll } from "../../unit/cold/support.ts";
 import { lineOf, type TestEntry } from "../../unit/query/store.ts";
-import { readUnits } from "./read-units.ts";
+import { readBlocks } from "./read-blocks.ts";
 import { entry, metaOf, START, segmentsOf, selection } from "./support.ts";
 
 const WORKSPACE = "ws_000000000001";
@@ -346,7 +346,7 @@ describe("blocks of a found segment", () => {
     await writer.insertSegments(WORKSPACE, range);
     const segment = must(range[0]);
     expect(allBlocks(segment).length).toBeGreaterThan(5);
-    const framesFor = async (filters: Parameters<typeof toFilter>[0]) => {
+    const blocksFor = async (filters: Parameters<typeof toFilter>[0]) => {
       const filter = toFilter(filters);
       const tests = tokenTestsOf(filter);
       const meta = must((await found(selection(WORKSPACE, [A], { tests })))[0]);
@@ -355,17 +355,17 @@ describe("blocks of a found segment", () => {
     };
     let read = 0;
     for (let index = 0; index < held.length; index += 100) {
-      const { found: meta, blocks } = await framesFor({ traceId: `trace-${index}` });
+      const { found: meta, blocks } = await blocksFor({ traceId: `trace-${index}` });
       const units: DecodedBlock[] = [];
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta, blocks }], null)) units.push(unit);
+      for await (const unit of readBlocks(store, WORKSPACE, [{ meta, blocks }], null)) units.push(unit);
       const seqs = units.flatMap((unit) => Array.from({ length: unit.count }, (_, place) => unit.seqAt(place)));
       expect(seqs).toContain(index + 1);
       expect(units.map(({ body }) => new TextDecoder().decode(body)).join("\n")).toContain(`"trace-${index}"`);
       read += blocks.length;
     }
     expect(read / 30).toBeLessThan(2.5);
-    expect((await framesFor({ search: "GlassPet" })).blocks.length).toBeLessThan(3);
-    expect((await framesFor({})).blocks).toEqual(allBlocks(segment));
+    expect((await blocksFor({ search: "GlassPet" })).blocks.length).toBeLessThan(3);
+    expect((await blocksFor({})).blocks).toEqual(allBlocks(segment));
   });
 
   it("are read with gaps between them, and are null after the segment was deleted", async () => {
@@ -376,7 +376,7 @@ describe("blocks of a found segment", () => {
     const blocks = every.filter((_, index) => index % 3 !== 1);
     const read = async () => {
       const lines: string[] = [];
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), blocks }], 9)) {
+      for await (const unit of readBlocks(store, WORKSPACE, [{ meta: must(meta), blocks }], 9)) {
         expect(unit.isVisible(0)).toBe(false);
         lines.push(...new TextDecoder().decode(unit.body).split("\n"));
       }
@@ -396,7 +396,7 @@ describe("blocks of a found segment", () => {
     const [meta] = await found(selection(WORKSPACE, [A]));
     const blocks = allBlocks(must(meta));
     const readAll = async () => {
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), blocks }], null))
+      for await (const unit of readBlocks(store, WORKSPACE, [{ meta: must(meta), blocks }], null))
         expect(unit.count).toBeGreaterThan(0);
     };
     await expect(readAll()).rejects.toThrow(CorruptSegment);

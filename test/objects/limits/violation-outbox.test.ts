@@ -107,7 +107,7 @@ describe("the outbox of violations", () => {
     onStorage("rollback", (storage) => {
       const outbox = new ViolationOutbox(storage.sql);
       const undo = new Error("undo");
-      const takenBack = (flushed: boolean) => {
+      const rolledBack = (flushed: boolean) => {
         try {
           storage.transactionSync(() => {
             outbox.recordRefusal(REQUEST, START);
@@ -119,10 +119,10 @@ describe("the outbox of violations", () => {
         }
         outbox.forget();
       };
-      takenBack(false);
+      rolledBack(false);
       expect(outbox.take(START + 2 * SECOND).violations).toEqual([]);
       refuse(outbox, START, 2);
-      takenBack(false);
+      rolledBack(false);
       // Even the creation of the table may be rolled back.
       storage.sql.exec("DROP TABLE violations");
       outbox.forget();

@@ -22,7 +22,7 @@ import {
   emailOwner,
   emailStub,
   mailsTo,
-  promisedBy,
+  pendingMailsOf,
   requestsAnswered,
   rowsOf,
 } from "../accounts/mail-support.ts";
@@ -31,7 +31,7 @@ import { call, login, PASSWORD, registered, userStub } from "../accounts/support
 afterEach(() => vi.restoreAllMocks());
 
 /** Adds a pending mail to a user's object without enqueueing it: the state after a crash right after the commit. */
-async function promised(userId: string, to: string): Promise<string> {
+async function addPending(userId: string, to: string): Promise<string> {
   const id = newId("mail");
   await runInDurableObject(userStub(userId), (_, { storage }) => {
     storage.sql.exec("DELETE FROM notices");
@@ -64,12 +64,12 @@ describe("the mail queue", () => {
     const { user } = await registered("broker@example.com");
     expect(await mailsTo("broker@example.com")).toEqual([]);
     await vi.waitFor(async () => expect(await mailsTo("broker@example.com")).toHaveLength(1), 10_000);
-    await vi.waitFor(async () => expect(await promisedBy(user.id)).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await pendingMailsOf(user.id)).toEqual([]), 10_000);
   });
 
   it("sends a mail once for repeated and concurrent messages", async () => {
     const userId = await account("once@mail.example");
-    const id = await promised(userId, "once@mail.example");
+    const id = await addPending(userId, "once@mail.example");
     const { sent, overrides } = binding();
     const results = await Promise.all([
       consume(
@@ -90,18 +90,18 @@ describe("the mail queue", () => {
       expect(explicitAcks.length).toBeGreaterThan(0);
       expect(retryMessages).toEqual([]);
     }
-    expect(await promisedBy(userId)).toEqual([]);
+    expect(await pendingMailsOf(userId)).toEqual([]);
   });
 
   it("retries failed mails without delaying the rest of the batch", async () => {
     const userId = await account("retry@mail.example");
-    const id = await promised(userId, "retry@mail.example");
+    const id = await addPending(userId, "retry@mail.example");
     const { sent, overrides } = binding(new Error("down"), new Error("down"), new Error("down"));
     for (const attempt of [1, 2, 3]) {
       const { retryMessages, explicitAcks } = await consume([[userId, id]], overrides, attempt);
       expect([explicitAcks, retryMessages.map(({ msgId }) => msgId)]).toEqual([[], ["0"]]);
     }
-    const other = await promised(userId, "retry-2@mail.example");
+    const other = await addPending(userId, "retry-2@mail.example");
     const unknown = newId("mail");
     const mixed = await consume(
       [
@@ -120,7 +120,7 @@ describe("the mail queue", () => {
   it("sends a mail again under the same id if its attempt has no outcome after 30 s", async () => {
     const email = "silent@mail.example";
     const userId = await account(email);
-    const id = await promised(userId, email);
+    const id = await addPending(userId, email);
     // The mail was sent, and the process ended before it could record that.
     expect(await userStub(userId).claimMail(id)).toMatchObject({ id, to: email });
     expect((await consume([[userId, id]])).explicitAcks).toEqual(["0"]);
@@ -142,7 +142,7 @@ describe("the mail queue", () => {
   it("the outbox and Resend identify a mail by its id, so that a second attempt sends nothing", async () => {
     const email = "idempotent@mail.example";
     const userId = await account(email);
-    const id = await promised(userId, email);
+    const id = await addPending(userId, email);
     const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("{}"));
     const resend = { MAILER: "resend", MAIL_FROM: "Taffrail <mail@logs.example>", RESEND_API_KEY: "re_secret" };
     await consume([[userId, id]], resend);
@@ -152,7 +152,7 @@ describe("the mail queue", () => {
     expect(new Headers(init?.headers).get("Authorization")).toBe("Bearer re_secret");
     expect(JSON.parse(String(init?.body))).toMatchObject({ from: "Taffrail <mail@logs.example>", to: [email] });
     fetched.mockRestore();
-    const again = await promised(userId, email);
+    const again = await addPending(userId, email);
     for (let i = 0; i < 3; i++) {
       await userStub(userId).releaseMail(again);
       await consume([[userId, again]]);
@@ -176,17 +176,17 @@ describe("the mail queue", () => {
   ] as const)("Resend's %i: %s", async (status, outcome) => {
     const email = `resend-${status}@mail.example`;
     const userId = await account(email);
-    const id = await promised(userId, email);
+    const id = await addPending(userId, email);
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response(`about ${email}`, { status }));
     const overrides = { MAILER: "resend", MAIL_FROM: "mail@logs.example", RESEND_API_KEY: "re_secret" };
     const { explicitAcks, retryMessages } = await consume([[userId, id]], overrides);
     expect([explicitAcks.length, retryMessages.length]).toEqual(outcome === "kept" ? [0, 1] : [1, 0]);
-    expect(await promisedBy(userId)).toEqual(outcome === "kept" ? [id] : []);
+    expect(await pendingMailsOf(userId)).toEqual(outcome === "kept" ? [id] : []);
   });
 
   it("a mail that the queue gave up on is logged and stays pending", async () => {
     const userId = await account("dead@mail.example");
-    const id = await promised(userId, "dead@mail.example");
+    const id = await addPending(userId, "dead@mail.example");
     const lines: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
     const batch = createMessageBatch("taffrail-mail-dead", [
@@ -206,7 +206,7 @@ describe("the mail queue", () => {
         requestId: null,
       },
     ]);
-    expect(await promisedBy(userId)).toEqual([id]);
+    expect(await pendingMailsOf(userId)).toEqual([id]);
   });
 });
 
@@ -218,8 +218,8 @@ describe("a pending mail", () => {
       const id = newId("mail");
       const content = { kind: "notice", notice: "session-ended" } as const;
       addPendingMail(storage.sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
-      const handed: number[] = [];
-      const queue = { sendBatch: async (messages: unknown[]) => void handed.push(messages.length) };
+      const enqueued: number[] = [];
+      const queue = { sendBatch: async (messages: unknown[]) => void enqueued.push(messages.length) };
       const broken = { sendBatch: () => Promise.reject(new Error("no queue")) };
       for (const [seconds, total] of [
         [0, 1],
@@ -237,7 +237,7 @@ describe("a pending mail", () => {
           startedAt + seconds * 1000,
           newAlarmOrigin(),
         );
-        expect([seconds, handed.length]).toEqual([seconds, total]);
+        expect([seconds, enqueued.length]).toEqual([seconds, total]);
       }
       enqueueDueMails(
         { ...env, MAIL_QUEUE: broken } as never,
@@ -317,7 +317,7 @@ describe("a pending mail", () => {
       await expect(register(killed, newcomer, Date.now())).rejects.toThrow("killed");
       const stub = userStub(ids.id);
       await evictDurableObject(stub);
-      expect(await promisedBy(ids.id)).toHaveLength(1);
+      expect(await pendingMailsOf(ids.id)).toHaveLength(1);
       const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 400_000);
       expect(await runDurableObjectAlarm(stub)).toBe(true);
       clock.mockRestore();
@@ -325,7 +325,7 @@ describe("a pending mail", () => {
         await vi.waitFor(async () => expect(await mailsTo(email, "verify-email")).toHaveLength(1), 10_000);
         expect((await login(email)).status).toBe(200);
       } else {
-        expect(await promisedBy(ids.id)).toEqual([]);
+        expect(await pendingMailsOf(ids.id)).toEqual([]);
         expect(await mailsTo(email)).toEqual([]);
       }
     }

@@ -206,15 +206,15 @@ describe("deleting a project", () => {
   });
 
   it("ends its keys and queries before the response, and does not affect others", async () => {
-    const [doomed, kept] = [await newProject(owner), await newProject(owner)];
-    const [key, other] = [await newKey(owner, doomed), await newKey(owner, kept)];
+    const [removed, kept] = [await newProject(owner), await newProject(owner)];
+    const [key, other] = [await newKey(owner, removed), await newKey(owner, kept)];
     for (const each of [key, other]) receiptOf(await send(each, numbered(5), { idempotencyKey: "k" }));
-    expect((await as(owner, `/projects/${doomed}`, { method: "DELETE" })).data).toEqual({ deleted: true });
+    expect((await as(owner, `/projects/${removed}`, { method: "DELETE" })).data).toEqual({ deleted: true });
     expect(refusal(await send(key, numbered(1)))).toEqual([401, "INVALID_API_KEY"]);
     for (const [method, path] of [
-      ["GET", `/projects/${doomed}`],
-      ["DELETE", `/projects/${doomed}`],
-      ["GET", `/projects/${doomed}/keys`],
+      ["GET", `/projects/${removed}`],
+      ["DELETE", `/projects/${removed}`],
+      ["GET", `/projects/${removed}/keys`],
     ]) {
       expect(refusal(await as(owner, path ?? "", { method: method ?? "" }))).toEqual([404, "NOT_FOUND"]);
     }
@@ -222,8 +222,9 @@ describe("deleting a project", () => {
     const found = (await as(owner, "/logger/query", { body: {} })).data as { logs: { projectId: string }[] };
     expect(found.logs.map(({ projectId }) => projectId)).toEqual(Array(5).fill(kept));
     // The alarm then deletes the rest of the project.
-    while ((await rowsOf(owner.workspaceId)).doomed > 0) await runDurableObjectAlarm(workspace(owner.workspaceId));
-    expect(await rowsOf(owner.workspaceId)).toEqual({ batches: 1, parts: 0, receipts: 1, doomed: 0 });
+    while ((await rowsOf(owner.workspaceId)).deletedProjects > 0)
+      await runDurableObjectAlarm(workspace(owner.workspaceId));
+    expect(await rowsOf(owner.workspaceId)).toEqual({ batches: 1, parts: 0, receipts: 1, deletedProjects: 0 });
     expect(await messagesOf({ workspaceId: owner.workspaceId, projectId: kept })).toHaveLength(5);
     expect(receiptOf(await send(other, numbered(1)))).toMatchObject({ firstSeq: 6 });
   });
@@ -244,7 +245,7 @@ describe("deleting a project", () => {
       const limiter = new Limiter(sql);
       let before = rows(sql);
       let steps = 0;
-      while (before.doomed > 0) {
+      while (before.deletedProjects > 0) {
         runHousekeeping(sql, limiter, null, Date.now());
         const after = rows(sql);
         expect(before.batches - after.batches).toBeLessThanOrEqual(500);
@@ -252,7 +253,7 @@ describe("deleting a project", () => {
         before = after;
         steps++;
       }
-      expect(before).toEqual({ batches: 0, parts: 0, receipts: 0, doomed: 0 });
+      expect(before).toEqual({ batches: 0, parts: 0, receipts: 0, deletedProjects: 0 });
       expect(steps).toBeLessThan(10);
       // A commit number is never reused, even after all batches were deleted.
       expect(sql.exec("SELECT last_commit FROM workspace").one().last_commit).toBe(1300);
@@ -263,7 +264,8 @@ describe("deleting a project", () => {
     const first = await newProject(owner);
     receiptOf(await send(await newKey(owner, first), numbered(5)));
     await as(owner, `/projects/${first}`, { method: "DELETE" });
-    while ((await rowsOf(owner.workspaceId)).doomed > 0) await runDurableObjectAlarm(workspace(owner.workspaceId));
+    while ((await rowsOf(owner.workspaceId)).deletedProjects > 0)
+      await runDurableObjectAlarm(workspace(owner.workspaceId));
     const second = await newProject(owner);
     expect(receiptOf(await send(await newKey(owner, second), numbered(1)))).toMatchObject({ firstSeq: 1 });
     await onSql(owner.workspaceId, (sql) => {
@@ -292,7 +294,7 @@ describe("a destroyed workspace", () => {
 function rows(sql: SqlStorage) {
   const count = (table: string) => Number(sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n);
   const [batches, parts] = [count("batches"), count("batch_parts")];
-  return { batches, parts, receipts: count("receipts"), doomed: count("doomed_projects") };
+  return { batches, parts, receipts: count("receipts"), deletedProjects: count("doomed_projects") };
 }
 
 function rowsOf(workspaceId: string) {

@@ -26,13 +26,13 @@ const count = (table: string) =>
 const tables = (name: string) => onSql(name, (sql) => sql.exec("SELECT name FROM sqlite_master").toArray());
 
 /** Deleted projects with data left in the object. For the cold tier see `test/objects/flush`. */
-const DOOMED = "doomed_projects WHERE emptied = 0";
+const DELETED_PROJECTS = "doomed_projects WHERE emptied = 0";
 
 const alarmAt = () => runInDurableObject(stub(), (_, { storage }) => storage.getAlarm());
 
 /** Runs the alarm until it has deleted what resets have left. */
 async function sweep(): Promise<void> {
-  while ((await count(DOOMED)) > 0) await runDurableObjectAlarm(stub());
+  while ((await count(DELETED_PROJECTS)) > 0) await runDurableObjectAlarm(stub());
 }
 
 async function allOf(key: string) {
@@ -128,7 +128,7 @@ describe("a reset", () => {
     await runDurableObjectAlarm(stub());
     expect(await alarmAt()).toBeGreaterThan(clock);
     await cron(clock);
-    expect(await count(DOOMED)).toBe(1);
+    expect(await count(DELETED_PROJECTS)).toBe(1);
     expect(await alarmAt()).toBeLessThanOrEqual(clock);
     await sweep();
     expect([await count("batches"), await count("projects")]).toEqual([1, 1]);

@@ -264,8 +264,8 @@ describe("a client that", () => {
     for (let batch = 0; batch < 4; batch++) receiptOf(await send(tenant, big()));
     await live.has(48);
     const stalled = { ...tenant, ...(await addKey(tenant)) };
-    const lazy: Client[] = [];
-    for (let i = 0; i < 5; i++) lazy.push(await tailOf(stalled, { acks: false, query: "?since=0" }));
+    const silent: Client[] = [];
+    for (let i = 0; i < 5; i++) silent.push(await tailOf(stalled, { acks: false, query: "?since=0" }));
     await settled(() => unackedBytes(tenant));
     expect(await unackedBytes(tenant)).toBeGreaterThan(8_000_000);
     const other = await tailOf({ ...tenant, ...(await addKey(tenant)) }, { query: "?since=0" });
@@ -275,8 +275,8 @@ describe("a client that", () => {
     expect(await unackedBytes(tenant)).toBeLessThan(10_100_000);
     receiptOf(await send(tenant, numbered(5)));
     await live.has(53);
-    expect(lazy.map(({ closed }) => closed)).toEqual(lazy.map(() => null));
-    for (const client of [live, ...lazy]) client.close();
+    expect(silent.map(({ closed }) => closed)).toEqual(silent.map(() => null));
+    for (const client of [live, ...silent]) client.close();
   });
 
   it("A3: reads nothing is closed and, if its connection stays, ended with all others, so that there is room again", async () => {
@@ -289,7 +289,7 @@ describe("a client that", () => {
       const { secret } = await addKey(tenant);
       const response = await tailResponse(tenant.projectId, { query: "?since=0", headers: bearer(secret) });
       expect(response.status).toBe(101);
-      dead.push(response);
+      unread.push(response);
       await settled(() => unackedBytes(tenant));
     }
     const waiting = await tailOf({ ...tenant, ...(await addKey(tenant)) }, { query: "?since=0" });
@@ -326,7 +326,7 @@ describe("a client that", () => {
 const big = () => range(0, 11).map((n) => ({ message: String(n % 10).repeat(250_000) }));
 
 /** Responses whose sockets are never read. Kept, so that they are not garbage collected. */
-const dead: Response[] = [];
+const unread: Response[] = [];
 
 /** Waits until a number has not changed for a while. */
 async function settled(read: () => Promise<number>): Promise<void> {

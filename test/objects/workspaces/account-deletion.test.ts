@@ -90,8 +90,8 @@ describe("deleting an account", () => {
     expect(await rowsOf(user)).toBe(0);
     expect(await userDump(user.userId)).toEqual({});
     expect(refusal(await login(user.email))).toEqual([401, "INVALID_CREDENTIALS"]);
-    const anew = await newUser({ email: user.email });
-    expect(anew.userId).not.toBe(user.userId);
+    const next = await newUser({ email: user.email });
+    expect(next.userId).not.toBe(user.userId);
   });
 
   it("requires the password; a wrong or missing one, or another body, changes nothing", async () => {

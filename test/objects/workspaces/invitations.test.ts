@@ -262,13 +262,17 @@ describe("invitations", () => {
   it("become invalid when their inviter loses the permission", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
-    const [second, guest, boss] = [await join(owner, id, await newUser(), "owner"), await newUser(), await newUser()];
+    const [second, guest, futureOwner] = [
+      await join(owner, id, await newUser(), "owner"),
+      await newUser(),
+      await newUser(),
+    ];
     invitationOf(await invite(second, id, guest.email, "member"));
-    invitationOf(await invite(second, id, boss.email, "owner"));
-    const tokens = [await invitationToken(id, guest.email), await invitationToken(id, boss.email)];
+    invitationOf(await invite(second, id, futureOwner.email, "owner"));
+    const tokens = [await invitationToken(id, guest.email), await invitationToken(id, futureOwner.email)];
     const path = `/workspaces/${id}/members/${second.userId}`;
     await by(owner, path, { method: "PATCH", body: { role: "admin" } });
-    expect(refusal(await accept(boss, tokens[1] ?? ""))).toEqual([400, "INVALID_TOKEN"]);
+    expect(refusal(await accept(futureOwner, tokens[1] ?? ""))).toEqual([400, "INVALID_TOKEN"]);
     expect((await pending(owner, id)).items.map(({ email }) => email)).toEqual([guest.email]);
     await remove(owner, id, second.userId);
     expect(refusal(await accept(guest, tokens[0] ?? ""))).toEqual([400, "INVALID_TOKEN"]);

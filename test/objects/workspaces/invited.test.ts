@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { mailsTo, promisedBy } from "../accounts/mail-support.ts";
+import { mailsTo, pendingMailsOf } from "../accounts/mail-support.ts";
 import { type Answer, bearer, call, login, me, PASSWORD, registered, signedIn } from "../accounts/support.ts";
 import { onSql } from "../ingest/support.ts";
 import { refusal } from "../projects/support.ts";
@@ -100,7 +100,7 @@ describe("an address that an invitation's mail has proved", () => {
     expect(await isVerified(answer)).toBe(true);
     // SAFETY: the answer of a registration.
     const { user, accessToken } = answer.data as { user: { id: string }; accessToken: string };
-    expect(await promisedBy(user.id)).toEqual([]);
+    expect(await pendingMailsOf(user.id)).toEqual([]);
     expect(await mailsTo(email, "verify-email")).toEqual([]);
     const joined = await call("/invitations/accept", { body: { token }, headers: bearer(accessToken) });
     expect(workspaceOf(joined)).toMatchObject({ id, role: "member" });
@@ -120,7 +120,7 @@ describe("an address that an invitation's mail has proved", () => {
       const answer = await register(other, bad);
       expect(Object.keys(signedIn(answer))).not.toContain("emailVerified");
       expect(await isVerified(answer)).toBe(false);
-      expect(await promisedBy(signedIn(answer).user.id)).toHaveLength(1);
+      expect(await pendingMailsOf(signedIn(answer).user.id)).toHaveLength(1);
     }
   });
 

@@ -303,7 +303,11 @@ describe("requests without a workspace", () => {
   it("count in the user object, and by client IP without a token", async () => {
     const user = await newUser();
     expect((await by(user, "/workspaces")).headers.get("X-RateLimit-Remaining")).toBe("999");
-    const nobody = await call("/workspaces", { headers: { "CF-Connecting-IP": "192.0.2.77" } });
-    expect([...refusal(nobody), nobody.headers.get("X-RateLimit-Remaining")]).toEqual([401, "UNAUTHORIZED", "999"]);
+    const unauthenticated = await call("/workspaces", { headers: { "CF-Connecting-IP": "192.0.2.77" } });
+    expect([...refusal(unauthenticated), unauthenticated.headers.get("X-RateLimit-Remaining")]).toEqual([
+      401,
+      "UNAUTHORIZED",
+      "999",
+    ]);
   });
 });

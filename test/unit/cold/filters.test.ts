@@ -39,7 +39,7 @@ function mayPass({ filter, filterKinds }: EncodedSegment, wanted: LogFilter): bo
 }
 
 /** The blocks that a query would read, with slots as D1 returns them. */
-function framesFor(segment: EncodedSegment, wanted: LogFilter) {
+function blocksFor(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const found = { ...segment, slots: probesOfSlots(segment, tests) };
   const { from, to, levelMask } = wanted;
@@ -47,7 +47,7 @@ function framesFor(segment: EncodedSegment, wanted: LogFilter) {
 }
 
 /** Like `framesFor`, for segments of versions that wrote only the first three slots of a token. */
-function framesOfFormer(segment: EncodedSegment, wanted: LogFilter) {
+function blocksOfFormer(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const digits = segment.slotBytes * 2;
   const slots = probesOfSlots(segment, tests).replace(/./g, (digit, at: number) =>
@@ -187,7 +187,7 @@ describe("a segment's blocks", () => {
     expect(blocks.length).toBeGreaterThan(8);
     let read = 0;
     for (let index = 0; index < held.length; index += 7) {
-      const found = framesFor(
+      const found = blocksFor(
         segment,
         filterOf({ traceId: `trace-${index}` }, [{ names: [], text: "order", test: index }]),
       );
@@ -196,13 +196,13 @@ describe("a segment's blocks", () => {
     }
     expect(read / (held.length / 7)).toBeLessThan(1.5);
     const holds = (wanted: LogFilter, index: number) =>
-      framesFor(segment, wanted).some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines);
+      blocksFor(segment, wanted).some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines);
     expect(holds(filterOf({ search: "albaTROSS" }), 1234)).toBe(true);
-    expect(framesFor(segment, filterOf({ search: "albatross" })).length).toBeLessThan(3);
-    expect(framesFor(segment, filterOf({ level: "fatal" }))).toHaveLength(1);
-    expect(framesFor(segment, filterOf({ from: 1_795_183_200_000 + 3999 }))).toEqual(blocks.slice(-1));
-    expect(framesFor(segment, filterOf({ to: 1_795_183_200_001 }))).toEqual(blocks.slice(0, 1));
-    expect(framesFor(segment, filterOf({}))).toEqual(blocks);
+    expect(blocksFor(segment, filterOf({ search: "albatross" })).length).toBeLessThan(3);
+    expect(blocksFor(segment, filterOf({ level: "fatal" }))).toHaveLength(1);
+    expect(blocksFor(segment, filterOf({ from: 1_795_183_200_000 + 3999 }))).toEqual(blocks.slice(-1));
+    expect(blocksFor(segment, filterOf({ to: 1_795_183_200_001 }))).toEqual(blocks.slice(0, 1));
+    expect(blocksFor(segment, filterOf({}))).toEqual(blocks);
   });
 
   it("chosen for a rare value are hardly more than those that have it", () => {
@@ -221,13 +221,13 @@ describe("a segment's blocks", () => {
     expect(all).toBeGreaterThan(12);
     let read = 0;
     for (let index = 0; index < 6000; index += 10) {
-      read += framesFor(segment, filterOf({}, [{ names: [], text: "order", test: `order ${index}` }])).length - 1;
-      read += framesFor(segment, filterOf({ traceId: `${index}${"f".repeat(20)}` })).length - 1;
+      read += blocksFor(segment, filterOf({}, [{ names: [], text: "order", test: `order ${index}` }])).length - 1;
+      read += blocksFor(segment, filterOf({ traceId: `${index}${"f".repeat(20)}` })).length - 1;
     }
     // 2.4 % of the other blocks.
     expect(read / 1200 / (all - 1)).toBeLessThan(0.035);
-    expect(framesFor(segment, filterOf({}, [{ names: [], text: "ticket", test: "T-4711" }]))).toHaveLength(1);
-    expect(framesFor(segment, filterOf({}, [{ names: [], text: "state", test: "Refunded" }]))).toHaveLength(1);
+    expect(blocksFor(segment, filterOf({}, [{ names: [], text: "ticket", test: "T-4711" }]))).toHaveLength(1);
+    expect(blocksFor(segment, filterOf({}, [{ names: [], text: "state", test: "Refunded" }]))).toHaveLength(1);
   });
 
   it("are found for a value longer than the text its grams are taken from, wherever it is cut", () => {
@@ -262,7 +262,7 @@ describe("a segment's blocks", () => {
         const wanted = filterOf(filters, tests);
         const indexes = held.flatMap((entry, index) => (passes(parsed(entry), filters, tests) ? [index] : []));
         fc.pre(indexes.length > 0);
-        for (const read of [framesFor(segment, wanted), framesOfFormer(segment, wanted)]) {
+        for (const read of [blocksFor(segment, wanted), blocksOfFormer(segment, wanted)]) {
           for (const index of indexes) {
             expect(read.some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines)).toBe(true);
           }

@@ -4,7 +4,7 @@ import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/batch.ts
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
 
-const FRAME = 128 * 1024;
+const BLOCK = 128 * 1024;
 /** Digits, which compress and differ at every position. */
 const text = (size: number) => {
   const out = Buffer.alloc(size);
@@ -15,7 +15,7 @@ const noise = (size: number) => crypto.getRandomValues(new Uint8Array(size));
 const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
 describe("the body codec", () => {
-  const around = [1, 2, 3, 40].flatMap((n) => [-1, 0, 1].map((off) => n * FRAME + off));
+  const around = [1, 2, 3, 40].flatMap((n) => [-1, 0, 1].map((off) => n * BLOCK + off));
   for (const size of [0, 1, 1023, 1024, 1025, ...around]) {
     test(`returns ${size} bytes unchanged`, () => {
       const raw = text(size);
@@ -27,7 +27,7 @@ describe("the body codec", () => {
       shifted.set(body, 3);
       expect(same(decodeBody(encoding, shifted.subarray(3)), raw)).toBe(true);
       for (const frame of decodeBlocks(encoding, body))
-        if (encoding === 1) expect(frame.length).toBeLessThanOrEqual(FRAME);
+        if (encoding === 1) expect(frame.length).toBeLessThanOrEqual(BLOCK);
     });
   }
 
@@ -39,7 +39,7 @@ describe("the body codec", () => {
   });
 
   test("returns any mix of both unchanged", () => {
-    const piece = fc.tuple(fc.boolean(), fc.integer({ min: 0, max: FRAME }));
+    const piece = fc.tuple(fc.boolean(), fc.integer({ min: 0, max: BLOCK }));
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
         const raw = new Uint8Array(

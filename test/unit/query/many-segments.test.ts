@@ -34,7 +34,7 @@ function sparse(step = 1000) {
     const { order, after, maxScanned, from, to } = selection;
     const segments: FoundSegment[] = [];
     let last: SegmentSelection["after"] = null;
-    let looked = 0;
+    let scanned = 0;
     const total = SEGMENTS + 2;
     const firstSeq = order === "desc" ? total : 1;
     const direction = order === "desc" ? -1 : 1;
@@ -46,7 +46,7 @@ function sparse(step = 1000) {
       const found = real.find(({ firstSeq }) => firstSeq === own);
       if (found) segments.push({ ...found, firstSeq: seq, lastSeq: seq });
       last = place;
-      if (++looked === maxScanned) return { segments, next: last };
+      if (++scanned === maxScanned) return { segments, next: last };
     }
     return { segments, next: null };
   };
@@ -65,7 +65,7 @@ function sparse(step = 1000) {
 async function walkThrough(step?: number) {
   const { source, calls } = sparse(step);
   const seen: string[] = [];
-  const requests: { rows: number; complete: boolean; looked: number; statements: number }[] = [];
+  const requests: { rows: number; complete: boolean; scanned: number; statements: number }[] = [];
   for (let cursor: string | undefined; requests.length < 50; ) {
     calls.length = 0;
     const pagination = cursor === undefined ? {} : { cursor };
@@ -74,8 +74,8 @@ async function walkThrough(step?: number) {
     expect(result.work).toBeLessThan(TWO_SECONDS);
     const { logs, complete } = answered(result.page);
     seen.push(...logs.map(({ timestamp }) => timestamp));
-    const looked = calls.reduce((sum, { maxScanned }) => sum + maxScanned, 0);
-    requests.push({ rows: logs.length, complete, looked, statements: calls.length });
+    const scanned = calls.reduce((sum, { maxScanned }) => sum + maxScanned, 0);
+    requests.push({ rows: logs.length, complete, scanned, statements: calls.length });
     const { nextCursor } = result.page.pagination;
     if (nextCursor === null) break;
     cursor = nextCursor;
@@ -90,8 +90,8 @@ describe("many segments that a filter excludes", () => {
     expect(requests.length).toBeGreaterThan(2);
     expect(requests.length).toBeLessThan(7);
     expect(requests.map(({ complete }) => complete)).toEqual(requests.map((_, at) => at === requests.length - 1));
-    for (const { looked, statements } of requests) {
-      expect(looked).toBeLessThan(50_000);
+    for (const { scanned, statements } of requests) {
+      expect(scanned).toBeLessThan(50_000);
       expect(statements).toBeLessThan(30);
     }
   });
@@ -102,7 +102,7 @@ describe("many segments that a filter excludes", () => {
     expect(requests.length).toBeGreaterThan(2);
     expect(requests.length).toBeLessThan(8);
     expect(requests.map(({ complete }) => complete)).toEqual(requests.map((_, at) => at === requests.length - 1));
-    for (const { looked } of requests) expect(looked).toBeLessThan(80_000);
+    for (const { scanned } of requests) expect(scanned).toBeLessThan(80_000);
   });
 
   it("end a histogram in a partial one", async () => {

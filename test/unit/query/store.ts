@@ -53,7 +53,7 @@ export class TestStore {
   readonly #segments: EncodedSegment[] = [];
   calls: RecentScan[] = [];
   /** Segments scanned by all reads. */
-  looked = 0;
+  scanned = 0;
   /** The retention cutoff in epoch milliseconds. */
   oldest = 0;
   /** Called before each page of recent batches. */
@@ -161,12 +161,12 @@ export class TestStore {
   #selectSegments(selection: SegmentSelection): SegmentPage<EncodedSegment> {
     const { after, maxScanned, limit } = selection;
     const compare = bySelection(selection);
-    const walked = this.#segments
-      .filter((segment) => isWalked(segment, selection) && (!after || compare(segment, after) > 0))
+    const inRange = this.#segments
+      .filter((segment) => isInRange(segment, selection) && (!after || compare(segment, after) > 0))
       .sort(compare);
-    const place = walked[maxScanned - 1] ?? null;
-    const wanted = walked.slice(0, maxScanned).filter((segment) => isSelected(segment, selection));
-    this.looked += Math.min(maxScanned, walked.length);
+    const place = inRange[maxScanned - 1] ?? null;
+    const wanted = inRange.slice(0, maxScanned).filter((segment) => isSelected(segment, selection));
+    this.scanned += Math.min(maxScanned, inRange.length);
     const segments = wanted.slice(0, limit);
     return { segments, next: segments.length === limit ? (segments.at(-1) ?? null) : place };
   }
@@ -260,7 +260,7 @@ function summaryOf(entries: readonly TestEntry[], ids: Uint8Array | null): Uint8
 }
 
 /** Whether a selection scans a segment. */
-function isWalked(segment: EncodedSegment, { projects, from, to }: SegmentSelection): boolean {
+function isInRange(segment: EncodedSegment, { projects, from, to }: SegmentSelection): boolean {
   return (
     (projects.size !== 1 || projects.has(segment.projectId)) &&
     (from === null || segment.maxTimestamp >= from) &&

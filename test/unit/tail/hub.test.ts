@@ -271,22 +271,22 @@ describe("the hub", () => {
 
   it("counts unacknowledged entries, closes a tail that acknowledges unsent entries, and affects no other tail", async () => {
     const object = new FakeObject();
-    const liar = object.open();
+    const dishonest = object.open();
     const honest = object.open();
     for (let batch = 0; batch < 40; batch++) {
       object.commit(1, entriesNumbered(1000));
       await object.settle();
       // The first tail's client acknowledges only the first entry each time, and finally more than was sent.
-      expect(object.hub.ack(liar.tail, batch * 1000 + 1)).toBe(true);
+      expect(object.hub.ack(dishonest.tail, batch * 1000 + 1)).toBe(true);
       object.hub.ack(honest.tail, honest.socket.seqs.at(-1) ?? 0);
       expect(honest.tail.unackedBytes).toBe(0);
-      expect(liar.tail.unackedBytes).toBeGreaterThan(90_000);
+      expect(dishonest.tail.unackedBytes).toBeGreaterThan(90_000);
     }
-    expect(object.hub.ack(liar.tail, 40_001)).toBe(false);
-    object.hub.refuseMessage(liar.tail);
-    expect(liar.socket.closed?.code).toBe(1008);
-    expect(object.hub.ack(liar.tail, Number.MAX_SAFE_INTEGER)).toBe(false);
-    object.gone(liar.socket);
+    expect(object.hub.ack(dishonest.tail, 40_001)).toBe(false);
+    object.hub.refuseMessage(dishonest.tail);
+    expect(dishonest.socket.closed?.code).toBe(1008);
+    expect(object.hub.ack(dishonest.tail, Number.MAX_SAFE_INTEGER)).toBe(false);
+    object.gone(dishonest.socket);
     object.commit(1, entriesNumbered(1));
     await object.settle();
     expect(honest.socket.seqs).toEqual(range(1, 40_001));

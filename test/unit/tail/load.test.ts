@@ -40,12 +40,12 @@ describe("A3: the memory of all tails of an isolate", () => {
   it("is bounded over all objects, and every object gets a share", async () => {
     const isolate = new FakeIsolate(10 * MB);
     const objects = Array.from({ length: 5 }, () => objectWithEntries(isolate));
-    const dead = [];
+    const stalled = [];
     for (const object of objects) {
-      for (let i = 0; i < 10; i++) dead.push(object.open({ sent: 0, ...keyed(`k${i}`) }));
+      for (let i = 0; i < 10; i++) stalled.push(object.open({ sent: 0, ...keyed(`k${i}`) }));
       await object.settle();
     }
-    expect(held(dead.map(({ socket }) => socket))).toBeLessThan(10 * MB);
+    expect(held(stalled.map(({ socket }) => socket))).toBeLessThan(10 * MB);
     expect(isolate.pool.held).toBeLessThanOrEqual(10 * MB);
     for (const [at, object] of objects.slice(0, 3).entries()) {
       expect(held([...object.tails.keys()])).toBeGreaterThan([6, 0.5, 0.05][at] ?? 0);
@@ -126,7 +126,7 @@ describe("A3: the memory of all tails of an isolate", () => {
   it("makes live tails without room fall behind without losing entries", async () => {
     const object = new FakeObject(new FakeIsolate(3 * MB));
     object.stepCharacters = MB / 4;
-    const lazy = object.open(keyed("lazy"));
+    const silent = object.open(keyed("lazy"));
     object.commit(1, large(15));
     await object.settle();
     const others = Array.from({ length: 3 }, (_, i) => object.open(keyed(`k${i}`)));
@@ -141,7 +141,7 @@ describe("A3: the memory of all tails of an isolate", () => {
       expect(socket.seqs).toEqual([16, 17, 18, 19, 20, 21]);
       expect(socket.closed).toBeNull();
     }
-    expect(lazy.socket.closed).toBeNull();
+    expect(silent.socket.closed).toBeNull();
   });
 
   it("counts a closed socket until it is gone, also after its object left memory", async () => {
@@ -200,7 +200,7 @@ describe("A3: the memory of all tails of an isolate", () => {
 
   it("ends all connections if closed ones of other readers stay and block a reader", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
-    const dead = [1, 2, 3, 4, 5, 6].map((n) => object.open({ sent: 0, ...keyed(`dead ${n}`) }));
+    const stalled = [1, 2, 3, 4, 5, 6].map((n) => object.open({ sent: 0, ...keyed(`dead ${n}`) }));
     await object.settle();
     const waiting = object.open({ sent: 0 });
     await object.settle();
@@ -209,7 +209,7 @@ describe("A3: the memory of all tails of an isolate", () => {
     object.hub.ack(waiting.tail, last(waiting.socket));
     await object.settle();
     for (let look = 0; look < 3; look++) await object.lapse(TAIL_STALL_MS / 2);
-    expect(dead.filter(({ socket }) => socket.closed?.code === 4008).length).toBeGreaterThan(0);
+    expect(stalled.filter(({ socket }) => socket.closed?.code === 4008).length).toBeGreaterThan(0);
     expect(waiting.socket.closed).toBeNull();
     await object.lapse(TAIL_CLOSING_MS);
     await object.lapse(TAIL_CLOSING_MS);
@@ -235,11 +235,11 @@ describe("A3: the memory of all tails of an isolate", () => {
   it("closes stalled clients in an object without a waiting tail if other objects have little memory left", async () => {
     const isolate = new FakeIsolate(3 * MB);
     const object = objectWithEntries(isolate);
-    const dead = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => object.open({ sent: 30, ...keyed(`dead ${n}`) }));
+    const stalled = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => object.open({ sent: 30, ...keyed(`dead ${n}`) }));
     await object.settle();
-    object.evict(dead.map(({ socket }) => socket));
+    object.evict(stalled.map(({ socket }) => socket));
     for (let look = 0; look < 4; look++) await object.lapse(TAIL_STALL_MS);
-    expect(dead.filter(({ socket }) => socket.closed?.code === 4008).length).toBeGreaterThan(0);
+    expect(stalled.filter(({ socket }) => socket.closed?.code === 4008).length).toBeGreaterThan(0);
   });
 
   it("never exceeds its bound, and all tails get everything once, whatever clients do", async () => {
@@ -316,11 +316,11 @@ describe("A5: a reader", () => {
   it("of the sandbox that opens tails and never reads reaches its bound before it affects another visitor", async () => {
     const object = objectWithEntries(new FakeIsolate());
     object.quota = SANDBOX_TAIL_QUOTA;
-    const dead = Array.from({ length: SANDBOX_TAIL_QUOTA.readerTails }, () =>
+    const stalled = Array.from({ length: SANDBOX_TAIL_QUOTA.readerTails }, () =>
       object.open({ sent: 0, ...address("192.0.2.1") }),
     );
     await object.settle();
-    expect(held(dead.map(({ socket }) => socket))).toBeLessThan(1.5 * MB);
+    expect(held(stalled.map(({ socket }) => socket))).toBeLessThan(1.5 * MB);
     const other = object.open({ sent: 0, ...address("192.0.2.2") });
     await object.settle();
     expect(object.hub.isFull).toBe(false);

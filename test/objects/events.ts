@@ -14,7 +14,7 @@ export async function verbose(...stubs: DurableObjectStub<Rpc.DurableObjectBrand
 }
 
 /** The events logged from now on. */
-export function operationLines(): {
+export function loggedEvents(): {
   all: () => Line[];
   of: (event: string) => Line[];
   one: (event: string) => Promise<Line>;

@@ -6,10 +6,10 @@ import { addPendingMail, PENDING_MAIL_SCHEMA } from "../../../src/mail/pending-m
 import { MAIL_REQUEST_SCHEMA } from "../../../src/mail/requests.ts";
 import { ColdWriter } from "../../../src/objects/workspace/entrypoints.ts";
 import worker from "../../../src/worker.ts";
-import { consume, emailStub, promisedBy, rowsOf } from "../accounts/mail-support.ts";
+import { consume, emailStub, pendingMailsOf, rowsOf } from "../accounts/mail-support.ts";
 import { bearer, call, callWith, registered, userStub, workspaceStub } from "../accounts/support.ts";
+import { type Line, loggedEvents, verbose } from "../events.ts";
 import { evict, newTenant, numbered, receiptOf, send, workspace } from "../ingest/support.ts";
-import { type Line, operationLines, verbose } from "../lines.ts";
 import { newKey, newOwner, newProject } from "../projects/support.ts";
 import { openTail } from "../tail/support.ts";
 import { by, newUser, newWorkspace } from "../workspaces/support.ts";
@@ -29,7 +29,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
     const { user, refreshToken } = await registered(`${crypto.randomUUID()}@example.com`);
     await verbose(userStub(user.id));
     await call("/auth/refresh", { body: { refreshToken } });
-    const lines = operationLines();
+    const lines = loggedEvents();
     await call("/auth/refresh", { body: { refreshToken }, headers: from("reuse-1") });
     expect(await lines.one("user.refresh.reused")).toMatchObject({
       level: "warn",
@@ -44,7 +44,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     await verbose(workspaceStub(workspaceId));
-    const lines = operationLines();
+    const lines = loggedEvents();
     await by(owner, `/workspaces/${workspaceId}`, { method: "DELETE", headers: from("delete-1") });
     for (let turn = 0; turn < 5 && lines.of("workspace.wipe").length === 0; turn++) {
       await runDurableObjectAlarm(workspaceStub(workspaceId));
@@ -63,7 +63,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
     });
     await evict(workspaceId);
     await verbose(workspaceStub(workspaceId));
-    const lines = operationLines();
+    const lines = loggedEvents();
     await runDurableObjectAlarm(workspaceStub(workspaceId));
     expect(await lines.one("workspace.wipe")).toMatchObject({ requestId: "delete-2", workspaceId });
   });
@@ -75,7 +75,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
     });
     await evict(shared);
     await verbose(workspaceStub(shared));
-    const lines = operationLines();
+    const lines = loggedEvents();
     await runDurableObjectAlarm(workspaceStub(shared));
     expect(await lines.one("workspace.wipe")).toMatchObject({
       requestId: expect.stringMatching(RUN),
@@ -86,7 +86,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
   it("D18: the deletion of an account", async () => {
     const { user, accessToken } = await registered(`${crypto.randomUUID()}@example.com`);
     await verbose(userStub(user.id));
-    const lines = operationLines();
+    const lines = loggedEvents();
     const body = { password: "correct horse battery" };
     await call("/auth/me", { method: "DELETE", body, headers: { ...bearer(accessToken), ...from("gone-1") } });
     expect(await lines.one("user.delete")).toMatchObject({ object: "user", requestId: "gone-1", outcome: "ok" });
@@ -98,7 +98,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
     const client = await openTail(tenant.projectId, { headers });
     await evict(tenant.workspaceId);
     await verbose(workspace(tenant.workspaceId));
-    const lines = operationLines();
+    const lines = loggedEvents();
     await workspace(tenant.workspaceId).revokeKey(tenant.ownerId, tenant.projectId, tenant.keyId);
     await client.ends();
     expect(await lines.one("workspace.tail.end")).toMatchObject({
@@ -114,7 +114,7 @@ describe("D18: an event of an object contains the request that caused it", () =>
     const tenant = await newTenant();
     const client = await openTail(tenant.projectId, { headers: { ...bearer(tenant.secret), ...from("tail-2") } });
     await verbose(workspace(tenant.workspaceId));
-    const lines = operationLines();
+    const lines = loggedEvents();
     client.close();
     expect(await lines.one("workspace.tail.end")).toMatchObject({
       requestId: "tail-2",
@@ -131,7 +131,7 @@ describe("D18: all events of one alarm run contain one id", () => {
     receiptOf(await send(tenant, numbered(3)));
     vi.setSystemTime(Date.now() + 3_600_000);
     await verbose(workspace(tenant.workspaceId));
-    const lines = operationLines();
+    const lines = loggedEvents();
     vi.spyOn(ColdWriter.prototype, "write").mockRejectedValueOnce(new Error("no writer"));
     await runDurableObjectAlarm(workspace(tenant.workspaceId));
     vi.setSystemTime(Date.now() + 3_600_000);
@@ -153,7 +153,7 @@ describe("D18: all events of one alarm run contain one id", () => {
 describe("D18: the consumer's event of a mail contains the request that caused the mail", () => {
   async function sent(requestId: string): Promise<Line> {
     const messages = queued.splice(0);
-    const lines = operationLines();
+    const lines = loggedEvents();
     await consume(messages as never, INFO);
     const line = lines.of("mail.send").find((one) => one.requestId === requestId);
     vi.restoreAllMocks();
@@ -202,7 +202,7 @@ describe("D18: the consumer's event of a mail contains the request that caused t
   });
 
   it("D18: what the queue gave up on, and a message of an older version", async () => {
-    const lines = operationLines();
+    const lines = loggedEvents();
     const mailId = newId("mail");
     const bodies = [
       [newId("usr"), mailId, "dead-1"],
@@ -223,7 +223,7 @@ describe("D18: the consumer's event of a mail contains the request that caused t
         "req",
       );
     });
-    const lines = operationLines();
+    const lines = loggedEvents();
     await consume([[user.id, id]], INFO);
     expect(await lines.one("mail.send")).toMatchObject({ outcome: "ok", kind: "notice", requestId: null });
 
@@ -242,7 +242,7 @@ describe("D18: the consumer's event of a mail contains the request that caused t
     await runInDurableObject(emailStub(email), (object) => object.alarm?.());
     const name = (await runInDurableObject(emailStub(email), (_, { id: object }) => object.name)) ?? "";
     expect(await rowsOf(name, "SELECT id FROM mail_requests")).toEqual([]);
-    expect(await promisedBy(name)).toEqual([mailId]);
+    expect(await pendingMailsOf(name)).toEqual([mailId]);
   });
 });
 
@@ -266,7 +266,7 @@ it("D18: the consumer's event of a violation contains the first refused request"
     });
   }
   await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 10_000 });
-  const lines = operationLines();
+  const lines = loggedEvents();
   const message = { id: "0", timestamp: new Date(), attempts: 1, body: sent[0] };
   await worker.queue(createMessageBatch("taffrail-violations", [message]), { ...env, ...INFO });
   expect(await lines.one("violations.store")).toMatchObject({ requestId: "refused-1", owner: owner.workspaceId });
@@ -277,7 +277,7 @@ describe("D18: a request's event contains the project", () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     const key = await newKey(owner, projectId);
-    const lines = operationLines();
+    const lines = loggedEvents();
     const keyed = { headers: bearer(key.secret) };
     await callWith(INFO, "/logger/query", { body: {}, ...keyed });
     await callWith(INFO, "/logger/stats", { body: { interval: "1h" }, ...keyed });
@@ -311,7 +311,7 @@ describe("D18: a request's event contains the project", () => {
 
 describe("D18: a request without a route has one event", () => {
   it("D18: 404, 405, 429 and pages, without the path that a secret may be in", async () => {
-    const lines = operationLines();
+    const lines = loggedEvents();
     const secret = "sk_0123456789abcdefghijklmnopqrstuvwxyz";
     const answer = (path: string, method = "GET", more: object = {}) =>
       worker.fetch(

@@ -4,13 +4,13 @@ import { type BodyRange, CorruptSegment, type SegmentMeta } from "../../../src/l
 import type { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 
 /** The requested blocks of one segment. */
-export interface WantedFrames {
+export interface WantedBlocks {
   meta: SegmentMeta;
   blocks: readonly Block[];
 }
 
 /** Adjacent blocks, which are one range of a body. */
-interface FrameRun extends BodyRange {
+interface BlockRange extends BodyRange {
   meta: SegmentMeta;
   blocks: Block[];
 }
@@ -22,10 +22,10 @@ interface FrameRun extends BodyRange {
  * @param asOf last commit that counts; null for all
  * @throws CorruptSegment
  */
-export async function* readUnits(
+export async function* readBlocks(
   store: SegmentStore,
   workspaceId: string,
-  wanted: readonly WantedFrames[],
+  wanted: readonly WantedBlocks[],
   asOf: number | null,
 ): AsyncGenerator<DecodedBlock> {
   const runs = wanted.flatMap(runsOf);
@@ -44,8 +44,8 @@ export async function* readUnits(
   }
 }
 
-function runsOf({ meta, blocks }: WantedFrames): FrameRun[] {
-  const runs: FrameRun[] = [];
+function runsOf({ meta, blocks }: WantedBlocks): BlockRange[] {
+  const runs: BlockRange[] = [];
   for (const block of blocks) {
     const last = runs.at(-1);
     if (last?.end === block.start) {

@@ -6,12 +6,12 @@ const MINUTES_MS = 10 * 60_000;
 
 /** The share of ten minutes in which a flush may run if it always has something to move. */
 function freeShare(isRead: (at: number) => boolean): number {
-  const leases = new ReadPins();
+  const pins = new ReadPins();
   let free = 0;
   for (let at = 1; at <= MINUTES_MS; at += STEP_MS) {
-    if (isRead(at)) leases.renew(at);
-    if (leases.blockedUntil(at) !== null) continue;
-    leases.released(at);
+    if (isRead(at)) pins.renew(at);
+    if (pins.blockedUntil(at) !== null) continue;
+    pins.released(at);
     free++;
   }
   return (free * STEP_MS) / MINUTES_MS;
@@ -21,21 +21,21 @@ const T = 1_800_000_000_000;
 
 describe("read pins", () => {
   it("delay a flush for five seconds from the reader's last page, and for half a minute at a stretch", () => {
-    const leases = new ReadPins();
-    expect(leases.blockedUntil(T)).toBeNull();
-    leases.renew(T);
-    expect(leases.blockedUntil(T + 1000)).toBe(T + 5000);
-    expect(leases.blockedUntil(T + 5000)).toBeNull();
+    const pins = new ReadPins();
+    expect(pins.blockedUntil(T)).toBeNull();
+    pins.renew(T);
+    expect(pins.blockedUntil(T + 1000)).toBe(T + 5000);
+    expect(pins.blockedUntil(T + 5000)).toBeNull();
     for (let at = T + 5000; at < T + 31_000; at += 1000) {
-      leases.renew(at);
-      expect(leases.blockedUntil(at)).toBe(Math.min(at + 5000, T + 31_000));
+      pins.renew(at);
+      expect(pins.blockedUntil(at)).toBe(Math.min(at + 5000, T + 31_000));
     }
-    leases.renew(T + 31_000);
-    expect(leases.blockedUntil(T + 31_000)).toBeNull();
-    leases.released(T + 31_000);
-    leases.renew(T + 45_999);
-    expect(leases.blockedUntil(T + 45_999)).toBeNull();
-    expect(leases.blockedUntil(T + 46_000)).toBe(T + 50_999);
+    pins.renew(T + 31_000);
+    expect(pins.blockedUntil(T + 31_000)).toBeNull();
+    pins.released(T + 31_000);
+    pins.renew(T + 45_999);
+    expect(pins.blockedUntil(T + 45_999)).toBeNull();
+    expect(pins.blockedUntil(T + 46_000)).toBe(T + 50_999);
   });
 
   it("delay a flush for at most two thirds of the time, however often they are renewed", () => {
@@ -45,13 +45,13 @@ describe("read pins", () => {
   });
 
   it("give an occasional reader its five seconds", () => {
-    const leases = new ReadPins();
-    leases.renew(1000);
-    expect(leases.blockedUntil(1001)).toBe(6000);
-    expect(leases.blockedUntil(6000)).toBeNull();
-    leases.released(6000);
-    leases.renew(60_000);
-    expect(leases.blockedUntil(60_001)).toBe(65_000);
+    const pins = new ReadPins();
+    pins.renew(1000);
+    expect(pins.blockedUntil(1001)).toBe(6000);
+    expect(pins.blockedUntil(6000)).toBeNull();
+    pins.released(6000);
+    pins.renew(60_000);
+    expect(pins.blockedUntil(60_001)).toBe(65_000);
   });
 
   it("delay nothing without a reader", () => {

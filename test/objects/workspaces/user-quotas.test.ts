@@ -185,20 +185,23 @@ describe("B12: keys that the new role may not create", () => {
   const send = ({ secret, projectId }: { secret: string; projectId: string }) =>
     call(`/logger/${projectId}/log`, { headers: bearer(secret), body: { message: "ahoy" } });
 
-  it.each(["viewer", "member"] as const)("B12: are revoked immediately with an admin's role, for a %s", async (role) => {
-    const owner = await newUser();
-    const id = await newWorkspace(owner);
-    const admin = await join(owner, id, await newUser(), "admin");
-    const [key, own] = [await keyIn(admin, id), await keyIn(owner, id)];
-    expect((await send(key)).status).toBe(201);
-    expect((await setRole(owner, id, admin.userId, role)).status).toBe(200);
-    const refused = await send(key);
-    expect([refused.status, refused.code]).toEqual([401, "API_KEY_REVOKED"]);
-    expect((await send(own)).status).toBe(201);
-    // The old role does not restore them.
-    await setRole(owner, id, admin.userId, "admin");
-    expect((await send(key)).code).toBe("API_KEY_REVOKED");
-  });
+  it.each(["viewer", "member"] as const)(
+    "B12: are revoked immediately with an admin's role, for a %s",
+    async (role) => {
+      const owner = await newUser();
+      const id = await newWorkspace(owner);
+      const admin = await join(owner, id, await newUser(), "admin");
+      const [key, own] = [await keyIn(admin, id), await keyIn(owner, id)];
+      expect((await send(key)).status).toBe(201);
+      expect((await setRole(owner, id, admin.userId, role)).status).toBe(200);
+      const refused = await send(key);
+      expect([refused.status, refused.code]).toEqual([401, "API_KEY_REVOKED"]);
+      expect((await send(own)).status).toBe(201);
+      // The old role does not restore them.
+      await setRole(owner, id, admin.userId, "admin");
+      expect((await send(key)).code).toBe("API_KEY_REVOKED");
+    },
+  );
 
   it("B12: stay valid if the new role may create keys, too", async () => {
     const owner = await newUser();

@@ -25,7 +25,7 @@ function everything(order: "asc" | "desc", asOf: number): PagerSelection {
   };
 }
 
-describe("the stored feed", () => {
+describe("the cold feed", () => {
   it("returns every entry of the snapshot once, in scan order, however few segments a page has", async () => {
     const batch = fc.record({
       project: fc.constantFrom(...PROJECTS),
