@@ -22,6 +22,29 @@ export interface RouteRef {
   requestId?: string;
 }
 
+/** What a call counts under in its workspace. `earlier`: an earlier call, or another object, has counted the request. */
+export type Charge = { by: "route"; route: RouteRef } | { by: "earlier" };
+
+export const COUNTED: Charge = { by: "earlier" };
+
+/** Members of a call to a workspace object that say what it counts under. The shape crosses versions during a deploy. */
+export interface ChargedCall {
+  /** Absent in calls of older routers. */
+  charge?: Charge;
+  /** @deprecated The earlier form of the charge, for older objects: the route, or `null` for `earlier`. */
+  route: RouteRef | null;
+}
+
+/** Returns the members of a call, in both forms: an older object that found no route would not count the request. */
+export function chargeMembers(charge: Charge): Required<ChargedCall> {
+  return { charge, route: charge.by === "route" ? charge.route : null };
+}
+
+/** Returns what a call counts under. */
+export function chargeOf({ charge, route }: ChargedCall): Charge {
+  return charge ?? (route ? { by: "route", route } : COUNTED);
+}
+
 /**
  * Window of the preset AUTH: every `/auth/*` route, per client IP. The limit is the setting AUTH_LIMIT, 5 in the
  * interface.

@@ -1,4 +1,4 @@
-import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { ChargedCall, LimitState } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { TailAuthority } from "../tail/authority.ts";
 import type { Failure, FailureCode } from "./result.ts";
@@ -8,11 +8,9 @@ import type { Failure, FailureCode } from "./result.ts";
 /** The caller that opens a tail: an authority, or the holder of a ticket that an authority created. */
 export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
 
-export interface TailCall {
+export interface TailCall extends ChargedCall {
   reader: TailReader;
   projectId: string;
-  /** The route that the request counts under; `null` if it was counted outside the workspace. */
-  route: RouteRef | null;
   /** Absent in calls of older routers. */
   origin?: Origin;
   /** As written by `tailFilterText`. */
@@ -23,10 +21,9 @@ export interface TailCall {
   address?: string;
 }
 
-export interface TicketCall {
+export interface TicketCall extends ChargedCall {
   reader: TailAuthority;
   projectId: string;
-  route: RouteRef | null;
 }
 
 export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit: LimitState | null } | Failure;

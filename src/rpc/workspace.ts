@@ -1,6 +1,6 @@
 import type { CreatedKey, KeyPage, KeyRequest, OwnKeys } from "../keys/actions.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
-import type { RouteRef } from "../limits/state.ts";
+import type { ChargedCall, RouteRef } from "../limits/state.ts";
 import type { Violation } from "../limits/violations.ts";
 import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-counts.ts";
 import type { Mail } from "../mail/mail.ts";
@@ -50,10 +50,9 @@ export interface SandboxAccess {
   resetsAt: number;
 }
 
-/** A read of logs. `route` is `null` for a later page of a request, which is not counted again. */
-export interface ReadCall {
+/** A read of logs. A request is charged for its first page. */
+export interface ReadCall extends ChargedCall {
   caller: Caller;
-  route: RouteRef | null;
   projectId: string | null;
   /**
    * Whether the router reads `COLD_DB` besides `DB`. A router of an older version omits this, and would miss the entries that

@@ -3,6 +3,7 @@ import { BASE62 } from "../ids.ts";
 import { KEY_SECRET_LENGTH, type NewApiKey, newDemoKey } from "../keys/api-key.ts";
 import { SCOPES } from "../keys/scopes.ts";
 import { insertKey } from "../keys/store.ts";
+import { COUNTED, chargeMembers } from "../limits/state.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import { buildBatch } from "../logs/ingest/build-batch.ts";
 import type { Origin } from "../platform/origin.ts";
@@ -111,7 +112,14 @@ export function resetSandbox(
 function storeDemoEntries(admission: AdmissionContext, keyHash: string, projectId: string, now: number): number {
   const built = buildBatch(demoEntries(now), { now, oldest: null });
   const group = new IngestGroup(admission, RETENTION_DAYS.default, null, now);
-  const result = group.run({ keyHash, projectId, route: null, idempotency: null, oldest: null, ...built });
+  const result = group.run({
+    keyHash,
+    projectId,
+    ...chargeMembers(COUNTED),
+    idempotency: null,
+    oldest: null,
+    ...built,
+  });
   if (!result.ok || result.receipt.rejectedCount > 0) throw new Error("The demo entries were not stored.");
   group.finish();
   return result.receipt.accepted;

@@ -2,7 +2,7 @@ import { hasScope } from "../keys/scopes.ts";
 import { endOf, findKeyByHash, type KeyRow, touchKey } from "../keys/store.ts";
 import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
-import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { Charge, LimitState } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { exists } from "../platform/sql.ts";
 import { type Failure, fail } from "../rpc/result.ts";
@@ -148,31 +148,30 @@ export interface Admitted {
 /**
  * Decides in one synchronous turn, in this order: is the credential known, revoked, expired; does the request fit the
  * limit; does the project exist for this caller; is the scope or role enough. Everything a known caller sends counts.
- * @param route what the limit is looked up by; null for a later step of a request that has been counted already
  */
 export function admit(
   admission: AdmissionContext,
   caller: Caller,
   requirement: Requirement,
-  route: RouteRef | null,
+  charge: Charge,
   now: number,
 ): Admitted | Failure {
   return caller.kind === "key"
-    ? admitKey(admission, caller.hash, requirement, route, now)
-    : admitUser(admission, caller, requirement, route, now);
+    ? admitKey(admission, caller.hash, requirement, charge, now)
+    : admitUser(admission, caller, requirement, charge, now);
 }
 
 function admitKey(
   admission: AdmissionContext,
   hash: string,
   requirement: Requirement,
-  route: RouteRef | null,
+  charge: Charge,
   now: number,
 ): Admitted | Failure {
   const key = admission.keyProjectCache.key(hash);
   const bad = keyProblem(key, now);
   if (key === null || bad) return bad ?? unknownKey();
-  const limit = route ? count(admission, `key:${key.id}`, route, now) : null;
+  const limit = count(admission, `key:${key.id}`, charge, now);
   if (limit && !limit.admitted) return limited(limit);
   touchKey(admission.sql, key, now);
   const project = projectOfKey(admission.keyProjectCache, key, requirement.projectId);
@@ -192,12 +191,12 @@ function admitUser(
   admission: AdmissionContext,
   { userId, session }: Extract<Caller, { kind: "user" }>,
   requirement: Requirement,
-  route: RouteRef | null,
+  charge: Charge,
   now: number,
 ): Admitted | Failure {
   const role = roleOf(admission.sql, userId);
   if (role === null) return fail("NOT_FOUND", "There is no such workspace.", { limit: null });
-  const limit = route ? count(admission, `user:${userId}`, route, now) : null;
+  const limit = count(admission, `user:${userId}`, charge, now);
   if (limit && !limit.admitted) return limited(limit);
   if (session) admission.sessions.note(userId, session, now);
   const project = requirement.projectId === null ? null : admission.keyProjectCache.projectById(requirement.projectId);
@@ -239,7 +238,10 @@ function limited(limit: LimitState): Failure {
   return fail("RATE_LIMITED", "Too many requests", { limit });
 }
 
-function count(admission: AdmissionContext, identifier: string, route: RouteRef, now: number): LimitState {
+/** @returns `null` if the request has been counted earlier */
+function count(admission: AdmissionContext, identifier: string, charge: Charge, now: number): LimitState | null {
+  if (charge.by === "earlier") return null;
+  const { route } = charge;
   const { limit, windowSeconds, rule, suffix } = admission.limits.limitOf(route);
   const state = admission.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
   if (!state.admitted) {

@@ -1,4 +1,4 @@
-import type { LimitState, RouteRef } from "../limits/state.ts";
+import { type Charge, type ChargedCall, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
 import type { Batch } from "../logs/batch.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
@@ -120,11 +120,9 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** One ingest request, parsed and checked by the router. */
-export interface IngestCall {
+export interface IngestCall extends ChargedCall {
   keyHash: string;
   projectId: string;
-  /** What the request counts under; null where it has been counted outside the workspace. */
-  route: RouteRef | null;
   idempotency: Idempotency | null;
   /** Null when no entry was valid: the request still counts, and an earlier receipt still answers it. */
   batch: Batch | null;
@@ -209,11 +207,11 @@ export class IngestGroup {
     const tooOld = this.#tooOld(call);
     if (tooOld !== null) {
       // Not counted: the same request comes back without its old entries. A late retry goes on to its receipt.
-      const known = this.#admit(call, false);
+      const known = this.#admit(call, COUNTED);
       if (!known.ok) return known;
       if (this.#lookup(call, known.project.num).found === "none") return { ok: false, code: "TOO_OLD", oldest: tooOld };
     }
-    const admitted = this.#admit(call, true);
+    const admitted = this.#admit(call, chargeOf(call));
     if (!admitted.ok) return admitted;
     const { project, limit } = admitted;
     const known = this.#lookup(call, project.num);
@@ -244,10 +242,10 @@ export class IngestGroup {
     }
   }
 
-  #admit(call: IngestCall, counted: boolean): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
+  #admit(call: IngestCall, charge: Charge): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
     const caller = { kind: "key", hash: call.keyHash } as const;
     const requirement = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
-    const admitted = admit(this.#gate, caller, requirement, counted ? call.route : null, this.#now);
+    const admitted = admit(this.#gate, caller, requirement, charge, this.#now);
     if (!admitted.ok) return admitted;
     if (admitted.project === null) throw new Error("An admitted key has a project.");
     return { ok: true, limit: admitted.limit, project: admitted.project };

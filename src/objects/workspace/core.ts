@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts";
+import { COUNTED } from "../../limits/state.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
@@ -104,7 +105,7 @@ export class WorkspaceCore {
     const requirement = { scope: null, role: roleFor(action), projectId };
     const cause = originOrNew(origin);
     const run = (admission: AdmissionContext, { id }: WorkspaceRow): Result<T> => {
-      const admitted = admit(admission, caller, requirement, null, Date.now());
+      const admitted = admit(admission, caller, requirement, COUNTED, Date.now());
       if (!admitted.ok) return admitted;
       // SAFETY: by the overloads `work` takes the project if one is named, and the role otherwise; both are there.
       const subject = (projectId === null ? admitted.role : admitted.project) as never;

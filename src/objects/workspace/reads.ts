@@ -1,4 +1,4 @@
-import type { LimitState } from "../../limits/state.ts";
+import { COUNTED, chargeMembers, chargeOf, type LimitState } from "../../limits/state.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import { readScheduler } from "../../platform/turns.ts";
 import { OutdatedRouter } from "../../rpc/call.ts";
@@ -56,7 +56,9 @@ export class Reads {
     const found = await index.selectInTurns(selection, () => scheduler.wait(0));
     // The credential is checked again; the request has been counted.
     const again = { ...scan, asOf: selection.asOf };
-    const second = this.#read({ ...call, route: null }, (sql, scope) => readRecent(sql, index, again, scope, found));
+    const second = this.#read({ ...call, ...chargeMembers(COUNTED) }, (sql, scope) =>
+      readRecent(sql, index, again, scope, found),
+    );
     if (!second.ok) return { ...second, limit };
     if (!second.value.ok) throw new Error("What was selected makes a page.");
     return pageOf(second.value.page, limit, projectId);
@@ -73,7 +75,7 @@ export class Reads {
 
   /** @throws OutdatedRouter */
   #read<T>(
-    { caller, route, projectId, readsColdDb = false }: ReadCall,
+    { caller, projectId, readsColdDb = false, ...charged }: ReadCall,
     read: (sql: SqlStorage, scope: RecentScope) => T,
   ): PageResult<T> {
     if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.#core.state.sql)) {
@@ -81,7 +83,7 @@ export class Reads {
     }
     const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
     const result = this.#core.state.transaction(({ sql, ...admission }, row): PageResult<T> => {
-      const admitted = admit({ sql, ...admission }, caller, requirement, route, Date.now());
+      const admitted = admit({ sql, ...admission }, caller, requirement, chargeOf(charged), Date.now());
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };

@@ -1,7 +1,7 @@
 import type { Env } from "../../env.ts";
 import { hasScope } from "../../keys/scopes.ts";
 import { endOf } from "../../keys/store.ts";
-import type { LimitState } from "../../limits/state.ts";
+import { chargeOf, type LimitState } from "../../limits/state.ts";
 import { callUser } from "../../rpc/call.ts";
 import { fail } from "../../rpc/result.ts";
 import type { TailCall, TailFailure, TicketCall, TicketResult } from "../../rpc/tail.ts";
@@ -86,10 +86,10 @@ export class TailAccess {
   }
 
   /** Creates a ticket for one tail of a project. A ticket can be used once. */
-  ticket({ reader, projectId, route }: TicketCall): TicketResult {
+  ticket({ reader, projectId, ...charged }: TicketCall): TicketResult {
     const result = this.#state.transaction((admission, row): TicketResult => {
       const now = Date.now();
-      const admitted = admit(admission, reader, requirementFor(projectId), route, now);
+      const admitted = admit(admission, reader, requirementFor(projectId), chargeOf(charged), now);
       if (!admitted.ok) return admitted;
       const ticket = newTicket(row.id);
       const hash = openTicket(ticket)?.hash ?? "";
@@ -102,7 +102,7 @@ export class TailAccess {
   /** Admits and counts a request for a tail. */
   admit(
     admission: AdmissionContext,
-    { reader, projectId, route, since, address }: TailCall,
+    { reader, projectId, since, address, ...charged }: TailCall,
     tails: OpenTails,
   ): Opened | TailFailure {
     const now = Date.now();
@@ -113,7 +113,7 @@ export class TailAccess {
       if (admission.keyProjectCache.projectByNum(ticket.project)?.id !== projectId) return INVALID_TICKET;
       authority = ticket.authority;
     } else authority = reader;
-    const admitted = admit(admission, authority, requirementFor(projectId), route, now);
+    const admitted = admit(admission, authority, requirementFor(projectId), chargeOf(charged), now);
     if (!admitted.ok) return admitted;
     const { project, limit } = admitted;
     if (project === null) throw new Error("A tail names its project.");

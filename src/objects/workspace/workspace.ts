@@ -1,7 +1,7 @@
 import type { Env } from "../../env.ts";
 import { keysMadeBy, type OwnKeys } from "../../keys/actions.ts";
 import { revokeKeysBy } from "../../keys/store.ts";
-import type { RouteRef } from "../../limits/state.ts";
+import { chargeOf, type RouteRef } from "../../limits/state.ts";
 import type { Violation } from "../../limits/violations.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import type { Mail } from "../../mail/mail.ts";
@@ -83,8 +83,9 @@ export class WorkspaceObject extends ManagedWorkspace implements WorkspaceRpc {
   }
 
   async admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure> {
+    const charge = chargeOf({ route });
     return (
-      this.core.state.transaction((admission) => admit(admission, caller, requirement, route, Date.now())) ??
+      this.core.state.transaction((admission) => admit(admission, caller, requirement, charge, Date.now())) ??
       unknownCaller(caller)
     );
   }

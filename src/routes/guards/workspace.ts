@@ -3,7 +3,7 @@ import { type AppEnv, clientAddress, noteLimit, originOf, refuseIfLimited } from
 import { ApiError, refuse } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
-import type { LimitState, RouteRef } from "../../limits/state.ts";
+import { type Charge, COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import type { Failure, Result } from "../../rpc/result.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
@@ -65,8 +65,8 @@ export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
 export interface ChargedCaller {
   caller: Caller;
   workspaceId: string;
-  /** What the request counts under; `null` if it has been counted already. Called once, when the request is counted. */
-  charge: () => RouteRef | null | Promise<RouteRef | null>;
+  /** Returns what the request counts under. Called once, when the request is counted. */
+  charge: () => Charge | Promise<Charge>;
 }
 
 /**
@@ -83,7 +83,7 @@ export async function countIfRefused<T>(
     return await read();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const route = await charge();
+    const { route } = chargeMembers(await charge());
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseFailure(c, answer);
     noteLimit(c, answer.limit);
@@ -137,22 +137,22 @@ export async function namedWorkspace(c: Context<AppEnv>, from: "header" | "path"
  * Returns what a request with an API key counts under in its workspace. Every route that accepts such a key calls this
  * once and passes the result to the workspace.
  *
- * A request with the sandbox's key counts here, against the budget of its client IP, and gets `null`. An invalid key ends
+ * A request with the sandbox's key counts here, against the budget of its client IP, and gets `COUNTED`. An invalid key ends
  * it with 401 and spends nothing; more units than the whole budget, with 413; more than is left, with 429. Spent units are
  * not returned, whatever the outcome of the request, because the budget limits what is sent.
  *
  * @param units entries sent, or 1 for a request that reads
  */
-export async function countedRoute(
+export async function chargeOfKey(
   c: Context<AppEnv>,
   key: ParsedApiKey,
   budget: BudgetName,
   units: number,
-): Promise<RouteRef | null> {
-  if (key.workspaceId !== SANDBOX_WORKSPACE_ID) return c.get("route");
+): Promise<Charge> {
+  if (key.workspaceId !== SANDBOX_WORKSPACE_ID) return { by: "route", route: c.get("route") };
   await requireLiveKey(c, key);
   await spend(c, budget, units);
-  return null;
+  return COUNTED;
 }
 
 /** Ends the request with 401 unless its key is valid in its workspace. Counts only refused requests. */

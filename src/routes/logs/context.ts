@@ -4,6 +4,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
+import { COUNTED, chargeMembers } from "../../limits/state.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { parseLogId, storedEntrySchema } from "../../logs/entry-view.ts";
 import { callWorkspace, requireMembers } from "../../rpc/call.ts";
@@ -83,7 +84,7 @@ async function context(c: Context<AppEnv>): Promise<Response> {
 }
 
 /** Reads both tiers by `seq`. The first call admits the request and counts it; every call checks the credential. */
-function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, projectId: string): SeqSource {
+function seqSource(c: Context<AppEnv>, { caller, workspaceId, charge }: Reader, projectId: string): SeqSource {
   const store = new ColdTier(c.env);
   let isCounted = false;
   const scope: ColdScope = {
@@ -94,7 +95,8 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
   return {
     scope,
     async recent(scan: SeqScan) {
-      const call = { caller, route: isCounted ? null : route, projectId, scan, readsColdDb: true };
+      const charged = chargeMembers(isCounted ? COUNTED : charge);
+      const call = { caller, ...charged, projectId, scan, readsColdDb: true };
       const replay = isCounted ? "replay-safe" : "once";
       const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
       const page = await pageOf(c, result);

@@ -8,6 +8,7 @@ import { ApiError, DISK_NEARLY_FULL, type ErrorCode, refuse } from "../../http/e
 import { idempotencyKeyHash, idempotencyKeySchema } from "../../http/fields.ts";
 import { bodyOrRefuse, MEMORY_RETRY_SECONDS, mediaType, type Resource, refuseForMemory } from "../../http/resource.ts";
 import { acceptedKeys, type ParsedApiKey } from "../../keys/api-key.ts";
+import { chargeMembers } from "../../limits/state.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
 import type { BuildResult } from "../../logs/ingest/build-batch.ts";
 import { entriesSchema, receiptSchema } from "../../logs/ingest/entry-schema.ts";
@@ -18,7 +19,7 @@ import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../../platform/turns.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import type { Idempotency, IngestResult } from "../../workspace/ingest.ts";
-import { countedRoute, countIfRefused, refuseFailure, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
+import { chargeOfKey, countIfRefused, refuseFailure, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
 
@@ -107,12 +108,12 @@ async function store(
   const { idempotency } = received;
   const now = Date.now();
   const { units, failure, ...body } = await readEntries(received, now, null);
-  const route = await countedRoute(c, key, "entries", units);
+  const charge = chargeMembers(await chargeOfKey(c, key, "entries", units));
   let { built } = body;
   let oldest: number | null = null;
   const send = (): Promise<IngestResult> =>
     callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
-      stub.ingest({ keyHash: key.hash, projectId, route, idempotency, ...built, oldest }),
+      stub.ingest({ keyHash: key.hash, projectId, ...charge, idempotency, ...built, oldest }),
     );
   let result = await retryWhileFull(send);
   if (!result.ok && result.code === "TOO_OLD") {
@@ -179,7 +180,7 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
   const sender = {
     caller: { kind: "key", hash: key.hash },
     workspaceId: key.workspaceId,
-    charge: () => countedRoute(c, key, "entries", 1),
+    charge: () => chargeOfKey(c, key, "entries", 1),
   } as const;
   try {
     return await countIfRefused(c, sender, { scope: "logs:write", role: "owner", projectId }, async () => {

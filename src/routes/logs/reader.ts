@@ -6,7 +6,7 @@ import { refuse } from "../../http/errors.ts";
 import { jsonBody } from "../../http/resource.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey } from "../../keys/api-key.ts";
-import type { RouteRef } from "../../limits/state.ts";
+import { type Charge, COUNTED, chargeMembers } from "../../limits/state.ts";
 import type { ReportUnreadable } from "../../logs/batch.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { STORE_LIMITS } from "../../logs/cold/store/store.ts";
@@ -22,13 +22,13 @@ import { settingsOf } from "../../settings.ts";
 import { type Caller, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "../guards/address.ts";
 import { authenticateUser, bearerToken } from "../guards/user.ts";
-import { countedRoute, countIfRefused, namedWorkspace, requireApiKey, resultOf } from "../guards/workspace.ts";
+import { chargeOfKey, countIfRefused, namedWorkspace, requireApiKey, resultOf } from "../guards/workspace.ts";
 
 /** The caller of a read, the workspace whose object decides, and what the request counts under there. */
 export interface Reader {
   caller: Caller;
   workspaceId: string;
-  route: RouteRef | null;
+  charge: Charge;
 }
 
 /** Returns the reader by API key, or by access token and `X-Workspace-Id`. */
@@ -42,11 +42,11 @@ export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
     const key = await requireApiKey(c);
     const { hash, workspaceId } = key;
     c.get("log").workspaceId = workspaceId;
-    return { caller: { kind: "key", hash }, workspaceId, route: await countedRoute(c, key, "reads", 1) };
+    return { caller: { kind: "key", hash }, workspaceId, charge: await chargeOfKey(c, key, "reads", 1) };
   }
   const caller = await authenticateUser(c);
   const workspaceId = await namedWorkspace(c, "header");
-  return { caller, workspaceId, route: c.get("route") };
+  return { caller, workspaceId, charge: { by: "route", route: c.get("route") } };
 }
 
 /** Validates the JSON body of a read. A request with an invalid body is counted, after faults of the caller. */
@@ -111,9 +111,9 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
   if (projectId !== null && isId("proj", projectId)) c.get("log").projectId = projectId;
   let isCounted = false;
   return async (call) => {
-    const route = isCounted ? null : reader.route;
+    const charged = chargeMembers(isCounted ? COUNTED : reader.charge);
     const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
-      call(stub, { caller, route, projectId, readsColdDb: true }),
+      call(stub, { caller, ...charged, projectId, readsColdDb: true }),
     );
     const page = await pageOf(c, result);
     if (result.ok && result.projectId) c.get("log").projectId = result.projectId;
@@ -143,12 +143,12 @@ export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): 
 /** `countIfRefused` for requests that read logs. */
 export function countIfReadRefused<T>(
   c: Context<AppEnv>,
-  { caller, workspaceId, route }: Reader,
+  { caller, workspaceId, charge }: Reader,
   projectId: string | null,
   read: () => T | Promise<T>,
 ): Promise<T> {
   const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
-  return countIfRefused(c, { caller, workspaceId, charge: () => route }, requirement, read);
+  return countIfRefused(c, { caller, workspaceId, charge: () => charge }, requirement, read);
 }
 
 const MEMORY_RETRY = { headers: { "Retry-After": "2" } } as const;

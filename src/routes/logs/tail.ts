@@ -4,7 +4,7 @@ import { type AppEnv, clientAddress, noteLimit, originOf } from "../../http/cont
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
-import type { LimitState } from "../../limits/state.ts";
+import { type Charge, COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
 import { callWorkspace, fetchWorkspace, unavailable } from "../../rpc/call.ts";
 import {
   TAIL_CALL_HEADER,
@@ -103,11 +103,11 @@ type AddressedCall = TailCall & { workspaceId: string };
 async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSearchParams): Promise<AddressedCall> {
   const reader = await readerOf(c);
   const query = await countIfReadRefused(c, reader, projectId, () => readRequest(c, params));
-  const { route, workspaceId } = reader;
+  const { charge, workspaceId } = reader;
   return {
     reader: authorityOf(c, reader),
     projectId,
-    route,
+    ...chargeMembers(charge),
     origin: originOf(c),
     workspaceId,
     ...query,
@@ -136,11 +136,11 @@ async function callOfTicket(
     if (!isDemo) await countByAddress(c, "API_DEFAULT");
     throw error;
   }
-  const route = isDemo ? null : c.get("route");
+  const charge: Charge = isDemo ? COUNTED : { by: "route", route: c.get("route") };
   return {
     reader: { kind: "ticket", hash },
     projectId,
-    route,
+    ...chargeMembers(charge),
     origin: originOf(c),
     workspaceId,
     ...query,
@@ -200,8 +200,8 @@ function refuseTicket(code: "INVALID_TOKEN" | "TOKEN_EXPIRED"): never {
 async function makeTicket(c: Context<AppEnv>): Promise<Response> {
   const projectId = projectOf(c);
   const reader = await readerOf(c);
-  const { workspaceId, route } = reader;
-  const call = { reader: authorityOf(c, reader), projectId, route };
+  const { workspaceId, charge } = reader;
+  const call = { reader: authorityOf(c, reader), projectId, ...chargeMembers(charge) };
   const result = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.tailTicket(call));
   if (!result.ok) return refuseFailure(c, result);
   noteLimit(c, result.limit);

@@ -135,7 +135,7 @@ function play(
     if (step.do === "request") {
       const { caller, identifier } = world.caller(step.caller);
       const route = world.route(step.request);
-      const verdict = state.transaction((gate) => admit(gate, caller, NEED, route, wall));
+      const verdict = state.transaction((gate) => admit(gate, caller, NEED, { by: "route", route }, wall));
       if (!verdict?.limit) throw new Error("Everybody here is known.");
       const { limit } = verdict;
       const shown: Verdict = { admitted: verdict.ok, headers: limitHeaders(limit) };
