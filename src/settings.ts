@@ -129,7 +129,9 @@ export const settingsSchema = z
   })
   .transform((settings) => ({ ...settings, FRONTEND_URL: settings.FRONTEND_URL ?? settings.BASE_URL }));
 
-export type Settings = z.output<typeof settingsSchema>;
+type Frozen<T> = { readonly [Name in keyof T]: T[Name] extends (infer Item)[] ? readonly Item[] : T[Name] };
+
+export type Settings = Frozen<z.output<typeof settingsSchema>>;
 
 /** One line per bad setting: its name and what is wrong. Never the value, which may be a secret. */
 export function settingsProblems(source: Record<string, unknown>): string[] {
@@ -139,16 +141,32 @@ export function settingsProblems(source: Record<string, unknown>): string[] {
 
 const cache = new WeakMap<object, Settings>();
 
-/** The checked settings of an environment; computed once per isolate. Throws with the names of the bad ones. */
+/** Returns the validated settings of an environment, frozen; computed once per isolate. Throws with the invalid names. */
 export function settingsOf(env: object): Settings {
   const known = cache.get(env);
   if (known) return known;
   const source = present({ ...env });
   const problems = settingsProblems(source);
   if (problems.length > 0) throw new Error(`Settings are wrong. ${problems.join("; ")}`);
-  const settings = settingsSchema.parse(source);
+  const settings = frozen(settingsSchema.parse(source));
   cache.set(env, settings);
   return settings;
+}
+
+/**
+ * Replaces settings of an environment, for tests.
+ * @returns restores the earlier ones
+ */
+export function overrideSettings(env: object, changed: Partial<Settings>): () => void {
+  const before = settingsOf(env);
+  cache.set(env, frozen({ ...before, ...changed }));
+  return () => void cache.set(env, before);
+}
+
+/** Every request of an isolate gets the same object, so a change would reach other requests. */
+function frozen(settings: Settings): Settings {
+  for (const value of Object.values(settings)) Object.freeze(value);
+  return Object.freeze(settings);
 }
 
 /** An empty string means "not set": that is how an environment variable is unset in most shells' one-liners. */

@@ -1,16 +1,11 @@
-import { runInDurableObject } from "cloudflare:test";
 import { expect, vi } from "vitest";
-import { settingsOf } from "../../src/settings.ts";
+import { withSetting } from "./settings.ts";
 
 export type Line = Record<string, unknown>;
 
-/** Makes an object log events of every level until it loses its memory. */
+/** Makes all objects of a class log events of every level until the test ends. */
 export async function verbose(...stubs: DurableObjectStub<Rpc.DurableObjectBranded>[]): Promise<void> {
-  for (const stub of stubs) {
-    await runInDurableObject(stub, (instance) => {
-      Object.assign(settingsOf(Reflect.get(instance, "env")), { LOG_LEVEL: "info" });
-    });
-  }
+  for (const stub of stubs) await withSetting(stub, { LOG_LEVEL: "info" });
 }
 
 /** The events logged from now on. */

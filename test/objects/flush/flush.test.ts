@@ -14,9 +14,9 @@ import {
 import {
   AGED_MS,
   alarm,
-  boundBytes,
   clock,
   cold,
+  deployWith,
   flushAll,
   flushLines,
   rowsOf,
@@ -111,7 +111,7 @@ const BOUND = 8_000_000;
 describe("a flush by bytes", () => {
   it("starts immediately if the buffer exceeds its bound, and reduces it to half", async () => {
     const tenant = await newTenant();
-    await boundBytes(tenant.workspaceId, BOUND);
+    await deployWith(tenant.workspaceId, { RECENT_MAX_BYTES: BOUND });
     // Stored bytes, of text that does not compress.
     const message = () => ({ message: Buffer.from(crypto.getRandomValues(new Uint8Array(3000))).toString("base64") });
     let sent = 0;

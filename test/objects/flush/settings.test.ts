@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WorkspaceState } from "../../../src/workspace/state.ts";
 import { newTenant, type Tenant, workspace } from "../ingest/support.ts";
-import { alarm, clock, sendBatches, tiers, usageOf, withSettings } from "./support.ts";
+import { alarm, clock, deployWith, sendBatches, tiers, usageOf } from "./support.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -12,10 +12,7 @@ beforeEach(async () => {
   clock.start();
   tenant = await newTenant();
 });
-afterEach(async () => {
-  await withSettings(tenant.workspaceId, { RECENT_MAX_AGE_SECONDS: 3600 });
-  clock.stop();
-});
+afterEach(() => clock.stop());
 
 const alarmAt = () => runInDurableObject(workspace(tenant.workspaceId), (_, { storage }) => storage.getAlarm());
 
@@ -25,7 +22,7 @@ describe("D21: a lowered RECENT_MAX_AGE_SECONDS", () => {
     await alarm(tenant.workspaceId);
     clock.pass(20_000);
     expect(await alarmAt()).toBeGreaterThan(clock.at + HOUR_MS / 2);
-    await withSettings(tenant.workspaceId, { RECENT_MAX_AGE_SECONDS: 10 });
+    await deployWith(tenant.workspaceId, { RECENT_MAX_AGE_SECONDS: 10 });
     await usageOf(tenant);
     expect(await alarmAt()).toBeLessThanOrEqual(clock.at);
     await alarm(tenant.workspaceId);
@@ -36,7 +33,7 @@ describe("D21: a lowered RECENT_MAX_AGE_SECONDS", () => {
     await sendBatches(tenant, 5);
     await alarm(tenant.workspaceId);
     clock.pass(20_000);
-    await withSettings(tenant.workspaceId, { RECENT_MAX_AGE_SECONDS: 10 });
+    await deployWith(tenant.workspaceId, { RECENT_MAX_AGE_SECONDS: 10 });
     await alarm(tenant.workspaceId);
     expect(await tiers(tenant)).toEqual({ cold: 5, recent: 0 });
   });

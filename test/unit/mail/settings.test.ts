@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settingsOf, settingsProblems } from "../../../src/settings.ts";
+import { overrideSettings, settingsOf, settingsProblems } from "../../../src/settings.ts";
 
 const base = { JWT_SECRET: "x".repeat(32), REFRESH_PEPPER: "y".repeat(32) };
 const namesOf = (source: object) => settingsProblems({ ...base, ...source }).map((line) => line.split(":", 1)[0]);
@@ -46,5 +46,26 @@ describe("settings of mail and accounts", () => {
       expect(namesOf({ REFRESH_LEEWAY_SECONDS: bad })).toEqual(["REFRESH_LEEWAY_SECONDS"]);
     }
     expect(namesOf({ PASSWORD_BLOCKLIST: "yes" })).toEqual(["PASSWORD_BLOCKLIST"]);
+  });
+});
+
+describe("the settings of an environment", () => {
+  it("are frozen, because all requests of an isolate share them", () => {
+    const settings = settingsOf({ ...base, CORS_ORIGINS: "https://app.example.com" });
+    expect(() => Object.assign(settings, { LOG_LEVEL: "error" })).toThrow(TypeError);
+    expect(() => Reflect.apply(Array.prototype.push, settings.CORS_ORIGINS, ["https://evil.example"])).toThrow(
+      TypeError,
+    );
+    expect([settings.LOG_LEVEL, settings.CORS_ORIGINS]).toEqual(["info", ["https://app.example.com"]]);
+  });
+
+  it("are replaced for a test and restored after it", () => {
+    const env = { ...base };
+    const before = settingsOf(env);
+    const restore = overrideSettings(env, { RECENT_MAX_BYTES: 10_000 });
+    expect(settingsOf(env)).toEqual({ ...before, RECENT_MAX_BYTES: 10_000 });
+    expect(() => Object.assign(settingsOf(env), { RECENT_MAX_BYTES: 1 })).toThrow(TypeError);
+    restore();
+    expect(settingsOf(env)).toBe(before);
   });
 });
