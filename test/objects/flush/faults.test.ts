@@ -11,10 +11,12 @@ import {
   alarm,
   clock,
   crash,
+  delayInsert,
   failInserts,
   flushAll,
   flushLines,
   holdInsert,
+  holdTimers,
   rowsOf,
   sendBatches,
   tiers,
@@ -29,6 +31,12 @@ beforeEach(() => {
 afterEach(() => clock.stop());
 
 const logsShape = z.object({ logs: z.array(z.object({ seq: z.int() })) });
+
+/** The entries that a query finds, by `seq`. */
+async function seqsOf({ secret }: Tenant): Promise<number[]> {
+  const answer = await call("/logger/query", { body: { order: "asc" }, headers: bearer(secret) });
+  return logsShape.parse(answer.data).logs.map(({ seq }) => seq);
+}
 
 const segments = () => env.COLD_DB.prepare("SELECT COUNT(*) AS n FROM segments").first<number>("n");
 
@@ -171,6 +179,94 @@ describe("while D1 fails", () => {
   });
 });
 
+describe("a call of the writer without an answer", () => {
+  const ANSWER_MS = 45_000;
+
+  it("ends after 45 s; the same range is retried, and what the first call writes later has no effect", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const insert = delayInsert();
+    const passTime = holdTimers(ANSWER_MS);
+    const step = alarm(tenant.workspaceId);
+    await insert.isWaiting();
+    const [intent] = await rowsOf(tenant.workspaceId, "flush_intents");
+    passTime();
+    await step;
+    expect(await usageOf(tenant)).toMatchObject({
+      flush: { pendingBatches: 2, lastAt: null, lastError: "D1 did not answer in time." },
+    });
+    expect(await rowsOf(tenant.workspaceId, "flush_intents")).toEqual([intent]);
+    await sendBatches(tenant, 5);
+    expect(await tiers(tenant)).toEqual({ cold: 0, recent: 12 });
+
+    clock.pass(1000);
+    await alarm(tenant.workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
+    const before = await segments();
+    await insert.land();
+    expect(await segments()).toBe(before);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
+  });
+
+  it("may still write, so an unreadable batch of its range is quarantined only after 5 minutes", async () => {
+    const tenant = await newTenant();
+    const { workspaceId } = tenant;
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const insert = delayInsert();
+    const passTime = holdTimers(ANSWER_MS);
+    const step = alarm(workspaceId);
+    await insert.isWaiting();
+    passTime();
+    await step;
+    await onSql(workspaceId, (sql) =>
+      sql.exec("UPDATE batches SET body_bytes = body_bytes + 1, parts = 2 WHERE commit_no = 2").toArray(),
+    );
+    const setAside: number[] = [];
+    for (const ms of [4 * 60_000, 61_000]) {
+      clock.pass(ms);
+      await alarm(workspaceId);
+      setAside.push((await usageOf(tenant)).flush.setAside);
+    }
+    expect(setAside).toEqual([0, 1]);
+  });
+});
+
+describe("an answer of the writer that is lost after it has stored the range", () => {
+  it("leaves each entry once for every reader; the retry inserts nothing and completes the flush", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const { write } = ColdWriter.prototype;
+    const outcomes: unknown[] = [];
+    const writes = vi.spyOn(ColdWriter.prototype, "write");
+    writes.mockImplementationOnce(async function (this: ColdWriter, range) {
+      outcomes.push(await write.call(this, range));
+      throw new Error("Network connection lost.");
+    });
+    const before = (await segments()) ?? 0;
+    await alarm(tenant.workspaceId);
+    expect(outcomes).toMatchObject([{ outcome: "stored" }]);
+    expect(await segments()).toBeGreaterThan(before);
+    expect(await usageOf(tenant)).toMatchObject({
+      flush: { pendingBatches: 2, lastAt: null, lastError: "The writer cannot be reached." },
+    });
+    expect(await rowsOf(tenant.workspaceId, "flush_intents")).toHaveLength(1);
+    const seqs = [1, 2, 3, 4, 5, 6, 7];
+    expect(await seqsOf(tenant)).toEqual(seqs);
+
+    const stored = await segments();
+    clock.pass(1000);
+    await alarm(tenant.workspaceId);
+    expect(writes).toHaveBeenCalledTimes(2);
+    expect(await segments()).toBe(stored);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 0 });
+    expect(await seqsOf(tenant)).toEqual(seqs);
+    expect(await rowsOf(tenant.workspaceId, "flush_intents")).toEqual([]);
+  });
+});
+
 describe("a reader of several pages", () => {
   /** Reads one batch: the first one, or the one after a commit. */
   async function page(tenant: Tenant, commit: number | null): Promise<void> {
@@ -265,11 +361,6 @@ describe("a batch that cannot be read", () => {
 });
 
 describe("other segments in the place of a range", () => {
-  const seqsOf = async ({ secret }: Tenant) => {
-    const answer = await call("/logger/query", { body: { order: "asc" }, headers: bearer(secret) });
-    return logsShape.parse(answer.data).logs.map(({ seq }) => seq);
-  };
-
   it("are replaced and reported, and no reader sees them", async () => {
     const tenant = await newTenant();
     const { workspaceId, projectId } = tenant;

@@ -1,10 +1,11 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
-import { settingsOf } from "../../../src/settings.ts";
+import type { Settings } from "../../../src/settings.ts";
 import type { Usage } from "../../../src/workspace/usage.ts";
 import { evict, numbered, onSql, receiptOf, send, storedEntries, type Tenant, workspace } from "../ingest/support.ts";
+import { withSetting } from "../settings.ts";
 import { type ColdEntry, coldEntries } from "./cold.ts";
 
 export type Place = Pick<Tenant, "workspaceId" | "projectId">;
@@ -145,19 +146,56 @@ export function holdInsert(): () => Promise<() => Promise<unknown>> {
   };
 }
 
-/** Sets RECENT_MAX_BYTES for all objects of this test file that start from now on. */
-export function boundBytes(workspaceId: string, bytes: number): Promise<void> {
-  return withSettings(workspaceId, { RECENT_MAX_BYTES: bytes });
+/**
+ * Stops the next call that stores a range, in its writer, which continues later.
+ * @returns `isWaiting`: whether there is one; `land`: lets the writer continue, and waits until it has stored
+ */
+export function delayInsert(): { isWaiting: () => Promise<void>; land: () => Promise<void> } {
+  const state = { isWaiting: false, mayContinue: false, hasEnded: false, isOver: false };
+  onTestFinished(() => {
+    state.isOver = true;
+  });
+  vi.spyOn(writer, "insertSegments").mockImplementationOnce(async function (this: SegmentWriter, ...call) {
+    state.isWaiting = true;
+    while (!state.mayContinue) {
+      if (state.isOver) throw new Error("The test is over.");
+      await scheduler.wait(5);
+    }
+    const totals = await insertSegments.apply(this, call);
+    state.hasEnded = true;
+    return totals;
+  });
+  return {
+    async isWaiting() {
+      while (!state.isWaiting) await scheduler.wait(5);
+    },
+    async land() {
+      state.mayContinue = true;
+      while (!state.hasEnded) await scheduler.wait(5);
+    },
+  };
 }
 
-/** Deploys other settings for all objects of this test file that start from now on. */
-export async function withSettings(
-  workspaceId: string,
-  changed: { RECENT_MAX_BYTES?: number; RECENT_MAX_AGE_SECONDS?: number },
-): Promise<void> {
-  await runInDurableObject(workspace(workspaceId), async (object) => {
-    Object.assign(settingsOf(Reflect.get(object, "env")), changed);
+/**
+ * Makes timers of one length, set from now on, end when the returned function is called, with the clock moved on. They
+ * end in the object that set them: another object must not resolve what it waits for.
+ */
+export function holdTimers(milliseconds: number): () => void {
+  const set = globalThis.setTimeout;
+  let hasPassed = false;
+  vi.spyOn(globalThis, "setTimeout").mockImplementation((callback: () => void, delay?: number) => {
+    const check = () => (hasPassed ? callback() : set(check, 5));
+    return delay === milliseconds ? set(check, 5) : set(callback, delay);
   });
+  return () => {
+    clock.pass(milliseconds);
+    hasPassed = true;
+  };
+}
+
+/** Deploys other settings for all objects until the test ends. */
+export async function deployWith(workspaceId: string, changed: Partial<Settings>): Promise<void> {
+  await withSetting(workspace(workspaceId), changed);
   await evict(workspaceId);
 }
 
