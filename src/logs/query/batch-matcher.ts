@@ -1,6 +1,6 @@
 import { WORK, WorkMeter } from "./budget.ts";
 import { toByteString } from "./case-folding.ts";
-import { ALL_LEVELS_MASK, ListedNames, type LogFilter } from "./filter.ts";
+import { type HeadFilter, isOpenInRange, type LogFilter, type NoMembers, needsContent } from "./filter.ts";
 import { LineReader } from "./line-reader.ts";
 import {
   AFTER_CATEGORY,
@@ -8,6 +8,7 @@ import {
   categoryAt,
   countLines,
   LineTimestampParser,
+  ListedNames,
   piecesOf,
   severityAt,
   typeAt,
@@ -34,14 +35,6 @@ export interface LineMatch {
 /** Called before the costly part of a filter. The matcher skips a line that is not wanted. */
 export type Wanted = (timestamp: number, index: number) => boolean;
 
-/** The part of a filter that the beginning of a line cannot decide. */
-type Content = Pick<LogFilter, "session" | "traceId" | "search" | "data">;
-
-/** Whether a filter tests messages, ids or data. */
-export function looksInside({ session, traceId, search, data }: Content): boolean {
-  return session !== null || traceId !== null || search !== null || data.length > 0;
-}
-
 /** A filter prepared for many batches. */
 export class BatchMatcher {
   /** Whether every entry within the time range passes, so that a count need not read the lines. */
@@ -50,7 +43,7 @@ export class BatchMatcher {
   readonly reads: boolean;
   /** Number of lines in the pieces that `steps` has finished. */
   linesRead = 0;
-  readonly #filter: LogFilter;
+  readonly #head: Pick<HeadFilter, "from" | "to" | "levelMask">;
   readonly #needles: readonly Needle[];
   readonly #byteWork: number;
   readonly #categories: ListedNames | null;
@@ -61,16 +54,17 @@ export class BatchMatcher {
 
   /** @param meter counts the work, and decides when `steps` pauses */
   constructor(filter: LogFilter, meter = new WorkMeter()) {
-    this.#filter = filter;
+    const { from, to, levelMask, categories, types, ...unread }: HeadFilter = filter;
+    unread satisfies NoMembers;
+    this.#head = { from, to, levelMask };
     this.#meter = meter;
     this.#needles = needlesOf(filter);
     this.#byteWork = this.#needles.reduce<number>((sum, { byteWork }) => sum + byteWork, WORK.byte);
-    this.#categories = filter.categories && new ListedNames(filter.categories.map(jsonBytes), AFTER_CATEGORY);
-    this.#types = filter.types && new ListedNames(filter.types.map(jsonBytes), AFTER_TYPE);
+    this.#categories = categories && new ListedNames(categories.map(jsonBytes), AFTER_CATEGORY);
+    this.#types = types && new ListedNames(types.map(jsonBytes), AFTER_TYPE);
     this.#reader = new LineReader(filter, meter);
-    this.reads = looksInside(filter);
-    this.passesAll =
-      !this.reads && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
+    this.reads = needsContent(filter);
+    this.passesAll = isOpenInRange(filter);
   }
 
   /** Runs `steps` without pauses. @param body canonical NDJSON */
@@ -143,7 +137,7 @@ export class BatchMatcher {
 
   /** Tests time, level, category and type, which are at the beginning of a line. */
   #passesHead(bytes: string, line: number, timestamp: number, severity: number): boolean {
-    const { from, to, levelMask } = this.#filter;
+    const { from, to, levelMask } = this.#head;
     if (from !== null && timestamp < from) return false;
     if (to !== null && timestamp >= to) return false;
     if (((1 << severity) & levelMask) === 0) return false;

@@ -4,7 +4,7 @@ import { fromBase62, toBase62 } from "../../ids.ts";
 import type { SegmentPosition } from "../cold/store/selection.ts";
 import { QUERY_LIMITS } from "./budget.ts";
 import type { Order, RowKey, RowPosition } from "./feed.ts";
-import type { LogFilter } from "./filter.ts";
+import { canonicalValues, type LogFilter } from "./filter.ts";
 import type { ScanPosition } from "./recent-feed.ts";
 
 /** Maximum number of keys in a cursor of any version. */
@@ -158,25 +158,8 @@ export function decodeCursor(text: string): Cursor | null {
  * @param scope the workspace or projects searched
  */
 export function fingerprint(filter: LogFilter, scope: string): string {
-  const sorted = (names: readonly string[] | null) => (names === null ? null : [...new Set(names)].sort());
-  const data = filter.data.map((condition) => JSON.stringify([condition.path, condition.op, condition.value])).sort();
-  const { levelMask, session, traceId, from, to, search } = filter;
-  const fields = [
-    scope,
-    levelMask,
-    sorted(filter.categories),
-    sorted(filter.types),
-    session,
-    traceId,
-    from,
-    to,
-    search,
-  ];
-  return createHash("sha256")
-    .update(JSON.stringify([...fields, data]))
-    .digest()
-    .subarray(0, 8)
-    .toString("base64url");
+  const fields = JSON.stringify([scope, ...canonicalValues(filter)]);
+  return createHash("sha256").update(fields).digest().subarray(0, 8).toString("base64url");
 }
 
 /** Returns the name of a snapshot in the API. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { InexactInteger } from "../ingest/exact-json.ts";
 import { QUERY_LIMITS } from "./budget.ts";
-import { DATA_PATH, type DataCondition, isRecord, parseDataPath, type Scalar } from "./filter.ts";
+import { DATA_PATH, isRecord, parseDataPath } from "./data-path.ts";
+import type { DataCondition, Scalar } from "./filter.ts";
 
 /** Ingest rejects such an integer, too, so no entry has it. */
 const sayInexact =

@@ -1,6 +1,7 @@
 import { WORK, type WorkMeter } from "./budget.ts";
 import { toByteString } from "./case-folding.ts";
-import { type DataCondition, isArrayIndex, isOrdered, type Scalar } from "./filter.ts";
+import { isArrayIndex } from "./data-path.ts";
+import { type DataCondition, isOrdered, type Scalar } from "./filter.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

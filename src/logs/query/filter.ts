@@ -1,4 +1,5 @@
 import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from "../entry.ts";
+import { isRecord, valueAt } from "./data-path.ts";
 
 /**
  * Returns text as `search` compares it: in lower case. Sigma has two lower case forms, and `toLowerCase` chooses by the
@@ -8,8 +9,8 @@ export function foldCase(text: string): string {
   return text.toLowerCase().replaceAll("\u03c2", "\u03c3");
 }
 
-/** Maximum number of values for which comparing with each is faster than a set. */
-const FEW = 8;
+/** Number of values up to which comparing with each is faster than a set. */
+export const FEW = 8;
 
 /** Sets of long lists. A query tests a list for every line, and a list may have a thousand values. */
 const sets = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
@@ -23,100 +24,6 @@ export function isListed(list: readonly unknown[], value: unknown): boolean {
     sets.set(list, set);
   }
   return set.has(value);
-}
-
-/**
- * Names as JSON strings with their quotes, as bytes, one character each. Inner quotes are escaped, so a prefix match is
- * equality.
- */
-export class ListedNames {
-  readonly #names: readonly string[];
-  readonly #next: string;
-
-  /** @param next text after each name in a line, from its closing quote on */
-  constructor(names: readonly string[], next: string) {
-    this.#names = names;
-    this.#next = next;
-  }
-
-  /** Whether one of the names is at this position of a line. */
-  isAt(bytes: string, at: number): boolean {
-    if (this.#names.length <= FEW) return this.#names.some((name) => bytes.startsWith(name, at));
-    const end = bytes.indexOf(this.#next, at);
-    return end >= 0 && isListed(this.#names, bytes.slice(at, end + 1));
-  }
-}
-
-/**
- * Paths into an entry's `data`: names joined by ".", as in `user.plan`. A name with a dot or a bracket in it is written
- * as a JSON string in brackets: `["user.plan"]`, `request["x.id"].length`. A number indexes an array, as in
- * `items.0.id` or `items[0].id`, and names a member of an object. There is no wildcard for array elements.
- */
-
-const NAME = String.raw`\["(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"\]|\[(?:0|[1-9]\d*)\]`;
-const STEP = String.raw`(?:${NAME}|[^.[\]]+)`;
-
-/** The pattern of a path, as published in OpenAPI. */
-export const DATA_PATH = new RegExp(String.raw`^${STEP}(?:\.${STEP}|${NAME})*$`);
-
-const QUOTED = /\["(?:[^"\\]|\\.)*"\]/y;
-const INDEX = /\[(?:0|[1-9]\d*)\]/y;
-const BARE = /[^.[\]]+/y;
-const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
-
-/** Returns the names of a path in order, or `null` if the text is not a path. */
-export function parseDataPath(text: string): string[] | null {
-  if (!DATA_PATH.test(text)) return null;
-  const names: string[] = [];
-  for (let at = 0; ; ) {
-    const quoted = matchAt(QUOTED, text, at);
-    const token = quoted ?? matchAt(INDEX, text, at) ?? matchAt(BARE, text, at);
-    if (token === null) return null;
-    const name = quoted === null ? token.replace(/^\[|\]$/g, "") : jsonString(token.slice(1, -1));
-    if (name === null) return null;
-    names.push(name);
-    at += token.length;
-    if (at === text.length) return names;
-    if (text[at] === ".") at++;
-    else if (text[at] !== "[") return null;
-  }
-}
-
-/** Whether a name can index an array. No other name selects anything in an array, so `length` does not. */
-export function isArrayIndex(name: string): boolean {
-  return ARRAY_INDEX.test(name);
-}
-
-/**
- * Returns the value at a path; `undefined` if there is none. Reads own members only, because inherited ones are not
- * data.
- */
-export function valueAt(data: unknown, path: readonly string[]): unknown {
-  let value = data;
-  for (const name of path) {
-    if (Array.isArray(value)) value = isArrayIndex(name) ? value[Number(name)] : undefined;
-    else if (isRecord(value) && Object.hasOwn(value, name)) value = value[name];
-    else return undefined;
-  }
-  return value;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): string | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0] ?? null;
-}
-
-function jsonString(quoted: string): string | null {
-  try {
-    const value: unknown = JSON.parse(quoted);
-    return typeof value === "string" ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 export type Scalar = string | number | boolean | null;
@@ -147,30 +54,177 @@ export interface LogFilter {
 export const ALL_LEVELS_MASK = (1 << LEVELS.length) - 1;
 export const ALL_CATEGORIES_MASK = (1 << (OTHER_CATEGORY_BIT + 1)) - 1;
 
+/** The filter that every entry passes. */
+export const OPEN_FILTER: LogFilter = {
+  levelMask: ALL_LEVELS_MASK,
+  categories: null,
+  types: null,
+  session: null,
+  traceId: null,
+  from: null,
+  to: null,
+  search: null,
+  data: [],
+};
+
+/** The type of what is left of a filter when every member is handled. A forgotten member does not compile. */
+export type NoMembers = Record<string, never>;
+
+type FilterName = keyof LogFilter;
+
+interface FilterMember<T> {
+  /**
+   * The part of a line that decides. `time`: the timestamp. `counts`: the members that summaries count. `content`: the
+   * whole line.
+   */
+  decidedBy: "time" | "counts" | "content";
+  /** Whether few of all entries can pass, in whichever batch, if the member is set. */
+  isId: boolean;
+  /** Whether every entry passes. */
+  isOpen(value: T): boolean;
+  /** @param timestamp of the entry, epoch milliseconds */
+  passes(value: T, entry: Entry, timestamp: number): boolean;
+  /** Returns a JSON value. Values that differ only in order or repetition have the same one. */
+  canonical(value: T): unknown;
+}
+
+const isNull = (value: unknown) => value === null;
+const asItIs = (value: unknown) => value;
+
+function idMember(name: "session" | "traceId") {
+  return {
+    decidedBy: "content",
+    isId: true,
+    isOpen: isNull,
+    passes: (id: string | null, entry: Entry) => id === null || entry[name] === id,
+    canonical: asItIs,
+  } as const;
+}
+
+/**
+ * The properties of each member. The functions below follow from them; a member without a row does not compile. In the
+ * order of `fingerprint`.
+ */
+const MEMBERS = {
+  levelMask: {
+    decidedBy: "counts",
+    isId: false,
+    isOpen: (mask) => mask === ALL_LEVELS_MASK,
+    passes: (mask, { level }) => (levelBit(level) & mask) !== 0,
+    canonical: asItIs,
+  },
+  categories: {
+    decidedBy: "counts",
+    isId: false,
+    isOpen: isNull,
+    passes: (names, { category }) => names === null || isListed(names, category),
+    canonical: sortedNames,
+  },
+  types: {
+    decidedBy: "counts",
+    isId: false,
+    isOpen: isNull,
+    passes: (names, { type }) => names === null || isListed(names, type),
+    canonical: sortedNames,
+  },
+  session: idMember("session"),
+  traceId: idMember("traceId"),
+  from: {
+    decidedBy: "time",
+    isId: false,
+    isOpen: isNull,
+    passes: (from, _entry, timestamp) => from === null || timestamp >= from,
+    canonical: asItIs,
+  },
+  to: {
+    decidedBy: "time",
+    isId: false,
+    isOpen: isNull,
+    passes: (to, _entry, timestamp) => to === null || timestamp < to,
+    canonical: asItIs,
+  },
+  search: {
+    decidedBy: "content",
+    isId: false,
+    isOpen: isNull,
+    passes: (needle, { message, data }) =>
+      needle === null || containsText(message, needle) || containsText(data, needle),
+    canonical: asItIs,
+  },
+  data: {
+    decidedBy: "content",
+    isId: false,
+    isOpen: (conditions) => conditions.length === 0,
+    passes: (conditions, { data }) => conditions.every((condition) => passesCondition(condition, data)),
+    canonical: (conditions) => conditions.map(({ path, op, value }) => JSON.stringify([path, op, value])).sort(),
+  },
+} satisfies { readonly [Name in FilterName]-?: FilterMember<LogFilter[Name]> };
+
+type DecidedBy<Part> = {
+  [Name in FilterName]: (typeof MEMBERS)[Name]["decidedBy"] extends Part ? Name : never;
+}[FilterName];
+/** The part of a filter that the beginning of a line decides. */
+export type HeadFilter = Pick<LogFilter, DecidedBy<"time" | "counts">>;
+/** The part of a filter that needs the whole line. */
+export type ContentFilter = Pick<LogFilter, DecidedBy<"content">>;
+
+// SAFETY: the names are those of the literal above.
+const NAMES = Object.keys(MEMBERS) as FilterName[];
+const CONTENT_NAMES = NAMES.filter((name) => memberOf(name).decidedBy === "content");
+
+function memberOf<Name extends FilterName>(name: Name): FilterMember<LogFilter[Name]> {
+  const members: { readonly [Each in FilterName]: FilterMember<LogFilter[Each]> } = MEMBERS;
+  return members[name];
+}
+
+function isSet<Name extends FilterName>(filter: LogFilter, name: Name): boolean {
+  return !memberOf(name).isOpen(filter[name]);
+}
+
+function passes<Name extends FilterName>(filter: LogFilter, name: Name, entry: Entry, timestamp: number): boolean {
+  return memberOf(name).passes(filter[name], entry, timestamp);
+}
+
+/** Whether an entry passes. `timestamp` is the entry's, in epoch milliseconds. */
+export function matchesFilter(filter: LogFilter, entry: Entry, timestamp: number): boolean {
+  return NAMES.every((name) => passes(filter, name, entry, timestamp));
+}
+
+/** Tests the part of a filter that needs a parsed entry. */
+export function matchesContent(filter: LogFilter, entry: Entry): boolean {
+  return CONTENT_NAMES.every((name) => passes(filter, name, entry, 0));
+}
+
+/** Whether a filter needs whole lines. Otherwise the beginning of a line decides, and summaries suffice for counts. */
+export function needsContent(filter: LogFilter): boolean {
+  return CONTENT_NAMES.some((name) => isSet(filter, name));
+}
+
+/** Whether every entry within the time range passes. */
+export function isOpenInRange(filter: LogFilter): boolean {
+  return NAMES.every((name) => memberOf(name).decidedBy === "time" || !isSet(filter, name));
+}
+
+/** Whether only few of all entries can pass, in whichever batch. */
+export function isForOneId(filter: LogFilter): boolean {
+  return NAMES.some((name) => memberOf(name).isId && isSet(filter, name));
+}
+
+/** Returns the members of a filter as JSON values that are equal for equal filters. */
+export function canonicalValues(filter: LogFilter): unknown[] {
+  const canonical = <Name extends FilterName>(name: Name) => memberOf(name).canonical(filter[name]);
+  return NAMES.map(canonical);
+}
+
 /** Returns the category mask that a batch must share a bit with to hold an entry of these categories. */
 export function categoryMaskOf(filter: LogFilter): number {
   if (filter.categories === null) return ALL_CATEGORIES_MASK;
   return filter.categories.reduce((mask, category) => mask | categoryBit(category), 0);
 }
 
-/** Whether an entry passes. `timestamp` is the entry's, in epoch milliseconds. */
-export function matchesFilter(filter: LogFilter, entry: Entry, timestamp: number): boolean {
-  if (filter.from !== null && timestamp < filter.from) return false;
-  if (filter.to !== null && timestamp >= filter.to) return false;
-  if ((levelBit(entry.level) & filter.levelMask) === 0) return false;
-  if (filter.categories !== null && !isListed(filter.categories, entry.category)) return false;
-  if (filter.types !== null && !isListed(filter.types, entry.type)) return false;
-  return matchesContent(filter, entry);
-}
-
-/** Tests the part of a filter that needs a parsed entry. */
-export function matchesContent(filter: LogFilter, entry: Entry): boolean {
-  if (filter.session !== null && entry.session !== filter.session) return false;
-  if (filter.traceId !== null && entry.traceId !== filter.traceId) return false;
-  if (!filter.data.every((condition) => passesCondition(condition, entry.data))) return false;
-  return (
-    filter.search === null || containsText(entry.message, filter.search) || containsText(entry.data, filter.search)
-  );
+/** Returns names in order, each once. */
+export function sortedNames(names: readonly string[] | null): string[] | null {
+  return names && [...new Set(names)].sort();
 }
 
 /** `ne` also holds if there is no value. Every other test except `exists: false` requires one. */

@@ -1,7 +1,7 @@
 import { LEVELS, parseStoredLine } from "../entry.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
-import { type LogFilter, matchesContent } from "./filter.ts";
+import { type ContentFilter, type LogFilter, matchesContent, type NoMembers } from "./filter.ts";
 import { TextSearch } from "./text-search.ts";
 
 const QUOTE = 0x22;
@@ -64,10 +64,12 @@ export class LineReader {
   constructor(filter: LogFilter, meter: WorkMeter) {
     this.#filter = filter;
     this.#meter = meter;
-    this.#session = filter.session === null ? null : bytesOf(filter.session);
-    this.#traceId = filter.traceId === null ? null : bytesOf(filter.traceId);
-    this.#tests = new DataTests(filter.data);
-    this.#search = filter.search === null ? null : new TextSearch(filter.search);
+    const { session, traceId, search, data, ...unread }: ContentFilter = filter;
+    unread satisfies NoMembers;
+    this.#session = session === null ? null : bytesOf(session);
+    this.#traceId = traceId === null ? null : bytesOf(traceId);
+    this.#tests = new DataTests(data);
+    this.#search = search === null ? null : new TextSearch(search);
     this.#byteWork = WORK.readByte + (this.#search?.byteWork ?? 0);
   }
 

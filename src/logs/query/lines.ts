@@ -1,4 +1,5 @@
 import { LEVELS } from "../entry.ts";
+import { FEW, isListed } from "./filter.ts";
 
 /**
  * Reads the members at fixed positions of a stored line, `{"timestamp":"<24
@@ -109,4 +110,26 @@ export function countLines(text: string, from: number): number {
     at = end < 0 ? text.length : end + 1;
   }
   return lines;
+}
+
+/**
+ * Names as JSON strings with their quotes, as bytes, one character each. Inner quotes are escaped, so a prefix match is
+ * equality.
+ */
+export class ListedNames {
+  readonly #names: readonly string[];
+  readonly #next: string;
+
+  /** @param next text after each name in a line, from its closing quote on */
+  constructor(names: readonly string[], next: string) {
+    this.#names = names;
+    this.#next = next;
+  }
+
+  /** Whether one of the names is at this position of a line. */
+  isAt(bytes: string, at: number): boolean {
+    if (this.#names.length <= FEW) return this.#names.some((name) => bytes.startsWith(name, at));
+    const end = bytes.indexOf(this.#next, at);
+    return end >= 0 && isListed(this.#names, bytes.slice(at, end + 1));
+  }
 }

@@ -1,6 +1,7 @@
 import { WORK } from "./budget.ts";
 import { bytePattern, tellingPart, toByteString } from "./case-folding.ts";
-import { type DataCondition, isArrayIndex, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
+import { isArrayIndex } from "./data-path.ts";
+import { type DataCondition, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
 
 /**
  * Bytes that every matching line contains. A line with the needle may still fail the filter. Needles spare most lines a

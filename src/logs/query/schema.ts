@@ -5,7 +5,7 @@ import { QUERY_LIMITS } from "./budget.ts";
 import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
 import { DataConditions } from "./data-schema.ts";
 import type { Order } from "./feed.ts";
-import { ALL_LEVELS_MASK, foldCase, type LogFilter } from "./filter.ts";
+import { ALL_LEVELS_MASK, foldCase, type LogFilter, type NoMembers } from "./filter.ts";
 
 /** A query as the router runs it. */
 export interface LogQuery {
@@ -129,17 +129,20 @@ function asOfOf(body: QueryFields, cursor: Cursor | null, ctx: z.core.$Refinemen
   return asOf;
 }
 
-export function toFilter(filters: z.output<typeof Filters>): LogFilter {
+/** Returns the filter of a request. A parameter that narrows nothing does not compile. */
+export function toFilter(parameters: z.output<typeof Filters>): LogFilter {
+  const { level, minLevel, category, type, session, traceId, from, to, search, data, ...unused } = parameters;
+  unused satisfies NoMembers;
   return {
-    levelMask: levelMaskOf(filters.level, filters.minLevel),
-    categories: listOf(filters.category),
-    types: listOf(filters.type),
-    session: filters.session ?? null,
-    traceId: filters.traceId ?? null,
-    from: filters.from ?? null,
-    to: filters.to ?? null,
-    search: filters.search === undefined ? null : foldCase(filters.search),
-    data: filters.data ?? [],
+    levelMask: levelMaskOf(level, minLevel),
+    categories: listOf(category),
+    types: listOf(type),
+    session: session ?? null,
+    traceId: traceId ?? null,
+    from: from ?? null,
+    to: to ?? null,
+    search: search === undefined ? null : foldCase(search),
+    data: data ?? [],
   };
 }
 

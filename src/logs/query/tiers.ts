@@ -13,7 +13,7 @@ import {
   type ScanItem,
   type SeqRun,
 } from "./feed.ts";
-import { categoryMaskOf, type LogFilter } from "./filter.ts";
+import { categoryMaskOf, isForOneId, type LogFilter } from "./filter.ts";
 import { type FollowedMove, RecentFeed, type RecentPage, type RecentScan, type RecentSource } from "./recent-feed.ts";
 
 /** Maximum number of segments of one statement. */
@@ -171,11 +171,6 @@ export function openRecent(source: LogSource, filter: LogFilter, scan: TierScan)
 export function recentSelection(filter: LogFilter, scan: TierScan): Omit<RecentScan, "position" | "maxBytes"> {
   const { levelMask } = filter;
   return { ...scan, levelMask, categoryMask: categoryMaskOf(filter), ids: idHashesOf(filter) };
-}
-
-/** Whether only few of all entries can pass, in whichever batch. The first pages are then as large as possible. */
-function isForOneId({ session, traceId }: LogFilter): boolean {
-  return session !== null || traceId !== null;
 }
 
 /** Returns a feed over both tiers, and the filter with `from` at the retention cutoff or later. */

@@ -1,10 +1,10 @@
 import { reportEntries } from "../batch.ts";
 import { readLevelCounts } from "../cold/format/counts.ts";
 import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
-import { BatchMatcher, looksInside } from "../query/batch-matcher.ts";
+import { BatchMatcher } from "../query/batch-matcher.ts";
 import { QUERY_BUDGET, type QueryBudget, ScanPacer, WORK } from "../query/budget.ts";
 import { type ScanFeed, Watermarks } from "../query/feed.ts";
-import { categoryMaskOf, isListed, type LogFilter } from "../query/filter.ts";
+import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query/filter.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
 import { openItem, readable } from "../query/scan.ts";
@@ -77,7 +77,7 @@ async function count(counting: Counting, query: StatsQuery): Promise<StatsAnswer
   const histogram = new Histogram(query.intervalMs, query.groupBy);
   let complete = true;
   let progress: readonly ProjectProgress[];
-  if (looksInside(filter)) ({ complete, progress } = await countEntries(counting, histogram, filter, null));
+  if (needsContent(filter)) ({ complete, progress } = await countEntries(counting, histogram, filter, null));
   else {
     const whole = wholeMinutes(filter);
     const summed = await countSummaries(counting, histogram, { ...filter, ...whole });

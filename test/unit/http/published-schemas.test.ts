@@ -5,7 +5,7 @@ import { passwordSchema } from "../../../src/accounts/password.ts";
 import { nameSchema, requiredNameSchema } from "../../../src/http/fields.ts";
 import { integerParameter } from "../../../src/http/paging.ts";
 import { TimestampReader, timeSchema } from "../../../src/logs/ingest/timestamp.ts";
-import { DATA_PATH, parseDataPath } from "../../../src/logs/query/filter.ts";
+import { DATA_PATH, parseDataPath } from "../../../src/logs/query/data-path.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 
 const takes = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;

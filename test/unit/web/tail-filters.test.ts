@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseDataPath } from "../../../src/logs/query/filter.ts";
+import { parseDataPath } from "../../../src/logs/query/data-path.ts";
 import type { LogEntry } from "../../../web/src/model/types.ts";
 import type { DataCondition, Filters } from "../../../web/src/pages/explorer/filters.ts";
 import { writePath } from "../../../web/src/pages/explorer/results/data-path.ts";

@@ -1,5 +1,5 @@
 import { useId, useState } from "preact/hooks";
-import { parseDataPath } from "../../../../../src/logs/query/filter.ts";
+import { parseDataPath } from "../../../../../src/logs/query/data-path.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
 import type { Scalar } from "../filters.ts";
