@@ -2,9 +2,8 @@ import type { RecentBatch } from "../logs/batch.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { ScanPacer } from "../logs/query/budget.ts";
 import { toByteString } from "../logs/query/case-folding.ts";
-import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
+import { OPEN_FILTER } from "../logs/query/filter.ts";
 import { type ColdScope, type ColdSeqSource, readCold } from "./cold-range.ts";
-import { toLogFilter } from "./filter.ts";
 import { linesOfBatches, pacedEntriesOf, type SeqEntry, type SeqLines, type SeqRange } from "./frames.ts";
 
 /** An entry with its neighbours by `seq`, from both tiers. */
@@ -159,7 +158,7 @@ async function readRange(
 ): Promise<void> {
   let page = await recent({ after, until });
   const pacer = new ScanPacer();
-  const matcher = new BatchMatcher(everythingSince(page.oldest), pacer.meter);
+  const matcher = new BatchMatcher({ ...OPEN_FILTER, from: page.oldest }, pacer.meter);
   const end = Math.min(until, page.lastSeq);
   // An entry may occur in both tiers if it was flushed between two reads. `NearestEntries` ignores the second one.
   // Batches that were not flushed (quarantined ones) may be located between flushed ones.
@@ -180,9 +179,4 @@ async function readRange(
     await take(units, { after: place, until: through });
     place = through;
   }
-}
-
-function everythingSince(oldest: number) {
-  const open = { categories: null, types: null, session: null, traceId: null, search: null };
-  return toLogFilter({ levelMask: ALL_LEVELS_MASK, ...open }, oldest);
 }

@@ -1,27 +1,56 @@
-import type { LogFilter } from "../logs/query/filter.ts";
+import { type LogFilter, type NoMembers, sortedNames } from "../logs/query/filter.ts";
 
-/** The filters that a tail accepts: the simple ones of a query. */
-export type TailFilter = Pick<LogFilter, "levelMask" | "categories" | "types" | "session" | "traceId" | "search">;
+/** The filters that a tail accepts: all of a query but these. */
+export type TailFilter = Omit<LogFilter, "from" | "to" | "data">;
 
-/** Encodes a filter as text. Equal filters have equal texts, so that their tails share one tail group. */
-export function tailFilterText({ levelMask, categories, types, session, traceId, search }: TailFilter): string {
-  return JSON.stringify([levelMask, listed(categories), listed(types), session, traceId, search]);
+/**
+ * Version of the filter text. A new member is appended after the version, with the next version, and only in texts of
+ * filters that set the member: routers and objects of two versions exchange texts during a deploy.
+ */
+const TEXT_VERSION = 1;
+
+/**
+ * Encodes a filter as text, with the version that introduced it. Equal filters have equal texts, so that their tails
+ * share one tail group.
+ */
+export function tailFilterText(filter: TailFilter): string {
+  const { levelMask, categories, types, session, traceId, search, ...unwritten } = filter;
+  unwritten satisfies NoMembers;
+  return JSON.stringify([
+    levelMask,
+    sortedNames(categories),
+    sortedNames(types),
+    session,
+    traceId,
+    search,
+    TEXT_VERSION,
+  ]);
+}
+
+type FilterText = [
+  levelMask: number,
+  categories: string[] | null,
+  types: string[] | null,
+  session: string | null,
+  traceId: string | null,
+  search: string | null,
+  /** Absent in texts that were written before texts had a version. */
+  version?: number,
+];
+
+/** Whether this version of the service applies all filters of a text. A later version may write texts with others. */
+export function isKnownTailFilter(text: string): boolean {
+  const version = fieldsOf(text)[6] ?? TEXT_VERSION;
+  return version <= TEXT_VERSION;
 }
 
 /**
  * Decodes a filter.
- * @param text as written by `tailFilterText`
+ * @param text as written by `tailFilterText`, of this or an earlier version
  */
 export function readTailFilter(text: string): TailFilter {
-  // SAFETY: this is the array that `tailFilterText` writes, in its order.
-  const [levelMask, categories, types, session, traceId, search] = JSON.parse(text) as [
-    number,
-    string[] | null,
-    string[] | null,
-    string | null,
-    string | null,
-    string | null,
-  ];
+  if (!isKnownTailFilter(text)) throw new Error("A later version has written this filter.");
+  const [levelMask, categories, types, session, traceId, search] = fieldsOf(text);
   return { levelMask, categories, types, session, traceId, search };
 }
 
@@ -34,6 +63,7 @@ export function toLogFilter(filter: TailFilter, oldest: number | null): LogFilte
   return { ...filter, from: oldest, to: null, data: [] };
 }
 
-function listed(names: readonly string[] | null): string[] | null {
-  return names && [...new Set(names)].sort();
+function fieldsOf(text: string): FilterText {
+  // SAFETY: only `tailFilterText` writes texts.
+  return JSON.parse(text) as FilterText;
 }

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../http/errors.ts";
 import type { AuthorityCheck } from "./authority.ts";
 import { TailLoad } from "./backpressure.ts";
 import { CatchUp, ProgressReports } from "./catch-up.ts";
+import { isKnownTailFilter } from "./filter.ts";
 import { errorText, type FrameList } from "./frames.ts";
 import { type TailBatch, TailGroups } from "./groups.ts";
 import type { Clock, TailActions, TailHost } from "./host.ts";
@@ -64,6 +65,11 @@ export class TailHub implements TailActions {
   restore(tail: Tail): void {
     this.#load.update(tail);
     if (!tail.isOpen) return;
+    // A later version opened the tail, and this one would ignore a filter: after a rollback, or between two deploys.
+    if (!isKnownTailFilter(tail.filter)) {
+      this.#close(tail, TAIL_CLOSE.stopping, `since=${tail.sent}`, null);
+      return;
+    }
     this.#join(tail);
     if (tail.sent === this.#host.lastSeq(tail.project)) tail.state = "live";
     else this.#catchUp.add(tail);

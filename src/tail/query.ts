@@ -2,18 +2,11 @@ import { z } from "zod";
 import type { ErrorDetail } from "../http/errors.ts";
 import { integerParameter } from "../http/paging.ts";
 import { Filters, toFilter } from "../logs/query/schema.ts";
-import { type TailFilter, tailFilterText } from "./filter.ts";
+import { tailFilterText } from "./filter.ts";
 import { TAIL_LIMITS } from "./limits.ts";
 
-const simple = Filters.pick({
-  level: true,
-  category: true,
-  type: true,
-  minLevel: true,
-  session: true,
-  traceId: true,
-  search: true,
-}).shape;
+/** Every filter of a query but those that a tail does not accept. */
+const simple = Filters.omit({ from: true, to: true, data: true }).shape;
 
 /** Query parameters of a tail. `level`, `category` and `type` may be repeated. */
 export const TailParameters = z.strictObject({
@@ -55,7 +48,7 @@ export function readTailQuery(params: URLSearchParams): TailQueryResult {
   }
   if (!parsed.success || details.length > 0) return { ok: false, details };
   const { since, ticket: _ticket, ...filters } = parsed.data;
-  const wanted: TailFilter = toFilter(filters);
+  const { from: _from, to: _to, data: _data, ...wanted } = toFilter(filters);
   const filter = tailFilterText(wanted);
   if (Buffer.byteLength(filter) > TAIL_LIMITS.filterBytes) {
     const message = `The filters are too long: at most ${TAIL_LIMITS.filterBytes} bytes together.`;

@@ -13,6 +13,7 @@ import {
   type TicketResult,
 } from "../../rpc/tail.ts";
 import { readMessage } from "../../tail/acks.ts";
+import { isKnownTailFilter } from "../../tail/filter.ts";
 import type { FrameList } from "../../tail/frames.ts";
 import type { TailHost } from "../../tail/host.ts";
 import { TailHub } from "../../tail/hub.ts";
@@ -80,6 +81,10 @@ export class Tails {
 
   /** Opens a tail. Returns the client's end of a socket, or a `TailFailure` (see `TAIL_REFUSAL_HEADER`). */
   async open(call: TailCall): Promise<Response> {
+    // The router is of a later version, and this one would ignore a filter. The client tries again.
+    if (!isKnownTailFilter(call.filter)) {
+      return refusalResponse(fail("SERVICE_UNAVAILABLE", "The service is being updated; try again.", { limit: null }));
+    }
     const opened = this.#state.transaction((admission) => this.#access.admit(admission, call, this.#hub));
     if (!opened) return refusalResponse(call.reader.kind === "ticket" ? INVALID_TICKET : unknownCaller(call.reader));
     if (!opened.ok) {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { isKnownTailFilter, readTailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
+import { TAIL_CLOSE } from "../../../src/tail/limits.ts";
+import { readTailQuery, type TailParameters } from "../../../src/tail/query.ts";
+import { bodyOf, type TestEntry } from "../query/store.ts";
+import { EVERYTHING, entry, FakeObject } from "./support.ts";
+
+type FilterParameter = Exclude<keyof typeof TailParameters.shape, "since" | "ticket">;
+
+const WANTED: TestEntry = {
+  timestamp: 1_790_000_000_000,
+  level: "error",
+  category: "http",
+  type: "request",
+  message: "connection timed out",
+  session: "sess_1",
+  traceId: "trace_1",
+};
+
+/** A value of each parameter that `WANTED` passes, and the change of `WANTED` that does not. */
+const NARROWING: Record<FilterParameter, { value: string; changed: Partial<TestEntry> }> = {
+  level: { value: "error", changed: { level: "fatal" } },
+  minLevel: { value: "warn", changed: { level: "info" } },
+  category: { value: "http", changed: { category: "queue" } },
+  type: { value: "request", changed: { type: "response" } },
+  session: { value: "sess_1", changed: { session: "sess_2" } },
+  traceId: { value: "trace_1", changed: { traceId: "trace_2" } },
+  search: { value: "TIMED", changed: { message: "connection refused" } },
+};
+
+function textOf(query: string): string {
+  const result = readTailQuery(new URLSearchParams(query));
+  if (!result.ok) throw new Error(JSON.stringify(result.details));
+  return result.query.filter;
+}
+
+/** The indexes of the entries that a tail with a query sends. */
+function sent(query: string, entries: readonly TestEntry[]): number[] {
+  const matcher = new BatchMatcher(toLogFilter(readTailFilter(textOf(query)), null));
+  const indexes: number[] = [];
+  const noEntry = (index: number) => expect.fail(`Line ${index} is no entry.`);
+  matcher.forEachMatch(
+    bodyOf(entries),
+    () => true,
+    ({ index }) => indexes.push(index),
+    noEntry,
+  );
+  return indexes;
+}
+
+describe("every parameter of a tail", () => {
+  it.each(Object.entries(NARROWING))("narrows what the tail sends: %s", (name, { value, changed }) => {
+    const entries = [WANTED, { ...WANTED, ...changed }];
+    expect(sent("", entries)).toEqual([0, 1]);
+    expect(sent(`${name}=${value}`, entries)).toEqual([0]);
+  });
+
+  it("narrows together with all others", () => {
+    const query = Object.entries(NARROWING).map(([name, { value }]) => `${name}=${value}`);
+    const others = Object.values(NARROWING).map(({ changed }) => ({ ...WANTED, ...changed }));
+    expect(sent(query.join("&"), [...others, WANTED])).toEqual([others.length]);
+  });
+});
+
+describe("the filter text", () => {
+  const text = textOf("level=warn&level=error&type=b&type=a&type=b&session=s&traceId=t&search=%CE%A3");
+  /** As the version before texts had a version wrote it. */
+  const unversioned = '[48,null,["a","b"],"s","t","σ"]';
+
+  it("has a version after the members that versions without it read", () => {
+    expect(JSON.parse(text)).toEqual([...JSON.parse(unversioned), 1]);
+  });
+
+  it("of the version before is read", () => {
+    expect(isKnownTailFilter(unversioned)).toBe(true);
+    expect(readTailFilter(unversioned)).toEqual(readTailFilter(text));
+  });
+
+  it("of a later version is not read, because its filters would be ignored", () => {
+    const later = JSON.stringify([...JSON.parse(unversioned), 2, "web-1"]);
+    expect(isKnownTailFilter(later)).toBe(false);
+    expect(() => readTailFilter(later)).toThrow();
+  });
+
+  it("of a later version closes a restored tail, whose client reconnects with since; other tails continue", async () => {
+    const object = new FakeObject();
+    const { socket: kept } = object.open();
+    const { socket: later } = object.open();
+    object.commit(1, [entry("one")]);
+    await object.settle();
+    const attachment = JSON.stringify(later.attachment);
+    const filter = JSON.stringify(tailFilterText(EVERYTHING));
+    const replaced = attachment.replace(filter, JSON.stringify('[127,null,null,null,null,null,2,"web-1"]'));
+    expect(replaced).not.toBe(attachment);
+    later.attachment = JSON.parse(replaced);
+    object.evict([kept, later]);
+    expect(later.closed).toEqual({ code: TAIL_CLOSE.stopping, reason: "since=1" });
+    object.commit(1, [entry("two")]);
+    await object.settle();
+    expect([kept.seqs, later.seqs, kept.closed]).toEqual([[1, 2], [1], null]);
+  });
+});
