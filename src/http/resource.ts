@@ -125,7 +125,22 @@ function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One route: its handling and its documentation in one place. */
-export interface RouteSpec {
+export type RouteSpec = RouteFacts & RouteBody;
+
+/** A request body as the OpenAPI document shows it. The example is valid by the schema at any time, so it has no time. */
+export interface DocumentedBody {
+  schema: z.ZodType;
+  example: unknown;
+}
+
+type RouteBody =
+  | { body?: undefined; documentedBody?: undefined }
+  /** `body` validates the body. */
+  | { body: z.ZodType; example: unknown; documentedBody?: undefined }
+  /** By media type, of a route that reads its body itself. */
+  | { body?: undefined; documentedBody: Readonly<Record<string, DocumentedBody>> };
+
+interface RouteFacts {
   method: Method;
   /** Hono pattern; parameters as `:projectId`. */
   path: string;
@@ -135,10 +150,6 @@ export interface RouteSpec {
   summary: string;
   description?: string;
   security: "none" | "accessToken" | "apiKey" | "either" | "operatorToken";
-  /** Validates the body. A route that reads its body itself omits this and sets `documentedBody`. */
-  body?: z.ZodType;
-  /** Media type to schema, for the OpenAPI document only. */
-  documentedBody?: Readonly<Record<string, z.ZodType>>;
   query?: z.ZodType;
   /** Parameters of a route that reads its query itself, for the OpenAPI document only. */
   documentedQuery?: z.ZodType;

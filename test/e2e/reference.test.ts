@@ -70,6 +70,22 @@ describe("the API reference", () => {
     await page.context().close();
   });
 
+  it("14: Execute sends the example of the document, of either media type", async () => {
+    const page = await openReference();
+    const operation = await openOperation(page, "/auth/magic-link");
+    await operation.getByRole("button", { name: "Execute" }).click();
+    const answer = operation.locator(".live-responses-table");
+    await answer.getByText("200", { exact: true }).first().waitFor();
+    const ingest = await openOperation(page, "/logger/{projectId}/log");
+    expect(await ingest.locator('tr[data-param-name="projectId"] input').inputValue()).toMatch(/^proj_\w{12}$/);
+    await ingest.locator(".body-param__text").waitFor();
+    expect(JSON.parse(await ingest.locator(".body-param__text").inputValue())).toHaveLength(2);
+    await ingest.getByRole("combobox", { name: "Request content type" }).selectOption("application/x-ndjson");
+    const lines = (await ingest.locator(".body-param__text").inputValue()).trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).message)).toHaveLength(2);
+    await page.context().close();
+  });
+
   it("links back to the console", async () => {
     const page = await openReference();
     await page.getByRole("link", { name: "Taffrail console" }).click();

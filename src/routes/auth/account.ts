@@ -7,6 +7,7 @@ import { refuseFields } from "../../http/errors.ts";
 import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { callUser } from "../../rpc/call.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import { checkedEpoch, reauthenticationPassword, refuseUnproven } from "../guards/password.ts";
 import { accessClaims, refuseSession } from "../guards/user.ts";
@@ -84,6 +85,7 @@ authDelete.route(
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ password: reauthenticationPassword }),
+    example: { password: EXAMPLE.password },
     status: 200,
     response: z.object({ deleted: z.literal(true) }),
     errors: [

@@ -12,6 +12,7 @@ import { refuse } from "../../http/errors.ts";
 import { nameSchema } from "../../http/fields.ts";
 import { resource } from "../../http/resource.ts";
 import { callUser } from "../../rpc/call.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import { checkPassword, refuseWeakPassword } from "../guards/password.ts";
 import { accessClaims, refuseSession } from "../guards/user.ts";
@@ -43,6 +44,7 @@ auth.route(
         .optional()
         .describe("Token of an invitation. One that is not valid, or is of another address, changes nothing."),
     }),
+    example: { email: EXAMPLE.email, password: EXAMPLE.password, name: "Ada" },
     status: 201,
     response: signedInShape.extend({
       emailVerified: z.literal(true).optional().describe("Present where the invitation has confirmed the address."),
@@ -92,6 +94,7 @@ auth.route(
       password: passwordSchema,
       deviceToken: z.string().optional().describe("Of the last sign-in on this device; a new password ends it."),
     }),
+    example: { email: EXAMPLE.email, password: EXAMPLE.password },
     status: 200,
     response: signedInShape,
     errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],

@@ -7,6 +7,7 @@ import type { ErrorCode } from "../../http/errors.ts";
 import { resource } from "../../http/resource.ts";
 import type { TokenMailKind } from "../../mail/mail.ts";
 import { callAddress, callUser } from "../../rpc/call.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import { accessClaims, refuseSession } from "../guards/user.ts";
 
@@ -36,6 +37,7 @@ authMailRequests.route(
     description: "The same answer for every address. An address without an account gets one when the link is used.",
     security: "none",
     body: addressBody,
+    example: { email: EXAMPLE.email },
     status: 200,
     response: messageShape,
     errors: ["VALIDATION_ERROR", ...LIMITED],
@@ -74,6 +76,7 @@ authMailRequests.route(
     description: "The same answer for every address.",
     security: "none",
     body: addressBody,
+    example: { email: EXAMPLE.email },
     status: 200,
     response: messageShape,
     errors: ["VALIDATION_ERROR", ...LIMITED],

@@ -14,6 +14,7 @@ import { resource } from "../../http/resource.ts";
 import { logEvent } from "../../platform/log.ts";
 import { callAddress, callUser } from "../../rpc/call.ts";
 import type { PurgeUnfinished } from "../../rpc/user.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import { refuseWeakPassword } from "../guards/password.ts";
 import { confirmPage, noStore } from "../site/pages.ts";
@@ -65,6 +66,7 @@ authMailedTokens.route(
     summary: "Sign in with a mailed link, the token in the body",
     security: "none",
     body: tokenBody,
+    example: { token: EXAMPLE.token },
     status: 200,
     response: magicShape,
     errors: TOKEN_ERRORS,
@@ -102,6 +104,7 @@ authMailedTokens.route(
     summary: "Confirm an address with a mailed link, the token in the body",
     security: "none",
     body: tokenBody,
+    example: { token: EXAMPLE.token },
     status: 200,
     response: verifiedShape,
     errors: TOKEN_ERRORS,
@@ -121,6 +124,7 @@ authMailedTokens.route(
       "Removes what was set up with the address before: password, linked providers, sessions, mailed links and API keys.",
     security: "none",
     body: tokenBody,
+    example: { token: EXAMPLE.token },
     status: 200,
     response: z.object({ rejected: z.literal(true) }),
     errors: TOKEN_ERRORS,
@@ -143,6 +147,7 @@ authMailedTokens.route(
     description: "Ends every session of the account, and takes back every other mailed link.",
     security: "none",
     body: z.strictObject({ token: z.string(), password: passwordSchema }),
+    example: { token: EXAMPLE.token, password: EXAMPLE.newPassword },
     status: 200,
     response: z.object({ reset: z.literal(true) }),
     errors: ["WEAK_PASSWORD", ...TOKEN_ERRORS],

@@ -8,6 +8,7 @@ import { success } from "../../http/envelope.ts";
 import { type ErrorCode, refuse } from "../../http/errors.ts";
 import { resource } from "../../http/resource.ts";
 import { callUser } from "../../rpc/call.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import {
   REAUTHENTICATION_NOTE,
@@ -47,6 +48,7 @@ for (const provider of PROVIDERS) {
       description: `Needs a verified e-mail address. The way back ends at \`{FRONTEND_URL}/auth/callback\`. ${REAUTHENTICATION_NOTE}`,
       security: "accessToken",
       body: shownBody,
+      example: { password: EXAMPLE.password },
       status: 200,
       response: z.object({ authorizeUrl: z.string() }),
       errors: ["EMAIL_NOT_VERIFIED", "OAUTH_NOT_CONFIGURED", "OAUTH_PROVIDER_ERROR", ...UNPROVEN, ...LIMITED],
@@ -85,6 +87,7 @@ for (const provider of PROVIDERS) {
       description: `Refused for the last way to sign in: a password or a provider must remain. ${REAUTHENTICATION_NOTE}`,
       security: "accessToken",
       body: shownBody,
+      example: { password: EXAMPLE.password },
       status: 200,
       response: z.object({ unlinked: z.literal(true) }),
       errors: ["NOT_FOUND", "LAST_AUTH_METHOD", ...UNPROVEN, ...LIMITED],
@@ -128,6 +131,7 @@ oauthLinks.route(
     description: "With the `linkCode` of the redirect: by the user who began the link, once, within 60 seconds.",
     security: "accessToken",
     body: z.strictObject({ linkCode: z.string().max(200) }),
+    example: { linkCode: EXAMPLE.oneTimeCode },
     status: 200,
     response: z.object({ linked: providerShape }),
     errors: [

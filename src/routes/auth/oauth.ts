@@ -15,6 +15,7 @@ import { PROVIDERS, type ProviderProfile } from "../../accounts/oauth/provider.t
 import { type AppEnv, originOf } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { resource } from "../../http/resource.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit, countByAddress } from "../guards/address.ts";
 import {
   arrivalPorts,
@@ -162,6 +163,7 @@ oauth.route(
       code: z.string().max(200),
       codeVerifier: z.string().regex(VERIFIER, "must be 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~"),
     }),
+    example: { code: EXAMPLE.oneTimeCode, codeVerifier: EXAMPLE.codeVerifier },
     status: 200,
     response: signedInShape.extend({ isNewUser: z.boolean() }),
     errors: ["INVALID_TOKEN", "TOKEN_EXPIRED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],

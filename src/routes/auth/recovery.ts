@@ -10,6 +10,7 @@ import { resource } from "../../http/resource.ts";
 import type { OwnKeys } from "../../keys/actions.ts";
 import { SCOPES } from "../../keys/scopes.ts";
 import { callUser, callWorkspace } from "../../rpc/call.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import {
   REAUTHENTICATION_NOTE,
@@ -99,6 +100,7 @@ authRecovery.route(
     description: `Both or nothing. Refused where no password and no other provider would be left: set a password first. ${REAUTHENTICATION_NOTE}`,
     security: "accessToken",
     body: z.strictObject({ password: reauthenticationPassword }),
+    example: { password: EXAMPLE.password },
     status: 200,
     response: z.object({
       revoked: z.int().describe("How many sessions were ended."),

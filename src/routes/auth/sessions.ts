@@ -11,6 +11,7 @@ import { idempotencyKeyHash, idempotencyKeySchema } from "../../http/fields.ts";
 import { resource } from "../../http/resource.ts";
 import { isId } from "../../ids.ts";
 import { callUser } from "../../rpc/call.ts";
+import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import { checkedEpoch, refuseUnproven, refuseWeakPassword } from "../guards/password.ts";
 import { accessClaims, refuseSession, userGuard } from "../guards/user.ts";
@@ -46,6 +47,7 @@ authSessions.route(
     security: "none",
     headers: { "Idempotency-Key": idempotencyKeySchema.describe("Random, and new for every refresh.") },
     body: refreshBody,
+    example: { refreshToken: EXAMPLE.refreshToken },
     status: 200,
     response: z.object({
       accessToken: z.string(),
@@ -88,6 +90,7 @@ authSessions.route(
       "Any token of the session will do, its access tokens end with it. Repeated or unknown: the same answer.",
     security: "none",
     body: refreshBody,
+    example: { refreshToken: EXAMPLE.refreshToken },
     status: 200,
     response: z.object({ revoked: z.literal(true) }),
     errors: ["VALIDATION_ERROR", ...LIMITED],
@@ -193,6 +196,7 @@ authSessions.route(
       "Ends all other sessions, and takes back every mailed link. An account with a password has to show it as `currentPassword`; one without has to have signed in within the last 10 minutes, refreshing aside (403 `REAUTHENTICATION_REQUIRED`).",
     security: "accessToken",
     body: z.strictObject({ currentPassword: passwordSchema.optional(), newPassword: passwordSchema }),
+    example: { currentPassword: EXAMPLE.password, newPassword: EXAMPLE.newPassword },
     status: 200,
     response: z.object({ changed: z.literal(true) }),
     errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED", ...LIMITED],

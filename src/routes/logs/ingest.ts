@@ -19,6 +19,7 @@ import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../../platform/turns.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import type { Idempotency, IngestResult } from "../../workspace/ingest.ts";
+import { EXAMPLE } from "../examples.ts";
 import { chargeOfKey, countIfRefused, refuseFailure, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
@@ -55,8 +56,8 @@ export function addIngest(logger: Resource): void {
       ].join("\n"),
       security: "apiKey",
       documentedBody: {
-        "application/json": entriesSchema,
-        "application/x-ndjson": z.string().describe("One entry a line."),
+        "application/json": { schema: entriesSchema, example: EXAMPLE.entries },
+        "application/x-ndjson": { schema: z.string().describe("One entry a line."), example: EXAMPLE.ndjson },
       },
       headers: { "Idempotency-Key": idempotencyKeySchema.describe("Makes a retry safe for 24 hours.") },
       status: 201,

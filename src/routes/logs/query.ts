@@ -10,6 +10,7 @@ import { QueryBody } from "../../logs/query/schema.ts";
 import { rowBytes } from "../../logs/query/top-rows.ts";
 import { STATS_LIMITS, StatsBody, statsAnswerSchema } from "../../logs/stats/histogram.ts";
 import { runStats } from "../../logs/stats/run-stats.ts";
+import { EXAMPLE } from "../examples.ts";
 import { logSource, readerBody, readerOf, statsSource, withReadMemory } from "./reader.ts";
 
 export function addQuery(logger: Resource): void {
@@ -26,7 +27,7 @@ export function addQuery(logger: Resource): void {
         "`X-Workspace-Id`.",
       ].join("\n"),
       security: "either",
-      documentedBody: { "application/json": QueryBody },
+      documentedBody: { "application/json": { schema: QueryBody, example: EXAMPLE.query } },
       headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
       status: 200,
       response: queryPageSchema,
@@ -75,7 +76,7 @@ export function addStats(logger: Resource): void {
         "`X-Workspace-Id`.",
       ].join("\n"),
       security: "either",
-      documentedBody: { "application/json": StatsBody },
+      documentedBody: { "application/json": { schema: StatsBody, example: EXAMPLE.stats } },
       headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
       status: 200,
       response: statsAnswerSchema,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ERROR_STATUS, type ErrorCode } from "../../http/errors.ts";
-import { isOptional, type Resource, type RouteSpec } from "../../http/resource.ts";
+import { type DocumentedBody, isOptional, type Resource, type RouteSpec } from "../../http/resource.ts";
+import { REQUIRED_PARAMETERS } from "../examples.ts";
 import {
   BY_BODY,
   BY_LIMIT,
@@ -67,26 +68,22 @@ function operation(spec: RouteSpec, id: string): Json {
 }
 
 function parametersOf(spec: RouteSpec): Json[] {
-  const inPath = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
+  const inPath = [...spec.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => requiredText(name, "path"));
   const needsWorkspace = NEEDS_WORKSPACE.test(spec.path) && spec.security === "accessToken";
-  const named: Record<string, string | z.ZodType> = {
-    ...(needsWorkspace ? { [WORKSPACE_HEADER]: "The workspace to act in." } : {}),
-    ...spec.headers,
-  };
-  const headers = Object.entries(named).map(([name, what]) => ({
+  const workspace = needsWorkspace ? [requiredText(WORKSPACE_HEADER, "header")] : [];
+  const headers = Object.entries(spec.headers ?? {}).map(([name, what]) => ({
     name,
     in: "header",
-    required: name === WORKSPACE_HEADER && needsWorkspace,
+    required: false,
     ...(typeof what === "string"
       ? { description: what, schema: { type: "string" } }
       : { description: what.description, schema: jsonSchema(what, "input") }),
   }));
-  return [...inPath, ...queryParameters(spec), ...headers, { $ref: "#/components/parameters/requestId" }];
+  return [...inPath, ...queryParameters(spec), ...workspace, ...headers, { $ref: "#/components/parameters/requestId" }];
+}
+
+function requiredText(name: string, place: "path" | "header"): Json {
+  return { name, in: place, required: true, ...REQUIRED_PARAMETERS[name], schema: { type: "string" } };
 }
 
 function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] {
@@ -100,6 +97,7 @@ function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] 
       name,
       in: "query",
       required: required.has(name),
+      ...(required.has(name) ? REQUIRED_PARAMETERS[name] : {}),
       ...(allowEmptyValue === true ? { allowEmptyValue } : {}),
       schema: rest,
     };
@@ -107,10 +105,18 @@ function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] 
 }
 
 function requestBodyOf(spec: RouteSpec): Json | null {
-  const bodies = spec.documentedBody ?? (spec.body ? { "application/json": spec.body } : null);
+  const bodies = bodiesOf(spec);
   if (!bodies) return null;
-  const content = Object.entries(bodies).map(([type, schema]) => [type, { schema: jsonSchema(schema, "input") }]);
+  const content = Object.entries(bodies).map(([type, { schema, example }]) => [
+    type,
+    { schema: jsonSchema(schema, "input"), example },
+  ]);
   return { required: !isOptional(spec), content: Object.fromEntries(content) };
+}
+
+function bodiesOf(spec: RouteSpec): Readonly<Record<string, DocumentedBody>> | null {
+  if (spec.documentedBody) return spec.documentedBody;
+  return spec.body ? { "application/json": { schema: spec.body, example: spec.example } } : null;
 }
 
 function responsesOf(spec: RouteSpec): Json {

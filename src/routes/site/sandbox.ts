@@ -9,6 +9,7 @@ import type { LimitState } from "../../limits/state.ts";
 import { receiptSchema } from "../../logs/ingest/entry-schema.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
+import { EXAMPLE } from "../examples.ts";
 import { countByAddress } from "../guards/address.ts";
 import { budgetLeft } from "../guards/workspace.ts";
 
@@ -141,7 +142,9 @@ export function playgroundProxy(service: Service): Resource {
         "budget of the caller's IP address, like entries sent with the key.",
       ].join("\n"),
       security: "none",
-      documentedBody: { "application/x-ndjson": z.string().describe("One entry a line.") },
+      documentedBody: {
+        "application/x-ndjson": { schema: z.string().describe("One entry a line."), example: EXAMPLE.ndjson },
+      },
       headers: { "Idempotency-Key": "1 to 100 printable ASCII characters; `?id=` in the address does as well." },
       status: 201,
       response: receiptSchema,

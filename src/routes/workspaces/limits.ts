@@ -118,6 +118,10 @@ export function rateLimits(paths: () => RoutePaths): Resource {
         "a pattern. Each rule has a separate counter. These settings routes always fall under the preset.",
       ].join("\n"),
       body: limitsBody(paths),
+      example: {
+        default: { limit: 600, windowSeconds: 60 },
+        rules: [{ method: "POST", path: "/logger/:projectId/log", limit: 300, windowSeconds: 60 }],
+      },
     },
     [workspaceGuard({ action: "limits.set", from: "path" })],
     (c, { body }) => replaceLimits(c, { default: body.default ?? null, rules: body.rules }),

@@ -72,6 +72,7 @@ members.route(
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ role: roleSchema }),
+    example: { role: "admin" },
     status: 200,
     response: memberShape,
     errors: [...WORKSPACE_ERRORS, "CONFLICT"],

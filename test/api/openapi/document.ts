@@ -32,6 +32,7 @@ interface Parameter {
   in: "path" | "query" | "header";
   required?: boolean;
   allowEmptyValue?: boolean;
+  example?: unknown;
   schema: Schema;
 }
 
@@ -39,7 +40,7 @@ interface RawOperation {
   operationId: string;
   security?: Record<string, unknown>[];
   parameters?: (Parameter | { $ref: string })[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> };
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 }
 
@@ -50,7 +51,7 @@ export interface Operation {
   path: string;
   credential: "none" | "accessToken" | "apiKey" | "operatorToken";
   parameters: Parameter[];
-  body: { required: boolean; schemas: Record<string, Schema> } | null;
+  body: { required: boolean; schemas: Record<string, Schema>; examples: Record<string, unknown> } | null;
   /** Whether the schema of a media type accepts a value. */
   acceptsBody(mediaType: string, value: unknown): boolean;
   /** Whether the schema of a parameter accepts a value, parsed from its text. */
@@ -108,6 +109,7 @@ function operation(document: OpenApi, ajv: Ajv2020, path: string, method: string
       ? {
           required: body.required,
           schemas: Object.fromEntries(Object.entries(body.content).map(([type, { schema }]) => [type, schema])),
+          examples: Object.fromEntries(Object.entries(body.content).map(([type, { example }]) => [type, example])),
         }
       : null,
     acceptsBody: (mediaType, value) => validator("requestBody", "content", mediaType, "schema")(value) === true,

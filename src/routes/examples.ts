@@ -1,0 +1,68 @@
+import { logId } from "../logs/entry-view.ts";
+
+/** 32 bytes in base64url. */
+const SECRET = "7Wd2Lr0nZkQpHs5uVy8xBc4eFg6iJm1oNq3tRw9aDhK";
+
+/** Without `timestamp`: a fixed one would be past the retention some day. */
+const ENTRIES = [
+  {
+    level: "error",
+    category: "http",
+    type: "response",
+    message: "Payment gateway timed out",
+    data: { status: 504, order: "A-17" },
+  },
+  { level: "info", message: "Cart restored", data: { items: 3 } },
+];
+
+/**
+ * Values of the examples in the API document. They are the same in every operation, so that examples can be executed one
+ * after the other: the account that one registers is the account that another one signs in to.
+ */
+export const EXAMPLE = {
+  email: "ada@example.com",
+  password: "a long pass phrase",
+  newPassword: "another long pass phrase",
+  invitee: "grace@example.com",
+  // Tokens in their form that no service has issued: executed, they are refused as unknown.
+  token: `vt_${SECRET}`,
+  invitationToken: `vt_8sTb3Nv6YcMe${SECRET}`,
+  refreshToken: `rt_${SECRET}_${SECRET}`,
+  /** Of a provider sign-in or link. */
+  oneTimeCode: SECRET,
+  codeVerifier: SECRET,
+  entries: ENTRIES,
+  ndjson: ENTRIES.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
+  /** Without an end, so that it finds new entries at any time. */
+  query: { filters: { minLevel: "warn", from: "2026-11-01T00:00:00.000Z" }, pagination: { limit: 20 } },
+  /** By day, because the longest retention has more hours than a response may have buckets. */
+  stats: { filters: { minLevel: "info" }, interval: "1d", groupBy: "level" },
+} as const;
+
+const PROJECT = "proj_4fGh2Kq9RtXz";
+const WORKSPACE = { description: "Id of the workspace; `GET /workspaces` lists them.", example: "ws_8sTb3Nv6YcMe" };
+
+/** Required parameters by name. Optional ones have no example, because the reference would send it with every request. */
+export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string; example: string }>> = {
+  workspaceId: WORKSPACE,
+  "X-Workspace-Id": { ...WORKSPACE, description: `The workspace to act in. ${WORKSPACE.description}` },
+  projectId: {
+    description: "Id of the project; `GET /projects` lists them, and `GET /sandbox` has that of the sandbox.",
+    example: PROJECT,
+  },
+  keyId: {
+    description: "Id of the API key; `GET /projects/{projectId}/keys` lists them.",
+    example: "key_5mPw1Jx7LdUa",
+  },
+  userId: {
+    description: "Id of the member; `GET /workspaces/{workspaceId}/members` lists them.",
+    example: "usr_2hRk9Fz4QoCi",
+  },
+  sessionId: { description: "Id of the session; `GET /auth/sessions` lists them.", example: "fam_6gXn0Bt8WyEl" },
+  invitationId: {
+    description: "Id of the invitation; `GET /workspaces/{workspaceId}/invitations` lists them.",
+    example: "inv_3jVq5Hs1ZrDu",
+  },
+  logId: { description: "`id` of an entry as a query returns it.", example: logId(PROJECT, 1) },
+  token: { description: "The token of the mailed link.", example: EXAMPLE.token },
+};
