@@ -4,7 +4,7 @@ import { mapRows } from "../platform/sql.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Invitations that a user may make in any 24 hours, revoked ones included. */
-const INVITATIONS_A_DAY = 20;
+export const INVITATIONS_A_DAY = 20;
 
 /**
  * Milliseconds after which an attempt to own a workspace expires, with or without an outcome: see `CLAIM_WITHIN_MS`.

@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import type { Env } from "../env.ts";
 import { randomBase62 } from "../ids.ts";
-import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { LimitState, RefusedBy, RouteRef } from "../limits/state.ts";
 import { clientIp } from "../platform/loopback.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Settings } from "../settings.ts";
-import { refuse } from "./errors.ts";
+import { refuseTooMany } from "./errors.ts";
 
 /** State of one request, from middleware to handler. */
 export interface Variables {
@@ -36,7 +36,13 @@ export function noteLimit(c: Context<AppEnv>, limit: LimitState | null | undefin
 /** Sets the limit state and ends the request with 429 if the limit is used up. */
 export function refuseIfLimited(c: Context<AppEnv>, limit: LimitState | null | undefined): void {
   noteLimit(c, limit);
-  if (limit?.admitted === false) refuse("RATE_LIMITED", "Too many requests");
+  if (limit?.admitted === false) refuseTooMany(limit.refusedBy && limitText(limit.limit, limit.refusedBy));
+}
+
+function limitText(limit: number, { rule, windowSeconds, identifier }: RefusedBy): string {
+  const [one, several] = rule === "SANDBOX_LOGS" ? ["entry", "entries"] : ["request", "requests"];
+  const caller = identifier.startsWith("key:") ? "API key" : identifier.startsWith("user:") ? "user" : "client IP";
+  return `At most ${limit} ${limit === 1 ? one : several} in ${windowSeconds} s for this ${caller} (rule: ${rule}).`;
 }
 
 /** Returns the request as the origin of the work that it causes in objects. */

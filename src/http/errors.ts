@@ -76,6 +76,24 @@ export function refuse(code: ErrorCode, message: string, extra: Omit<Refusal, "c
   throw new ApiError({ code, message, ...extra });
 }
 
+/**
+ * Ends the request with 429. The interface fixes the message, so a detail names the limit.
+ * @param limit what is limited, for whom and in which window
+ * @param waitMs milliseconds until the request would be admitted, if no limit state of the request has them
+ */
+export function refuseTooMany(limit: string | undefined, waitMs?: number): never {
+  const details = limit === undefined ? [] : [{ path: "", code: "rate_limit", message: limit }];
+  return refuse("RATE_LIMITED", "Too many requests", {
+    details,
+    ...(waitMs === undefined ? {} : { headers: { "Retry-After": retryAfter(waitMs) } }),
+  });
+}
+
+/** Returns the value of `Retry-After`: seconds, rounded up, at least 1. */
+export function retryAfter(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1000)));
+}
+
 /** Ends the request with 400 and one detail per offending field. */
 export function refuseFields(details: readonly ErrorDetail[]): never {
   const first = details[0];

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { LimitState } from "../limits/state.ts";
 import { type Settings, settingsOf } from "../settings.ts";
 import type { AppEnv } from "./context.ts";
+import { retryAfter } from "./errors.ts";
 
 const ALLOWED_HEADERS =
   "Authorization, Content-Type, Content-Encoding, X-Workspace-Id, Idempotency-Key, X-Request-Id, traceparent";
@@ -96,6 +97,6 @@ export function limitHeaders(state: LimitState): Record<string, string> {
     "X-RateLimit-Remaining": String(state.remaining),
     "X-RateLimit-Reset": String(Math.ceil(state.resetAt / 1000)),
   };
-  if (!state.admitted) headers["Retry-After"] = String(Math.max(1, Math.ceil(state.retryAfter / 1000)));
+  if (!state.admitted) headers["Retry-After"] = retryAfter(state.retryAfter);
   return headers;
 }

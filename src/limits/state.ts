@@ -9,6 +9,17 @@ export interface LimitState {
   resetAt: number;
   /** Milliseconds until this request would fit; 0 if it was admitted. */
   retryAfter: number;
+  /** The limit of a refused request, for its response; absent if it was admitted, and in states of older objects. */
+  refusedBy?: RefusedBy;
+}
+
+/** What a refused request counts under. */
+export interface RefusedBy {
+  /** Method and path of a rule, `default`, or the name of a preset. */
+  rule: string;
+  windowSeconds: number;
+  /** `key:<keyId>`, `user:<userId>`, or one with a client IP. */
+  identifier: string;
 }
 
 /** The route of a request, as input of the limit cascade. */

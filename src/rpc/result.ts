@@ -31,6 +31,8 @@ export interface Failure<C extends string = FailureCode> {
   scope?: Scope;
   /** Milliseconds after which the request would be granted, if only time decides. */
   retryAfter?: number;
+  /** What is limited, for whom and in which window, if no `limit` names it; absent in results of older objects. */
+  quota?: string;
 }
 
 export interface Success<T> {
@@ -50,7 +52,7 @@ export function ok<T>(value: T): Success<T> {
 export function fail<C extends string>(
   code: C,
   message: string,
-  more: Pick<Failure, "limit" | "scope" | "retryAfter"> = {},
+  more: Pick<Failure, "limit" | "scope" | "retryAfter" | "quota"> = {},
 ): Failure<C> {
   return { ok: false, code, message, ...more };
 }

@@ -244,8 +244,7 @@ function count(admission: AdmissionContext, identifier: string, charge: Charge, 
   const { route } = charge;
   const { limit, windowSeconds, rule, suffix } = admission.limits.limitOf(route);
   const state = admission.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
-  if (!state.admitted) {
-    admission.violations.recordRefusal({ identifier, rule, limit, windowSeconds, requestId: route.requestId }, now);
-  }
-  return state;
+  if (state.admitted) return state;
+  admission.violations.recordRefusal({ identifier, rule, limit, windowSeconds, requestId: route.requestId }, now);
+  return { ...state, refusedBy: { rule, windowSeconds, identifier } };
 }

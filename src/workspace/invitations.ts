@@ -238,7 +238,8 @@ function countToday(sql: SqlStorage, now: number): Failure | null {
     .toArray();
   const leaves = times[times.length - INVITATIONS_A_DAY];
   if (!leaves) return null;
-  return fail("RATE_LIMITED", "Too many requests", { retryAfter: leaves.at + DAY_MS - now });
+  const quota = `At most ${INVITATIONS_A_DAY} invitations in 24 hours to this workspace.`;
+  return fail("RATE_LIMITED", "Too many requests", { quota, retryAfter: leaves.at + DAY_MS - now });
 }
 
 function sweepInvitations(sql: SqlStorage, now: number): void {

@@ -184,7 +184,7 @@ describe("refusals", () => {
       await answered;
     }
     await other.getByRole("alert").getByText("Too many requests").waitFor();
-    await other.getByText("Limit: 3 requests.").waitFor();
+    await other.getByText("At most 3 requests in 10 s for this user (rule: POST /logger/query).").waitFor();
     expect(await axeFaults(other)).toEqual([]);
     const again = other.getByRole("button", { name: "Try again" });
     expect(await again.isDisabled()).toBe(true);

@@ -286,7 +286,11 @@ describe("a rate limit", () => {
     }
     await button.click();
     await page.getByRole("heading", { name: "Too many requests" }).waitFor();
-    await page.getByText(/^Limit: 5 requests for your IP address\. Try again in \d+ s, at \d+:\d+:\d+\.$/).waitFor();
+    await page
+      .getByText(
+        /^At most 5 requests in 60 s for this client IP \(rule: AUTH\)\. Try again in \d+ s, at \d+:\d+:\d+\.$/,
+      )
+      .waitFor();
     expect(await button.isDisabled()).toBe(true);
     expect(await page.getByRole("button", { name: "Mail me a sign-in link" }).isDisabled()).toBe(true);
     await context.close();

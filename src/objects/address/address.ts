@@ -64,8 +64,10 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     const state = this.#limiter.check(request, now);
     this.#limiter.flush();
     // A request that costs more than the whole limit is refused for its size, and is no violation.
-    if (!state.admitted && request.cost <= request.limit) this.#noteRefusal(request, preset, origin?.requestId, now);
-    return state;
+    if (state.admitted || request.cost > request.limit) return state;
+    this.#noteRefusal(request, preset, origin?.requestId, now);
+    const { identifier, windowSeconds } = request;
+    return { ...state, refusedBy: { rule: preset, windowSeconds, identifier } };
   }
 
   async violationsStored(violations: readonly Violation[]): Promise<void> {

@@ -142,8 +142,11 @@ export class UserCore {
     const dueAt = this.#violations.dueAt;
     const identifier = `user:${userId}`;
     const state = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
-    if (!state.admitted)
-      this.#violations.recordRefusal({ identifier, rule: "API_DEFAULT", ...API_DEFAULT, requestId }, now);
+    if (!state.admitted) {
+      const refusedBy = { rule: "API_DEFAULT", windowSeconds: API_DEFAULT.windowSeconds, identifier };
+      state.refusedBy = refusedBy;
+      this.#violations.recordRefusal({ ...refusedBy, limit: API_DEFAULT.limit, requestId }, now);
+    }
     this.#limiter.flush();
     this.#violations.flush();
     const account = readAccount(this.sql);

@@ -5,7 +5,7 @@ import { ipPrefix, type LoginOutcome } from "../../accounts/login-throttle.ts";
 import { passwordSchema, verifyPassword } from "../../accounts/password.ts";
 import type { Credentials, Reauthentication } from "../../accounts/sessions.ts";
 import { type AppEnv, clientAddress } from "../../http/context.ts";
-import { refuse } from "../../http/errors.ts";
+import { refuse, refuseTooMany } from "../../http/errors.ts";
 import { callAddress, callUser } from "../../rpc/call.ts";
 import { refuseSession } from "./user.ts";
 
@@ -46,8 +46,7 @@ async function throttled<T>(
   const prefix = ipPrefix(clientAddress(c));
   const verdict = await callAddress(c.env, name, "once", (stub) => stub.attemptLogin(prefix, device));
   if (!verdict.admitted) {
-    const seconds = Math.max(1, Math.ceil(verdict.retryAfter / 1000));
-    return refuse("RATE_LIMITED", "Too many requests", { headers: { "Retry-After": String(seconds) } });
+    return refuseTooMany("Too many failed sign-ins with this e-mail address.", verdict.retryAfter);
   }
   let outcome: LoginOutcome = "undecided";
   try {

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { type AppEnv, clientAddress, noteLimit, originOf, refuseIfLimited } from "../../http/context.ts";
-import { ApiError, refuse } from "../../http/errors.ts";
+import { ApiError, refuse, refuseTooMany } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
 import { type Charge, COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
@@ -31,13 +31,12 @@ export function flat<T>(result: Result<Result<T>>): Result<T> {
  * counts by client IP (a key) or in the user object (a user), unless it has been counted already.
  */
 export async function refuseFailure(c: Context<AppEnv>, failure: Failure): Promise<never> {
-  const { code, message, limit, scope, retryAfter } = failure;
-  noteLimit(c, limit);
+  const { code, message, limit, scope, retryAfter, quota } = failure;
+  refuseIfLimited(c, limit);
   if (limit === null && c.get("limit") === null) await countElsewhere(c);
-  const headers: Record<string, string> = {};
-  if (scope) headers["WWW-Authenticate"] = `Bearer realm="taffrail", error="insufficient_scope", scope="${scope}"`;
-  if (retryAfter !== undefined) headers["Retry-After"] = String(Math.max(1, Math.ceil(retryAfter / 1000)));
-  return refuse(code, message, { headers });
+  if (code === "RATE_LIMITED") return refuseTooMany(quota, retryAfter);
+  const challenge = scope && `Bearer realm="taffrail", error="insufficient_scope", scope="${scope}"`;
+  return refuse(code, message, challenge ? { headers: { "WWW-Authenticate": challenge } } : {});
 }
 
 async function countElsewhere(c: Context<AppEnv>): Promise<void> {

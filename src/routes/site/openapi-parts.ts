@@ -164,7 +164,8 @@ export const COMPONENTS: Json = {
             message: { type: "string" },
             details: {
               type: "array",
-              description: "One per offending field, or per rejected entry of an ingest.",
+              description:
+                "One per offending field, or per rejected entry of an ingest. Of a 429 one, with the limit, its window and its rule.",
               items: { type: "object" },
             },
           },

@@ -3,17 +3,18 @@ import { z } from "zod";
 import { findByEmail } from "../../accounts/directory.ts";
 import { emailObjectName, emailSchema } from "../../accounts/email.ts";
 import { newSeed } from "../../accounts/one-time-token.ts";
+import { INVITATIONS_A_DAY } from "../../accounts/user-quotas.ts";
 import { type AppEnv, originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { refuse } from "../../http/errors.ts";
+import { refuse, refuseTooMany } from "../../http/errors.ts";
 import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { newId } from "../../ids.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
-import { fail } from "../../rpc/result.ts";
 import type { WorkspaceInfo } from "../../rpc/workspace.ts";
 import { FOR_ANOTHER, type Invitation } from "../../workspace/invitations.ts";
 import { emailsOf } from "../../workspace/listing.ts";
+import { EXAMPLE } from "../examples.ts";
 import { publicLimit } from "../guards/address.ts";
 import { refuseSession, userGuard, verifiedUser } from "../guards/user.ts";
 import { flat, refuseFailure, resultOf, workspaceGuard } from "../guards/workspace.ts";
@@ -58,6 +59,7 @@ invitations.route(
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ email: emailSchema, role: roleSchema }),
+    example: { email: EXAMPLE.invitee, role: "member" },
     status: 201,
     response: invitationShape,
     errors: [...WORKSPACE_ERRORS, "EMAIL_NOT_VERIFIED", "CONFLICT"],
@@ -70,10 +72,8 @@ invitations.route(
     // Before the mail is counted: a refused invitation sends none.
     const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
     if (!own) return refuseSession(c);
-    if (!own.admitted) {
-      const { retryAfter } = own;
-      return refuseFailure(c, fail("RATE_LIMITED", "Too many requests", { retryAfter }));
-    }
+    if (!own.admitted)
+      refuseTooMany(`At most ${INVITATIONS_A_DAY} invitations in 24 hours by this user.`, own.retryAfter);
     const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
@@ -154,6 +154,7 @@ acceptances.route(
       "For the holder of the mailed token, without an account. Nothing is used up. `inviter` is null where that account is gone; its `name` is what that user typed.",
     security: "none",
     body: z.strictObject({ token: z.string() }),
+    example: { token: EXAMPLE.invitationToken },
     status: 200,
     response: z.object({
       workspace: z.object({ name: z.string() }),
@@ -207,6 +208,7 @@ acceptances.route(
         .default(false)
         .describe("Says that the account is the caller's own. False: an account that is not confirmed is refused."),
     }),
+    example: { token: EXAMPLE.invitationToken },
     status: 200,
     response: workspaceShape,
     errors: [

@@ -36,7 +36,8 @@ describe("200 parallel requests against a limit of 50", () => {
       expect(admitted).toHaveLength(50);
       expect(admitted.map(remaining).sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, i) => i));
       for (const { headers, body } of refused) {
-        expect(body.error).toEqual({ code: "RATE_LIMITED", message: "Too many requests" });
+        expect(body.error).toMatchObject({ code: "RATE_LIMITED", message: "Too many requests" });
+        expect(body.error.details?.[0]?.message).toMatch(/^At most 50 requests in 60 s for this API key /);
         expect(headers.get("X-RateLimit-Limit")).toBe("50");
         expect(headers.get("X-RateLimit-Remaining")).toBe("0");
         expect(headers.get("Retry-After")).toMatch(/^([1-9]|[1-5]\d|60)$/);

@@ -26,7 +26,8 @@ describe("failed logins of one e-mail address", () => {
         const locked = await from("192.0.2.200", email, PASSWORD);
         expect([seconds, locked.status, locked.code]).toEqual([seconds, 429, "RATE_LIMITED"]);
         expect(locked.headers.get("Retry-After")).toBe(String(seconds));
-        expect(locked.text).toContain("Too many requests");
+        expect(locked.text).toContain('"message":"Too many requests"');
+        expect(locked.details).toMatchObject([{ message: "Too many failed sign-ins with this e-mail address." }]);
         await evictDurableObject(emailStub(email));
         clock.mockReturnValue(now + seconds * 1000 - 1);
         expect((await from("192.0.2.3", email)).status).toBe(429);

@@ -74,6 +74,9 @@ describe("A6: answers outside the API's groups", () => {
         "0",
       ]);
       expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+      expect(refused.details).toMatchObject([
+        { message: "At most 1000 requests in 60 s for this client IP (rule: API_DEFAULT)." },
+      ]);
     }
   });
 

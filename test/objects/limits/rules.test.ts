@@ -54,6 +54,23 @@ describe("rules", () => {
     expect(limitOf(await as(owner, "/projects"))).toBe(4);
   });
 
+  it("14: a 429 names the limit, its window, whom it counts and its rule, in a detail", async () => {
+    const limitIn = ({ status, details }: Answer) => [status, details];
+    const detail = (message: string) => [429, [{ path: "", code: "rate_limit", message }]];
+    await configure({
+      default: { limit: 1, windowSeconds: 600 },
+      rules: [{ method: "POST", path: "/logger/:id/log", limit: 1 }],
+    });
+    await write();
+    expect(limitIn(await write())).toEqual(
+      detail("At most 1 request in 60 s for this API key (rule: POST /logger/:id/log)."),
+    );
+    await as(owner, "/projects");
+    expect(limitIn(await as(owner, "/projects"))).toEqual(
+      detail("At most 1 request in 600 s for this user (rule: default)."),
+    );
+  });
+
   it("survive eviction with their counters", async () => {
     await configure({ rules: [{ method: "POST", path: "/logger/:id/log", limit: 3 }] });
     await write();

@@ -44,6 +44,9 @@ describe("the budget of entries", () => {
     for (const refused of answers.filter(({ status }) => status !== 201)) {
       expect(verdict(refused)).toEqual([429, "RATE_LIMITED"]);
       expect([limitOf(refused), remaining(refused)]).toEqual([100, 0]);
+      expect(refused.details).toMatchObject([
+        { message: "At most 100 entries in 3600 s for this client IP (rule: SANDBOX_LOGS)." },
+      ]);
       expect(Number(refused.headers.get("Retry-After"))).toBe(3600);
       expect(Number(refused.headers.get("X-RateLimit-Reset"))).toBe((BASE + HOUR_MS) / 1000);
     }

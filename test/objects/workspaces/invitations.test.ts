@@ -212,6 +212,9 @@ describe("invitations", () => {
     expect(made).toHaveLength(20);
     const refusedOne = answers.find(({ status }) => status !== 201);
     expect([refusedOne?.status, refusedOne?.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(refusedOne?.details).toMatchObject([
+      { message: expect.stringMatching(/^At most 20 invitations in 24 hours /) },
+    ]);
     expect(Number(refusedOne?.headers.get("Retry-After"))).toBeGreaterThan(86_000);
     await revoke(owner, id, made[0]?.id ?? "");
     await evictDurableObject(workspaceStub(id));

@@ -41,7 +41,10 @@ describe("B9: invitations of one account", () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
     const refused = answers.filter(({ status }) => status !== 201);
     expect(new Set(refused.map(({ status, code }) => `${status} ${code}`))).toEqual(new Set(["429 RATE_LIMITED"]));
-    for (const { headers } of refused) expect(Number(headers.get("Retry-After"))).toBeGreaterThan(86_000);
+    for (const { headers, details } of refused) {
+      expect(Number(headers.get("Retry-After"))).toBeGreaterThan(86_000);
+      expect(details).toMatchObject([{ message: "At most 20 invitations in 24 hours by this user." }]);
+    }
     await evictDurableObject(userStub(owner.userId));
     const fresh = await newWorkspace(owner, "D");
     expect((await invite(owner, fresh, address(), "viewer")).status).toBe(429);

@@ -27,8 +27,6 @@ export class ApiFailure extends Error {
   /** Seconds after which the same call may succeed; `null` if the response has no `Retry-After`. */
   readonly retryAfter: number | null;
   readonly requestId: string | null;
-  /** Whether the limit of the request counts by client IP instead of by key or user. */
-  readonly isCountedByIp: boolean;
   /** Local time of the failure in epoch milliseconds. */
   readonly at = Date.now();
 
@@ -41,7 +39,6 @@ export class ApiFailure extends Error {
       limit?: LimitState | null;
       retryAfter?: number | null;
       requestId?: string | null;
-      isCountedByIp?: boolean;
     },
   ) {
     super(message);
@@ -51,7 +48,6 @@ export class ApiFailure extends Error {
     this.limit = fields.limit ?? null;
     this.retryAfter = fields.retryAfter ?? null;
     this.requestId = fields.requestId ?? null;
-    this.isCountedByIp = fields.isCountedByIp ?? false;
   }
 }
 

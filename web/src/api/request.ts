@@ -65,7 +65,6 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
     limit,
     retryAfter: numberOf(response.headers.get("Retry-After")),
     requestId: response.headers.get("X-Request-Id"),
-    isCountedByIp: path.startsWith("/auth/") || options.token === undefined,
   });
 }
 

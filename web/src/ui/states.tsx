@@ -93,13 +93,9 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
   );
 }
 
-function limitText({ limit, isCountedByIp }: ApiFailure): string {
-  if (limit?.remaining === 0) return `Limit: ${requests(limit.limit)}${isCountedByIp ? " for your IP address" : ""}. `;
-  return isCountedByIp ? "Your IP address has reached a limit. " : "";
-}
-
-function requests(count: number): string {
-  return `${count.toLocaleString()} ${count === 1 ? "request" : "requests"}`;
+/** The detail of a 429 names the limit, its window and whom it counts. */
+function limitText({ details: [limit] }: ApiFailure): string {
+  return limit ? `${limit.message} ` : "";
 }
 
 /** Seconds up to which a wait is shown in seconds. */
