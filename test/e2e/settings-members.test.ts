@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Account, call } from "../support/api.ts";
-import { nextMail } from "../support/outbox.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { nextMail, tokenIn } from "../support/outbox.ts";
+import { newEmail, signUp } from "./support/account.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 import { openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -138,6 +139,55 @@ it("enables for each role exactly the permitted actions", async () => {
   expect(await page.getByRole("button", { name: `Remove ${owner.email}` }).isEnabled()).toBe(true);
   await promote("viewer");
   await Promise.all([page.context().close(), asOwner.context().close()]);
+});
+
+it("14: the home page shows the role that the user has now, not that of the page's load", async () => {
+  const page = await (await under.open({ as: guest })).newPage();
+  await page.goto("/");
+  const main = page.locator("main");
+  await main.getByText("viewer", { exact: true }).waitFor();
+  const path = `/workspaces/${workspaceId}/members/${guest.userId}`;
+  const change = (role: string) =>
+    call(url, path, { method: "PATCH", token: owner.accessToken, body: { role } }).then(({ status }) => status);
+  expect(await change("member")).toBe(200);
+  await page.getByRole("link", { name: "Account" }).click();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  // The loaded list counts as fresh for 5 s.
+  await page.clock.setSystemTime(Date.now() + 6000);
+  await page.getByRole("link", { name: "Taffrail", exact: true }).click();
+  await main.getByText("member", { exact: true }).waitFor();
+  expect(await change("viewer")).toBe(200);
+  await page.context().close();
+});
+
+it("14: without a confirmed address, says what to do in place of the forms that need one", async () => {
+  const page = await (await under.open()).newPage();
+  const email = newEmail();
+  await signUp(page, email);
+  await page.getByRole("link", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Create workspace" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("heading", { name: "Confirm your e-mail address first" }).waitFor();
+  expect(await dialog.getByRole("textbox").count()).toBe(0);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("link", { name: /^Settings of / }).click();
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Members" }).click();
+  const invitations = page.locator("main");
+  await invitations.getByRole("heading", { name: "Confirm your e-mail address first" }).waitFor();
+  expect(await invitations.getByRole("button", { name: "Invite" }).count()).toBe(0);
+  expect(await axeFaults(page)).toEqual([]);
+  await invitations.getByRole("link", { name: "Get a confirmation link" }).click();
+  await page.getByRole("button", { name: "Send me a link" }).waitFor();
+  // Confirmed elsewhere: the account page notices, and the form is back.
+  const token = tokenIn(await nextMail(url, email, "verify-email"));
+  expect((await call(url, "/auth/verify-email", { body: { token } })).status).toBe(200);
+  await page.reload();
+  await page.getByText("Confirmed", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Taffrail", exact: true }).click();
+  await page.getByRole("link", { name: /^Settings of / }).click();
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Members" }).click();
+  await invitations.getByRole("button", { name: "Invite" }).waitFor();
+  await page.context().close();
 });
 
 it("explains why the last owner cannot leave, and lets a guest leave", async () => {

@@ -1,5 +1,5 @@
-import { useState } from "preact/hooks";
-import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import { useEffect, useState } from "preact/hooks";
+import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page, Row } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
@@ -13,6 +13,10 @@ export function WorkspaceList() {
   const [isCreating, setCreating] = useState(false);
   const failure = workspacesFailure.value;
   const known = workspaces.value;
+  useEffect(() => {
+    // Another member may have changed the user's role, which the cards show.
+    refreshWorkspaces();
+  }, []);
   return (
     <Page title="Your workspaces">
       <Row>

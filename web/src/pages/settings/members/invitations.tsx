@@ -5,7 +5,7 @@ import { useLoad } from "../../../lib/load.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
 import { type Invitation, ROLES, type Role, type Workspace } from "../../../model/types.ts";
 import { allOf } from "../../../model/workspaces.ts";
-import { authorized } from "../../../session/session.ts";
+import { authorized, user } from "../../../session/session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
@@ -13,7 +13,7 @@ import { Field } from "../../../ui/field.tsx";
 import { Item, Items } from "../../../ui/items.tsx";
 import { LocalOutbox } from "../../../ui/local-outbox.tsx";
 import { Card, Row } from "../../../ui/page.tsx";
-import { Problem } from "../../../ui/problem.tsx";
+import { Problem, Unverified } from "../../../ui/problem.tsx";
 import { Failure } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { toast } from "../../../ui/toasts.tsx";
@@ -29,7 +29,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   const reason = reasonAgainst(workspace.role, "invitation.create");
   return (
     <Card title="Invitations">
-      {reason === null ? <InviteForm workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
+      {reason === null ? <Inviting workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data && data.length > 0 ? <LocalOutbox /> : null}
       {data && data.length > 0 ? (
@@ -81,7 +81,16 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   );
 }
 
-function InviteForm({ workspace, onInvited }: { workspace: Workspace; onInvited: () => void }) {
+interface InvitingProps {
+  workspace: Workspace;
+  onInvited: () => void;
+}
+
+function Inviting(props: InvitingProps) {
+  return user.value?.emailVerified === false ? <Unverified /> : <InviteForm {...props} />;
+}
+
+function InviteForm({ workspace, onInvited }: InvitingProps) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("member");
   const inviting = useAction(async () => {
