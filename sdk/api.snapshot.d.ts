@@ -687,6 +687,10 @@ type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${
 /**
  * Fields of one entry. They are copied and redacted during the call; no reference is kept.
  *
+ * All of them become members of the entry's `data`, whatever their names: `session`, `traceId`, `spanId`, `level`,
+ * `category`, `type` and `timestamp` of a call are not those of the entry, and filters by session or trace do not find
+ * them. To set those of the entry, use `child`, `withContext`, `category` or `beforeSend`.
+ *
  * An `Error` becomes `{error}`, and a list `{value}`. If the message is an error, that error is the field `error`, a
  * second error is `error2`, and a Map or another iterable is `value`.
  */
@@ -891,7 +895,8 @@ interface CommonOptions {
   beforeSend?: (entry: LogEntry) => LogEntry | null;
   /**
    * Called with each delivery error, also if a retry succeeds later. Errors that it throws are ignored. Without it, the
-   * first error and the first dropped entries are reported on the console.
+   * first error is reported on the console; without `onDrop`, so is the number of dropped entries so far: at the first,
+   * and each time that it has grown tenfold.
    * @default none
    */
   onError?: (error: Error) => void;
@@ -963,11 +968,14 @@ interface ContextFields {
   traceparent?: string | null;
   [name: string]: unknown;
 }
-/** Counts of one flush. `stats()` returns the totals. */
+/**
+ * Counts since the end of the flush before, or since the logger was created. So they include what happened between two
+ * flushes, as in a loop that fills the queue. `stats()` returns the totals.
+ */
 interface FlushResult {
-  /** Entries that were delivered during the flush. */
+  /** Entries that were delivered since the flush before. */
   delivered: number;
-  /** Entries that were dropped during the flush. */
+  /** Entries that were dropped since the flush before. */
   dropped: number;
   /** Entries that are still in memory after the flush. */
   pending: number;

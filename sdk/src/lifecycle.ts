@@ -27,11 +27,17 @@ export function createLifecycle(
     return all;
   }
 
+  /** Counts at the end of the last flush. */
+  let last = stats();
   async function flush({ timeoutMs = FLUSH_MS }: { timeoutMs?: number } = {}, isEnd = false): Promise<FlushResult> {
-    const before = stats();
+    const before = last;
     await forAll(timeoutMs, (output) => output.flush?.(timeoutMs, isEnd));
-    const { delivered, dropped, pending } = stats();
-    return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
+    last = stats();
+    return {
+      delivered: last.delivered - before.delivered,
+      dropped: last.dropped - before.dropped,
+      pending: last.pending,
+    };
   }
 
   /** Runs `work` for all outputs, waits at most `ms` milliseconds, and reports errors. */

@@ -45,8 +45,21 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
   const options = withSettings(given);
   checkOptions(options);
   checkNames(options);
-  const { apiKey = "", level = "info", categories, excludeCategories, beforeSend, onError, onDrop, debug } = options;
-  const { service, version, environment, host, defaultMeta } = options;
+  const {
+    apiKey = "",
+    level = "info",
+    categories,
+    excludeCategories,
+    beforeSend,
+    onError,
+    onDrop,
+    debug,
+    service,
+    version,
+    environment,
+    host,
+    defaultMeta,
+  } = options;
   const lowest = oneOf("level", level, SETTINGS);
   const rates = samplingRates(options.sampling);
   const encoder = createEncoder(createRedactor(options.redact ?? []), apiKey);
@@ -58,7 +71,8 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
 
   /** Whether the first error is reported on the console, because no callback receives it. */
   let isReportDue = !onError && !debug;
-  let isDropReportDue = isReportDue && !onDrop;
+  /** Dropped entries at which the console is told the next time: ten times as many, so that a long failure is no flood. */
+  let reportFrom = isReportDue && !onDrop ? 1 : 1 / 0;
   function report(error: unknown): void {
     if (isReportDue) {
       isReportDue = false;
@@ -70,12 +84,13 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
   const events: QueueEvents = {
     error: report,
     drop(lines, reason) {
-      const text = `${lines.length} dropped: ${reason}`;
-      if (isDropReportDue) {
-        isDropReportDue = false;
-        warn(`${text}. Reported once: see onDrop.`);
+      if (lines.length === 0) return;
+      counts.dropped += lines.length;
+      if (counts.dropped >= reportFrom) {
+        reportFrom = counts.dropped * 10;
+        warn(`${counts.dropped} dropped so far: ${reason}. Next report at ${reportFrom}; see onDrop.`);
       }
-      notify(text, () => onDrop?.(lines.map(parsed), reason));
+      notify(`${lines.length} dropped: ${reason}`, () => onDrop?.(lines.map(parsed), reason));
     },
   };
   const outputs = makeOutputs(options, batchSettings(options.batch), events, entries);
@@ -106,7 +121,6 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
       return work();
     } catch (error) {
       report(error);
-      return undefined;
     }
   }
 
@@ -255,7 +269,6 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
         );
       }
     } catch (error) {
-      counts.dropped++;
       report(error);
       events.drop([json], "before-send");
     }

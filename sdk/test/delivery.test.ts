@@ -155,7 +155,7 @@ test.each([
     }
     expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual([
       `The service answered 401: ${reported}`,
-      "1 dropped: rejected. Reported once: see onDrop.",
+      "1 dropped so far: rejected. Next report at 10; see onDrop.",
     ]);
     warn.mockRestore();
   },
@@ -348,6 +348,36 @@ test("uses no more memory than the length of the lines after evictions and large
     expect(lines.evict(5, 1)).toEqual(line);
     expect(lines.take(2000, 2 ** 30).length + lines.bytes).toBe((count + 1) * line.length);
   }
+});
+
+test("14: flush counts every drop since the flush before, and stderr has the running total", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const { url } = await setup().then(({ sink }) => sink);
+  const logger = createLogger({ apiUrl: url, projectId: "proj_test", apiKey: "sk_test" });
+  expect(await logger.flush()).toEqual({ delivered: 0, dropped: 0, pending: 0 });
+  for (let n = 0; n < 20_000; n++)
+    logger.info(`Imported row ${n}`, { row: n, source: "import", note: "x".repeat(150) });
+  const { dropped, pendingBytes } = logger.stats();
+  // As many as fit into 5 MiB wait; entries of one level are dropped from the newest.
+  expect(pendingBytes).toBeGreaterThan(5_242_880 - 400);
+  expect(dropped).toBeGreaterThan(1000);
+  expect(await logger.flush()).toEqual({ delivered: 20_000 - dropped, dropped, pending: 0 });
+  expect(await logger.flush()).toEqual({ delivered: 0, dropped: 0, pending: 0 });
+  const told = [1, 10, 100, 1000].filter((count) => count <= dropped);
+  expect(warn.mock.calls.map(([, text]) => text)).toEqual(
+    told.map((count) => `${count} dropped so far: queue-full. Next report at ${count * 10}; see onDrop.`),
+  );
+  warn.mockRestore();
+});
+
+test("14: two flushes at the same time both count what was dropped before", async () => {
+  const { logger } = await setup(() => ({ status: 400 }));
+  logMany(logger, 3);
+  await logger.flush();
+  logMany(logger, 2);
+  const both = await Promise.all([logger.flush(), logger.flush()]);
+  expect(both.map(({ dropped }) => dropped)).toEqual([2, 2]);
+  expect(logger.stats().dropped).toBe(5);
 });
 
 test("releases the bytes of delivered and dropped entries", async () => {

@@ -102,7 +102,7 @@ async function consoleOf(options: LoggerOptions, work: (logger: ReturnType<typeo
   }
 }
 
-test("11: the first failure and the first drop are reported once each", async () => {
+test("11: the first failure is reported once, and the first drop", async () => {
   for (const status of [500, 503, 429, 400]) {
     const sink = await startSink((_, n) =>
       n > 3 ? { status: 201 } : { status, body: { error: { message: "not now" } } },
@@ -117,20 +117,23 @@ test("11: the first failure and the first drop are reported once each", async ()
     const reason = status >= 500 ? "retries" : "rejected";
     expect(lines.slice(1)).toEqual(
       // A pause drops nothing.
-      status === 429 ? [] : [`taffrail: 1 dropped: ${reason}. Reported once: see onDrop.`],
+      status === 429 ? [] : [`taffrail: 1 dropped so far: ${reason}. Next report at 10; see onDrop.`],
     );
     await sink.close();
   }
 });
 
-test("11: the first drop of a full or closed queue is reported once", async () => {
+test("11: the drops of a full or closed queue are reported: the first, and each tenfold number", async () => {
   const sink = await startSink();
   const lines = await consoleOf({ apiUrl: sink.url, batch: { maxQueueBytes: 1024 } }, async (logger) => {
     for (let n = 0; n < 50; n++) logger.info("x".repeat(300));
     await logger.close();
     logger.info("late");
   });
-  expect(lines).toEqual(["taffrail: 1 dropped: queue-full. Reported once: see onDrop."]);
+  expect(lines).toEqual([
+    "taffrail: 1 dropped so far: queue-full. Next report at 10; see onDrop.",
+    "taffrail: 10 dropped so far: queue-full. Next report at 100; see onDrop.",
+  ]);
   await sink.close();
 });
 

@@ -54,6 +54,8 @@ export function createSender(
   /** Called when all complete batches have ended. */
   const waiting: (() => void)[] = [];
   let pausedUntil = 0;
+  /** Counts at the end of the last flush. */
+  let last = stats();
   let leave: (() => void) | undefined;
 
   function drop(lines: string[], reason: DropReason): void {
@@ -234,8 +236,7 @@ export function createSender(
     stats,
     push(line) {
       const bytes = bytesOf(line);
-      let all = bytes;
-      for (const batch of batches) all += batch.bytes;
+      const all = bytes + stats().pendingBytes;
       if (all > maxQueueBytes) {
         drop([line], "queue-full");
         return;
@@ -253,7 +254,7 @@ export function createSender(
       if (++open.count >= size) queueMicrotask(completeOpen);
     },
     async flush({ timeoutMs = FLUSH_MS } = {}) {
-      const before = stats();
+      const before = last;
       if (hasPage) {
         await new Promise<void>((resolve) => {
           waiting.push(resolve);
@@ -261,8 +262,12 @@ export function createSender(
           completeOpen();
         });
       }
-      const { delivered, dropped, pending } = stats();
-      return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
+      last = stats();
+      return {
+        delivered: last.delivered - before.delivered,
+        dropped: last.dropped - before.dropped,
+        pending: last.pending,
+      };
     },
   };
 }

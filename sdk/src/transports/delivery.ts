@@ -54,7 +54,6 @@ export interface QueueEvents {
 
 export interface QueueStats {
   delivered: number;
-  dropped: number;
   pending: number;
   pendingBytes: number;
   requests: number;

@@ -1,6 +1,5 @@
 import { HOUR_MS } from "../limits.ts";
 import { asError, encodeText, withTimeout } from "../safe.ts";
-import type { DropReason } from "../types.ts";
 import type { Deliver, Delivery, Outcome, Queue, QueueEvents, QueueOptions } from "./delivery.ts";
 import { createLines, linesOf } from "./lines.ts";
 
@@ -42,13 +41,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   let isClosed = false;
   /** Ends the flush at the end of the process. */
   let giveUp = (): void => {};
-  const counts = { delivered: 0, dropped: 0, requests: 0, retries: 0, spooled: 0 };
-
-  function drop(lines: readonly string[], reason: DropReason): void {
-    if (lines.length === 0) return;
-    counts.dropped += lines.length;
-    events.drop(lines, reason);
-  }
+  const counts = { delivered: 0, requests: 0, retries: 0, spooled: 0 };
 
   function push(line: Uint8Array, level: number, now: number): void {
     let kept = line;
@@ -58,7 +51,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       // The line is only valid until the next log call, and a callback for drops may log.
       kept = kept.slice();
       const evicted = !isClosed && waiting.evict(level, excess);
-      drop(linesOf(evicted || kept), isClosed ? "closed" : "queue-full");
+      events.drop(linesOf(evicted || kept), isClosed ? "closed" : "queue-full");
       if (!evicted) return;
     }
     const isFirst = waiting.count === 0;
@@ -166,12 +159,12 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     if (isFailed) {
       isOver = !!queue.spool?.add(batch);
       if (isOver) counts.spooled += count;
-      else if (!isAdopted) drop(lines, "retries");
+      else if (!isAdopted) events.drop(lines, "retries");
     } else if (kind === "split" && count > 1) {
       parts = [lines.splice(0, count >> 1), lines];
     } else {
       const isLost = (_: string, i: number): boolean => rejected.includes(i) || !(isDelivered || rejected.length > 0);
-      drop(lines.filter(isLost), kind === "split" ? "too-large" : "rejected");
+      events.drop(lines.filter(isLost), kind === "split" ? "too-large" : "rejected");
       if (isDelivered) {
         gap = Math.min(outcome.gap ?? 0, flushInterval);
         counts.delivered += count - rejected.length;
