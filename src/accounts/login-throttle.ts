@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isBase62, isId, randomBase62 } from "../ids.ts";
-import type { Limiter } from "../limits/limiter.ts";
+import { type Limiter, SWEEP_AFTER_MS } from "../limits/limiter.ts";
+import type { Duty } from "../platform/alarm.ts";
 import { type Backoff, delayOf } from "../platform/backoff.ts";
 import { exists, maybe } from "../platform/sql.ts";
 
@@ -157,10 +158,13 @@ export class LoginThrottle {
     this.#wake();
   }
 
-  /** Deletes expired failures. Returns whether any are left. */
-  sweep(now: number): boolean {
-    this.#sql.exec("DELETE FROM login_failures WHERE last_at <= ? AND locked_until <= ?", now - FORGET_MS, now);
+  get hasFailures(): boolean {
     return exists(this.#sql, "SELECT 1 FROM login_failures LIMIT 1");
+  }
+
+  /** Deletes expired failures. */
+  sweep(now: number): void {
+    this.#sql.exec("DELETE FROM login_failures WHERE last_at <= ? AND locked_until <= ?", now - FORGET_MS, now);
   }
 
   #decide(origin: LoginOrigin, now: number): LoginVerdict | "wait" {
@@ -218,6 +222,15 @@ export class LoginThrottle {
     this.#waiting = [];
     for (const wake of woken) wake();
   }
+}
+
+/** The duty of an e-mail address's object to delete expired failures. */
+export function throttleDuty(throttle: LoginThrottle): Duty {
+  return {
+    name: "login failures",
+    dueAt: (now) => (throttle.hasFailures ? now + SWEEP_AFTER_MS : null),
+    run: (now) => throttle.sweep(now),
+  };
 }
 
 /** Prefix of the name of a device's counter; no IP prefix begins with it. */

@@ -1,3 +1,4 @@
+import type { Duty } from "../platform/alarm.ts";
 import { exists, mapRows } from "../platform/sql.ts";
 import { forEachPacked, PackedSecond, SlidingLog, VirtualClock } from "./sliding-log.ts";
 import type { LimitState } from "./state.ts";
@@ -247,4 +248,17 @@ export class Limiter {
       return;
     }
   }
+}
+
+/** The duty of an object to delete expired counts. */
+export function sweepDuty(limiter: Limiter): Duty {
+  let nextStepAt: number | null = null;
+  return {
+    name: "limits",
+    dueAt: (now) => nextStepAt ?? limiter.nextSweepAt(now),
+    run: (now) => {
+      const at = limiter.sweep(now);
+      nextStepAt = at !== null && at < now + SWEEP_AFTER_MS ? at : null;
+    },
+  };
 }

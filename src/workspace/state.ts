@@ -118,10 +118,19 @@ export class WorkspaceState {
   }
 
   /** Sets the alarm for the next flush. */
-  scheduleFlush(now: number, isOpen = false): void {
+  scheduleFlush(now: number): void {
+    const at = this.flushDueAt(now, false);
+    if (at !== null) this.alarm.by(at);
+  }
+
+  /**
+   * Returns when the alarm must fire for the next flush, epoch milliseconds, at least `now`; `null` if nothing waits.
+   * @param isOpen whether a flush is in progress
+   */
+  flushDueAt(now: number, isOpen: boolean): number | null {
     if (!this.schedule.isLoaded) this.schedule.load(this.waiting.summary());
     const at = this.schedule.dueAt(isOpen);
-    if (at !== null) this.alarm.by(Math.max(now, Math.min(at, now + LONGEST_SLEEP_MS)));
+    return at === null ? null : Math.max(now, Math.min(at, now + LONGEST_SLEEP_MS));
   }
 
   /** Drops the caches of settings. Call after a change of keys, projects or the workspace's row: windows may have changed. */

@@ -4,30 +4,32 @@ import {
   type LoginOutcome,
   LoginThrottle,
   type LoginVerdict,
+  throttleDuty,
 } from "../../accounts/login-throttle.ts";
 import { newSeed } from "../../accounts/one-time-token.ts";
 import type { Env } from "../../env.ts";
 import { newId } from "../../ids.ts";
-import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS } from "../../limits/limiter.ts";
+import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS, sweepDuty } from "../../limits/limiter.ts";
 import type { LimitState } from "../../limits/state.ts";
 import { ViolationOutbox } from "../../limits/violation-outbox.ts";
 import type { Violation } from "../../limits/violations.ts";
 import type { Mail, TokenMailKind } from "../../mail/mail.ts";
-import { claimMail, mailSent, nextMailAt, PENDING_MAIL_SCHEMA, releaseMail } from "../../mail/pending-mails.ts";
+import { claimMail, mailSent, PENDING_MAIL_SCHEMA, releaseMail } from "../../mail/pending-mails.ts";
 import {
   admitMail,
   admitRegistrationMail,
   MAIL_REQUEST_CAUSE,
   MAIL_REQUEST_SCHEMA,
-  nextMailRequestAt,
   takeMailRequest,
 } from "../../mail/requests.ts";
+import { Duties, type Duty, SharedAlarm } from "../../platform/alarm.ts";
+import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { hasTable, migrate, type SchemaSteps } from "../../platform/sql.ts";
 import type { AddressRpc } from "../../rpc/address.ts";
-import { enqueueDueMails } from "../queues/mails.ts";
-import { enqueueDueViolations } from "../queues/violations.ts";
-import { processMailRequests } from "./mail-requests.ts";
+import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
+import { violationDuty } from "../queues/violations.ts";
+import { mailRequestDuty, processMailRequests } from "./mail-requests.ts";
 
 /** Tables of an e-mail address. The object of a client IP never has them. */
 const EMAIL_SCHEMA: SchemaSteps = [
@@ -46,6 +48,8 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
   readonly #limiter: Limiter;
   readonly #throttle: LoginThrottle;
   readonly #violations: ViolationOutbox;
+  readonly #alarm: SharedAlarm;
+  readonly #duties: Duties;
   #provisioned = false;
   #hasEmailTables = false;
   #isMigrated = false;
@@ -56,6 +60,24 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     this.#limiter = new Limiter(this.#sql);
     this.#violations = new ViolationOutbox(this.#sql);
     this.#throttle = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
+    this.#alarm = new SharedAlarm(ctx.storage);
+    const mailRequests = mailRequestDuty(env, ctx.storage);
+    const mails = mailDuty(env, this.#sql, () => this.#name);
+    const throttle = throttleDuty(this.#throttle);
+    const ofEmail: ReadonlySet<Duty> = new Set([mailRequests, mails, throttle]);
+    const violations = violationDuty(env, this.#violations, () => this.#name);
+    this.#duties = new Duties(this.#alarm, [mailRequests, mails, sweepDuty(this.#limiter), throttle, violations], {
+      applies: (duty) => !ofEmail.has(duty) || this.#isEmail(),
+      failed: ({ name }, error, origin) => {
+        const fault = error instanceof Error ? error.name : "unknown";
+        logObjectEvent(env, "address", origin, "error", {
+          event: "address.alarm",
+          outcome: "failed",
+          duty: name,
+          fault,
+        });
+      },
+    });
   }
 
   async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
@@ -111,7 +133,7 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     const request = { id: newId("mail"), kind, address, seed: newSeed(), requestId: cause.requestId };
     const taken = this.ctx.storage.transactionSync(() => takeMailRequest(this.#sql, this.#limiter, request, now));
     if (!taken) return;
-    this.#armMail();
+    this.#duties.arm(now);
     // Not awaited: the response must not wait for it. The alarm repeats what does not finish.
     this.ctx.waitUntil(this.#processMailRequests(cause));
   }
@@ -140,22 +162,12 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
 
   override async alarm(): Promise<void> {
     this.#provision();
-    const isEmail = this.#isEmail();
-    const run = newAlarmOrigin();
-    if (isEmail) {
-      this.#provisionEmail();
-      await this.#processMailRequests(run);
-    }
-    const now = Date.now();
-    const sweepAt = this.#limiter.sweep(now);
-    const gateAt = isEmail && this.#throttle.sweep(now) ? now + SWEEP_AFTER_MS : null;
-    enqueueDueViolations(this.env, this.#violations, this.ctx.id.name ?? "", now, run);
-    const mailAt = isEmail ? this.#nextMailAt() : null;
-    const duties = [sweepAt, gateAt, mailAt, this.#violations.dueAt].filter((at) => at !== null);
-    if (duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties));
+    if (this.#isEmail()) this.#provisionEmail();
+    if (await this.#duties.fire(newAlarmOrigin())) return;
     this.#provisioned = false;
     this.#hasEmailTables = false;
     this.#isMigrated = false;
+    this.#alarm.forget();
     await this.ctx.storage.deleteAll();
     this.#violations.forget();
   }
@@ -167,31 +179,20 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     now: number,
   ): void {
     const before = this.#violations.dueAt;
-    const identifier = this.ctx.id.name ?? "";
+    const identifier = this.#name;
     this.#violations.recordRefusal({ identifier, rule: preset, limit, windowSeconds, requestId }, now);
     this.#violations.flush();
-    const { dueAt } = this.#violations;
-    // Earlier than any sweep. Not awaited, as in `#provision`.
-    if (dueAt !== null && dueAt !== before) this.ctx.storage.setAlarm(dueAt);
+    if (this.#violations.dueAt !== before) this.#duties.arm(now);
   }
 
   async #processMailRequests(origin: Origin): Promise<void> {
-    const owner = this.ctx.id.name ?? "";
     await processMailRequests(this.env, this.ctx.storage, origin, Date.now());
-    enqueueDueMails(this.env, this.#sql, owner, Date.now(), origin);
-    this.#armMail();
+    enqueueDueMails(this.env, this.#sql, this.#name, Date.now(), origin);
+    this.#duties.arm(Date.now());
   }
 
-  #nextMailAt(): number | null {
-    const times = [nextMailRequestAt(this.#sql), nextMailAt(this.#sql)].filter((at) => at !== null);
-    return times.length > 0 ? Math.min(...times) : null;
-  }
-
-  /** Sets the alarm for mails. May replace the alarm of a sweep: every alarm run sweeps. */
-  #armMail(): void {
-    const at = this.#nextMailAt();
-    // Not awaited, as in `#provision`.
-    if (at !== null) this.ctx.storage.setAlarm(at);
+  get #name(): string {
+    return this.ctx.id.name ?? "";
   }
 
   #isEmail(): boolean {
@@ -213,9 +214,7 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     if (this.#provisioned) return;
     if (!hasTable(this.#sql, "rate_seconds")) {
       for (const statement of LIMITER_SCHEMA) this.#sql.exec(statement);
-      // Not awaited on purpose: an await would end the turn. The output gate holds the response until the alarm is
-      // written.
-      this.ctx.storage.setAlarm(Date.now() + SWEEP_AFTER_MS);
+      this.#alarm.by(Date.now() + SWEEP_AFTER_MS);
     }
     this.#provisioned = true;
   }

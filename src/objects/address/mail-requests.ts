@@ -3,7 +3,8 @@ import { hashOneTimeToken, mintOneTimeToken, TOKEN_LIFETIME_MS } from "../../acc
 import { dropAddressToken, storeAddressToken } from "../../accounts/tokens.ts";
 import type { Env } from "../../env.ts";
 import { addPendingMail } from "../../mail/pending-mails.ts";
-import { dropMailRequest, dueMailRequests, type MailRequest } from "../../mail/requests.ts";
+import { dropMailRequest, dueMailRequests, type MailRequest, nextMailRequestAt } from "../../mail/requests.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
 import { callUser } from "../../rpc/call.ts";
@@ -30,6 +31,15 @@ export async function processMailRequests(
       logObjectEvent(env, "address", { requestId: request.requestId ?? run.requestId }, "warn", fields);
     }
   }
+}
+
+/** The duty of an e-mail address's object to process mail requests that were interrupted. */
+export function mailRequestDuty(env: Env, storage: DurableObjectStorage): Duty {
+  return {
+    name: "mail requests",
+    dueAt: () => nextMailRequestAt(storage.sql),
+    run: (now, origin) => processMailRequests(env, storage, origin, now),
+  };
 }
 
 async function processMailRequest(env: Env, storage: DurableObjectStorage, request: MailRequest): Promise<void> {

@@ -2,7 +2,8 @@ import type { Env } from "../../env.ts";
 import { composeLetter } from "../../mail/compose.ts";
 import type { Mailer, MailMessage } from "../../mail/mail.ts";
 import { cloudflareMailer, outboxMailer, resendMailer } from "../../mail/mailers.ts";
-import { takeDueMails } from "../../mail/pending-mails.ts";
+import { nextMailAt, takeDueMails } from "../../mail/pending-mails.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { classOf, logEvent, logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
 import { parseSender, settingsOf } from "../../settings.ts";
@@ -30,6 +31,15 @@ export function enqueueDueMails(env: Env, sql: SqlStorage, owner: string, now: n
     const line = { event: "mail.hand-over", outcome: "failed", owner, count: due.length, fault };
     logObjectEvent(env, object, origin, "warn", line);
   });
+}
+
+/** The duty of an object to enqueue its pending mails. @param owner returns the object's name */
+export function mailDuty(env: Env, sql: SqlStorage, owner: () => string): Duty {
+  return {
+    name: "mails",
+    dueAt: () => nextMailAt(sql),
+    run: (now, origin) => enqueueDueMails(env, sql, owner(), now, origin),
+  };
 }
 
 /** Sends the mails of a batch of messages, each separately, so that a failed one does not delay others. */

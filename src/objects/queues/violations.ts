@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts";
 import type { ViolationOutbox } from "../../limits/violation-outbox.ts";
 import { dropOldViolations, storeViolations, type ViolationMessage } from "../../limits/violations.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { classOf, logEvent, logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
 import { settingsOf } from "../../settings.ts";
@@ -30,6 +31,15 @@ export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: s
       logObjectEvent(env, object, { requestId }, "warn", line);
     });
   }
+}
+
+/** The duty of an object to enqueue its violations. @param owner returns the object's name */
+export function violationDuty(env: Env, outbox: ViolationOutbox, owner: () => string): Duty {
+  return {
+    name: "violations",
+    dueAt: () => outbox.dueAt,
+    run: (now, origin) => enqueueDueViolations(env, outbox, owner(), now, origin),
+  };
 }
 
 /** Writes violations to D1 and notifies their objects, each message separately; then deletes expired rows in steps. */

@@ -138,7 +138,7 @@ export class UserCredentials {
   async beginLink(link: NewLink, authority: LinkAuthority, origin: Origin): Promise<LinkBegun> {
     const begun = this.#core.change(origin, (sql, now) => startLinking(sql, link, authority, now));
     if (!begun.ok || !begun.unfinishedPurge) return begun;
-    return { ...begun, unfinishedPurge: !(await this.#core.finishPurge(origin)) };
+    return { ...begun, unfinishedPurge: !(await this.#core.purge.finish(origin)) };
   }
 
   completeLink(link: NewLink, origin: Origin): LinkCompleted {

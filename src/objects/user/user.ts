@@ -216,7 +216,7 @@ export class UserObject extends DurableObject<Env> implements UserRpc {
   }
 
   async finishPurge(origin?: Origin): Promise<boolean> {
-    return this.#core.finishPurge(originOrNew(origin));
+    return this.#core.purge.finish(originOrNew(origin));
   }
 
   async deleteAccount(request: DeletionRequest, origin?: Origin): Promise<DeletionVerdict> {

@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { ok, type Result } from "../../rpc/result.ts";
@@ -9,17 +10,16 @@ import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
 import { directoryVersion } from "../../workspace/directory-changes.ts";
 import { hasColdEntries, LATE_WRITES_MS, nextProjectToClear } from "../../workspace/flush/flushed-ranges.ts";
-import type { ReceiptCursor } from "../../workspace/ingest.ts";
 import { type Action, isAudited, PERMISSIONS, type Role, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
 import type { WorkspaceRow } from "../../workspace/settings.ts";
 import { WorkspaceState } from "../../workspace/state.ts";
-import { enqueueDueMails } from "../queues/mails.ts";
-import { enqueueDueViolations } from "../queues/violations.ts";
+import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
+import { violationDuty } from "../queues/violations.ts";
 import { Directory, wipeExternalData } from "./directory.ts";
 import { Flush } from "./flush.ts";
-import { ColdCleanup, runHousekeeping } from "./upkeep.ts";
+import { ColdCleanup, Housekeeping } from "./upkeep.ts";
 
 /** Milliseconds from the start of an object to its first alarm, if the object has lost its own. */
 const REARM_MS = 60_000;
@@ -41,11 +41,13 @@ export class WorkspaceCore {
   readonly directory: Directory;
   readonly flush: Flush;
   readonly coldCleanup: ColdCleanup;
+  readonly violations: Duty;
+  readonly housekeeping: Housekeeping;
+  readonly mails: Duty;
+  /** Sets the alarm itself, because a request starts it. */
+  readonly deletion: Duty = { name: "deletion", dueAt: () => null, run: () => this.finishDeletion() };
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
-  #receiptSweep: ReceiptCursor | null = null;
-  /** When the next round of housekeeping is due; 0 after the start of the object, so at the first alarm. */
-  #nextHousekeepingAt = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
@@ -56,6 +58,10 @@ export class WorkspaceCore {
     this.directory = new Directory(this, env.DB);
     this.flush = new Flush(ctx, env, this.state);
     this.coldCleanup = new ColdCleanup(env, this.state);
+    const owner = () => this.state.row?.id ?? "";
+    this.violations = violationDuty(env, this.state.violations, owner);
+    this.mails = mailDuty(env, this.state.sql, owner);
+    this.housekeeping = new Housekeeping(this.state, [this.violations, this.flush]);
     // The platform drops an alarm after six failures. The constructor sets it again.
     if (this.state.row || deletedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
@@ -129,17 +135,13 @@ export class WorkspaceCore {
     if (deletedWorkspace(sql)) return this.finishDeletion();
     if (row === null || before === null) return;
     if (row.retentionDays < before.row.retentionDays) this.coldCleanup.expireSoon();
-    if (nextProjectToClear(sql) !== null) this.scheduleSweep();
-    this.#enqueueDueMails(row.id, origin);
+    if (nextProjectToClear(sql) !== null) this.housekeeping.startNow();
+    enqueueDueMails(this.#env, sql, row.id, Date.now(), origin);
+    const mailAt = nextMailAt(sql);
+    if (mailAt !== null) alarm.by(mailAt);
     if (directoryVersion(sql) === before.directoryVersion) return;
     alarm.by(Date.now() + RETRY_MS);
     await this.directory.update(origin);
-  }
-
-  /** Starts housekeeping at once: batches of a deleted project wait to be deleted. */
-  scheduleSweep(): void {
-    this.#nextHousekeepingAt = 0;
-    this.state.alarm.by(Date.now());
   }
 
   /** Continues the deletion of the workspace: first everything outside the object, then the object. */
@@ -155,7 +157,7 @@ export class WorkspaceCore {
     try {
       isDone = await wipeExternalData(this.#env, id);
     } catch (error) {
-      return this.failed("workspace.wipe", error, cause, id);
+      return this.failed("workspace.wipe", error, cause, { workspaceId: id });
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
     // Another call may have finished the deletion during the await.
@@ -178,78 +180,25 @@ export class WorkspaceCore {
 
   async destroy(): Promise<void> {
     this.state.forget();
-    this.state.alarm.onFired();
+    this.state.alarm.forget();
     await this.#ctx.storage.deleteAlarm();
     await this.#ctx.storage.deleteAll();
     // A call during the awaits may have read the row again, and its tables are deleted now.
     this.state.forget();
   }
 
-  async alarm(run: Origin): Promise<void> {
-    const { alarm, violations, row, sql } = this.state;
-    alarm.onFired();
-    if (deletedWorkspace(sql)) return this.finishDeletion();
-    if (row === null) return;
-    const now = Date.now();
-    // Violations are due every few seconds and a flush runs in steps. Housekeeping reads every table: it runs less often.
-    const isForOthers = (violations.dueAt !== null && violations.dueAt <= now) || this.flush.isDue(now);
-    enqueueDueViolations(this.#env, violations, row.id, now, run);
-    if (!isForOthers || now >= this.#nextHousekeepingAt) this.#runHousekeeping(now);
-    this.#enqueueDueMails(row.id, run);
-    alarm.by(Math.min(this.#nextHousekeepingAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
-    await this.directory.update(run);
-    await this.#resolveCreation(now, run);
-    await this.directory.repairIfDue(now, run);
-    // Last, because it may wait for D1 for long.
-    await this.flush.step(run);
-    await this.coldCleanup.step(run);
-    this.flush.arm(Date.now());
-    this.coldCleanup.arm(Date.now());
-  }
-
-  /** Resolves an interrupted creation: deletes the workspace after `resolveAt` unless the directory lists it. */
-  async #resolveCreation(now: number, run: Origin): Promise<void> {
-    const resolveAt = this.state.row?.resolveAt ?? null;
-    if (resolveAt === null) return;
-    try {
-      // `now` is from before the read of the directory: only a read after `resolveAt` proves that no listing follows.
-      if ((await this.directory.slug()) !== null) return;
-      if (now >= resolveAt) return await this.end(run);
-      this.state.alarm.by(resolveAt);
-    } catch (error) {
-      this.failed("workspace.settle", error, run);
-      this.state.alarm.by(Date.now() + RETRY_MS);
-    }
-  }
-
-  #enqueueDueMails(id: string, origin: Origin): void {
-    const { sql, alarm } = this.state;
-    enqueueDueMails(this.#env, sql, id, Date.now(), origin);
-    const at = nextMailAt(sql);
-    if (at !== null) alarm.by(at);
-  }
-
-  #runHousekeeping(now: number): void {
-    const round = this.state.transaction((admission) =>
-      runHousekeeping(admission.sql, this.state.limiter, this.#receiptSweep, now),
-    );
-    if (!round) return;
-    this.#receiptSweep = round.receipts;
-    this.state.index.remove(round.deleted);
-    this.#nextHousekeepingAt = round.nextAt;
-  }
-
   async #rearm(): Promise<void> {
     const now = Date.now();
     if ((await this.state.alarm.load()) === null) this.state.alarm.by(now + REARM_MS);
     // The settings may have changed since the alarm was set.
-    this.flush.arm(now);
+    const flushAt = this.flush.dueAt(now);
+    if (flushAt !== null) this.state.alarm.by(flushAt);
   }
 
   /** Logs the failure of a step that the alarm repeats. */
-  failed(event: string, error: unknown, origin: Pick<Origin, "requestId">, workspaceId = this.state.row?.id): void {
+  failed(event: string, error: unknown, origin: Pick<Origin, "requestId">, more: Record<string, string> = {}): void {
     const fault = error instanceof Error ? error.name : "unknown";
-    this.log("error", origin, { event, outcome: "failed", workspaceId, fault });
+    this.log("error", origin, { event, outcome: "failed", workspaceId: this.state.row?.id, ...more, fault });
   }
 
   log(level: EventLevel, origin: Pick<Origin, "requestId">, fields: EventFields): void {

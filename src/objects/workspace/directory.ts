@@ -1,6 +1,7 @@
 import { suffixedSlug } from "../../accounts/email.ts";
 import { randomBase62 } from "../../ids.ts";
 import { type ColdDatabases, ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import type { Origin } from "../../platform/origin.ts";
 import {
   deleteDirectoryChanges,
@@ -78,6 +79,17 @@ const REPAIR_INTERVAL_MS = 60 * 60 * 1000;
 
 /** The workspace's part of the directory in D1: its slug, its name and its members. */
 export class Directory {
+  readonly changes: Duty = {
+    name: "directory changes",
+    dueAt: (now) => (hasDirectoryChanges(this.#core.state.sql) ? now + RETRY_MS : null),
+    run: (_now, origin) => this.update(origin),
+  };
+  /** Runs with the hourly alarm of other duties. */
+  readonly repair: Duty = {
+    name: "directory repair",
+    dueAt: () => null,
+    run: (now, origin) => this.#repairIfDue(now, origin),
+  };
   readonly #core: WorkspaceCore;
   readonly #db: D1Database;
   #updating: Promise<void> | null = null;
@@ -129,7 +141,7 @@ export class Directory {
   }
 
   /** Compares the directory with the object once an hour and restores what the directory lost. Throws nothing. */
-  async repairIfDue(now: number, run: Origin): Promise<void> {
+  async #repairIfDue(now: number, run: Origin): Promise<void> {
     if (now < this.#nextRepairAt) return;
     this.#nextRepairAt = now + REPAIR_INTERVAL_MS;
     try {

@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { hostState } from "../../platform/host.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
@@ -67,14 +68,15 @@ type Stored = Extract<FlushOutcome, { outcome: "stored" }>;
  * D1, and deletes the batches after D1 has confirmed. After an interruption, the next step repeats exactly the same range,
  * whether or not D1 already has it.
  */
-export class Flush {
+export class Flush implements Duty {
+  readonly name = "flush";
   readonly leases = new ReadPins();
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #state: WorkspaceState;
   #running: Promise<void> | null = null;
   /** The alarm run that the step belongs to. Steps do not overlap. */
-  #run = newAlarmOrigin();
+  #origin = newAlarmOrigin();
   /** A range that D1 has confirmed and whose deletion pins delay. */
   #arrived: { intent: FlushIntent; stored: Stored } | null = null;
   /** Epoch milliseconds until which a call for the open range without a response may still write. */
@@ -93,23 +95,14 @@ export class Flush {
     return this.#state.row !== null && readIntent(this.#state.sql) !== null;
   }
 
-  isDue(now: number): boolean {
-    const state = this.#state;
-    if (state.row === null) return false;
-    if (!state.schedule.isLoaded) state.schedule.load(state.waiting.summary());
-    const at = state.schedule.dueAt(this.isOpen);
-    return at !== null && at <= now;
-  }
-
-  /** Sets the alarm for the next step. */
-  arm(now: number): void {
-    if (this.#state.row !== null) this.#state.scheduleFlush(now, this.isOpen);
+  dueAt(now: number): number | null {
+    return this.#state.row === null ? null : this.#state.flushDueAt(now, this.isOpen);
   }
 
   /** Does one step if it is due. Steps do not overlap. Throws nothing. */
-  step(run: Origin): Promise<void> {
-    if (this.#running === null) this.#run = run;
-    this.#running ??= this.#step()
+  run(now: number, origin: Origin): Promise<void> {
+    if (this.#running === null) this.#origin = origin;
+    this.#running ??= this.#step(now)
       .catch((error: unknown) => this.#failed(null, error instanceof Error ? error.name : "unknown"))
       .finally(() => {
         this.#running = null;
@@ -117,9 +110,9 @@ export class Flush {
     return this.#running;
   }
 
-  async #step(): Promise<void> {
-    const now = Date.now();
-    if (!this.isDue(now)) return;
+  async #step(now: number): Promise<void> {
+    const dueAt = this.dueAt(now);
+    if (dueAt === null || dueAt > now) return;
     // A flush needs space in D1 and frees none here: the pages stay in the object's file.
     if (hostState.disk === "low") return this.#failed(null, "The disk is nearly full");
     const open = readIntent(this.#state.sql);
@@ -259,7 +252,7 @@ export class Flush {
     const workspaceId = this.#state.row?.id;
     const { projectId, firstSeq, lastSeq } = intent ?? {};
     const whose = { workspaceId, projectId, firstSeq, lastSeq };
-    logObjectEvent(this.#env, "workspace", this.#run, level, {
+    logObjectEvent(this.#env, "workspace", this.#origin, level, {
       event: "workspace.flush",
       outcome,
       ...whose,

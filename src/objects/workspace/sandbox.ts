@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
 import type { SandboxAccess } from "../../rpc/workspace.ts";
@@ -21,10 +22,13 @@ const MAX_SKEW_MS = 60_000;
  * cron trigger, the object's alarm, and a request for the key while a reset is overdue start a reset, each with the time at
  * which it was due. A sandbox created since that time is the reset itself, so a reset never happens twice.
  */
-export class Sandbox {
+export class Sandbox implements Duty {
+  readonly name = "sandbox";
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #core: WorkspaceCore;
+  /** When a failed reset is repeated; 0 without one. */
+  #retryAt = 0;
 
   constructor(ctx: DurableObjectState, env: Env, core: WorkspaceCore) {
     this.#ctx = ctx;
@@ -70,19 +74,29 @@ export class Sandbox {
     return { ok: false, code: "SANDBOX_FULL", retryAfter: intake.retryAfter };
   }
 
-  /** Call after all other duties of the alarm. */
-  alarm(now: number, run: Origin): void {
-    const { row, sql, alarm } = this.#core.state;
-    if (row?.id !== SANDBOX_WORKSPACE_ID) return;
-    const live = readSandbox(sql);
-    const due = live ? nextReset(live.epoch) : now;
+  dueAt(now: number): number | null {
+    const at = this.#nextReset(now);
+    return at && Math.max(at, this.#retryAt);
+  }
+
+  run(now: number, origin: Origin): void {
+    const due = this.#nextReset(now);
+    if (due === null || now < due) return;
     try {
-      if (now < due) alarm.by(due);
-      else this.#reset(now, due, run);
+      this.#reset(now, due, origin);
+      this.#retryAt = 0;
     } catch {
       // The reset has logged its failure, and the previous sandbox is unchanged.
-      alarm.by(now + RETRY_MS);
+      this.#retryAt = now + RETRY_MS;
     }
+  }
+
+  /** Returns when the next reset is due, epoch milliseconds; `null` if this object is not the sandbox. */
+  #nextReset(now: number): number | null {
+    const { row, sql } = this.#core.state;
+    if (row?.id !== SANDBOX_WORKSPACE_ID) return null;
+    const live = readSandbox(sql);
+    return live ? nextReset(live.epoch) : now;
   }
 
   /** Returns the stored sandbox with its key; `null` without one, or if its key derives from a replaced secret. */
@@ -107,7 +121,7 @@ export class Sandbox {
       // Keys, projects, the newest commit and the index of batches have changed.
       state.forget();
       // The next alarm deletes the old project, and is set for the next reset afterwards.
-      this.#core.scheduleSweep();
+      this.#core.housekeeping.startNow();
       logObjectEvent(this.#env, "workspace", origin, "info", { ...line, outcome: "ok", count });
     } catch (error) {
       const fault = error instanceof Error ? error.name : "unknown";

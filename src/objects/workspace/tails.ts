@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts";
 import { ApiError } from "../../http/errors.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { hostState, tailedWorkspaces } from "../../platform/host.ts";
 import { tailMemory } from "../../platform/isolate-memory.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
@@ -34,7 +35,8 @@ const shares = new TailShares(tailMemory);
  * The tails of a workspace object: sockets, access, and the functions that the hub needs of the object. The sockets
  * hibernate; what must survive hibernation is in their attachments.
  */
-export class Tails {
+export class Tails implements Duty {
+  readonly name = "tails";
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #state: WorkspaceState;
@@ -168,10 +170,13 @@ export class Tails {
     this.#hub.endAll("NOT_FOUND");
   }
 
-  /** Checks expired authorities. Called as the last duty of the object's alarm. */
-  alarm(): void {
+  dueAt(): number | null {
+    return this.#hub.nextExpiry();
+  }
+
+  /** Closes tails whose authority has expired. */
+  run(): void {
     this.#hub.expire();
-    this.#arm();
   }
 
   /** Updates the list of workspaces with tails. */

@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import type { Duty } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
 import { sweepAudit } from "../../workspace/audit.ts";
@@ -98,6 +99,42 @@ export function runHousekeeping(
   return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }
 
+/** Housekeeping of the recent tier, in rounds of bounded steps. */
+export class Housekeeping implements Duty {
+  readonly name = "housekeeping";
+  readonly #state: WorkspaceState;
+  readonly #frequent: readonly Duty[];
+  #receipts: ReceiptCursor | null = null;
+  /** When the next round is due; 0 after the start of the object, so at the first alarm. */
+  #nextAt = 0;
+
+  /** @param frequent duties whose alarms come too often for a round, which reads every table */
+  constructor(state: WorkspaceState, frequent: readonly Duty[]) {
+    this.#state = state;
+    this.#frequent = frequent;
+  }
+
+  /** Starts a round now: batches of a deleted project wait to be deleted. */
+  startNow(): void {
+    this.#nextAt = 0;
+    this.#state.alarm.by(Date.now());
+  }
+
+  dueAt(): number {
+    return this.#nextAt;
+  }
+
+  run(now: number, _origin: Origin, due: ReadonlySet<Duty>): void {
+    if (now < this.#nextAt && this.#frequent.some((duty) => due.has(duty))) return;
+    const state = this.#state;
+    const round = state.transaction(({ sql }) => runHousekeeping(sql, state.limiter, this.#receipts, now));
+    if (!round) return;
+    this.#receipts = round.receipts;
+    state.index.remove(round.deleted);
+    this.#nextAt = round.nextAt;
+  }
+}
+
 /** Milliseconds between two searches for expired entries. */
 const EXPIRE_EVERY_MS = 60 * 60 * 1000;
 /** Milliseconds until a search that has to wait for a flush is repeated. */
@@ -108,7 +145,8 @@ const RETRY_MS = 30_000;
 const CALLS_AT_ONCE = 10;
 
 /** Deletes expired entries of both tiers, and the cold entries of deleted projects, in bounded steps. */
-export class ColdCleanup {
+export class ColdCleanup implements Duty {
+  readonly name = "cold cleanup";
   readonly #env: Env;
   readonly #state: WorkspaceState;
   /** When the next search for expired entries is due; 0 after the start of the object, so at the first alarm. */
@@ -130,17 +168,14 @@ export class ColdCleanup {
     this.#state.alarm.by(Date.now());
   }
 
-  /** Sets the alarm for the next step. */
-  arm(now: number): void {
-    const { row, sql, alarm } = this.#state;
-    if (row === null) return;
-    const sweepAt = nextDeletedProject(sql)?.sweepAt ?? Number.POSITIVE_INFINITY;
-    alarm.by(Math.max(now, this.#notBefore, Math.min(sweepAt, this.#expireAt)));
+  dueAt(): number {
+    const sweepAt = nextDeletedProject(this.#state.sql)?.sweepAt ?? Number.POSITIVE_INFINITY;
+    return Math.max(this.#notBefore, Math.min(sweepAt, this.#expireAt));
   }
 
   /** Does one step of each kind of work that is due. Throws nothing. */
-  async step(run: Origin): Promise<void> {
-    if (Date.now() < this.#notBefore) return;
+  async run(now: number, origin: Origin): Promise<void> {
+    if (now < this.#notBefore) return;
     try {
       await this.#sweep();
       await this.#expire();
@@ -150,7 +185,7 @@ export class ColdCleanup {
       const fault = error instanceof Error ? error.name : "unknown";
       const workspaceId = this.#state.row?.id;
       const line = { event: "workspace.cold-upkeep", outcome: "failed", workspaceId, fault };
-      logObjectEvent(this.#env, "workspace", run, "error", line);
+      logObjectEvent(this.#env, "workspace", origin, "error", line);
     }
   }
 

@@ -6,6 +6,7 @@ import type { Violation } from "../../limits/violations.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import type { Mail } from "../../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
+import type { Duties } from "../../platform/alarm.ts";
 import { commitMemory } from "../../platform/isolate-memory.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import type { Failure, Result } from "../../rpc/result.ts";
@@ -29,6 +30,7 @@ import { type FlushedRanges, flushedRanges, type Inspection, inspect } from "../
 import { type NewWorkspace, provision } from "../../workspace/provision.ts";
 import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../../workspace/recent/reader.ts";
 import { readWorkspace } from "../../workspace/settings.ts";
+import { workspaceDuties } from "./duties.ts";
 import { acceptInvitation } from "./invitations.ts";
 import { ManagedWorkspace } from "./management.ts";
 import { Reads } from "./reads.ts";
@@ -53,12 +55,14 @@ export class WorkspaceObject extends ManagedWorkspace implements WorkspaceRpc {
   readonly #reads: Reads;
   readonly #sandbox: Sandbox;
   readonly #tails: Tails;
+  readonly #duties: Duties;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#reads = new Reads(this.core);
     this.#sandbox = new Sandbox(ctx, env, this.core);
     this.#tails = new Tails(ctx, env, this.core.state);
+    this.#duties = workspaceDuties(this.core, this.#sandbox, this.#tails);
     this.#ingest = new GroupCommit({
       run: (calls) => this.core.state.ingest(calls) ?? calls.map(unknownKey),
       idle: () => ctx.storage.sync(),
@@ -227,9 +231,6 @@ export class WorkspaceObject extends ManagedWorkspace implements WorkspaceRpc {
   }
 
   override async alarm(): Promise<void> {
-    const run = newAlarmOrigin();
-    await this.core.alarm(run);
-    this.#sandbox.alarm(Date.now(), run);
-    this.#tails.alarm();
+    await this.#duties.fire(newAlarmOrigin());
   }
 }

@@ -283,6 +283,8 @@ describe("a pending mail", () => {
     await runInDurableObject(userStub(userId), async (_, { storage }) => {
       await storage.deleteAlarm();
     });
+    // The object knows the time that it has set.
+    await evictDurableObject(userStub(userId));
     await userStub(userId).requestTokenMail({
       purpose: "magic-link",
       mailId: newId("mail"),

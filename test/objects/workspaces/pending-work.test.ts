@@ -61,7 +61,7 @@ describe("a change of a member does its pending work", () => {
     inNewWorkspace(async ({ owner, core, storage }) => {
       const { num } = createProject(storage.sql, "p", Date.now());
       await storage.deleteAlarm();
-      core.state.alarm.onFired();
+      core.state.alarm.forget();
       await core.as(owner.userId, "project.delete", null, ({ sql }) => deleteProject(sql, num, Date.now()));
       expect((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Date.now());
     }));
