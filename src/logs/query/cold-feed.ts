@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { UnreadableItem } from "../batch.ts";
 import { allBlocks, type BlockHits, blocksToRead } from "../cold/filter/block-filter.ts";
 import type { Block } from "../cold/format/batch-table.ts";
@@ -44,7 +45,10 @@ export interface StoredSelection extends PagerSelection {
 
 interface BlockBody {
   batchTable: BatchTable;
+  /** Of the block: a part of `run.bytes`. */
   bytes: Uint8Array;
+  /** What was read at once, and the number of its blocks that are not decoded yet. */
+  run: { bytes: Uint8Array; blocksLeft: number };
 }
 
 /** A block that the scan may reach, and its bytes after they were read. */
@@ -192,7 +196,11 @@ export class ColdFeed implements ScanFeed {
     try {
       if (body instanceof CorruptSegment) throw body;
       const { asOf, afterCommit } = this.#selection;
-      return decodeBlock(meta, body.batchTable, block, body.bytes, asOf, afterCommit);
+      const { batchTable, bytes, run } = body;
+      const lines = decodeBlock(meta, batchTable, block, bytes, asOf, afterCommit);
+      run.blocksLeft--;
+      if (run.blocksLeft === 0) detachBuffer(run.bytes);
+      return lines;
     } catch (error) {
       throw error instanceof CorruptSegment ? new UnreadableItem(error.message, { cause: error }) : error;
     }
@@ -250,11 +258,11 @@ function joined(blocks: readonly PendingBlock[]): AdjacentBlocks[] {
 
 function share({ meta, start, blocks }: AdjacentBlocks, stored: SegmentBody | null): void {
   const batchTable = stored && batchTableOf(meta, stored);
+  const run = { bytes: stored?.bytes ?? new Uint8Array(), blocksLeft: blocks.length };
   for (const pending of blocks) {
     const { block } = pending;
     if (!(batchTable instanceof BatchTable)) pending.body = batchTable;
-    else if (stored)
-      pending.body = { batchTable, bytes: stored.bytes.subarray(block.start - start, block.end - start) };
+    else pending.body = { batchTable, bytes: run.bytes.subarray(block.start - start, block.end - start), run };
   }
 }
 

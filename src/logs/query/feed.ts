@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { decodeBlocks, type RecentBatch, UnreadableItem } from "../batch.ts";
 import { wholeLines } from "./lines.ts";
 
@@ -229,5 +230,10 @@ class BatchLines implements LineSource {
 
   isVisible(): boolean {
     return true;
+  }
+
+  /** The body is the reader's own copy, which it received from the object. */
+  close(): void {
+    detachBuffer(this.#batch.body);
   }
 }

@@ -15,7 +15,7 @@ import { StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { queryMemory } from "../../../src/platform/isolate-memory.ts";
 import { entryAt, time } from "./arbitraries.ts";
-import { answered, lineOf, TestStore } from "./store.ts";
+import { answered, copied, lineOf, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";
 const TWO_SECONDS = 2e9 / UNIT_NS;
@@ -55,7 +55,7 @@ function sourceOf(raw: Buffer, batches: number, isTimed = false) {
         .filter(() => levelMask !== 0);
       return {
         ...{ asOf: batches, lastCommit: batches, scope: PROJECT, flushed: [], oldest: 0 },
-        ...{ batches: found, next: null },
+        ...{ batches: found.map(copied), next: null },
       };
     },
     cold: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },

@@ -5,7 +5,7 @@ import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
-import { answered, lineOf, type TestEntry, TestStore } from "./store.ts";
+import { answered, copied, lineOf, type TestEntry, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";
 const entryAt = (second: number): TestEntry => ({
@@ -45,7 +45,7 @@ function damaged(line: string) {
   );
   const recent: RecentSource = async (scan) => {
     const page = await store.source(5)(scan);
-    return { ...page, batches: page.batches.map((batch) => ({ ...batch, ...body })) };
+    return { ...page, batches: page.batches.map((batch) => copied({ ...batch, ...body })) };
   };
   const report = ({ message }: Error, count: number) => faults.push([message, count]);
   return { source: { ...store.stats(5), recent, report }, faults };

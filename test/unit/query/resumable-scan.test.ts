@@ -13,7 +13,7 @@ import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-feed
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
-import { answered, TestStore } from "./store.ts";
+import { answered, copied, TestStore } from "./store.ts";
 
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
 const NOW = Date.parse("2026-11-20T14:00:00.000Z");
@@ -62,7 +62,7 @@ function largeSource(timeOf: (line: number) => number, isWanted: (line: number) 
       scope: "ws_000000000001",
       flushed: PROJECTS.map((projectId) => ({ projectId, seq: 0 })),
       oldest: 0,
-      batches: given,
+      batches: given.map(copied),
       next: next ? { timestamp: boundOf(order, next), commit: next.commit } : null,
     };
   };

@@ -202,6 +202,39 @@ describe("runQuery", () => {
     expect(page.stats).toMatchObject({ scanned: 40, recent: 3, stored: 0 });
   });
 
+  it("13: frees the bodies of both tiers once their lines were read", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 20; at++) {
+      store.add(
+        "proj_00000000000a",
+        Array.from({ length: 10 }, (_, n) => simple(at * 10 + n)),
+      );
+    }
+    store.flush("proj_00000000000a", 10);
+    const { recent, cold, ...source } = store.logs(3);
+    const given: Uint8Array[] = [];
+    const observed = {
+      ...source,
+      recent: async (scan: Parameters<typeof recent>[0]) => {
+        const page = await recent(scan);
+        given.push(...page.batches.map(({ body }) => body));
+        return page;
+      },
+      cold: {
+        ...cold,
+        readBodies: async (...args: Parameters<typeof cold.readBodies>) => {
+          const bodies = await cold.readBodies(...args);
+          given.push(...bodies.flatMap((body) => body?.bytes ?? []));
+          return bodies;
+        },
+      },
+    };
+    const result = await runQuery(observed, QueryBody.parse({ filters: { search: "nowhere" } }), () => 0);
+    expect(result).toMatchObject({ ok: true });
+    expect(given.length).toBeGreaterThan(10);
+    expect(given.map(({ byteLength }) => byteLength)).toEqual(given.map(() => 0));
+  });
+
   it("counts all entries without reading lines if every entry passes", async () => {
     const store = new TestStore();
     for (let at = 0; at < 50; at++)

@@ -196,7 +196,9 @@ export class TestStore {
           ({ projectId, firstSeq, part }) =>
             projectId === key.projectId && firstSeq === key.firstSeq && part === key.part,
         );
-        return segment ? { batchTable: segment.batchTable, bytes: segment.body.subarray(start, end) } : null;
+        return segment
+          ? { batchTable: segment.batchTable, bytes: new Uint8Array(segment.body.subarray(start, end)) }
+          : null;
       });
   }
 
@@ -216,7 +218,8 @@ export class TestStore {
       // A page of the selected batches, which filters may leave empty.
       const batches = selected
         .slice(at, at + pageBatches)
-        .filter(({ summary }) => mayContainIds(idFilterOf(summary), scan.ids ?? []));
+        .filter(({ summary }) => mayContainIds(idFilterOf(summary), scan.ids ?? []))
+        .map(copied);
       const next = selected[at + pageBatches];
       return {
         asOf,
@@ -239,6 +242,11 @@ export class TestStore {
       .filter((batch) => batch.levelMask & scan.levelMask && batch.categoryMask & scan.categoryMask)
       .sort((a, b) => sign * (keyOf(scan, a) - keyOf(scan, b) || a.commit - b.commit));
   }
+}
+
+/** A batch as it comes out of an RPC: the reader frees its copy of the body. */
+export function copied<B extends Pick<RecentBatch, "body">>(batch: B): B {
+  return { ...batch, body: new Uint8Array(batch.body) };
 }
 
 function keyOf({ order }: Pick<RecentScan, "order">, batch: RecentBatch): number {

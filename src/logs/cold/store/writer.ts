@@ -262,15 +262,23 @@ const ENCODER = new TextEncoder();
 /** The byte of two digits, by both of their character codes; the second code is the higher byte. */
 const PAIRS = makePairs();
 
+/** Characters that are decoded at a time. Even, so that no byte is cut. */
+const HEX_STRETCH = 32 * 1024;
+/** The character codes of one stretch. Reused, because large buffers of dead codes would wait for a collection. */
+const HEX_CODES = new Uint16Array(HEX_STRETCH / 2);
+const HEX_BYTES = new Uint8Array(HEX_CODES.buffer);
+
 /**
  * Decodes upper case hexadecimal, as SQLite writes it. Uses a table: `Buffer.from(text, "hex")` takes 8 ms a megabyte
  * in workerd, the table 2 ms.
  */
 export function fromHex(text: string): Uint8Array {
-  const codes = ENCODER.encode(text);
-  const pairs = new Uint16Array(codes.buffer, codes.byteOffset, codes.length >> 1);
-  const bytes = new Uint8Array(pairs.length);
-  for (let at = 0; at < pairs.length; at++) bytes[at] = PAIRS[pairs[at] ?? 0] ?? 0;
+  const bytes = new Uint8Array(text.length >> 1);
+  for (let from = 0; from < bytes.length; from += HEX_CODES.length) {
+    ENCODER.encodeInto(text.slice(from * 2, from * 2 + HEX_STRETCH), HEX_BYTES);
+    const to = Math.min(bytes.length, from + HEX_CODES.length);
+    for (let at = from; at < to; at++) bytes[at] = PAIRS[HEX_CODES[at - from] ?? 0] ?? 0;
+  }
   return bytes;
 }
 
