@@ -1,7 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-/** Fixed test secrets: at least 32 bytes, and obviously not secret. */
+/** Fixed test secrets of at least 32 bytes, which are obviously not secret. */
 const TEST_SETTINGS = {
   JWT_SECRET: "test-jwt-secret-test-jwt-secret-0001",
   REFRESH_PEPPER: "test-pepper-test-pepper-test-pepper-1",
@@ -9,17 +9,17 @@ const TEST_SETTINGS = {
   AUTH_LIMIT: "100000",
 };
 
-/** Random histories that the limits are held against their model in; `npm run test:model` takes all of them. */
+/** Number of random histories that compare the limits with their model; `npm run test:model` sets more. */
 const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
 
 export default defineConfig({
   test: {
-    // Many tests wait: for a mail's second try, a limit's window, a server that starts. Three files at once use that time, on
-    // two cores too; what is measured by the clock is not tested here.
+    // Many tests wait: for a mail's second attempt, a limit's window, a server's start. Three files in parallel use
+    // that time, also on two cores. No test here measures time.
     maxWorkers: 3,
     projects: [
       {
-        // Pure modules: nothing that one file leaves behind means anything to another, so all of them share a process.
+        // Tests of pure modules share no state, so all files run in one process.
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
@@ -33,12 +33,12 @@ export default defineConfig({
           name: "api",
           include: ["test/api/**/*.test.ts"],
           testTimeout: 60_000,
-          // A hook that starts a server may be the one that bundles it.
+          // The first hook that starts a server may also bundle it.
           hookTimeout: 60_000,
         },
       },
       {
-        // The client library: its source on Node, against sinks that fail and against a real server.
+        // The client library: its source on Node, against failing sinks and a real server.
         resolve: {
           alias: {
             "#runtime": new URL("sdk/src/runtime/node.ts", import.meta.url).pathname,

@@ -10,7 +10,7 @@ export interface ColdFill {
   count: number;
   /** Entries of a batch. */
   batch: number;
-  /** Epoch milliseconds of the first entry, and between two. */
+  /** Epoch milliseconds of the first entry, and milliseconds between two entries. */
   start: number;
   step: number;
 }
@@ -28,7 +28,7 @@ export interface ColdRun {
 export const RARE_TRACE = "00112233445566778899aabbccddeeff";
 export const RARE_TEXT = "stormglasspetrel";
 
-/** Batches of bench entries; the 4,200th of a project's has a trace, and a word, that no other has. */
+/** Batches of bench entries. The 4,200th entry of a project has a unique trace and a unique word. */
 export function* coldBatches({ firstSeq, count, batch, start, step }: ColdFill): Generator<DecodedBatch> {
   for (let at = firstSeq; at < firstSeq + count; at += batch) {
     const size = Math.min(batch, firstSeq + count - at);
@@ -43,7 +43,7 @@ export function* coldBatches({ firstSeq, count, batch, start, step }: ColdFill):
       firstSeq: at,
       count: size,
       commit: at,
-      // Some milliseconds on its way, never the same.
+      // A latency of some milliseconds, different each time.
       receivedAt: Math.floor(start + (at - firstSeq) * step) + 20 + ((at * 7919) % 83),
       body: new TextEncoder().encode(lines.join("\n")),
     };

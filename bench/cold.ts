@@ -16,15 +16,15 @@ import { aligned } from "./table.ts";
 
 /**
  * `node bench/cold.ts [entries] [file.ndjson ...]`: bytes an entry of the cold tier by column, false positives of its
- * filters, and what D1 takes to find and read segments, all in the runtime that serves them. The files are real logs to
- * measure on, a JSON entry a line. Prints; writes nothing. See docs/decisions.
+ * filters, and the time that D1 takes to find and read segments, all in the runtime that serves them. The files are
+ * real logs, with one JSON entry per line. Prints, and writes nothing. See docs/decisions.
  */
 
 const HOUR_MS = 60 * 60 * 1000;
 const PROJECTS = Array.from({ length: 10 }, (_, index) => `proj_${String(index).padStart(12, "0")}`);
 const PER_SEGMENT = 10_000;
 
-/** What somebody might look for. */
+/** Typical searches. */
 const WORDS =
   "timeout refused exception stacktrace panic deadlock rollback certificate expired unauthorized forbidden overflow segfault oom killed eviction throttled ECONNRESET ENOTFOUND checksum mismatch corrupted truncated kernel firmware watchdog heartbeat quorum leader election replica snapshot vacuum retrying backoff circuit breaker fallback degraded unreachable unresolved handshake renegotiate cipher revoked webhook invoice payment declined refund chargeback coupon checkout basket newsletter unsubscribe bounce mailbox attachment thumbnail transcode bitrate codec playlist subtitle GlassPet petrel albatross".split(
     " ",
@@ -55,7 +55,7 @@ function segmentsOf(batches: Iterable<DecodedBatch>, count: number): Generator<E
   return encodeSegments(PROJECTS[0] ?? "", batches, { firstSeq: 1, lastSeq: count });
 }
 
-/** Lines of a file as one batch: with the members that ingest would add. */
+/** Lines of a file as one batch, with the members that ingest adds. */
 function sliceOf(lines: readonly string[]): DecodedBatch {
   const timed = lines.map((line, index) => {
     const { timestamp: _sent, level, category, type, message, ...rest } = JSON.parse(line);
@@ -149,7 +149,7 @@ async function measureStore(): Promise<void> {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
     if (!answer.ok) throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
-    // SAFETY: the bench's own worker answers with numbers by name.
+    // SAFETY: the bench's own worker returns numbers by name.
     return JSON.parse((await answer.text()) || "{}") as Record<string, number>;
   };
   const statements = readFileSync(path.join(ROOT, "migrations-cold", "0001_segments.sql"), "utf8").replace(

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Bytes that the files below a directory take on disk. */
+/** Bytes on disk of the files below a directory. */
 export function directoryBytes(directory: string): number {
   let bytes = 0;
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
@@ -13,8 +13,8 @@ export function directoryBytes(directory: string): number {
 }
 
 /**
- * Bytes of the databases of D1 below a data directory, whatever of them still lies in a write-ahead log: the log is written
- * over again and again, and its size says nothing.
+ * Bytes of the D1 databases below a data directory, including their share of write-ahead logs. A log is overwritten
+ * again and again, so its size has no meaning.
  */
 export function d1Bytes(directory: string): number {
   let bytes = 0;

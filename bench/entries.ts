@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** An entry as an application would send it: 330 bytes of JSON, about 25 of them random, so that no two are alike. */
+/** An entry as an application would send it: 330 bytes of JSON, about 25 of them random, so that entries differ. */
 export interface BenchEntry {
   timestamp: string;
   level: string;
@@ -15,7 +15,7 @@ export interface BenchEntry {
 /** A sixth of all entries are errors. */
 const LEVELS = ["debug", "info", "info", "info", "warn", "error"];
 
-/** @param index decides everything but the random ids; the level is `levelOf(index)` */
+/** @param index determines everything except the random ids; the level is `levelOf(index)` */
 export function entryAt(index: number, timestamp: number): BenchEntry {
   const order = (index * 7919) % 100_000;
   const durationMs = index % 400;
@@ -35,7 +35,7 @@ export function levelOf(index: number): string {
   return LEVELS[index % LEVELS.length] ?? "info";
 }
 
-/** A JSON array of entries of about now. */
+/** A JSON array of current entries. */
 export function bodyOf(entries: number, firstIndex: number): Buffer {
   const now = Date.now();
   const list = Array.from({ length: entries }, (_, at) => entryAt(firstIndex + at, now - ((firstIndex + at) % 1000)));

@@ -3,9 +3,9 @@ import { WebSocket } from "undici";
 
 /** Memory of one isolate, in MiB. */
 export interface IsolateUse {
-  /** Objects in V8's heap, dead ones that were not collected yet included. */
+  /** Objects in V8's heap, including garbage that was not collected yet. */
   heap: number;
-  /** What the heap has been given by the system for them. */
+  /** Memory that the system has given to the heap. */
   committed: number;
   /** Memory of ArrayBuffers, which is outside the heap. */
   buffers: number;
@@ -29,10 +29,10 @@ export class IsolateHeap {
   #sampling: Promise<void> = Promise.resolve();
   #peak: IsolateUse = { heap: 0, committed: 0, buffers: 0 };
 
-  /** @param name a part of the isolate's name, which is that of its worker */
+  /** @param name a part of the isolate's name, which is the name of its worker */
   static async connect(port: number, name: string): Promise<IsolateHeap> {
     const listed = await fetch(`http://127.0.0.1:${port}/json`);
-    // SAFETY: the answer of `/json` as the DevTools protocol defines it.
+    // SAFETY: the response of `/json` as the DevTools protocol defines it.
     const isolates = (await listed.json()) as { id: string; title: string; webSocketDebuggerUrl: string }[];
     const isolate = isolates.find(({ id, title }) => `${id} ${title}`.includes(name));
     if (!isolate) throw new Error(`No isolate is called ${name}: ${JSON.stringify(isolates)}`);
@@ -47,7 +47,7 @@ export class IsolateHeap {
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.onmessage = ({ data }) => {
-      // SAFETY: answers to the requests below, in the shape of the protocol.
+      // SAFETY: responses to the requests below, in the shape of the protocol.
       const { id, result } = JSON.parse(String(data)) as { id?: number; result?: unknown };
       if (id === undefined) return;
       this.#replies.get(id)?.(result);
@@ -56,18 +56,18 @@ export class IsolateHeap {
   }
 
   async use(): Promise<IsolateUse> {
-    // SAFETY: the shape that the protocol gives for this method.
+    // SAFETY: the shape that the protocol defines for this method.
     const { usedSize, totalSize, backingStorageSize } = (await this.#ask("Runtime.getHeapUsage")) as HeapUsage;
     return { heap: usedSize / MIB, committed: totalSize / MIB, buffers: backingStorageSize / MIB };
   }
 
-  /** Collects all garbage and gives what is left. */
+  /** Collects all garbage and returns what is left. */
   async live(): Promise<IsolateUse> {
     await this.#ask("HeapProfiler.collectGarbage");
     return this.use();
   }
 
-  /** Samples until `stop`, as often as the isolate answers and at most once in `everyMs`. */
+  /** Samples until `stop`, as often as the isolate responds and at most once in `everyMs`. */
   start(everyMs: number): void {
     this.#peak = { heap: 0, committed: 0, buffers: 0 };
     this.#isSampling = true;

@@ -5,17 +5,17 @@ import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 import { ROOT } from "../scripts/lib/paths.ts";
 import { type Yardstick, yardstick } from "./yardstick.ts";
 
-/** What figures are worth nothing without. */
+/** The conditions without which figures have no meaning. */
 export interface Machine {
   date: string;
-  /** Of the sources; null outside a git clone. A `+` says that they had been changed since. */
+  /** Commit of the sources; `null` outside a git clone. A `+` means that they were changed since. */
   commit: string | null;
   cpu: string;
   cores: number;
   memoryGiB: number;
   node: string;
   workerd: string;
-  /** Processes that wanted a core, over the minute before the run: above 0.2 the machine was not quiet. */
+  /** Average number of runnable processes in the minute before the run. Above 0.2 the machine was not quiet. */
   loadBefore: number;
   yardstick: Yardstick;
 }

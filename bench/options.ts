@@ -12,7 +12,7 @@ export interface BenchOptions {
   rounds: number;
   /** Entries stored before the queries. */
   entries: number;
-  /** Where the results go; null: only the table is printed. */
+  /** File for the results; `null` prints only the table. */
   out: string | null;
 }
 
@@ -24,7 +24,7 @@ export const USAGE = `npm run bench -- [options]
   --quick        --seconds 1 --rounds 1 --entries 100000
   --out FILE     where the results go; without it a whole run writes bench/results.json, any other none`;
 
-/** @param resultsFile where a whole run leaves its results */
+/** @param resultsFile file for the results of a whole run */
 export function benchOptions(args: readonly string[], resultsFile: string): BenchOptions {
   const { values } = parse(args);
   const quick = values.quick === true;
@@ -34,7 +34,7 @@ export function benchOptions(args: readonly string[], resultsFile: string): Benc
     parts,
     seconds: numberOf("seconds", values.seconds, quick ? 1 : 3, 0.2, 600),
     rounds: numberOf("rounds", values.rounds, quick ? 1 : 3, 1, 99),
-    // At least 100 batches of each project, so that what is planted lies in different batches.
+    // At least 100 batches of each project, so that planted entries are in different batches.
     entries: numberOf("entries", values.entries, quick ? 100_000 : 1_000_000, 10_000, 10_000_000),
     out: values.out ?? (isWhole ? resultsFile : null),
   };

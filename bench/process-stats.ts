@@ -4,13 +4,13 @@ import { sum } from "./stats.ts";
 /** Microseconds of one clock tick of `/proc`: USER_HZ is 100 on every Linux that Node runs on. */
 const TICK_MICROS = 10_000;
 
-/** User and system time that a process has used so far, in microseconds. Null where there is no `/proc`. */
+/** User and system time of a process so far, in microseconds; `null` without `/proc`. */
 export function cpuMicros(pid: number): number | null {
   const fields = statFields(pid);
   return fields === null ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
-/** Time that all cores together were busy so far, with whatever, in microseconds. Null where there is no `/proc`. */
+/** Time that all cores together were busy so far, in microseconds; `null` without `/proc`. */
 export function busyMicros(): number | null {
   try {
     // cpu user nice system idle iowait irq softirq steal ...
@@ -23,25 +23,25 @@ export function busyMicros(): number | null {
   }
 }
 
-/** The most memory a process has had in use, in MiB. Null where there is no `/proc`. */
+/** Peak memory of a process, in MiB; `null` without `/proc`. */
 export function peakMemoryMiB(pid: number): number | null {
   return memoryMiB(pid, "VmHWM");
 }
 
-/** The memory that a process has in use now, in MiB. Null where there is no such process, or no `/proc`. */
+/** Current memory of a process, in MiB; `null` without such a process or without `/proc`. */
 export function residentMemoryMiB(pid: number): number | null {
   return memoryMiB(pid, "VmRSS");
 }
 
 /** Memory in MiB. */
 export interface MemoryUse {
-  /** All that is in use. */
+  /** Total memory in use. */
   rss: number;
-  /** The part of it that is no file: heaps and stacks. */
+  /** The part of it that is not file-backed: heaps and stacks. */
   anonymous: number;
 }
 
-/** The memory that a process has in use now. Null where there is no such process, or no `/proc`. */
+/** Current memory of a process; `null` without such a process or without `/proc`. */
 export function memoryUse(pid: number): MemoryUse | null {
   const rss = memoryMiB(pid, "VmRSS");
   const anonymous = memoryMiB(pid, "RssAnon");
@@ -58,7 +58,7 @@ function memoryMiB(pid: number, field: "VmHWM" | "VmRSS" | "RssAnon"): number | 
   }
 }
 
-/** Processes that this one, or another parent, has started and that run a program of this name. */
+/** Processes started by this process, or by another parent, that run a program of this name. */
 export function childrenRunning(program: string, parent = process.pid): number[] {
   let pids: number[];
   try {
@@ -76,7 +76,7 @@ export function childrenRunning(program: string, parent = process.pid): number[]
   });
 }
 
-/** The fields behind the name, the third of `proc_pid_stat(5)` first: the name may hold spaces. */
+/** The fields after the name, from the third of `proc_pid_stat(5)` on, because the name may contain spaces. */
 function statFields(pid: number): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

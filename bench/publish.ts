@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Puts results between the marks of a page of the documentation, so that it shows those of the run last published. */
+/** Writes results between the marks of a documentation page, so that it shows the last published run. */
 export function publish(page: string, results: string): void {
   const block = /(<!-- results -->\n)[\s\S]*?(\n<!-- \/results -->)/;
   const docs = readFileSync(page, "utf8");

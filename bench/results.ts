@@ -8,7 +8,7 @@ import type { QueryResults } from "./parts/query.ts";
 import type { RowsRow } from "./parts/rows.ts";
 import type { TailRow } from "./parts/tail.ts";
 
-/** What each part that was asked for has measured. */
+/** Results of each requested part. */
 export interface Measured {
   ingest?: IngestResults;
   limits?: LimitsRow[];
@@ -25,18 +25,18 @@ export interface Results extends Measured {
   options: Omit<BenchOptions, "out">;
   tookSeconds: number;
   verdicts: Verdict[];
-  /** What makes the figures worthless: answers that were none, entries that are missing, wrong rows. */
+  /** Problems that make the figures invalid: failed requests, missing entries, wrong rows. */
   faults: string[];
 }
 
-/** One target held against what was measured. */
+/** One target compared with the measurement. */
 export interface Verdict {
   target: string;
   measured: string;
   reached: boolean;
 }
 
-/** Targets: the floor is what a durable row costs with nothing else done. */
+/** Targets. The floor is the cost of a durable row without any other work. */
 const TARGETS = {
   ratioAt1000: 0.5,
   cpuMicrosAt1000: 3,
@@ -49,7 +49,9 @@ const TARGETS = {
   ingestP99WithTails: 2,
 } as const;
 
-/** Milliseconds that queries over both tiers may take, by what VictoriaLogs needs for the like (docs/benchmarks.md). */
+/**
+ * Maximum milliseconds of queries over both tiers, from VictoriaLogs' times for comparable ones (docs/benchmarks.md).
+ */
 const QUERY_TARGETS: Readonly<Record<string, number>> = {
   "newest 100 errors, one project": 36,
   "rare substring inside a word, last hour, all projects": 220,

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: the service as `npm start` serves it, against a floor on the same runtime. Prints a table and writes
- * `bench/results.json`; see docs/benchmarks.md. Exit code 1 when an answer was not what it had to be or a stored entry
- * is missing: figures of wrong work are no figures. A target that is not reached is told, and no failure.
+ * `npm run bench`: compares the service as `npm start` serves it with a floor on the same runtime. Prints a table and
+ * writes `bench/results.json`; see docs/benchmarks.md. Exits with 1 if a response was wrong or a stored entry is
+ * missing, because figures of wrong work are invalid. A missed target is reported and is not a failure.
  */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -31,7 +31,7 @@ for (const [signal, number] of [
   ["SIGTERM", 15],
   ["SIGHUP", 1],
 ] as const) {
-  // Ends what was started, too: runtime and load generator end with this process.
+  // Ends child processes, too: runtime and load generator end with this process.
   process.on(signal, () => process.exit(128 + number));
 }
 
@@ -96,7 +96,7 @@ function progress(what: string, figure: string): void {
   console.log(`${what}: ${figure}`);
 }
 
-/** Four digits say all that such figures can. */
+/** Four digits are all that such figures support. */
 function rounded(_name: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 }

@@ -4,11 +4,11 @@ import type { Seed } from "./load/protocol.ts";
 /** Entries of a request while seeding. */
 export const SEED_BATCH = 1000;
 
-/** What is planted, as it is searched for: the text stands inside a longer word, in other case. */
+/** The planted text, as it is searched: it is part of a longer word, in another case. */
 export const RARE_TEXT = "GlassPet";
 export const RARE_TICKET = "T-4711";
 
-/** Where in its project's entries something is planted, as shares of them. Of the texts one lies in the last hour of six. */
+/** Positions of planted entries as shares of their project's entries. One of the texts is in the last hour of six. */
 const RARE_TEXT_AT = [0.07, 0.27, 0.47, 0.67, 0.87];
 const RARE_TICKET_AT = [0.13, 0.38, 0.63, 0.88];
 const TRACE_AT = { project: 3, share: 0.42 };
@@ -22,7 +22,7 @@ export function seedEntry(seed: Seed, project: number, index: number): BenchEntr
   return entry;
 }
 
-/** Projects are some milliseconds apart: no two entries share a timestamp, so there is one right order of all. */
+/** Projects differ by some milliseconds, so that no two entries share a timestamp and the right order is unique. */
 export function seedTimestamp({ start, end, perProject }: Seed, project: number, index: number): number {
   return start + Math.floor(((end - start) * index) / perProject) + project;
 }

@@ -13,14 +13,14 @@ const WORKERS = path.join(import.meta.dirname, "workers");
 
 export interface BenchServer {
   url: string;
-  /** Process of the runtime; 0 where it cannot be told. */
+  /** Process id of the runtime; 0 if unknown. */
   pid: number;
-  /** Where it keeps its state. */
+  /** Directory of its state. */
   dataDir: string;
   stop(): Promise<void>;
 }
 
-/** Bundles of the bench's own workers and the state of all servers, in one directory that goes with this process. */
+/** Bundles of the bench's workers and the state of all servers, in one directory that is deleted with this process. */
 export class Workshop {
   readonly #dir = mkdtempSync(path.join(tmpdir(), "taffrail-bench-"));
 
@@ -28,19 +28,19 @@ export class Workshop {
     process.on("exit", () => rmSync(this.#dir, { recursive: true, force: true, maxRetries: 10 }));
   }
 
-  /** The service as `npm start` serves it; `worker` replaces its code, on the same bindings. */
+  /** The service as `npm start` serves it; `worker` replaces its code with the same bindings. */
   async startService(worker?: WorkerSource, settings: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
     const dataDir = this.#newDataDir();
     await migrateDatabase(dataDir);
     return this.#start(dataDir, worker, { ...newSecrets(), LOG_LEVEL: "warn", AUTH_LIMIT: "1000000", ...settings });
   }
 
-  /** A worker of the bench with a configuration of its own. */
+  /** A worker of the bench with its own configuration. */
   async startWorker(worker: WorkerSource): Promise<BenchServer> {
     return this.#start(this.#newDataDir(), worker, {});
   }
 
-  /** Bundles `workers/<name>.ts` as a deployment would, for `workers/<name>.toml` or the service's own bindings. */
+  /** Bundles `workers/<name>.ts` like a deployment, for `workers/<name>.toml` or the service's own bindings. */
   async bundle(name: string, bindings: "own" | "service"): Promise<WorkerSource> {
     const outdir = path.join(this.#dir, `bundle-${name}`);
     const config = bindings === "own" ? path.join(WORKERS, `${name}.toml`) : WRANGLER_CONFIG;

@@ -2,7 +2,7 @@ import type { QueryResults } from "./parts/query.ts";
 import type { Results } from "./results.ts";
 import { slowness, TARGETS_YARDSTICK } from "./yardstick.ts";
 
-/** The results as plain text: what is printed, and what docs/benchmarks.md shows. */
+/** The results as plain text, for the terminal and docs/benchmarks.md. */
 export function tableOf(results: Results): string {
   return [
     head(results),
@@ -204,7 +204,7 @@ function tail({ verdicts, faults }: Results): string | null {
   return lines.length === 0 ? null : lines.join("\n");
 }
 
-/** Columns as wide as they must be; those that hold numbers only are set right. */
+/** Columns of minimum width; columns of numbers are right-aligned. */
 export function aligned(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const isNumeric = header.map((_, column) => rows.every((row) => /^[\d.,-]*$/.test(row[column] ?? "")));

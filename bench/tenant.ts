@@ -1,6 +1,6 @@
 import { call, createKey, createProject, register } from "../test/support/api.ts";
 
-/** The largest limit a workspace can set itself, per 60 s: checked on every request, and never in the way. */
+/** The largest limit that a workspace can set, per 60 s: checked on every request, and never reached. */
 const LIMIT = 1_000_000;
 
 export interface BenchProject {
@@ -16,7 +16,7 @@ export interface BenchTenant {
   projects: readonly BenchProject[];
 }
 
-/** A new account with its workspace, so a new and empty database, with limits on and set to the maximum. */
+/** A new account with its workspace, and so a new and empty database, with limits on and set to the maximum. */
 export async function newTenant(url: string, projectCount: number): Promise<BenchTenant> {
   const account = await register(url);
   const { userId, workspaceId, accessToken } = account;
@@ -34,7 +34,7 @@ export async function newTenant(url: string, projectCount: number): Promise<Benc
   return { userId, workspaceId, accessToken, projects };
 }
 
-/** What the project says that it has stored: its `seq` has no gap, so the last one counts its entries. */
+/** The number of stored entries by the project: its `seq` has no gap, so the last one is the count. */
 export async function storedEntries(url: string, tenant: BenchTenant, projectId: string): Promise<number> {
   const { accessToken: token, workspaceId } = tenant;
   const answer = await call<{ lastSeq: number }>(url, `/projects/${projectId}`, { token, workspaceId });

@@ -5,8 +5,8 @@ import { itemOfBatch } from "../src/logs/query/feed.ts";
 import { QueryBody } from "../src/logs/query/schema.ts";
 
 /**
- * `npm run bench:work`: measures what the prices of `src/logs/query/budget.ts` stand for, on this machine, and prints the
- * nanoseconds that one counted unit took for each kind of work. Near `UNIT_NS`, or below it, a price is right; where it is
+ * `npm run bench:work`: measures the prices of `src/logs/query/budget.ts` on this machine, and prints the nanoseconds
+ * of one counted unit for each kind of work. A price is right if the result is near or below `UNIT_NS`. If it is
  * several times as much, reads take longer than they count.
  */
 

@@ -1,6 +1,6 @@
 /** What `worst-query.ts` varies: stored lines and filters, each as a few choices that can be changed one at a time. */
 
-/** Texts that folding, escaping or repetition make costly. */
+/** Texts that are costly because of folding, escaping or repetition. */
 const ATOMS = [
   "a",
   "A",
@@ -32,7 +32,7 @@ const OPERATORS = ["eq", "ne", "in", "gt", "gte", "lt", "exists", "absent"] as c
 type Operator = (typeof OPERATORS)[number];
 const SHAPES = ["objects", "strings", "numbers", "digits", "lists", "names", "deep", "text", "words"] as const;
 
-/** A text as parts that repeat. */
+/** A text as repeated parts. */
 export interface TextGene {
   atom: string;
   times: number;
@@ -40,7 +40,7 @@ export interface TextGene {
 }
 
 export interface Genome {
-  /** Of the lines. */
+  /** Genes of the lines. */
   message: TextGene;
   shape: (typeof SHAPES)[number];
   name: string;
@@ -48,7 +48,7 @@ export interface Genome {
   /** Values in a line's `data`. */
   items: number;
   session: boolean;
-  /** Of the query. */
+  /** Genes of the query. */
   search: TextGene | null;
   tests: { path: string; op: Operator; value: TextGene; count: number }[];
   wantsSession: boolean;
@@ -75,7 +75,7 @@ function testGene(random: Random): Genome["tests"][number] {
   return { path: pick(random, NAMES), op: pick(random, OPERATORS), value: textGene(random, 64), count };
 }
 
-/** Each gene made anew. */
+/** Returns random values of all genes. */
 const FRESH: { [Name in keyof Genome]: (random: Random, before: Genome | null) => Genome[Name] } = {
   message: (random) => textGene(random, 200),
   shape: (random) => pick(random, SHAPES),
@@ -85,7 +85,7 @@ const FRESH: { [Name in keyof Genome]: (random: Random, before: Genome | null) =
   session: (random) => random() < 0.3,
   search: (random, before) => {
     if (random() < 0.25) return null;
-    // What nearly is in the text costs most.
+    // A text that almost matches costs most.
     const like = before !== null && random() < 0.6 ? before.text : textGene(random, 400);
     return { ...like, times: Math.min(like.times, size(random, 250)), tail: pick(random, ["", ...ATOMS]) };
   },
@@ -117,10 +117,10 @@ export function randomGenome(random: Random): Genome {
   };
 }
 
-// SAFETY: `Object.keys` of a literal gives exactly its keys.
+// SAFETY: `Object.keys` of a literal returns exactly its keys.
 const GENE_NAMES = Object.keys(FRESH) as (keyof Genome)[];
 
-/** One to three genes changed. */
+/** Changes one to three genes. */
 export function mutated(genome: Genome, random: Random): Genome {
   let next = genome;
   for (let changes = 1 + Math.floor(random() * 3); changes > 0; changes--) {
@@ -135,9 +135,9 @@ function textOf({ atom, times, tail }: TextGene): string {
 }
 
 const TIME = 1_795_183_200_000;
-/** That a number keeps. */
+/** Maximum digits of a value that is stored as a number. */
 const DIGITS = 15;
-/** Of a stored line. */
+/** Maximum bytes of a stored line. */
 const LINE_BYTES = 256 * 1024;
 
 function dataOf({ shape, name, text, items }: Genome): Record<string, unknown> {
@@ -165,7 +165,7 @@ function dataOf({ shape, name, text, items }: Genome): Record<string, unknown> {
   }
 }
 
-/** A line that ingest would take, or null. */
+/** A line that ingest would accept, or `null`. */
 function lineOf(genome: Genome): string | null {
   const line = JSON.stringify({
     timestamp: new Date(TIME).toISOString(),
@@ -182,7 +182,7 @@ function lineOf(genome: Genome): string | null {
 export const GENES = {
   time: TIME,
 
-  /** As many lines as a batch has, or fit. */
+  /** As many lines as a batch may have, or as fit. */
   bodyOf(genome: Genome, bytes: number): Buffer {
     let { items } = genome;
     let line = lineOf(genome);

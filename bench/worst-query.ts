@@ -8,10 +8,11 @@ import { QueryBody } from "../src/logs/query/schema.ts";
 import { GENES, type Genome, mutated, randomGenome } from "./worst-query-genes.ts";
 
 /**
- * `npm run bench:worst-query`: looks for the query and the stored lines that cost most, by hill climbing: thousands of
- * variants of filters and bodies, each the best so far with a few things changed, from a seed. Two things are climbed: the real
- * time of a counted unit, as requests are bounded by units, and the longest time between two pauses. Prints the worst of
- * either with what a whole request of them takes, in milliseconds of this machine. `-- --tries 5000 --seed 7` change the defaults.
+ * `npm run bench:worst-query`: searches for the costliest query and stored lines by hill climbing: thousands of
+ * variants of filters and bodies, each the best so far with a few changes, from a seed. There are two objectives: the
+ * real time of a counted unit, because requests are bounded by units, and the longest time between two pauses. Prints
+ * the worst of each with the time of a whole request, in milliseconds of this machine. `-- --tries 5000 --seed 7`
+ * change the defaults.
  */
 
 const { values } = parseArgs({
@@ -19,7 +20,7 @@ const { values } = parseArgs({
 });
 const PROJECT = "proj_00000000000a";
 const BODY_BYTES = 384 * 1024;
-/** The largest batch, and how many of them a whole request goes through. */
+/** The largest batch, and the number of such batches that a whole request scans. */
 const BATCH_BYTES = 5 * 1024 * 1024;
 const BATCHES = 200;
 
@@ -29,10 +30,10 @@ for (const goal of ["nanoseconds a unit", "milliseconds between pauses"] as cons
   let score = scoreOf(best, goal);
   const perGoal = Math.ceil(Number(values.tries) / 2);
   for (let attempt = 0, stale = 0; attempt < perGoal; attempt++) {
-    // Stuck on a hill: another one is tried from its foot.
+    // Without progress: restarts from another random variant.
     const next = stale > 150 ? randomGenome(random) : mutated(best, random);
     let found = scoreOf(next, goal);
-    // A pause of the machine makes anything look bad once.
+    // Measures again, because a pause of the machine makes any variant look bad once.
     if (found > score) found = Math.min(found, scoreOf(next, goal), scoreOf(next, goal));
     stale = found > score ? 0 : stale + 1;
     if (found <= score) continue;
@@ -99,7 +100,7 @@ function unused(): never {
   throw new Error("Nothing is stored in the cold tier.");
 }
 
-/** mulberry32: the same numbers for the same seed. */
+/** mulberry32: the same sequence for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

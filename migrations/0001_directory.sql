@@ -1,5 +1,5 @@
--- The directory: who has an e-mail address and which workspaces exist. Objects are the truth for everything else about
--- them; UNIQUE here decides who gets an address or a slug.
+-- The directory maps e-mail addresses and slugs to users and workspaces. Their objects are authoritative for everything
+-- else. UNIQUE decides which of several attempts gets an address or a slug.
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL UNIQUE,
@@ -10,12 +10,12 @@ CREATE TABLE workspaces (
   id TEXT PRIMARY KEY,
   slug TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
-  -- Whose personal workspace this is; null for a shared one.
+  -- User of a personal workspace; null for a shared one.
   personal_of TEXT UNIQUE,
   created_at INTEGER NOT NULL
 ) STRICT;
 
--- An index of the members tables in the workspace objects, for listing a user's workspaces. Rebuildable.
+-- Copy of the members tables of the workspace objects, to list the workspaces of a user. It can be rebuilt.
 CREATE TABLE memberships (
   user_id TEXT NOT NULL,
   workspace_id TEXT NOT NULL,

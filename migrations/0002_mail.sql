@@ -1,4 +1,4 @@
--- One-time tokens of addresses that have no account: those of an account are in its user object.
+-- One-time tokens of addresses without an account. Those of an account are in its user object.
 CREATE TABLE address_tokens (
   purpose TEXT NOT NULL,
   address TEXT NOT NULL,
@@ -9,7 +9,7 @@ CREATE TABLE address_tokens (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX address_tokens_by_expiry ON address_tokens (expires_at);
 
--- What the mailer `outbox` was given; empty with every other mailer.
+-- Mails of the mailer `outbox`; empty with every other mailer.
 CREATE TABLE outbox (
   num INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,

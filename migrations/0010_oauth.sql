@@ -1,9 +1,9 @@
--- The index that finds a user by an identity at a provider. The user object's `links` is the truth; the primary key here
--- decides whose an identity is. `claim` names one attempt to link: a row whose claim its user's object does not hold
--- counts for nothing, and whoever meets it deletes exactly that claim.
+-- Maps identities of providers to users. The `links` of the user object are authoritative. The primary key decides
+-- which user gets an identity. `claim` is the id of one attempt to link: a row whose claim is not in the user object is
+-- invalid, and the request that finds it deletes exactly that claim.
 CREATE TABLE oauth_identities (
   provider TEXT NOT NULL,
-  -- The provider's own id of the account.
+  -- The provider's id of the account.
   subject TEXT NOT NULL,
   user_id TEXT NOT NULL,
   claim TEXT NOT NULL,
@@ -13,7 +13,7 @@ CREATE TABLE oauth_identities (
 
 CREATE INDEX oauth_identities_by_user ON oauth_identities (user_id);
 
--- Browsers that are on their way through a provider: ten minutes each, used once.
+-- Flows in progress: valid for ten minutes, used once.
 CREATE TABLE oauth_flows (
   -- SHA-256 of the `state` parameter.
   state_hash TEXT PRIMARY KEY,
@@ -23,21 +23,21 @@ CREATE TABLE oauth_flows (
   browser_hash TEXT NOT NULL,
   verifier TEXT NOT NULL,
   nonce TEXT NOT NULL,
-  -- The frontend's own PKCE challenge, for the exchange of its code.
+  -- The frontend's PKCE challenge, for the exchange of its code.
   code_challenge TEXT CHECK ((code_challenge IS NULL) = (mode <> 'code')),
-  -- For whom to link, and the session that asked.
+  -- The user to link the identity to, and the requesting session.
   user_id TEXT CHECK ((user_id IS NULL) = (mode <> 'link')),
   session_id TEXT CHECK ((session_id IS NULL) = (mode <> 'link')),
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_flows_by_expiry ON oauth_flows (expires_at);
 
--- Codes that a frontend exchanges for the tokens of a sign-in: a minute each, used once.
+-- Codes that a frontend exchanges for the tokens of a sign-in: valid for a minute, used once.
 CREATE TABLE oauth_exchanges (
   -- SHA-256 of the code.
   code_hash TEXT PRIMARY KEY,
   user_id TEXT NOT NULL,
-  -- The account's epoch at the sign-in; a session of an older one is refused.
+  -- The account's epoch at the sign-in. If it has risen since, the exchange is refused.
   epoch INTEGER NOT NULL,
   provider TEXT NOT NULL,
   is_new_user INTEGER NOT NULL CHECK (is_new_user IN (0, 1)),
@@ -46,7 +46,7 @@ CREATE TABLE oauth_exchanges (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_exchanges_by_expiry ON oauth_exchanges (expires_at);
 
--- Links that came back to another browser than they began in: the user confirms them, within a minute, once.
+-- Links that returned to another browser: the user confirms them within a minute, once.
 CREATE TABLE oauth_link_codes (
   -- SHA-256 of the code.
   code_hash TEXT PRIMARY KEY,

@@ -1,11 +1,11 @@
--- Requests that a limit refused, one row per object, identifier, rule and minute. Kept for 30 days. The minute leads the
--- primary key, so that what is too old lies at its beginning; `id` is a hash of the other three, so a message that comes
--- twice meets its own row.
+-- Requests that a limit refused, one row per object, identifier, rule and minute. Kept for 30 days. The primary key
+-- begins with the minute, so that expired rows are at its beginning. `id` is a hash of the other three, so that a
+-- repeated message finds its own row.
 CREATE TABLE violations (
-  -- Since the epoch.
+  -- Minutes since 1970.
   minute INTEGER NOT NULL,
   id TEXT NOT NULL,
-  -- Null where no workspace counted: requests of a user that belong to none, and of client addresses.
+  -- Null for requests that no workspace counted: those of a user outside of workspaces, and of client IPs.
   workspace_id TEXT,
   identifier TEXT NOT NULL,
   rule TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:console`: how the console feels, in a real Chromium on a real server on this machine. Opens the explorer
- * again and again, and scrolls through 100,000 entries under a trace. Prints figures; exit code 1 where one misses its target.
- * `-- --rows 20000 --runs 3` for less.
+ * `npm run bench:console`: measures the console's speed in a real Chromium on a real server on this machine. Opens the
+ * explorer repeatedly, and scrolls through 100,000 entries with a trace. Prints figures; exits with 1 if one misses its
+ * target. `-- --rows 20000 --runs 3` for less.
  */
 import { parseArgs } from "node:util";
 import { startChromium } from "../test/support/chromium.ts";
@@ -13,9 +13,9 @@ import { buildAll } from "./lib/bundle.ts";
 import { installChromium } from "./lib/chromium.ts";
 import { exitWith } from "./lib/failure.ts";
 
-/** Milliseconds that no task of the page may take while the list is scrolled. */
+/** Maximum milliseconds of a task of the page while the list is scrolled. */
 const FRAME_TARGET_MS = 50;
-/** Milliseconds until the explorer can be used, with nothing kept by the browser. */
+/** Maximum milliseconds until the explorer is usable with an empty cache. */
 const INTERACTIVE_TARGET_MS = 1000;
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ function scrollText({ way, rows, frames, longest, longestCpu, longestGap }: Scro
   );
 }
 
-/** Of sorted times. */
+/** For sorted times. */
 function median(times: readonly number[]): number {
   return times[Math.floor(times.length / 2)] ?? Number.NaN;
 }

@@ -1,8 +1,7 @@
 /**
- * Makes `npm start` and its sisters work in a clean clone with any Node from 20 on: installs what the lockfile names
- * and node_modules lacks, then runs the given script under the project's own Node, in the same process group.
- *
- * Plain JavaScript and without a dependency, because it runs before there is one.
+ * Runs `npm start` and the other commands in a clean clone with any Node from 20 on: installs what the lockfile names
+ * and node_modules lacks, then runs the given script with the project's Node in the same process group. Plain
+ * JavaScript without dependencies, because it runs before they are installed.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -12,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const NODE = path.join(ROOT, "node_modules", ".bin", "node");
-/** Milliseconds between two looks at whether the parent still lives. */
+/** Milliseconds between two checks whether the parent still runs. */
 const ORPHAN_CHECK_MS = 1000;
 
 const [script, ...args] = process.argv.slice(2);
@@ -20,23 +19,23 @@ if (!script) {
   console.error("usage: node scripts/bootstrap.mjs <script> [arguments]");
   process.exit(2);
 }
-/** A server that is asked to stop has done what it should, however early that comes. */
+/** A server that is asked to stop has succeeded, however early the signal arrives. */
 const isServer = ["start.ts", "start-providers.ts"].includes(path.basename(script));
 
-/** The signal that asked for the end, once one has. */
+/** The signal that requested the stop, once received. */
 let asked = null;
 let child = null;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     asked = signal;
-    // Ctrl-C reaches the whole group by itself; a second one would make a test run give up on a clean end.
+    // Ctrl-C already reaches the whole group; a second signal would make a test run skip its cleanup.
     if (signal === "SIGINT" && process.stdin.isTTY && !isServer) return;
     child?.kill(signal);
   });
 }
 
-// npm killed outright cannot pass anything on: without this, what it started would run on and hold the port.
+// A killed npm cannot forward a signal: without this check, the child would continue and hold the port.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   setInterval(() => {
@@ -48,7 +47,7 @@ if (process.env.npm_lifecycle_event) {
 
 if (!installed()) {
   console.error("Installing dependencies (once, as in package-lock.json). This takes a minute or two ...");
-  // Never `npm install`: it would take versions that package-lock.json does not name, and say nothing of it.
+  // Never `npm install`, which would silently install versions that package-lock.json does not name.
   const code = await npm("ci", "--no-audit", "--no-fund", "--loglevel=error");
   if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);
   if (code !== 0) {
@@ -64,8 +63,8 @@ process.exit(
 );
 
 /**
- * Whether node_modules holds what package-lock.json names. By content, not by date: a lockfile that was merely
- * touched must not cost a reinstall below a running process.
+ * Whether node_modules matches package-lock.json. Compares content, not dates, so that a touched lockfile does not
+ * cause a reinstall below a running process.
  */
 function installed() {
   const wanted = packagesOf(path.join(ROOT, "package-lock.json"));
@@ -87,14 +86,14 @@ function packagesOf(file) {
   }
 }
 
-/** Its output goes to stderr: stdout is the script's, and may be piped somewhere. */
+/** Writes npm's output to stderr, because stdout belongs to the script and may be piped. */
 function npm(...args) {
   const cli = process.env.npm_execpath;
   const stdio = ["inherit", process.stderr, "inherit"];
   return cli ? run(process.execPath, [cli, ...args], process.env, stdio) : run("npm", args, process.env, stdio);
 }
 
-/** Runs a program to its end and gives its exit code, or 128 plus the number of the signal that ended it. */
+/** Runs a program to its end and returns its exit code, or 128 plus the number of the signal that ended it. */
 function run(file, args, env, stdio = "inherit") {
   if (asked) return 128 + constants.signals[asked];
   return new Promise((resolve) => {
@@ -105,7 +104,7 @@ function run(file, args, env, stdio = "inherit") {
     });
     child.on("exit", (code, signal) => {
       child = null;
-      // Asked to stop before it could listen for that: it has stopped all the same.
+      // The stop came before the child could handle the signal; it has stopped all the same.
       if (isServer && asked && signal === asked) resolve(0);
       else resolve(signal ? 128 + constants.signals[signal] : (code ?? 1));
     });

@@ -1,4 +1,4 @@
-/** `npm run build`: static files and worker bundle below dist/. */
+/** `npm run build`: writes static files and the worker bundle below dist/. */
 import { buildAll } from "./lib/bundle.ts";
 import { exitWith } from "./lib/failure.ts";
 

@@ -1,7 +1,6 @@
 /**
- * `npm run demo [address]`: plays the main job against a running server and checks every answer against what was
- * sent. Without an address it takes BASE_URL, and without that the one `npm start` serves at. Exit code 1 if anything
- * is off.
+ * `npm run demo [address]`: plays the main job against a running server and compares every response with what was sent.
+ * Without an address it uses BASE_URL, or else the address of `npm start`. Exits with 1 on any difference.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -87,7 +86,7 @@ async function send(api: DemoClient, path: string, token: string, entries: reado
   step("retry", `the same Idempotency-Key again: stored once, as seq ${again.firstSeq}`);
 }
 
-/** Each query with the predicate that says what it must find among the entries sent. */
+/** Queries, each with a predicate for the sent entries that it must find. */
 async function find(api: DemoClient, token: string, entries: readonly DemoEntry[]): Promise<void> {
   const queries: readonly [string, object, (entry: DemoEntry) => boolean][] = [
     ["level", { level: "error" }, (entry) => entry.level === "error"],

@@ -1,7 +1,7 @@
 /**
- * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 databases, queues, secrets), migrates, deploys.
- * Needs `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml, and the environment
- * overrides them. Only `--dry-run` is covered by tests: the rest needs an account.
+ * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 databases, queues, secrets), migrates and
+ * deploys. Requires `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml; the
+ * environment overrides them. Tests cover only `--dry-run`, because the rest requires an account.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { wranglerForeground } from "./lib/wrangler.ts";
 /** Settings that are uploaded as secrets, never as plain variables. */
 const SECRET_NAMES = /SECRET|PEPPER|API_KEY|_TOKEN$/;
 
-/** What a deployment gets where neither the environment nor `[vars]` says otherwise. */
+/** Defaults of a deployment for settings that neither the environment nor `[vars]` has. */
 const DEPLOYED: Readonly<Record<string, string>> = { PASSWORD_BLOCKLIST: "on" };
 
 const dryRun = process.argv.includes("--dry-run");
@@ -44,7 +44,7 @@ async function deploy(): Promise<number> {
   }
   await ensureDatabases();
   await ensureQueues();
-  // Before the new version: it relies on both, and an older one stops to write segments to `DB`.
+  // Before the new version, which relies on both. An older version stops writing segments to `DB`.
   for (const binding of Object.keys(MIGRATIONS_DIRS)) {
     const migrated = await wranglerForeground(["d1", "migrations", "apply", binding, "--remote"]);
     if (migrated !== 0) return migrated;
@@ -56,13 +56,13 @@ async function deploy(): Promise<number> {
   );
 }
 
-/** Those of the defaults that `[vars]` has no value for. */
+/** Defaults for which `[vars]` has no value. */
 function unsaid(defaults: Readonly<Record<string, string>>): Record<string, string> {
   const said = effectiveBindings({});
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => (said[name] ?? "") === ""));
 }
 
-/** Secrets travel in a file that its owner alone can read and that is gone afterwards, never on a command line. */
+/** Secrets are passed in a temporary file that only its owner can read, never on a command line. */
 async function withSecretsFile(
   secrets: Record<string, string>,
   use: (file: string) => Promise<number>,

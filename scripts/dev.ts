@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: `wrangler dev`, which reloads on every change, with the settings, secrets and data of `npm start`.
- * It logs every request and is far slower: for working on the code, not for serving.
+ * `npm run dev`: `wrangler dev`, which reloads on every change, with the settings, secrets and data of `npm start`. It
+ * logs every request and is much slower, so use it for development, not for serving.
  */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -28,7 +28,7 @@ async function dev({ HOST, PORT, DATA_DIR }: StartSettings): Promise<number> {
   const settings = { BASE_URL: addressOf(HOST, port), ...keptSecrets(DATA_DIR), ...workerOverrides(process.env) };
   checkWorkerSettings(effectiveBindings(settings));
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`);
-  // Not .dev.vars in the repository: tests and npm start would find that file too.
+  // Not .dev.vars in the repository, which tests and npm start would read, too.
   const varsFile = path.join(DATA_DIR, "dev.vars");
   writeFileSync(varsFile, lines.join(""), { mode: 0o600 });
   await buildAssets();

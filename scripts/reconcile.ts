@@ -1,7 +1,7 @@
 /**
- * `npm run reconcile -- --url <address>`: compares what each project has moved to the cold tier with what that tier holds,
- * through the operator routes of a running service. The token comes from OPERATOR_TOKEN, or `--token`.
- * Exits with 0 where all of it is there, with 1 where something is missing, and with 2 where it could not find out.
+ * `npm run reconcile -- --url <address>`: compares what each project has moved to the cold tier with the content of
+ * that tier, through the operator routes of a running service. The token comes from OPERATOR_TOKEN or `--token`. Exits
+ * with 0 if everything is present, with 1 if something is missing, and with 2 if the comparison failed.
  */
 import { parseArgs } from "node:util";
 import { z } from "zod";

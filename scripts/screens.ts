@@ -1,6 +1,6 @@
 /**
- * `npm run screens`: pictures of every page of the console, at two widths and in both themes, to dist/screens. They are
- * taken of the real build on a real server, with data made for them. `npm run screens -- login settings` takes those only
+ * `npm run screens`: pictures of every page of the console, at two widths and in both themes, to dist/screens. Uses the
+ * real build on a real server, with data created for them. `npm run screens -- login settings` takes only pictures
  * whose names begin so. The pictures of the README are copied to docs/screens.
  */
 import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
@@ -15,18 +15,18 @@ import { SHOTS, type Shot } from "./screens/shots.ts";
 import { makeWorld, type World } from "./screens/world.ts";
 
 const TARGET = path.join(ROOT, "dist/screens");
-/** What the README shows, and where. */
+/** Pictures that the README shows, and their paths. */
 const README_PICTURES = ["explorer-1280-light.png", "explorer-entry-1280-dark.png"];
 const README_DIR = path.join(ROOT, "docs/screens");
-/** `most`: lines of a picture; what is further down is more of the same. */
+/** `most`: maximum height of a picture in lines; more lines would repeat similar content. */
 const SIZES = [
   { width: 360, height: 740, most: 3200 },
   { width: 1280, height: 800, most: 1800 },
 ] as const;
 const THEMES = ["light", "dark"] as const;
-/** Bytes of a picture. */
+/** Maximum bytes of a picture. */
 const MAX_BYTES = 60_000;
-/** Milliseconds that something on the page may take. */
+/** Maximum milliseconds of a step on the page. */
 const PATIENCE_MS = 15_000;
 
 const wanted = process.argv.slice(2);
@@ -74,7 +74,7 @@ async function take(console: ConsoleUnderTest, world: World, shot: Shot, { size,
     reducedMotion: "reduce",
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
-    // Whoever is limited by address is another one in each picture.
+    // Each picture uses another client IP, so that no limit by client IP applies.
     extraHTTPHeaders: { "X-Forwarded-For": address },
     ...(shot.as ? { as: shot.as(world) } : {}),
   });

@@ -1,13 +1,13 @@
 /**
- * `npm run start:providers`: `npm start` with two identity providers beside it, in this very process, so that both
- * OAuth flows can be clicked through on one machine. They let everybody in as anybody: for trying things out only.
+ * `npm run start:providers`: `npm start` with two identity providers in the same process, so that both OAuth flows can
+ * be tried on one machine. Every visitor can sign in as any user, so use it for tests only.
  */
 import { exitWith } from "./lib/failure.ts";
 import { addressOf, claimablePort } from "./lib/port.ts";
 import { startSettings } from "./lib/settings.ts";
 import { startBothProviders } from "./providers/both.ts";
 
-/** Their own host, whatever HOST says: nobody but this machine may reach them. */
+/** A loopback host, whatever HOST is, because only this machine may reach the providers. */
 const PROVIDER_HOST = "127.0.0.1";
 
 try {
@@ -25,10 +25,10 @@ try {
 } catch (error) {
   exitWith(error);
 }
-// Serves until it is asked to stop, and then ends this process, the providers with it.
+// Serves until a stop signal, and then ends this process with the providers.
 await import("./start.ts");
 
-/** The ports after the service's own, so that addresses stay the same from start to start; 0, any, where one is taken. */
+/** The ports after the service's, so that addresses stay the same between starts; 0, any port, if one is taken. */
 function portOrAnother(port: number): Promise<number> {
   return claimablePort(PROVIDER_HOST, port).catch(() => 0);
 }

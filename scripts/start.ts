@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole service on this machine, through the real runtime, with everything it keeps below DATA_DIR.
- * Prepares what is missing (bundle, secrets, D1 schema), serves until it is asked to stop, and then exits with 0.
+ * `npm start`: the whole service on this machine in the real runtime, with all data below DATA_DIR. Prepares what is
+ * missing (bundle, secrets, D1 schema), serves until a stop signal, and then exits with 0.
  */
 import path from "node:path";
 import { buildAll } from "./lib/bundle.ts";
@@ -22,7 +22,7 @@ import {
 } from "./lib/settings.ts";
 import { aborted, stopSignals } from "./lib/stop.ts";
 
-/** An operation line costs 40 us of CPU on its way through the simulator: here only what went wrong is written. */
+/** An event costs 40 us of CPU in the simulator, so the default is to log errors only. */
 const DEFAULT_LOG_LEVEL = "warn";
 
 const { stop, cut } = stopSignals();
@@ -31,7 +31,7 @@ try {
   const settings = startSettings(process.env);
   const disk = new DiskWatch(settings.DATA_DIR, settings.MIN_FREE_BYTES);
   await start(settings, disk).catch((error: unknown) => {
-    // What else fails on a full disk fails because of it.
+    // Other failures on a full disk follow from it.
     const fullness = error instanceof StartFailure ? null : disk.fullness;
     throw fullness === null ? error : new StartFailure(fullness);
   });
@@ -40,7 +40,7 @@ try {
 }
 process.exit(0);
 
-/** @throws the abort reason when the stop comes during the preparations */
+/** @throws the abort reason if the stop comes during the preparations */
 async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, disk: DiskWatch): Promise<void> {
   const port = await claimablePort(HOST, PORT).catch((error: unknown) => {
     const holder = dataDirHolder(DATA_DIR);
@@ -49,7 +49,7 @@ async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, di
   const address = addressOf(HOST, port);
   const defaults = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, DEFAULT_CLIENT_IP: unnamedClientOf(HOST) };
   const settings = { ...defaults, ...workerOverrides(process.env) };
-  // The simulator is loaded only here: what can be refused without it is refused at once.
+  // Loads the simulator only here, so that starts which can be refused without it are refused quickly.
   const { effectiveBindings, migrateDatabase, serve } = await import("./lib/runtime.ts");
   stop.throwIfAborted();
   refuseOpenOutbox(HOST, effectiveBindings(settings));
@@ -90,7 +90,7 @@ async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, di
   }
 }
 
-/** Tells the worker how the disk is, and the operator when that changes. */
+/** Reports the state of the disk to the worker, and changes of it to the operator. */
 function watch(disk: DiskWatch, served: Served): void {
   let last: Disk = "ok";
   disk.start((now) => {

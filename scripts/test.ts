@@ -1,4 +1,4 @@
-/** `npm test`: every test, or those named by the arguments, which go to vitest as they are. */
+/** `npm test`: all tests, or those named by the arguments, which are passed to vitest. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,12 +8,12 @@ import { exitWith } from "./lib/failure.ts";
 import { ROOT } from "./lib/paths.ts";
 import { WRANGLER_ENV } from "./lib/wrangler.ts";
 
-// Tests in the runtime need the static files to exist, and those that start servers would each build the bundle.
+// Tests in the runtime require the static files, and tests that start servers would each build the bundle.
 const args = process.argv.slice(2);
 const isUnitAlone = args[0] === "--project" && args[1] === "unit" && !args.includes("--project", 2);
 if (!isUnitAlone) await buildAll().catch(exitWith);
 
-// Test workers are ended without a chance to clean up; what they leave goes with this directory.
+// Test workers are killed without cleanup; what they leave is deleted with this directory.
 const temporary = mkdtempSync(path.join(tmpdir(), "taffrail-tests-"));
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
 

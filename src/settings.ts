@@ -118,7 +118,7 @@ export const settingsSchema = z
       context.addIssue({ code: "custom", path: [name], message });
     };
     if (settings.MAILER === "outbox" && !isLoopback(new URL(settings.BASE_URL))) {
-      problem("MAILER", "outbox shows every mail to whoever asks, so it demands a loopback BASE_URL");
+      problem("MAILER", "outbox shows every mail to every caller, so it requires a loopback BASE_URL");
     }
     if (settings.MAILER !== "outbox" && parseSender(settings.MAIL_FROM)?.address.endsWith("@localhost.localdomain")) {
       problem("MAIL_FROM", `is required with MAILER=${settings.MAILER}`);
@@ -147,7 +147,7 @@ export function settingsOf(env: object): Settings {
   if (known) return known;
   const source = present({ ...env });
   const problems = settingsProblems(source);
-  if (problems.length > 0) throw new Error(`Settings are wrong. ${problems.join("; ")}`);
+  if (problems.length > 0) throw new Error(`Invalid settings. ${problems.join("; ")}`);
   const settings = frozen(settingsSchema.parse(source));
   cache.set(env, settings);
   return settings;

@@ -1,11 +1,12 @@
 /**
  * One client in one scenario. Arguments: client, scenario, the sink's address, and `again` for the start after the end
- * of a process. Prints lines of JSON, the last with `flushMs` when all is logged and flushed, and waits to be killed.
+ * of a process. Prints lines of JSON, the last one with `flushMs` when everything is logged and flushed, and waits to
+ * be killed.
  */
 import { ENDS, SCENARIOS } from "./scenarios.ts";
 import { SHIPPERS } from "./shippers.mjs";
 
-/** Milliseconds after which a flush counts as one that hangs. */
+/** Milliseconds after which a flush counts as hanging. */
 const FLUSH_MS = 20_000;
 
 const [client, name, url, again] = process.argv.slice(2);
@@ -20,7 +21,7 @@ function one() {
 }
 
 if (again) {
-  // Nothing of its own to log, and nothing left to do.
+  // Nothing to log, and nothing left to do.
 } else if (ENDS.includes(name)) {
   while (logged < entries) one();
   end();
@@ -54,7 +55,7 @@ async function pace() {
   }
 }
 
-/** Milliseconds until it has settled, -1 if it has not. */
+/** Milliseconds until the promise has settled, or -1 if it has not. */
 async function timed(work) {
   const start = performance.now();
   const limit = new Promise((resolve) => setTimeout(resolve, FLUSH_MS, "late"));
@@ -65,7 +66,7 @@ async function timed(work) {
   return (await Promise.race([settled, limit])) === "late" ? -1 : performance.now() - start;
 }
 
-/** Bytes after two collections; the heap with what lies beside it, as buffers do. */
+/** Bytes after two collections: the heap, and memory outside of it such as buffers. */
 function memory() {
   globalThis.gc();
   globalThis.gc();

@@ -7,7 +7,7 @@ const cpu = process.cpuUsage();
 const start = performance.now();
 let n = 0;
 while (performance.now() - start < SECONDS * 1000) {
-  // As fast as the queue empties, and no faster: nothing is dropped.
+  // At the rate at which the queue empties, so that nothing is dropped.
   if (logger.stats().pendingBytes < 4_000_000) {
     for (let i = 0; i < 500; i++)
       logger.info("user logged in", { userId: `u_${n}`, action: "login", ms: n++ / 2, ok: true });

@@ -1,7 +1,7 @@
 /**
- * The sink of all cells: a process with a server for each, which fails as its scenario says and counts what it stored.
- * It reads any body that names its entries like `@000123@`, and answers as the service does: an `Idempotency-Key` it
- * knows stores nothing again, a 400 names the entry, and a receipt says that none was rejected.
+ * The sink of all cells: a process with a server for each, which fails as its scenario defines and counts what it
+ * stored. Accepts any body that names its entries like `@000123@`, and responds like the service: a known
+ * `Idempotency-Key` stores nothing again, a 400 names the entry, and a receipt reports no rejections.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -16,9 +16,9 @@ export interface Look {
   requests: number;
   /** Different entries stored. */
   stored: number;
-  /** Entries stored again. */
+  /** Entries stored more than once. */
   doubled: number;
-  /** Milliseconds since a request came or was answered; `null` before the first. */
+  /** Milliseconds since the last request or response; `null` before the first. */
   quiet: number | null;
 }
 
@@ -29,7 +29,7 @@ interface Cell {
 
 const cells = new Map<number, Cell>();
 
-// Its cells are of no use without whoever ordered them.
+// Ends with the process that started it.
 process.on("disconnect", () => process.exit());
 
 process.on("message", async (order: Order) => {
@@ -99,7 +99,7 @@ async function open(name: ScenarioName): Promise<number> {
   return address.port;
 }
 
-/** Each entry once, even where a format repeats its text. */
+/** Each entry once, even if a format repeats its text. */
 function named(body: Buffer, encoding: string | undefined): number[] {
   const plain = encoding === "gzip" ? gunzipSync(body) : body;
   return [...new Set(plain.toString("latin1").match(/@\d{6}@/g))].map((name) => Number(name.slice(1, -1)));

@@ -1,4 +1,6 @@
-/** What is measured: the clients at their exact versions, and this library as its users get it, at one moment. */
+/**
+ * Installs what is measured: the clients at their exact versions, and a snapshot of this library as its users get it.
+ */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -15,14 +17,14 @@ export function install(): void {
     cwd: SDK,
     stdio: "ignore",
   });
-  // A copy: a build while this runs must not change what is measured.
+  // A copy, because a build during the run must not change what is measured.
   const copy = path.join(MODULES, "taffrail");
   rmSync(copy, { recursive: true, force: true });
   cpSync(path.join(SDK, "dist"), path.join(copy, "dist"), { recursive: true });
   cpSync(path.join(SDK, "package.json"), path.join(copy, "package.json"));
 }
 
-/** The versions of all, by name. */
+/** The versions of all packages, by name. */
 export function versions(): Record<string, string> {
   return { taffrail: installed("taffrail") ?? "?", ...dependencies() };
 }

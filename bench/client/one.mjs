@@ -1,4 +1,4 @@
-/** Measures one client, in a process of its own so that none shapes another's compiled code. Prints JSON. */
+/** Measures one client in a separate process, so that no other client affects its compiled code. Prints JSON. */
 import { SUBJECTS } from "./subjects.mjs";
 
 const ROUNDS = 200;
@@ -39,7 +39,7 @@ for (const [name, call] of Object.entries(cases)) {
     const start = process.hrtime.bigint();
     for (let i = 0; i < CALLS; i++) call(i);
     rounds.push(Number(process.hrtime.bigint() - start) / CALLS);
-    // What the client does later is not part of the call.
+    // Work that the client does later is not part of the call.
     await (subject.idle?.() ?? new Promise((resolve) => setImmediate(resolve)));
   }
   rounds.splice(0, ROUNDS / 4);

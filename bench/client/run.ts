@@ -1,7 +1,8 @@
 /**
- * `npm run bench:client`: the client library beside others. `-- --only speed` measures calls and delivery,
- * `-- --only sinks` what arrives at a sink that fails, `--clients LIST` at some clients'. `--out FILE` takes the results
- * as JSON; without it a whole run writes bench/client/results.json and docs/client/benchmarks.md, any other none.
+ * `npm run bench:client`: compares the client library with others. `-- --only speed` measures calls and delivery, `--
+ * --only sinks` what arrives at a failing sink, and `--clients LIST` only some clients. `--out FILE` writes the results
+ * as JSON. Without it, a whole run writes bench/client/results.json and docs/client/benchmarks.md, and any other run
+ * writes nothing.
  */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -23,7 +24,7 @@ if (parts.some((part) => !PARTS.includes(part))) {
   process.exit(2);
 }
 
-// The processes that are measured wait to be ended.
+// The measured processes wait to be ended.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 install();
 const here = machine();
@@ -35,7 +36,7 @@ if (parts.includes("speed")) {
   tables.push(speedTable(speed));
 }
 if (parts.includes("sinks")) {
-  // By a computed name: plain JavaScript, about packages that the repository's own types do not know.
+  // By a computed name, because these plain JavaScript files use packages without types in the repository.
   const file = path.join(import.meta.dirname, "shippers.mjs");
   const { SHIPPERS }: { SHIPPERS: Record<string, Omit<Shipper, "name">> } = await import(file);
   const shippers = Object.entries(SHIPPERS)

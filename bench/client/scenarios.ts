@@ -1,24 +1,24 @@
-/** What the sink does to a client, and what the client is given to log. */
+/** How the sink treats a client, and what the client logs. */
 
 export interface Request {
-  /** Of this cell's requests, from 0. */
+  /** Number of this cell's requests before, from 0. */
   nth: number;
-  /** Milliseconds since the first of them. */
+  /** Milliseconds since the cell's first request. */
   since: number;
-  /** Epoch milliseconds of the first of them. */
+  /** Epoch milliseconds of the cell's first request. */
   start: number;
-  /** Numbers of the entries in the body, in their order. */
+  /** Numbers of the entries in the body, in order. */
   entries: readonly number[];
 }
 
 export interface Answer {
-  /** `null`: none at all. `cut`: the connection is destroyed. */
+  /** `null`: no response. `cut`: the connection is destroyed. */
   status: number | "cut" | null;
   stores: boolean;
   headers?: Record<string, string>;
-  /** Of the entry the answer names, by its index in the body. */
+  /** The index in the body of the entry that the response names. */
   index?: number;
-  /** Milliseconds before the answer. */
+  /** Milliseconds before the response. */
   delay?: number;
 }
 
@@ -29,7 +29,7 @@ export interface Scenario {
   perSecond: number;
   /** Bytes of text in each entry. */
   bytes: number;
-  /** Of the entries, how many a sink can come to hold. */
+  /** Number of entries that a sink can receive. */
   possible: number;
   answer(request: Request): Answer;
 }
@@ -44,7 +44,7 @@ const MOST_A_REQUEST = 32;
 /** 500 entries in half a second. */
 const BURST = { entries: 500, perSecond: 1000, bytes: 100, possible: 500 };
 
-/** 429 for as long as the headers say, however the client reads them. */
+/** 429 until the time that the headers name, however the client interprets them. */
 function limited(title: string, headers: (end: number) => Record<string, string>): Scenario {
   return {
     ...BURST,
@@ -68,7 +68,7 @@ export const SCENARIOS = {
   "retry-after": limited("429, Retry-After: 3", (end) => ({
     "Retry-After": String(Math.max(Math.ceil((end - Date.now()) / 1000), 1)),
   })),
-  // A date has no milliseconds: the next whole second.
+  // A date has no milliseconds, so it names the next whole second.
   "retry-date": limited("429, Retry-After: a date", (end) => ({ "Retry-After": new Date(end + 999).toUTCString() })),
   reset: limited("429, X-RateLimit-Reset alone", (end) => ({
     "X-RateLimit-Limit": "100",
@@ -110,5 +110,5 @@ export const SCENARIOS = {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** Those in which the process ends by itself. */
+/** Scenarios in which the process ends without being killed. */
 export const ENDS = ["exit", "signal", "uncaught", "natural"] as const satisfies readonly ScenarioName[];

@@ -1,6 +1,6 @@
 /**
- * The clients, each set up to ship over HTTP as its own documentation says, with its defaults. Plain JavaScript: they
- * are installed beside this file only. `how` names the way; each gives `log(message, data)` and `flush()`.
+ * The clients, each configured to send over HTTP as its documentation describes, with its defaults. Plain JavaScript,
+ * because they are installed next to this file only. `how` names the way; each has `log(message, data)` and `flush()`.
  */
 export const SHIPPERS = {
   taffrail: {
@@ -84,7 +84,7 @@ export const SHIPPERS = {
     async ship(url) {
       const { Logtail } = await import("@logtail/node");
       const logger = new Logtail("token", { endpoint: url });
-      // Its calls give promises; an application that does not wait for them must at least not end by one.
+      // Calls return promises. An application that does not await them must not end by a rejection.
       return { log: (m, data) => void logger.info(m, data).catch(() => {}), flush: () => logger.flush() };
     },
   },

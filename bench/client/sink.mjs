@@ -1,4 +1,4 @@
-/** A server that takes everything and answers 201, in a process of its own. Prints its port. */
+/** A server that accepts everything and answers 201, in a separate process. Prints its port. */
 import { createServer } from "node:http";
 
 const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** The failing-sink table: each client in each scenario, in a process of its own, against one sink process. */
+/** The failing-sink table: each client in each scenario, in a separate process, against one sink process. */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,16 +10,16 @@ import type { Look, Order } from "./failing-sink.ts";
 import { ENDS, SCENARIOS, type ScenarioName } from "./scenarios.ts";
 
 const HERE = import.meta.dirname;
-/** Milliseconds without a request after which nothing more is expected: longer than any client's next retry here. */
+/** Milliseconds without a request after which no more are expected: longer than any client's next retry here. */
 const QUIET_MS = 12_000;
-/** Milliseconds of quiet once all is stored, in which a repetition may still come. */
+/** Milliseconds without a request after everything was stored, in which a repetition may still arrive. */
 const SETTLED_MS = 2500;
-/** Of a client that goes on and on, after it has logged and flushed. */
+/** Maximum milliseconds of a client that retries endlessly, after it has logged and flushed. */
 const CELL_MS = 40_000;
-/** Of a process that was told to end. */
+/** Maximum milliseconds of a process that was asked to end. */
 const END_MS = 20_000;
 
-/** What a client says of itself, from `shippers.mjs`. */
+/** A client's report, printed by `shippers.mjs`. */
 export interface Shipper {
   name: string;
   how: string | null;
@@ -34,9 +34,9 @@ export interface CellResult {
   /** Bytes, from before the first entry to after the last. */
   heap?: number;
   rss?: number;
-  /** Milliseconds; -1: not within 20 s; `null`: the client has none. */
+  /** Milliseconds; -1: not within 20 s; `null`: the client has no flush. */
   flushMs?: number | null;
-  /** Why the process ended by itself, where it should not have. */
+  /** Why the process ended unexpectedly. */
   died?: string;
 }
 
@@ -55,7 +55,7 @@ export async function measureSinks(shippers: readonly Shipper[]): Promise<SinkRe
     scenarios.flatMap((scenario) => names.map((client) => ({ client, scenario })));
   const others = scenarioNames().filter((name) => name !== "slow" && name !== "silent");
   const work: [Cell[], number][] = [
-    // What depends on speed goes alone; the rest waits most of the time.
+    // Cells that depend on speed run alone; the rest waits most of the time.
     [cellsOf(["slow"]), 1],
     [cellsOf(["silent"]), 5],
     [cellsOf(others), 8],
@@ -131,7 +131,7 @@ function isEnd(name: ScenarioName): boolean {
 async function measure(sink: Sink, { client, scenario }: Cell): Promise<CellResult> {
   const { possible } = SCENARIOS[scenario];
   const port = await sink.open(scenario);
-  // What a client keeps on disk is this cell's alone.
+  // Files that a client keeps belong to this cell only.
   const dir = mkdtempSync(path.join(tmpdir(), "taffrail-cell-"));
   const start = (...more: string[]) => startCell([client, scenario, `http://127.0.0.1:${port}`, ...more], dir);
   try {
@@ -163,13 +163,13 @@ type Said = Pick<CellResult, "heap" | "rss" | "flushMs">;
 
 interface Child {
   child: ChildProcess;
-  /** What it has printed. */
+  /** The output so far. */
   said: Said;
   /** It has logged and flushed, or ended before. */
   isDone: Promise<unknown>;
-  /** Waits for its end, and brings it about after `ms`. */
+  /** Waits for its end, and kills it after `ms`. */
   ended(ms: number): Promise<void>;
-  /** The last thing it wrote about errors. */
+  /** The last error output. */
   fault(): string;
 }
 
@@ -188,7 +188,7 @@ function startCell(args: readonly string[], dir: string): Child {
   });
   const said: Said = {};
   const flushed = new Promise<void>((resolve) => {
-    // Clients write here too.
+    // Clients write to the same stream.
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (!/^\{"(heap|flushMs)":/.test(line)) return;
       Object.assign(said, JSON.parse(line));

@@ -1,10 +1,10 @@
-/** Nanoseconds a call, and the rate of delivery; each client in a process of its own, one after the other. */
+/** Nanoseconds a call, and the rate of delivery; each client in a separate process, one after the other. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
 const HERE = import.meta.dirname;
-/** How often the round of all clients is made; the best median of each counts, as other load only ever adds. */
+/** Rounds over all clients. The best median of each counts, because other load only ever adds time. */
 const ROUNDS = 3;
 const CLIENTS = [
   "taffrail",

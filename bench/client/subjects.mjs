@@ -1,15 +1,15 @@
 /**
- * The clients, each set up to turn a call into what it would send or write, and to throw that away. Plain JavaScript:
- * they are installed beside this file only, and the repository's types must not need them.
+ * The clients, each configured to convert a call to what it would send or write, and to discard that. Plain JavaScript,
+ * because they are installed next to this file only and the repository's types must not require them.
  */
 const sink = { write() {} };
 const REDACT = ["password", "*.password", "*.*.password", "token", "*.token", "authorization", "*.*.authorization"];
 
-/** Each gives `log(message, data)` at info, and `gated(message, data)` below the level. */
+/** Each has `log(message, data)` at info, and `gated(message, data)` below the level. */
 export const SUBJECTS = {
   async taffrail() {
     const { createLogger } = await import("taffrail");
-    // The real queue, with a destination that takes everything at once.
+    // The real queue, with a destination that accepts everything immediately.
     globalThis.fetch = async () => new Response('{"data":{"rejected":[]}}', { status: 201 });
     const logger = createLogger({
       apiUrl: "http://127.0.0.1:9",

@@ -1,4 +1,4 @@
-/** The load generator's own process: it must not share an event loop with what runs the servers. */
+/** The load generator's process, which must not share an event loop with the process that runs the servers. */
 import { drive } from "./drive.ts";
 import { pace } from "./pace.ts";
 import { plant } from "./plant.ts";
@@ -19,5 +19,5 @@ process.on("message", async (command: LoadCommand) => {
   process.send?.(await answer(command));
 });
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches the whole group; the parent decides, and its end is this process's end.
+// Ctrl-C reaches the whole group, but only the parent handles it. This process ends with its parent.
 process.on("SIGINT", () => {});

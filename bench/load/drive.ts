@@ -5,10 +5,13 @@ import { percentile } from "../stats.ts";
 import type { LoadResult, LoadRun } from "./protocol.ts";
 import { connect, disconnect, preparedBodies, send } from "./requests.ts";
 
-/** After so many failures a run is given up: a server that refuses everything would be asked hundreds of thousand times. */
+/**
+ * Failures after which a run ends. Otherwise it would send hundreds of thousands of requests to a server that refuses
+ * all.
+ */
 const GIVE_UP_AFTER = 1000;
 
-/** CPU time used up to a moment: by the server, by this process, and by all there is. */
+/** CPU time used up to a moment by the server, by this process, and by the whole machine. */
 interface Mark {
   at: number;
   server: number | null;
@@ -16,7 +19,7 @@ interface Mark {
   all: number | null;
 }
 
-/** One run: counts, times, and the CPU that both sides used between the first and the last measured answer. */
+/** One run: counts, times, and the CPU that both sides used between the first and the last measured response. */
 export async function drive(run: LoadRun): Promise<LoadResult> {
   return new Drive(run).result();
 }
@@ -54,7 +57,7 @@ class Drive {
       seconds: (end.at - begin.at) / 1000,
       serverCpuMicros,
       clientCpuMicros,
-      // Never below nothing: ticks of 10 ms are told at different moments.
+      // At least 0, because ticks of 10 ms are read at different moments.
       otherCpuMicros: all === null ? null : Math.max(0, all - (serverCpuMicros ?? 0) - clientCpuMicros),
       p50Ms: percentile(this.#latencies, 0.5),
       p99Ms: percentile(this.#latencies, 0.99),
@@ -66,7 +69,7 @@ class Drive {
 
   async #connection(client: Client, number: number): Promise<void> {
     const { path, headers, idempotent, expectedStatus } = this.#run;
-    // Connections start far apart in the bodies, so that the same body is never under way twice.
+    // Connections start far apart in the bodies, so that a body is never sent twice at the same time.
     let next = Math.floor((number * this.#bodies.length) / this.#run.connections);
     for (let now = performance.now(); now < this.#measureTo && this.#failed < GIVE_UP_AFTER; ) {
       const body = this.#bodies[next++ % this.#bodies.length] ?? null;
@@ -85,7 +88,7 @@ class Drive {
       this.#firstFailure ??= failure;
     }
     if (this.#begin === null) {
-      // The answer that opens the measured time belongs to the time before.
+      // The response that starts the measured time belongs to the time before.
       if (now >= this.#measureFrom) this.#begin = this.#mark(now);
     } else if (this.#end === null) {
       if (failure === null) this.#latencies.push(latency);

@@ -1,21 +1,21 @@
 const FINAL = 0x80;
 const MOST_HEADER = 10;
 
-/** What a frame's bytes are expected to be, and where they differ are put together. */
+/** Compares a frame's bytes with predicted ones, and copies them only if they differ. */
 export interface FrameTaker {
-  /** The bytes that a frame of this length is likely to have; null where nobody knows. */
+  /** The predicted bytes of a frame of this length; `null` if none are predicted. */
   expected(opcode: number, length: number): Buffer | null;
-  /** A whole frame. `payload` is what was expected, the same buffer, where the bytes were the same. */
+  /** Receives a whole frame. `payload` is the buffer of the prediction if the bytes are equal. */
   take(opcode: number, payload: Buffer): void;
 }
 
-/** Takes what a service sends (RFC 6455, nothing masked) apart as it comes, and keeps no byte that was expected. */
+/** Parses frames of a service (RFC 6455, not masked) as they arrive, and keeps no byte that was predicted. */
 export class FrameReader {
   readonly #taker: FrameTaker;
   readonly #header = Buffer.alloc(MOST_HEADER);
   /** Bytes of the header so far. */
   #headed = 0;
-  /** Of the frame whose header is whole: */
+  /** Of the frame with a complete header: */
   #opcode = 0;
   #length = 0;
   #filled = 0;
@@ -26,7 +26,7 @@ export class FrameReader {
     this.#taker = taker;
   }
 
-  /** @param chunk may be written over once this has returned */
+  /** @param chunk may be overwritten after this call */
   read(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       if (!this.#isHeaded) {

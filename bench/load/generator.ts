@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import type { LoadCommand, LoadResult, LoadRun, PaceResult, PaceRun, SeedResult, SeedRun } from "./protocol.ts";
 
-/** The load generator, in a process of its own; one command at a time. */
+/** The load generator, in a separate process; one command at a time. */
 export class LoadGenerator {
   readonly #child: ChildProcess;
 

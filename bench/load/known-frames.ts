@@ -1,28 +1,31 @@
-/** Frames kept: more than lie between the first tail and the last. One that is farther behind has its frames parsed anew. */
+/**
+ * Maximum number of stored frames, more than the first tail is ahead of the last. A tail that is farther behind has its
+ * frames parsed again.
+ */
 const KEPT = 64;
 
-/** A frame of entries that has been parsed: what a tail got right behind `after`. */
+/** A parsed frame of entries that a tail received after the `seq` `after`. */
 export interface KnownFrame {
   through: number;
   payload: Buffer;
 }
 
 /**
- * What the tails of one project got, each frame parsed once: its entries must be the next ones, each once and in order.
- * A tail that stands at the same place and gets the same bytes got the same entries; comparing them costs next to
- * nothing, so that a hundred tails leave the machine to the server.
+ * The frames of the tails of one project, each parsed once: its entries must follow the previous ones, once and in
+ * order. A tail that receives the same bytes at the same position has received the same entries. Comparing bytes costs
+ * almost nothing, so that a hundred tails leave the machine to the server.
  */
 export class KnownFrames {
   readonly #frames = new Map<string, KnownFrame>();
 
-  /** The frame of this length that another tail got right behind this `seq`. */
+  /** The frame of this length that another tail received after this `seq`. */
   find(after: number, length: number): KnownFrame | null {
     return this.#frames.get(keyOf(after, length)) ?? null;
   }
 
   /**
-   * @param after the `seq` that the tail had come to
-   * @throws where an entry is missing, doubled or out of order
+   * @param after the position of the tail
+   * @throws Error if an entry is missing, duplicated or out of order
    */
   add(after: number, payload: Buffer, entries: readonly { seq?: unknown }[]): KnownFrame {
     let through = after;

@@ -3,7 +3,10 @@ import { percentile } from "../stats.ts";
 import type { PaceResult, PaceRun } from "./protocol.ts";
 import { connect, disconnect, preparedBodies } from "./requests.ts";
 
-/** Requests at a fixed rate, however long their answers take: what waits for a connection counts from when it was due. */
+/**
+ * Sends requests at a fixed rate, whatever the response times. The time of a request that waits for a connection counts
+ * from when it was due.
+ */
 export async function pace(run: PaceRun): Promise<PaceResult> {
   const { batch, perSecond, connections, measureMs, path, headers } = run;
   const bodies = preparedBodies(batch);

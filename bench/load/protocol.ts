@@ -1,16 +1,16 @@
-/** Requests over and over for a fixed time, from several connections that each wait for their answer. */
+/** Repeated requests for a fixed time, from several connections that each wait for their response. */
 export interface LoadRun {
   kind: "run";
   /** Scheme, host and port. */
   origin: string;
   path: string;
   headers: Readonly<Record<string, string>>;
-  /** Whether every request carries an `Idempotency-Key` of its own. */
+  /** Whether every request has its own `Idempotency-Key`. */
   idempotent: boolean;
-  /** Entries in a body; 0 sends a GET without one. */
+  /** Entries in a body; 0 sends a GET without a body. */
   batch: number;
   connections: number;
-  /** Milliseconds before measuring begins. */
+  /** Milliseconds before the measurement begins. */
   warmMs: number;
   measureMs: number;
   /** Process whose CPU time is measured. */
@@ -19,27 +19,27 @@ export interface LoadRun {
 }
 
 export interface LoadResult {
-  /** Requests answered as expected within the measured time. */
+  /** Requests with the expected response within the measured time. */
   requests: number;
-  /** Seconds really measured. */
+  /** Seconds that were measured. */
   seconds: number;
-  /** CPU time of the server in the measured time. Null where it cannot be read. */
+  /** CPU time of the server in the measured time; `null` if it cannot be read. */
   serverCpuMicros: number | null;
   /** CPU time of the load generator in the measured time. */
   clientCpuMicros: number;
-  /** CPU time of everything else on the machine in the measured time. Null where it cannot be read. */
+  /** CPU time of everything else on the machine in the measured time; `null` if it cannot be read. */
   otherCpuMicros: number | null;
   p50Ms: number;
   p99Ms: number;
-  /** Requests answered as expected in all, before and after the measured time included. */
+  /** Requests with the expected response in total, including those before and after the measured time. */
   acknowledged: number;
-  /** Requests answered otherwise or not at all. */
+  /** Requests with another response or none. */
   failed: number;
-  /** What the first of those got. */
+  /** The response of the first of those. */
   firstFailure: string | null;
 }
 
-/** Sends what the queries look through, once. */
+/** Sends the entries for the queries, once. */
 export interface SeedRun {
   kind: "seed";
   origin: string;
@@ -53,15 +53,15 @@ export interface SeedResult {
   firstFailure: string | null;
 }
 
-/** Entries to look through: what is where follows from these numbers; see `seed.ts`. */
+/** The entries for the queries. These numbers determine their content; see `seed.ts`. */
 export interface Seed {
   /** Entries of each project. */
   perProject: number;
   projects: number;
-  /** Epoch milliseconds: entries lie from `start`, inclusive, to `end`, evenly. */
+  /** Epoch milliseconds: entries are spread evenly from `start`, inclusive, to `end`. */
   start: number;
   end: number;
-  /** The one trace id that is asked for. */
+  /** The only trace id that is searched. */
   traceId: string;
 }
 
@@ -80,10 +80,10 @@ export interface PaceRun {
 
 export interface PaceResult {
   seconds: number;
-  /** From when a request was due to its answer. */
+  /** From the time at which a request was due to its response. */
   p50Ms: number;
   p99Ms: number;
-  /** Last `seq` of each answer, and when it came: epoch milliseconds. */
+  /** Last `seq` of each response, and its time in epoch milliseconds. */
   acks: [seq: number, at: number][];
   failed: number;
   firstFailure: string | null;
@@ -91,18 +91,21 @@ export interface PaceResult {
 
 export type LoadCommand = LoadRun | SeedRun | PaceRun;
 
-/** To the process of the tails: opens so many, or waits for a `seq`, tells what they got and ends them. */
+/**
+ * To the process of the tails: opens the given number, or waits for a `seq`, reports what they received and closes
+ * them.
+ */
 export type TailsCommand =
   | { kind: "open"; origin: string; path: string; authorization: string; count: number }
   | { kind: "close"; lastSeq: number };
 
 export interface TailsResult {
   tails: {
-    /** It got every entry of the project up to this `seq`, once and in order. */
+    /** The tail received every entry of the project up to this `seq`, once and in order. */
     last: number;
-    /** Why it got no more; null while it is open. */
+    /** Why the tail received no more; `null` while it is open. */
     ended: string | null;
-    /** Last `seq` of each frame of entries, and when it came, epoch milliseconds. */
+    /** Last `seq` of each frame of entries, and its time in epoch milliseconds. */
     seen: [seq: number, at: number][];
   }[];
 }

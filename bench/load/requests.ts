@@ -1,12 +1,12 @@
 import { Client } from "undici";
 import { bodyOf } from "../entries.ts";
 
-/** Bodies made beforehand for each size of batch; connections take them in turn. 1,000 entries are 330 KB. */
+/** Bodies created in advance for each size of batch; connections use them in turn. 1,000 entries are 330 KB. */
 const BODIES: Readonly<Record<number, number>> = { 1: 4000, 50: 400, 1000: 64 };
 
 const bodies = new Map<number, readonly Buffer[]>();
 
-/** Bodies of `batch` entries. Made once: making them while measuring would take the server's CPU. */
+/** Bodies of `batch` entries. Created once, because creating them during the measurement would use the server's CPU. */
 export function preparedBodies(batch: number): readonly Buffer[] {
   const known = bodies.get(batch);
   if (known) return known;
@@ -23,7 +23,7 @@ export interface Sending {
   expectedStatus: number;
 }
 
-/** Sends one request. @returns null when it was answered as expected, else what came instead */
+/** Sends one request. @returns `null` for the expected response, otherwise the actual one */
 export async function send(client: Client, { path, headers, body, expectedStatus }: Sending): Promise<string | null> {
   try {
     const answer = await client.request({ path, method: body === null ? "GET" : "POST", headers, body });

@@ -4,12 +4,12 @@ import { connect, type Socket } from "node:net";
 import { FrameReader } from "./frame-reader.ts";
 import type { KnownFrame, KnownFrames } from "./known-frames.ts";
 
-/** Entries between two acknowledgements. A hundred tails share 10 MiB, so each may have some 220 entries on its way. */
+/** Entries between two acknowledgements. A hundred tails share 10 MiB, so each may have some 220 entries in flight. */
 const ACK_EVERY = 50;
 const TEXT = 1;
 const CLOSE = 8;
 
-/** What all sockets read into, one after the other: none keeps what it has read. */
+/** A buffer that all sockets read into in turn. None keeps what it has read. */
 const CHUNK = Buffer.allocUnsafeSlow(512 * 1024);
 const HEAD_END = "\r\n\r\n";
 
@@ -20,8 +20,8 @@ interface ServiceFrame {
 }
 
 /**
- * A tail that costs its machine as little as one can that still knows what it got: each entry of the project from the
- * first one on, once and in order. Anything else ends it.
+ * A tail with minimal cost that still verifies what it receives: each entry of the project from the first one on, once
+ * and in order. Anything else ends it.
  */
 export class TailClient {
   readonly #socket: Socket;
@@ -30,9 +30,9 @@ export class TailClient {
   #head: string | null = "";
   #match: KnownFrame | null = null;
   #acked = 0;
-  /** It has every entry up to this `seq`. */
+  /** The tail has every entry up to this `seq`. */
   last = 0;
-  /** Code and reason that the service closed with, or what was wrong with what it sent; null while it is open. */
+  /** Code and reason of the service's close, or what was wrong with its frames; `null` while it is open. */
   ended: string | null = null;
   /** Called with the last `seq` of each frame of entries. */
   onEntries: (seq: number) => void = () => {};
@@ -93,7 +93,7 @@ export class TailClient {
     }
   }
 
-  /** What stands before the frames. `latin1` keeps the bytes of those that come with it. */
+  /** The response's head. `latin1` preserves the bytes of frames that follow it. */
   #readHead(text: string): void {
     const head = this.#head + text;
     const end = head.indexOf(HEAD_END);
@@ -118,9 +118,9 @@ export class TailClient {
     if (this.last - this.#acked >= ACK_EVERY) this.#ack(this.last);
   }
 
-  /** @returns null for a frame without entries */
+  /** @returns `null` for a frame without entries */
   #parse(payload: Buffer): KnownFrame | null {
-    // SAFETY: what the service sends is JSON of an object, and every member is looked at before it is used.
+    // SAFETY: the service sends a JSON object, and every member is checked before it is used.
     const frame = JSON.parse(payload.toString("utf8")) as ServiceFrame;
     if (frame.type === "logs") return this.#known.add(this.last, payload, frame.entries ?? []);
     if (frame.type !== "caught-up") throw new Error(payload.toString("utf8"));
@@ -131,7 +131,7 @@ export class TailClient {
   #ack(seq: number): void {
     this.#acked = seq;
     const text = Buffer.from(JSON.stringify({ type: "ack", seq }));
-    // A mask of zeros leaves the text as it is.
+    // A mask of zeros leaves the text unchanged.
     this.#socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text]));
   }
 }

@@ -3,11 +3,11 @@ import { KnownFrames } from "./known-frames.ts";
 import type { TailsCommand, TailsResult } from "./protocol.ts";
 import { TailClient } from "./tail-client.ts";
 
-/** Milliseconds that the last entries may take. */
+/** Maximum milliseconds until the last entries arrive. */
 const LAST_MS = 15_000;
 
 let tails: TailClient[] = [];
-/** Of each tail: the last `seq` of each frame, and when it came. */
+/** For each tail, the last `seq` and the time of each frame. */
 let seen: [seq: number, at: number][][] = [];
 
 async function open({ origin, path, authorization, count }: Extract<TailsCommand, { kind: "open" }>): Promise<null> {
@@ -30,7 +30,7 @@ async function close({ lastSeq }: Extract<TailsCommand, { kind: "close" }>): Pro
   return result;
 }
 
-/** The tails' own process: neither the server's nor the sender's event loop may wait for them. */
+/** The tails' process, separate so that neither the server's nor the sender's event loop waits for them. */
 process.on("message", async (command: TailsCommand) => {
   process.send?.(command.kind === "open" ? await open(command) : await close(command));
 });

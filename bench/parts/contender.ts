@@ -3,45 +3,48 @@ import type { LoadResult, LoadRun } from "../load/protocol.ts";
 import { cpuMicros as cpuMicrosOf } from "../process-stats.ts";
 import { median, sum } from "../stats.ts";
 
-/** Milliseconds of load before each measured time: the new object's caches fill, the code is compiled. */
+/** Milliseconds of load before each measurement, in which the new object's caches fill and the code is compiled. */
 const WARM_MS = 500;
 
-/** Cores kept busy by others in a run above which its round is noise, and may be repeated. */
+/** Cores used by other processes above which a round is noise and may be repeated. */
 const NOISY_CORES = 0.25;
 
-/** Milliseconds from one look to the next at whether a server has come to rest, the CPU it may use between two, and most looks. */
+/**
+ * Milliseconds between checks whether a server is at rest, the CPU it may use in between, and the maximum number of
+ * checks.
+ */
 const REST_LOOK_MS = 500;
 const REST_CPU_MICROS = 20_000;
 const REST_LOOKS = 120;
 
-/** One of those that are measured in turn. */
+/** One of the subjects that are measured in turn. */
 export interface Contender {
   name: string;
-  /** Makes everything new for one run: each begins with an empty database. */
+  /** Creates a new instance for one run, which begins with an empty database. */
   prepare(): Promise<PreparedRun>;
 }
 
 export interface PreparedRun {
   load: Pick<LoadRun, "origin" | "path" | "headers" | "idempotent" | "batch" | "serverPid" | "expectedStatus">;
-  /** Requests' worth that are stored now. Null where nothing is stored. */
+  /** Number of stored requests; `null` if nothing is stored. */
   stored: (() => Promise<number>) | null;
   end(): Promise<void>;
 }
 
-/** Medians over the rounds; sums where a number must add up. */
+/** Medians over the rounds; sums for counts. */
 export interface Figures {
   requestsPerSecond: number;
-  /** CPU time of the server process a request, microseconds. Null where it cannot be read. */
+  /** CPU time of the server process a request, in microseconds; `null` if it cannot be read. */
   cpuMicrosPerRequest: number | null;
-  /** From the first request, warming up included, until the server was at rest again. */
+  /** From the first request, including the warm-up, until the server was at rest again. */
   allCpuMicrosPerRequest: number | null;
   p50Ms: number;
   p99Ms: number;
-  /** Cores that the load generator kept busy: near 1 it is what limits. */
+  /** Cores that the load generator used; near 1, the generator is the bottleneck. */
   clientCores: number;
-  /** Cores that everything else on the machine kept busy: more than a few hundredths is noise. Null where unknown. */
+  /** Cores that everything else on the machine used; more than a few hundredths is noise. `null` if unknown. */
   otherCores: number | null;
-  /** Requests answered as expected in all, warming up included, and how many of those were found stored. */
+  /** Requests with the expected response in total, including the warm-up, and how many of them were stored. */
   acknowledged: number;
   stored: number | null;
   failed: number;
@@ -50,9 +53,9 @@ export interface Figures {
 
 export interface Comparison {
   figures: Figures[];
-  /** Requests per second of each contender against the first, the median of the rounds' own ratios. */
+  /** Requests per second of each contender relative to the first: the median of the rounds' ratios. */
   ratios: number[];
-  /** The same of the CPU time of a request. Null where it cannot be read. */
+  /** CPU time of a request relative to the first contender; `null` if it cannot be read. */
   cpuRatios: (number | null)[];
 }
 
@@ -66,10 +69,10 @@ interface Outcome extends LoadResult {
 }
 
 /**
- * Measures contenders in turn, never two at a time, in as many rounds as asked for. Each round begins with another one,
- * so that none has the quiet of being first to itself; ratios are taken within a round, where noise hits all alike.
- * Rounds in which something else kept the machine busy are made up for by others, at most half as many as asked for; the
- * quietest count. What must add up, counts and failures, is added up over all of them.
+ * Measures contenders in turn, never two at a time, for the given number of rounds. Each round begins with another
+ * contender, so that none always runs first; ratios are taken within a round, where noise affects all alike. Rounds in
+ * which other processes used the machine are repeated, at most half the number of rounds; the quietest ones count.
+ * Counts and failures are summed over all rounds.
  */
 export async function compare(
   generator: LoadGenerator,
@@ -104,7 +107,7 @@ function quietRounds(rounds: readonly Round[]): number {
   return rounds.filter((round) => noise(round) <= NOISY_CORES).length;
 }
 
-/** Cores that others kept busy in a round's noisiest run; 0 where that is not known. */
+/** Cores that other processes used in a round's noisiest run; 0 if unknown. */
 function noise(round: Round): number {
   return Math.max(...round.map((outcome) => otherCores(outcome) ?? 0));
 }
@@ -128,8 +131,8 @@ async function runOnce(
 }
 
 /**
- * Waits until a server has done what it puts off: the next run would pay for it, and be it another server's.
- * @returns CPU time that it has used so far
+ * Waits until a server has completed its background work, which would otherwise affect the next run.
+ * @returns its CPU time so far
  */
 async function atRest(pid: number): Promise<number | null> {
   let last = cpuMicrosOf(pid);
@@ -142,7 +145,7 @@ async function atRest(pid: number): Promise<number | null> {
   return last;
 }
 
-/** @param counted what the medians are of; `all` is what counts and failures are added up over */
+/** @param counted the runs for medians; `all` is for sums of counts and failures */
 function figuresOf(counted: readonly Outcome[], all: readonly Outcome[]): Figures {
   const firstFailed = all.find(({ firstFailure }) => firstFailure !== null);
   return {

@@ -5,7 +5,7 @@ import { seedTimestamp } from "../seed.ts";
 import type { BenchTenant } from "../tenant.ts";
 import type { QueryRun } from "./query-client.ts";
 
-/** Buckets by their start; each as count by level, or its count alone under "". */
+/** Buckets by start time, each with counts by level, or its total under "". */
 type Counts = Map<string, Map<string, number>>;
 
 export interface BenchHistogram {
@@ -17,7 +17,7 @@ export interface BenchHistogram {
 
 const MINUTE_MS = 60_000;
 
-/** The histograms of the comparison in docs/benchmarks.md, with their answers worked out from what was sent. */
+/** The histograms of the comparison in docs/benchmarks.md, with expected results computed from what was sent. */
 export function benchHistograms(seed: Seed, tenant: BenchTenant): BenchHistogram[] {
   const asUser = { authorization: `Bearer ${tenant.accessToken}`, "x-workspace-id": tenant.workspaceId };
   const asKey = { authorization: `Bearer ${tenant.projects[0]?.key}` };

@@ -8,7 +8,7 @@ import { type Contender, compare, type Figures } from "./contender.ts";
 
 const BATCHES = [1, 50, 1000];
 const CONNECTIONS = [16, 64];
-/** The size of batch that is measured with an `Idempotency-Key`, too: the client library's default. */
+/** The size of batch that is also measured with an `Idempotency-Key`: the client library's default. */
 const KEYED_BATCH = 50;
 
 export interface IngestRow extends Figures {
@@ -17,28 +17,28 @@ export interface IngestRow extends Figures {
   connections: number;
   entriesPerSecond: number;
   cpuMicrosPerEntry: number | null;
-  /** With what the server did afterwards: batches on their way to the cold tier. */
+  /** Including the server's later work: moving batches to the cold tier. */
   allCpuMicrosPerEntry: number | null;
-  /** Entries per second against the floor's. */
+  /** Entries per second relative to the floor's. */
   ratioToFloor: number;
 }
 
 export interface IngestResults {
   rows: IngestRow[];
-  /** The most memory the service's process had in use, after all runs. */
+  /** Peak memory of the service's process after all runs. */
   peakMemoryMiB: number | null;
 }
 
 const FLOOR = "floor";
 export const SERVICE = "taffrail";
 const SERVICE_KEYED = "taffrail, Idempotency-Key";
-/** A steady load, not a burst: whatever comes in moves to the cold tier at once. */
+/** A steady load instead of a burst: entries move to the cold tier immediately. */
 const SERVICE_FLUSHING = "taffrail, to the cold tier";
-/** The size of batch that is measured so, and the bytes that the recent tier may hold then: the fewest there may be. */
+/** The size of batch in this measurement, and the minimum for the bytes of the recent tier. */
 const FLUSHED_BATCH = 1000;
 const FLUSHING_RECENT_BYTES = "10000";
 
-/** The service against the floor, for each size of batch and number of connections. */
+/** The service compared with the floor, for each size of batch and number of connections. */
 export async function benchIngest(
   workshop: Workshop,
   generator: LoadGenerator,
@@ -131,6 +131,6 @@ function serviceContender(name: string, { url, pid }: BenchServer, batch: number
 async function answerOf(url: string): Promise<Record<string, unknown>> {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}.`);
-  // SAFETY: the bench's own worker answers with an object.
+  // SAFETY: the bench's own worker returns an object.
   return (await answer.json()) as Record<string, unknown>;
 }

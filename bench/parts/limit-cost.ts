@@ -6,7 +6,7 @@ import { type BenchTenant, newTenant, storedEntries } from "../tenant.ts";
 import { type Contender, compare, type Figures } from "./contender.ts";
 
 const CONNECTIONS = 16;
-/** Rules that a workspace may set at most. */
+/** The maximum number of rules of a workspace. */
 const RULES = 100;
 
 const NAMES = { off: "limits switched off", default: "a default limit", rules: `${RULES} rules` } as const;
@@ -15,11 +15,11 @@ const SETTINGS: readonly Setting[] = ["off", "default", "rules"];
 
 export interface LimitCostRow extends Figures {
   name: string;
-  /** CPU time of a request against the same with limits switched off, the median of the rounds' own ratios. */
+  /** CPU time of a request relative to one with limits switched off: the median of the rounds' ratios. */
   cpuRatio: number | null;
 }
 
-/** What exact limits cost an admitted request: one entry a request, the cheapest one there is, against none at all. */
+/** The cost of exact limits for an admitted request of one entry, the cheapest one, compared with no limits. */
 export async function benchLimitCost(
   workshop: Workshop,
   generator: LoadGenerator,
@@ -56,7 +56,7 @@ function contenderOf({ url, pid }: BenchServer, setting: Setting): Contender {
   };
 }
 
-/** Rules for other projects, and as the last one that which the requests fall under. */
+/** Rules for other projects, and as the last one the rule that matches the requests. */
 async function setRules(url: string, { workspaceId, accessToken }: BenchTenant, projectId: string): Promise<void> {
   const others = Array.from({ length: RULES - 1 }, (_, at) => `proj_${String(at).padStart(12, "0")}`);
   const rules = [...others, projectId].map((id) => ({ method: "*", path: `/logger/${id}/log`, limit: 1_000_000 }));

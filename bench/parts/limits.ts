@@ -6,7 +6,7 @@ import { type Contender, compare, type Figures } from "./contender.ts";
 
 const CONNECTIONS = 16;
 
-/** What a request does: nothing, an empty call of the address object, or the exact limit check of that object. */
+/** The work of a request: nothing, an empty call of the address object, or the exact limit check of that object. */
 const ACTIONS = ["none", "empty", "check"] as const;
 type Action = (typeof ACTIONS)[number];
 
@@ -17,7 +17,7 @@ export interface LimitsRow extends Figures {
   name: string;
 }
 
-/** What an exact limit check, durable before the answer, costs over an object call that does nothing. */
+/** The cost of an exact limit check, durable before the response, over an empty call of an object. */
 export async function benchLimits(
   workshop: Workshop,
   generator: LoadGenerator,

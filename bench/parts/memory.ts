@@ -5,31 +5,34 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { ROOT } from "../../scripts/lib/paths.ts";
 
-/** What an isolate has on Cloudflare, code and all (https://developers.cloudflare.com/workers/platform/limits/#memory). */
+/**
+ * Memory of an isolate on Cloudflare, including code
+ * (https://developers.cloudflare.com/workers/platform/limits/#memory).
+ */
 export const ISOLATE_MIB = 128;
 
-/** What one load of `npm run test:memory` took. */
+/** Memory during one load of `npm run test:memory`. */
 export interface LoadMemory {
   load: string;
-  /** The most that the service's isolate held, garbage included: V8's heap, and ArrayBuffers. */
+  /** Peak memory of the service's isolate, garbage included: V8's heap and ArrayBuffers. */
   heapMiB: number;
   buffersMiB: number;
-  /** Both after the load, and after a collection. */
+  /** Both after the load and a garbage collection. */
   liveMiB: number;
-  /** How far the process rose over an idle one: simulators, SQLite and the allocator's free pages included. */
+  /** Increase of the process over an idle one, including simulators, SQLite and the allocator's free pages. */
   processMiB: number;
   seconds: number;
-  /** Of another workspace, meanwhile. */
+  /** Requests of another workspace in the meantime. */
   slowestWriteMs: number;
 }
 
 export interface MemoryResults {
   loads: LoadMemory[];
-  /** What it said of answers and counts that were wrong; null when there was nothing. */
+  /** The reported wrong responses and counts; `null` if there were none. */
   wrong: string | null;
 }
 
-/** Runs `npm run test:memory` and takes its figures. */
+/** Runs `npm run test:memory` and reads its figures. */
 export async function benchMemory(): Promise<MemoryResults> {
   const directory = mkdtempSync(path.join(tmpdir(), "taffrail-memory-"));
   const out = path.join(directory, "memory.json");
@@ -42,7 +45,7 @@ export async function benchMemory(): Promise<MemoryResults> {
     });
     await once(child, "close");
     const failures = said.split("\n").filter((line) => /FAILED|THE RUNTIME HAS ENDED/.test(line));
-    // SAFETY: the script writes such a list where it comes to its end.
+    // SAFETY: the script writes such a list when it completes.
     const loads = failures.some((line) => line.includes("ENDED"))
       ? []
       : (JSON.parse(readFileSync(out, "utf8")) as LoadMemory[]);

@@ -3,7 +3,7 @@ import type { Seed } from "../load/protocol.ts";
 import { hasRareText, hasRareTicket, hasTrace, RARE_TEXT, RARE_TICKET, seedTimestamp } from "../seed.ts";
 import type { BenchTenant } from "../tenant.ts";
 
-/** An entry by what it is known by. */
+/** The identity of an entry. */
 export interface Row {
   projectId: string;
   seq: number;
@@ -13,16 +13,16 @@ export interface BenchQuery {
   name: string;
   headers: Record<string, string>;
   filters: Record<string, unknown>;
-  /** Rows asked for; the query is over when it has them. */
+  /** Requested rows; the query ends when it has them. */
   limit: number;
-  /** The one right answer, newest first. */
+  /** The only correct response, newest first. */
   expected: readonly Row[];
 }
 
 const LIMIT = 100;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The queries of the comparison in docs/benchmarks.md, with their answers worked out from what was sent. */
+/** The queries of the comparison in docs/benchmarks.md, with expected results computed from what was sent. */
 export function benchQueries(seed: Seed, tenant: BenchTenant): BenchQuery[] {
   const asKey = keyHeaders(tenant, 0);
   const asUser = { authorization: `Bearer ${tenant.accessToken}`, "x-workspace-id": tenant.workspaceId };
@@ -100,7 +100,7 @@ function keyHeaders(tenant: BenchTenant, project: number): Record<string, string
 
 type Match = (project: number, index: number) => boolean;
 
-/** The newest entries that match: from each project at most as many as are asked for, then the newest of all those. */
+/** The newest matching entries: from each project at most the requested number, then the newest of all of them. */
 function newest(
   seed: Seed,
   tenant: BenchTenant,

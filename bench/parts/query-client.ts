@@ -9,16 +9,16 @@ const answerSchema = z.object({
   }),
 });
 
-/** One run of a query, to its end. */
+/** One complete run of a query. */
 export interface QueryRun {
-  /** From the first request to the last byte of the last answer. */
+  /** From the first request to the last byte of the last response. */
   tookMs: number;
   requests: number;
-  /** Null when it gave just the right rows in the right order. */
+  /** `null` if the response had exactly the right rows in the right order. */
   wrong: string | null;
 }
 
-/** One query to its end: an answer whose budget ran out before it was complete is gone on with. */
+/** Runs one query to its end: continues a partial response whose budget ran out. */
 export async function runQuery(url: string, query: BenchQuery): Promise<QueryRun> {
   const rows: Row[] = [];
   let cursor: string | null = null;

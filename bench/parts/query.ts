@@ -17,17 +17,17 @@ import { type UnderQueries, underQueries } from "./under-queries.ts";
 const PROJECTS = 10;
 const SPAN_MS = 6 * 60 * 60 * 1000;
 
-/** Each query is repeated this often, or until its time is up, but never less than the least. */
+/** Each query is repeated this often, or until its time is up, but at least the minimum number of times. */
 const MOST_RUNS = 50;
 const LEAST_RUNS = 10;
 const SECONDS_A_QUERY = 8;
 
-/** Bytes as stored of an entry in the recent tier, for telling how many of them lie there. */
+/** Stored bytes of an entry in the recent tier, to compute how many are there. */
 const RECENT_ENTRY_BYTES = 48;
-/** The part of all entries that lies in the recent tier at most, where there are two tiers. */
+/** The maximum share of all entries in the recent tier, if there are two tiers. */
 const RECENT_SHARE = 0.1;
 
-/** Whether everything lies in the workspace object, or nine tenths in D1. */
+/** Whether all entries are in the workspace object, or nine tenths in D1. */
 export type Tiers = "recent" | "both";
 
 export interface QueryRow {
@@ -35,34 +35,36 @@ export interface QueryRow {
   runs: number;
   medianMs: number;
   p99Ms: number;
-  /** Rows or buckets found; checked one by one against what was sent. */
+  /** Rows or buckets found, each compared with what was sent. */
   rows: number;
-  /** Requests it took: more than one when the service's budget ended a request before the query was complete. */
+  /** Number of requests; more than one if the service's budget ended a request before the query was complete. */
   requests: number;
-  /** Null when every run gave just the right rows in the right order. */
+  /** `null` if every run returned exactly the right rows in the right order. */
   wrong: string | null;
 }
 
 export interface QueryResults {
   entries: number;
-  /** How many of them lay in D1. */
+  /** Number of entries in D1. */
   cold: number;
-  /** Bytes of D1's database file for each of those; null where there are none. */
+  /** Bytes of D1's database file for each entry in it; `null` without such entries. */
   coldBytesPerEntry: number | null;
-  /** Entries stored per second while they were sent, one connection a project; the making of entries limits it, too. */
+  /**
+   * Entries stored per second while they were sent with one connection a project. Creating the entries limits it, too.
+   */
   seedEntriesPerSecond: number;
-  /** Bytes of the whole data directory for each entry, write-ahead logs included. */
+  /** Bytes of the whole data directory for each entry, including write-ahead logs. */
   bytesPerEntry: number;
-  /** The most memory the service's process had in use. */
+  /** Peak memory of the service's process. */
   peakMemoryMiB: number | null;
   rows: QueryRow[];
   /** Ingest while the queries run in a loop; only with two tiers. */
   underQueries: UnderQueries | null;
-  /** What went wrong with storing; null when all that was sent is there. */
+  /** The problem with storing; `null` if everything sent is stored. */
   wrong: string | null;
 }
 
-/** Queries by one client over entries of one workspace, the answers checked against what is known to be there. */
+/** Queries by one client over entries of one workspace. Responses are compared with the known content. */
 export async function benchQuery(
   workshop: Workshop,
   generator: LoadGenerator,
@@ -122,7 +124,7 @@ function settingsOf(tiers: Tiers, entries: number): Record<string, string> {
   return { RECENT_MAX_BYTES: String(Math.max(10_000, bytes)), RECENT_MAX_AGE_SECONDS: String(seconds) };
 }
 
-/** Waits until nothing more moves to D1. @returns the entries that are there */
+/** Waits until nothing more moves to D1. @returns the number of entries in it */
 async function settled(url: string, { accessToken: token, workspaceId }: BenchTenant): Promise<number> {
   for (let last = -1; ; ) {
     await setTimeout(3000);
@@ -141,7 +143,7 @@ async function storedInAll(url: string, tenant: BenchTenant): Promise<number> {
   return total;
 }
 
-/** A query or histogram that is ready to be run, again and again. */
+/** A query or histogram that can be run repeatedly. */
 export interface Runnable {
   name: string;
   rows: number;
@@ -166,7 +168,7 @@ async function measure({ name, rows, run }: Runnable): Promise<QueryRow> {
   const times: number[] = [];
   let wrong: string | null = null;
   let requests = 0;
-  // Once without the clock: the first query after much ingest reads the index of batches from disk.
+  // Once without measurement, because the first query after much ingest reads the index of batches from disk.
   await run();
   const until = performance.now() + SECONDS_A_QUERY * 1000;
   while (times.length < LEAST_RUNS || (times.length < MOST_RUNS && performance.now() < until)) {

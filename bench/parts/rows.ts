@@ -8,12 +8,12 @@ import { type BenchTenant, newTenant } from "../tenant.ts";
 const BATCH = 50;
 const BATCHES = 1000;
 const HOUR_MS = 60 * 60 * 1000;
-/** Hours until all that a batch leaves behind has had its time: receipts live 24, counters 1. */
+/** Hours until everything a batch leaves behind has expired: receipts after 24, counters after 1. */
 const HOURS = 26;
-/** Housekeeping steps that follow each other until nothing is left; far more than it takes. */
+/** Maximum number of consecutive housekeeping steps, far more than necessary. */
 const MOST_STEPS = 200;
 
-/** Paces of one sender. Slower is dearer: what is written once a second or a minute serves fewer batches. */
+/** Rates of one sender. Slower ones cost more, because rows written once a second or a minute serve fewer batches. */
 const PACES = [
   { name: "one after the other", betweenMs: 0 },
   { name: "one a second", betweenMs: 1000 },
@@ -23,24 +23,24 @@ const PACES = [
 export interface RowsRow {
   pace: string;
   entries: number;
-  /** Rows written for each entry, with everything that is deleted later. */
+  /** Rows written for each entry, including later deletions. */
   rowsPerEntry: number;
-  /** The same, by table, and `(alarm)` for alarms set. */
+  /** Rows written by table, with `(alarm)` for alarms set. */
   byTable: Record<string, number>;
-  /** What did not go as it must; null when all was stored and all was deleted. */
+  /** The problem; `null` if everything was stored and deleted. */
   wrong: string | null;
 }
 
 /**
  * Counts rows written by batches of 50 with an `Idempotency-Key`, sent by one client without concurrency, so that none
- * shares a commit: from the first batch to the day after, when receipts and counters have been swept and the batches
- * have been deleted. Between batches the service's clock is moved, so a day takes seconds.
+ * shares a commit: from the first batch to the day after, when receipts and counters were swept and the batches were
+ * deleted. The service's clock is moved between batches, so a day takes seconds.
  */
 export async function benchRows(workshop: Workshop, report: (row: RowsRow) => void): Promise<RowsRow[]> {
   const worker = await workshop.bundle("rows", "service");
   const rows: RowsRow[] = [];
   for (const { name, betweenMs } of PACES) {
-    // A server each: the one before lives in a later day by now.
+    // A separate server for each, because the clock of the previous one is on a later day.
     const server = await workshop.startService(worker);
     const row = await countRows(server, name, betweenMs);
     await server.stop();
@@ -71,7 +71,7 @@ async function countRows(server: BenchServer, pace: string, betweenMs: number): 
 
 const receiptSchema = z.object({ data: z.object({ lastSeq: z.int() }) });
 
-/** @returns the entries stored, by the last receipt: `seq` has no gap */
+/** @returns the number of stored entries, by the last receipt: `seq` has no gap */
 async function sendAll({ url }: BenchServer, tenant: BenchTenant, betweenMs: number): Promise<number> {
   let stored = 0;
   const [{ id, key } = { id: "", key: "" }] = tenant.projects;
@@ -87,7 +87,7 @@ async function sendAll({ url }: BenchServer, tenant: BenchTenant, betweenMs: num
   return stored;
 }
 
-/** Lets a day go by, an hour and its housekeeping at a time; deletes the batches; gives the rows that are still there. */
+/** Lets a day pass in hours with their housekeeping, deletes the batches, and returns the rows that are left. */
 async function live(object: string, userId: string, project: string): Promise<number> {
   for (let hour = 0; hour < HOURS; hour++) await numbers(`${object}/alarm`, HOUR_MS);
   await (await fetch(`${object}/remove/${userId}/${project}`)).text();
@@ -101,6 +101,6 @@ async function live(object: string, userId: string, project: string): Promise<nu
 async function numbers(url: string, advanceMs = 0): Promise<Record<string, number>> {
   const answer = await fetch(url, { headers: { "x-bench-advance": String(advanceMs) } });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}.`);
-  // SAFETY: the bench's own worker answers with numbers by name.
+  // SAFETY: the bench's own worker returns numbers by name.
   return (await answer.json()) as Record<string, number>;
 }

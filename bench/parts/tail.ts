@@ -10,7 +10,7 @@ import { newTenant, storedEntries } from "../tenant.ts";
 
 const BATCH = 50;
 const CONNECTIONS = 8;
-/** Entries a second that the workspace takes, as the target has it; and how many tails follow them. */
+/** Entries a second of the target, and the number of tails that follow them. */
 const RATES = [
   { entriesPerSecond: 5000, tails: 0 },
   { entriesPerSecond: 5000, tails: 1 },
@@ -19,22 +19,25 @@ const RATES = [
 
 export interface TailRow {
   tails: number;
-  /** What was aimed at, and what was reached. */
+  /** The target and the result. */
   aimedEntriesPerSecond: number;
   entriesPerSecond: number;
   ingestP50Ms: number;
   ingestP99Ms: number;
-  /** From the 201's arrival at the sender to the entry's at a tail, over all tails. Null without tails. */
+  /**
+   * From the arrival of the 201 at the sender to the arrival of the entry at a tail, over all tails; `null` without
+   * tails.
+   */
   latencyMedianMs: number | null;
   latencyP99Ms: number | null;
-  /** Tails that got every entry once. */
+  /** Tails that received every entry once. */
   complete: number;
   failed: number;
-  /** Null when nothing was missing, doubled or refused. */
+  /** `null` if nothing was missing, duplicated or refused. */
   wrong: string | null;
 }
 
-/** A workspace that takes entries at a fixed rate, with and without tails. */
+/** A workspace with entries at a fixed rate, with and without tails. */
 export async function benchTail(
   workshop: Workshop,
   generator: LoadGenerator,
@@ -43,7 +46,8 @@ export async function benchTail(
 ): Promise<TailRow[]> {
   const server = await workshop.startService();
   const measured = RATES.map((): TailRow[] => []);
-  // Not counted: otherwise the first row, which the others are compared with, is that of a server that has just started.
+  // Not counted. Otherwise the first row, which the others are compared with, would be that of a server that has just
+  // started.
   await measure(server, generator, 5000, 1, 1);
   for (let round = 0; round < rounds; round++) {
     for (const [place, { entriesPerSecond, tails }] of RATES.entries()) {
@@ -56,7 +60,7 @@ export async function benchTail(
   return measured.flatMap(middleOf);
 }
 
-/** Of the rounds of one number of tails: the medians, and the worst of what must not be otherwise. */
+/** Medians of the rounds with one number of tails, and the worst of what must not vary. */
 function middleOf(rows: readonly TailRow[]): TailRow[] {
   const [first] = rows;
   if (!first) return [];
@@ -107,7 +111,7 @@ async function measure(
   // SAFETY: the child answers `close` with its result.
   const { tails } = (await ask({ kind: "close", lastSeq })) as TailsResult;
   child.disconnect();
-  // The project is new, so its first entry is every tail's first one.
+  // The project is new, so every tail starts with its first entry.
   const incomplete = tails.filter(({ last, ended }) => last !== lastSeq || ended !== null);
   const [wrong] = incomplete;
   const latencies = latenciesOf(sent.acks, tails);
@@ -127,7 +131,7 @@ async function measure(
   };
 }
 
-/** Of each tail and answer. Negative where the tail had the entries before the sender had its answer. */
+/** For each tail and response. Negative if the tail received the entries before the sender got its response. */
 function latenciesOf(acks: PaceResult["acks"], tails: TailsResult["tails"]): number[] {
   const bySeq = acks.toSorted(([a], [b]) => a - b);
   const latencies: number[] = [];

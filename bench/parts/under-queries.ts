@@ -10,18 +10,18 @@ const BATCH = 50;
 const CONNECTIONS = 16;
 const WARM_MS = 500;
 
-/** Ingest beside queries that one client runs in a loop, against the same ingest alone. */
+/** Ingest while one client runs queries in a loop, compared with the same ingest alone. */
 export interface UnderQueries {
   aloneEntriesPerSecond: number;
   besideEntriesPerSecond: number;
-  /** Median of the rounds' own ratios. */
+  /** Median of the rounds' ratios. */
   ratio: number;
-  /** Queries answered while it ran. */
+  /** Queries answered in the meantime. */
   queries: number;
   failed: number;
 }
 
-/** To be called last: what it stores changes the answers. */
+/** Call this last, because the entries that it stores change query results. */
 export async function underQueries(
   generator: LoadGenerator,
   server: BenchServer,

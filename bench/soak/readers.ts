@@ -4,16 +4,16 @@ import { call } from "../../test/support/api.ts";
 import type { BenchProject } from "../tenant.ts";
 
 const TAILS = 4;
-/** Entries between two acknowledgements: a tail has to send one at least every 1,000. */
+/** Entries between two acknowledgements; the maximum for a tail is 1,000. */
 const ACK_EVERY = 500;
-/** Milliseconds in which tails may come to the newest entry when all is over. */
+/** Maximum milliseconds until tails reach the newest entry at the end. */
 const CATCH_UP_MS = 60_000;
-/** Milliseconds from an answer to the next request of the same kind. */
+/** Milliseconds from a response to the next request of the same kind. */
 const REST_MS = 100;
 
 export interface Figures {
   latencies: number[];
-  /** Answers by status. */
+  /** Number of responses by status. */
   answers: Record<string, number>;
 }
 
@@ -22,7 +22,7 @@ interface Page {
   complete: boolean;
 }
 
-/** Slow queries, histograms, contexts and tails of one project, each in a loop. What they answer is checked. */
+/** Slow queries, histograms, contexts and tails of one project, each in a loop. All responses are verified. */
 export class Readers {
   readonly figures = new Map<string, Figures>();
   readonly #url: string;
@@ -57,7 +57,7 @@ export class Readers {
     await Promise.all(this.#loops);
   }
 
-  /** Waits for the tails. @returns what was wrong */
+  /** Waits for the tails. @returns the problems found */
   async finish(lastSeq: number): Promise<string[]> {
     const giveUpAt = performance.now() + CATCH_UP_MS;
     while (performance.now() < giveUpAt && this.#tails.some(({ place }) => place < lastSeq)) await wait(100);
@@ -104,7 +104,7 @@ export class Readers {
     return status;
   }
 
-  /** A page by time; what it holds has each `seq` once. */
+  /** A page by time, which must contain each `seq` once. */
   async #newest(): Promise<number> {
     const { status, data } = await this.#ask<Page>("/logger/query", { pagination: { limit: 1000 } });
     const seqs = data?.logs.map(({ seq }) => seq) ?? [];
@@ -112,7 +112,10 @@ export class Readers {
     return status;
   }
 
-  /** All of the project: no fewer entries than before, and no more than afterwards. A receipt states the exact number. */
+  /**
+   * All of the project: at least as many entries as before, and at most as many as afterwards. A receipt states the
+   * exact number.
+   */
   async #histogram(filters: object): Promise<number> {
     const before = await this.#sendOne();
     const { status, data } = await this.#ask<{ total: number; complete: boolean }>("/logger/stats", {
@@ -146,7 +149,7 @@ export class Readers {
   }
 }
 
-/** One tail from the first entry on, which takes every `seq` in order. */
+/** One tail from the first entry on, which verifies every `seq` in order. */
 class SoakTail {
   place = 0;
   fault: string | null = null;
@@ -170,7 +173,7 @@ class SoakTail {
   }
 
   #take(text: string): void {
-    // SAFETY: the frames' shape is the contract's; an entry out of place is a fault below.
+    // SAFETY: the frames' shape is the contract's; an entry out of order is a fault below.
     const frame = JSON.parse(text) as { type: string; entries?: { seq: number }[] };
     for (const { seq } of frame.entries ?? []) {
       if (seq !== this.place + 1) this.fault ??= `${seq} came after ${this.place}`;

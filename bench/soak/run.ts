@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- --minutes 10 --rate 5000`: ingest at a steady rate beside slow queries, histograms, contexts and tails,
- * as `npm start` serves them. A third of the time ingest runs alone, so that its p99 can be compared. Exit code 1 where a
- * request was not answered as it had to be, or a tail or a query missed an entry.
+ * `npm run soak -- --minutes 10 --rate 5000`: ingest at a steady rate beside slow queries, histograms, contexts and
+ * tails, as `npm start` serves them. For a third of the time ingest runs alone, to compare its p99. Exits with 1 if a
+ * response was wrong, or a tail or a query missed an entry.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -22,21 +22,21 @@ const minutes = Number(values.minutes ?? 10);
 /** Entries a second, and in each request. */
 const rate = Number(values.rate ?? 5000);
 const batch = Number(values.batch ?? 50);
-/** Milliseconds of a stretch with or without readers. */
+/** Milliseconds of a window with or without readers. */
 const windowMs = Number(values.window ?? 20) * 1000;
-/** RECENT_MAX_BYTES: smaller than the default, the flush takes its steps all the time. */
+/** RECENT_MAX_BYTES: below the default, so that the flush runs all the time. */
 const recent = values.recent === undefined ? {} : { RECENT_MAX_BYTES: values.recent };
 if (!(minutes > 0 && rate > 0 && batch >= 1 && windowMs >= 1000)) {
   console.error("npm run soak -- [--minutes 10] [--rate 5000] [--batch 50] [--window 20] [--recent bytes]");
   process.exit(2);
 }
 
-/** Of three windows the first has no readers. */
+/** The first of three windows has no readers. */
 const PERIOD = 3;
 const SAMPLE_MS = 5000;
 const CONNECTIONS = 32;
 
-// The server is a process group of its own: it ends with an exit, and would outlive a signal.
+// The server is a separate process group and would outlive a signal, so signals exit the process instead.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 interface Window {

@@ -13,7 +13,7 @@ import { type ColdFill, type ColdRun, coldBatches } from "../cold-data.ts";
 
 const WORKSPACE = "ws_000000000001";
 
-/** Segments in D1, and what reading them takes, all inside one worker. */
+/** Segments in D1, and the time of reading them, all inside one worker. */
 /** `startWorker` binds its socket to this name. */
 export const direct = {
   async fetch(request, env): Promise<Response> {
@@ -39,7 +39,7 @@ export const direct = {
 export default direct;
 
 async function fill(writer: SegmentWriter, part: ColdFill) {
-  // Made before the clock starts: entries cost about as much to make up as to encode.
+  // Created before the measurement, because creating entries costs about as much as encoding them.
   const batches = [...coldBatches(part)];
   const range = { firstSeq: part.firstSeq, lastSeq: part.firstSeq + part.count - 1 };
   const startedAt = performance.now();
@@ -106,7 +106,7 @@ function refuse(): never {
   throw new Error("A stored line is no entry.");
 }
 
-/** Entries of these segments that pass; of each only the last frame where `tail` is wanted. */
+/** Entries of these segments that pass; with `tail`, only those of each segment's last block. */
 async function scan(
   store: SegmentStore,
   found: FoundSegment[],

@@ -5,8 +5,8 @@ interface Env {
 }
 
 /**
- * The least a durable ingest can do on this runtime: one call of an object, one row with the body as it came. It reads
- * nothing of the body, knows no key and no limit. What the service does beyond this is what its numbers are held against.
+ * The minimum of a durable ingest on this runtime: one call of an object, and one row with the body as received. It
+ * reads nothing of the body, and has no keys or limits. The service's figures are compared with it.
  */
 export class FloorObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
@@ -26,13 +26,13 @@ export class FloorObject extends DurableObject<Env> {
     return Number(this.#sql.exec("SELECT COUNT(*) AS bodies FROM bodies").one().bodies);
   }
 
-  /** Frees the disk: raw bodies of one run are up to a gigabyte. The object is of no use afterwards. */
+  /** Frees the disk, because raw bodies of one run have up to a gigabyte. The object is unusable afterwards. */
   async drop(): Promise<void> {
     await this.ctx.storage.deleteAll();
   }
 }
 
-/** `POST /append/<name>` stores the body; `/count/<name>` and `/drop/<name>` take any method. */
+/** `POST /append/<name>` stores the body; `/count/<name>` and `/drop/<name>` accept any method. */
 export const direct = {
   async fetch(request, env) {
     const [, action, name = ""] = new URL(request.url).pathname.split("/");

@@ -6,7 +6,7 @@ interface Env {
   ADDRESSES: DurableObjectNamespace<AddressObject>;
 }
 
-/** The largest limit there is, so that nothing is refused. */
+/** The maximum limit, so that nothing is refused. */
 const LIMIT = { limit: 1_000_000, windowSeconds: 60 } as const;
 
 /** One request, one call of the same object: `GET /check/<name>` counts, `GET /empty/<name>` does nothing. */

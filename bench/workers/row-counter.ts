@@ -1,18 +1,18 @@
 const TABLE = /\b(?:INTO|UPDATE|FROM)\s+(\w+)/i;
 
-/** What `setAlarm` counts under: the platform bills each call as one row written. */
+/** The table name for `setAlarm`, each call of which the platform bills as one row written. */
 const ALARM = "(alarm)";
 
 const counters = new WeakMap<SqlStorage, RowCounter>();
 
 /**
- * Adds up `rowsWritten` of every statement that one object runs, by table, index rows included.
- * It hooks into the runtime's prototypes: the object's class takes no stand-in for its storage.
+ * Sums `rowsWritten` of every statement that one object runs, by table, including index rows. Patches the runtime's
+ * prototypes, because the object's class accepts no substitute for its storage.
  */
 export class RowCounter {
   readonly #rows = new Map<string, number>();
 
-  /** The counter of an object's storage, in use from now on. */
+  /** Starts the counter of an object's storage. */
   static of(storage: DurableObjectStorage): RowCounter {
     hook(storage);
     const counter = counters.get(storage.sql) ?? new RowCounter();
@@ -28,7 +28,7 @@ export class RowCounter {
     if (rows > 0) this.#rows.set(table, (this.#rows.get(table) ?? 0) + rows);
   }
 
-  /** A statement with RETURNING writes as it is read; by the end of the turn it has been. */
+  /** A statement with RETURNING writes while it is read, and has finished by the end of the turn. */
   addLater(statement: string, cursor: SqlStorageCursor<Record<string, SqlStorageValue>>): void {
     const table = TABLE.exec(statement)?.[1] ?? "(other)";
     queueMicrotask(() => this.add(table, cursor.rowsWritten));

@@ -4,9 +4,9 @@ import { direct as service } from "../../src/worker.ts";
 import { RowCounter } from "./row-counter.ts";
 
 /**
- * The whole service, on the bindings of its own wrangler.toml, with two additions: every row that a workspace object
- * writes is counted as the platform would bill it, and the clock can be moved, so that a day's housekeeping can be
- * counted, too. Never deployed.
+ * The whole service, with the bindings of its wrangler.toml and two additions: every row that a workspace object writes
+ * is counted as the platform would bill it, and the clock can be moved, so that a day's housekeeping is counted, too.
+ * Never deployed.
  */
 
 export { AddressObject } from "../../src/objects/address/address.ts";
@@ -32,12 +32,12 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     return this.#rows.byTable();
   }
 
-  /** What the alarm would do now; the runtime's own keeps to the real clock. */
+  /** Runs the alarm's work now, because the runtime's alarm uses the real clock. */
   async houseKeep(): Promise<void> {
     await this.alarm();
   }
 
-  /** Rows there are now in the tables that ingest adds to. */
+  /** Current rows in the tables that ingest writes to. */
   async held(): Promise<Record<string, number>> {
     const { sql } = this.ctx.storage;
     return Object.fromEntries(
@@ -51,8 +51,9 @@ interface RowsEnv extends Env {
 }
 
 /**
- * Beside the service's own routes: `GET /bench/<workspaceId>/<rows | held | alarm>` and
- * `GET /bench/<workspaceId>/remove/<userId>/<projectId>`. A header `X-Bench-Advance` moves the clock first, by milliseconds.
+ * Besides the service's routes: `GET /bench/<workspaceId>/<rows | held | alarm>` and `GET
+ * /bench/<workspaceId>/remove/<userId>/<projectId>`. The header `X-Bench-Advance` moves the clock first, by
+ * milliseconds.
  */
 export const direct = {
   async fetch(request, env, ctx) {

@@ -2,8 +2,8 @@ import { Cascade } from "../../src/limits/cascade.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
 
 /**
- * The whole service, on the bindings of its own wrangler.toml, with limits switched off: every request is admitted without
- * looking for its rule, its counter or the disk. What the service costs beyond this is what exact limits cost. Never deployed.
+ * The whole service, with the bindings of its wrangler.toml and limits switched off: every request is admitted without
+ * reading its rule, its counter or the disk. The difference to the service is the cost of exact limits. Never deployed.
  */
 
 export { AddressObject } from "../../src/objects/address/address.ts";

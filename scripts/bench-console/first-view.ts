@@ -7,7 +7,7 @@ export interface FirstViewFigures {
   /** Milliseconds from the start of the navigation, one for each run, sorted. */
   rows: number[];
   interactive: number[];
-  /** Milliseconds from a key to the frame that shows what it did. */
+  /** Milliseconds from a key press to the frame that shows its effect. */
   key: number[];
 }
 
@@ -17,7 +17,7 @@ interface Seen {
   key: number;
 }
 
-/** Opens the explorer again and again: with nothing kept by the browser, and with its files kept. */
+/** Opens the explorer repeatedly: with an empty cache, and with cached files. */
 export async function benchFirstView(
   browser: Browser,
   url: string,
@@ -63,8 +63,9 @@ export async function benchFirstView(
 }
 
 /**
- * Runs in the page before its own scripts. Rows are there in the first frame painted with one. Interactive is when the main
- * thread is free after that: the end of the last long task (over 50 ms) that was under way or followed within 100 ms.
+ * Runs in the page before its own scripts. Rows are visible in the first frame painted with one. The page is
+ * interactive when the main thread is free after that: at the end of the last long task (over 50 ms) that was running
+ * or followed within 100 ms.
  */
 function watchForRows(): void {
   let rows = 0;
@@ -80,7 +81,7 @@ function watchForRows(): void {
       requestAnimationFrame(look);
       return;
     }
-    // A message is answered after the frame has been painted.
+    // A message is handled after the frame was painted.
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       rows = performance.now();

@@ -3,25 +3,25 @@ import type { Tenant } from "../../test/support/api.ts";
 import { type TracedTasks, traced } from "./trace.ts";
 import { logsOf, signedIn } from "./world.ts";
 
-/** Rows of one answer: the most that the API gives, so that loading all of them takes seconds. The page asks for fewer. */
+/** Rows of one response: the API's maximum, so that loading all of them takes seconds. The page requests fewer. */
 const PAGE = 1000;
 
 export interface ScrollFigures extends TracedTasks {
   way: string;
   rows: number;
   frames: number;
-  /** Milliseconds between two frames at most. */
+  /** Maximum milliseconds between two frames. */
   longestGap: number;
 }
 
-/** Ways through the list, in pixels a frame. */
+/** Scroll speeds, in pixels a frame. */
 const WAYS = [
-  // A list of 100,000 rows is 3.2 million pixels high: from end to end in some 600 frames, all rows new in each.
+  // A list of 100,000 rows is 3.2 million pixels high: from end to end in some 600 frames, with new rows in each.
   { name: "top to bottom, 5,000 px a frame", step: 5000, frames: Number.POSITIVE_INFINITY },
   { name: "as fast as a hand, 400 px a frame", step: 400, frames: 600 },
 ] as const;
 
-/** Loads all rows into the explorer's list and scrolls through it under a trace. */
+/** Loads all rows into the explorer's list and scrolls through it with a trace. */
 export async function benchScroll(
   browser: Browser,
   url: string,
@@ -48,7 +48,7 @@ export async function benchScroll(
   return figures;
 }
 
-/** Goes to the end of the list until it says how many there are in all. */
+/** Scrolls to the end of the list until the page states the total number. */
 async function loadAll(page: Page, count: number): Promise<void> {
   await page.evaluate(async (count) => {
     const list = document.querySelector("[data-list]");
@@ -63,7 +63,7 @@ async function loadAll(page: Page, count: number): Promise<void> {
   }, count);
 }
 
-/** Runs in the page: scrolls on in every frame, and watches how far apart the frames are. */
+/** Runs in the page: scrolls in every frame, and records the time between frames. */
 async function scrollThrough(way: { step: number; frames: number }): Promise<{ frames: number; longestGap: number }> {
   const list = document.querySelector("[data-list]");
   if (list === null) throw new Error("there is no list");

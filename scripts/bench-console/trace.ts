@@ -1,10 +1,10 @@
 import type { Browser, Page } from "playwright-core";
 
-/** What the page's main thread did between two marks. */
+/** Activity of the page's main thread between two marks. */
 export interface TracedTasks {
-  /** Milliseconds of the longest task by the clock, which other work on the machine lengthens ... */
+  /** Milliseconds of the longest task by the clock, which other processes on the machine lengthen. */
   longest: number;
-  /** ... and of the processor's time, which it does not. */
+  /** Milliseconds of the longest task by CPU time, which they do not. */
   longestCpu: number;
   tasks: number;
 }
@@ -23,16 +23,16 @@ interface TraceEvent {
 const CATEGORIES = ["blink.user_timing", "disabled-by-default-devtools.timeline", "devtools.timeline"];
 const MARKS = { start: "bench-start", end: "bench-end" } as const;
 
-/** Runs something in the page under a trace. */
+/** Runs something in the page with a trace. */
 export async function traced<T>(browser: Browser, page: Page, run: () => Promise<T>): Promise<[T, TracedTasks]> {
-  // The garbage of what was done before is not part of it.
+  // Collects earlier garbage, which is not part of the measurement.
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("HeapProfiler.collectGarbage");
   await browser.startTracing(page, { categories: CATEGORIES });
   await mark(page, MARKS.start);
   const result = await run();
   await mark(page, MARKS.end);
-  // SAFETY: the format of a trace, see the Trace Event Format document; what is no such event has none of the names below.
+  // SAFETY: the format of a trace, see the Trace Event Format document; other events lack the names below.
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString("utf8")) as { traceEvents: TraceEvent[] };
   return [result, tasksBetweenMarks(traceEvents)];
 }
@@ -47,7 +47,7 @@ function tasksBetweenMarks(events: readonly TraceEvent[]): TracedTasks {
   const start = events.find(({ name }) => name === MARKS.start);
   const end = events.find(({ name }) => name === MARKS.end);
   if (!start || !end) throw new Error("The trace has no marks.");
-  // The marks were made on the page's main thread, so it is the one they name.
+  // The marks were made on the page's main thread, so they identify it.
   const tasks = events.filter(
     ({ name, ph, pid, tid, ts }) =>
       name === "RunTask" && ph === "X" && pid === start.pid && tid === start.tid && ts >= start.ts && ts <= end.ts,

@@ -1,11 +1,11 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { asUser, call, createTenant, type Tenant } from "../../test/support/api.ts";
 
-/** Entries of one request; the most that ingest takes. */
+/** Entries of one request, the maximum of ingest. */
 const BATCH = 1000;
 const LEVELS = ["debug", "info", "info", "info", "warn", "error"];
 
-/** A new account with a project of so many entries, and limits that do not stand in the way. */
+/** A new account with a project of the given number of entries, and limits that are not reached. */
 export async function seeded(url: string, count: number): Promise<Tenant> {
   const tenant = await createTenant(url);
   const { account, projectId, key } = tenant;
@@ -40,13 +40,13 @@ function expectStatus({ status, body }: { status: number; body: unknown }, expec
   if (status !== expected) throw new Error(`answered ${status} instead of ${expected}: ${JSON.stringify(body)}`);
 }
 
-/** A browser in which the account is signed in; what the console keeps is named in web/src/session/storage.ts. */
+/** A browser with the account signed in; for what the console stores see web/src/session/storage.ts. */
 export async function signedIn(browser: Browser, url: string, { account }: Tenant): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1440, height: 900 } });
   const { userId, email, refreshToken, accessToken } = account;
   await context.addInitScript(
     ({ session, access }) => {
-      // The blank page before the first one has no storage.
+      // The initial blank page has no storage.
       if (location.protocol === "about:") return;
       localStorage.setItem("taffrail.session", session);
       sessionStorage.setItem("taffrail.access", access);

@@ -1,17 +1,19 @@
-// The API reference's start: a file of its own, because the page allows no inline script.
+// Initializes the API reference. A separate file, because the page allows no inline script.
 SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#reference",
   deepLinking: true,
-  // No validator badge: it would send the document's address to a host of a third party.
+  // No validator badge, which would send the document's address to a third party.
   validatorUrl: null,
-  // Credentials typed into the page are forgotten with it.
+  // Credentials entered in the page are not stored.
   persistAuthorization: false,
   tryItOutEnabled: true,
   plugins: [plainPaths],
 });
 
-/** The path in an operation's button is a link by default: no control may be inside another one. The button opens it, too. */
+/**
+ * By default the path in an operation's button is a link, but controls must not be nested. The button opens it, too.
+ */
 function plainPaths() {
   const plain = (_original, { React }) => {
     return ({ text }) => React.createElement("span", null, text);
@@ -19,7 +21,7 @@ function plainPaths() {
   return { wrapComponents: { DeepLink: plain } };
 }
 
-/** What Swagger UI gives no name to, and the names that it gets. */
+/** Elements without an accessible name in Swagger UI, and their names. */
 const NAMES = [
   ["#servers", () => "Server"],
   [".close-modal", () => "Close"],
@@ -33,7 +35,7 @@ const NAMES = [
   [".modal-ux", () => "Credentials"],
 ];
 
-/** Parts of the page that are no landmark otherwise. */
+/** Parts of the page that would not belong to any landmark. */
 const ROLES = [
   [".information-container, .schemes-server-container", "region"],
   [".modal-ux", "dialog"],
@@ -50,9 +52,9 @@ function mend(root) {
   for (const example of root.querySelectorAll(".microlight")) example.tabIndex = 0;
   // It follows an h4.
   for (const heading of root.querySelectorAll(".modal-ux h6")) heading.setAttribute("aria-level", "5");
-  // Their labels differ from what they show.
+  // Their labels differ from their visible text.
   for (const button of root.querySelectorAll(".auth-btn-wrapper [aria-label]")) button.removeAttribute("aria-label");
-  // A table is no landmark, and one of many with the same name is of no use.
+  // A table is not a landmark, and many of them have the same name.
   for (const table of root.querySelectorAll("table[role='region']")) table.removeAttribute("role");
 }
 

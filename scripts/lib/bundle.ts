@@ -5,31 +5,34 @@ import { StartFailure } from "./failure.ts";
 import { ASSETS_DIR, BUNDLE, ROOT } from "./paths.ts";
 import { wrangler } from "./wrangler.ts";
 
-/** What the bundle is made from. */
+/** Sources of the bundle. */
 const SOURCES = ["src/**/*", "sdk/src/**/*", "wrangler.toml", "package-lock.json"];
 
-/** Static files of the API reference and of the account pages: where they come from, below the root, what they are called in dist/assets, and a file to append. */
+/**
+ * Static files of the API reference and of the account pages: path from the root, name in dist/assets, and a file to
+ * append.
+ */
 const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
-  // Ours behind theirs: of rules that are equally specific the later one wins.
+  // Appended, because the later of two equally specific rules applies.
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
   ["scripts/docs/init.js", "docs/init.js"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;
 
-/** What the console is made from. */
+/** Sources of the console. */
 const CONSOLE_SOURCES = ["web/**/*", "src/**/*", "sdk/src/**/*", "package-lock.json", "tsconfig.base.json"];
 
-/** Where the console's page and files end up below dist/assets. */
+/** Paths of the console's page and files below dist/assets. */
 const CONSOLE_DIR = path.join(ASSETS_DIR, "app");
 
-/** Marks the end of a bundle with the hash of what it was made from. */
+/** Marks the end of a bundle with the hash of its sources. */
 const STAMP = "// made from ";
 
 /**
- * The static files: those that are copied, which is cheap enough to do every time, and the console's.
- * @returns whether the console had to be built
+ * Writes the static files: copies, which are cheap enough to make every time, and the console's.
+ * @returns whether the console was built
  */
 export async function buildAssets(onBuild?: () => void): Promise<boolean> {
   for (const [from, to, appended] of ASSETS) {
@@ -43,10 +46,7 @@ export async function buildAssets(onBuild?: () => void): Promise<boolean> {
   return buildConsole(onBuild);
 }
 
-/**
- * Bundles the worker exactly as a deployment would, unless the bundle there is of these very sources.
- * @returns whether it had to be built
- */
+/** Bundles the worker exactly as a deployment does, unless the bundle is up to date. @returns whether it was built */
 export async function buildWorker(signal?: AbortSignal, onBuild?: () => void): Promise<boolean> {
   const stamp = `${STAMP}${await sourceHash(SOURCES)}\n`;
   if ((await readFile(BUNDLE, "utf8").catch(() => "")).endsWith(stamp)) return false;
@@ -66,17 +66,14 @@ export async function buildWorker(signal?: AbortSignal, onBuild?: () => void): P
   return true;
 }
 
-/**
- * Builds the console, unless the one there is of these very sources.
- * @returns whether it had to be built
- */
+/** Builds the console, unless it is up to date. @returns whether it was built */
 async function buildConsole(onBuild?: () => void): Promise<boolean> {
   const stamp = await sourceHash(CONSOLE_SOURCES);
   const isCurrent = async (): Promise<boolean> =>
     (await readFile(path.join(CONSOLE_DIR, "made-from.txt"), "utf8").catch(() => "")) === stamp;
   if (await isCurrent()) return false;
   onBuild?.();
-  // Not below dist/assets: a server that starts meanwhile takes everything there for its own.
+  // Not below dist/assets, because a server that starts in the meantime serves everything there.
   const outDir = path.join(path.dirname(ASSETS_DIR), `app.${process.pid}`);
   try {
     const { build } = await import("vite");
@@ -88,7 +85,7 @@ async function buildConsole(onBuild?: () => void): Promise<boolean> {
     await writeFile(path.join(outDir, "made-from.txt"), stamp);
     await mkdir(ASSETS_DIR, { recursive: true });
     await rm(CONSOLE_DIR, { recursive: true, force: true });
-    // Another process may have put its own there in this instant: of the same sources it is as good.
+    // Another process may have moved its build there at the same time. Both have the same sources.
     await rename(outDir, CONSOLE_DIR).catch(async (error: unknown) => {
       if (!(await isCurrent())) throw error;
     });
@@ -101,8 +98,8 @@ async function buildConsole(onBuild?: () => void): Promise<boolean> {
 }
 
 /**
- * Everything a start, a test run or a deployment needs below dist/.
- * @param onBuild called once, before the first part that is not up to date is built
+ * Writes everything below dist/ that a start, a test run or a deployment requires.
+ * @param onBuild called once, before the first outdated part is built
  */
 export async function buildAll(signal?: AbortSignal, onBuild: () => void = () => {}): Promise<boolean> {
   const builtConsole = await buildAssets(onBuild);
@@ -123,7 +120,7 @@ async function sourceHash(sources: readonly string[]): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Two processes may build at once: each writes its own file, and the name changes hands in one step. */
+/** Two processes may build at once, so each writes a separate file and renames it atomically. */
 async function replace(target: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${target}.${process.pid}`;
   await write(temporary);

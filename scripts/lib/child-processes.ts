@@ -1,17 +1,17 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 
-/** Processes of this one, oldest first. */
+/** Child processes of this process, oldest first. */
 const children: ChildProcess[] = [];
 
 subscribe("child_process", (message) => {
-  // SAFETY: the message's shape is Node's own: https://nodejs.org/api/diagnostics_channel.html#child-process
+  // SAFETY: Node defines the message's shape: https://nodejs.org/api/diagnostics_channel.html#child-process
   const { process } = message as { process: ChildProcess };
   children.push(process);
   process.once("exit", () => children.splice(children.indexOf(process), 1));
 });
 
-/** The last process started with this command that still runs. The simulator keeps its own to itself. */
+/** The last process started with this command that still runs. The simulator does not expose its own. */
 export function childRunning(command: string): ChildProcess | undefined {
   return children.findLast(({ spawnfile }) => spawnfile === command);
 }

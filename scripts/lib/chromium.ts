@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
 
-/** Where systems keep one: Debian (the one without windows first, which takes least), Ubuntu, Google's own packages, macOS. */
+/**
+ * Paths by system: Debian (first the one without windows, which uses the least memory), Ubuntu, Google's packages,
+ * macOS.
+ */
 const PLACES = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
@@ -13,10 +16,10 @@ const PLACES = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 const PLAYWRIGHT = path.resolve(import.meta.dirname, "../../node_modules/playwright-core/cli.js");
-/** Milliseconds for a download of some 200 MB. */
+/** Maximum milliseconds of a download of some 200 MB. */
 const INSTALL_MS = 600_000;
 
-/** The Chromium that `CHROMIUM` names, the system's own, or Playwright's; `undefined` if there is none. */
+/** The Chromium of `CHROMIUM`, of the system, or of Playwright; `undefined` if there is none. */
 export function findChromium(): string | undefined {
   const named = process.env.CHROMIUM;
   if (named) return existsSync(named) ? named : undefined;
@@ -24,8 +27,8 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Has one installed where there is none, once for all runs: Debian's package where that may be done, elsewhere the one
- * that Playwright brings to its cache in the home directory.
+ * Installs a Chromium if there is none, once for all runs: Debian's package if permitted, otherwise Playwright's build
+ * in its cache in the home directory.
  */
 export function installChromium(): string | undefined {
   const found = findChromium();
@@ -42,7 +45,7 @@ export function installChromium(): string | undefined {
   return findChromium();
 }
 
-/** Ubuntu's package of the same name is a snap, which no container runs. */
+/** Ubuntu's package of the same name is a snap, which does not run in containers. */
 function isDebian(): boolean {
   try {
     return /^ID=debian$/m.test(readFileSync("/etc/os-release", "utf8"));
@@ -51,7 +54,7 @@ function isDebian(): boolean {
   }
 }
 
-/** What goes wrong is told by the program itself, and shows in that there is no Chromium afterwards. */
+/** The program prints its own errors, and afterwards there is no Chromium. */
 function run(file: string, args: readonly string[]): void {
   try {
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -4,18 +4,18 @@ import { StartFailure } from "./failure.ts";
 import { WRANGLER_CONFIG } from "./paths.ts";
 import { wrangler } from "./wrangler.ts";
 
-/** A database of wrangler.toml that has no id yet: its name, with what stands around it. */
+/** A database of wrangler.toml without an id: its name, and the surrounding text. */
 const WITHOUT_ID = /^(database_name = "([^"]+)"\n(?:#.*\n)*database_id = ")00000000-0000-0000-0000-000000000000"$/gm;
 
 const databaseList = z.array(z.object({ uuid: z.string(), name: z.string() }));
 const secretList = z.array(z.object({ name: z.string() }));
 
-/** Names of the databases that wrangler.toml has no id for. */
+/** Names of the databases without an id in wrangler.toml. */
 export function missingDatabases(): string[] {
   return [...readFileSync(WRANGLER_CONFIG, "utf8").matchAll(WITHOUT_ID)].map(([, , name = ""]) => name);
 }
 
-/** Finds the account's databases of this service or creates them, and writes their ids into wrangler.toml. */
+/** Finds or creates the account's databases of this service, and writes their ids to wrangler.toml. */
 export async function ensureDatabases(): Promise<void> {
   for (const name of missingDatabases()) {
     const id = await ensureDatabase(name);
@@ -23,7 +23,7 @@ export async function ensureDatabases(): Promise<void> {
   }
 }
 
-/** A configuration with the id of a database that has none in it; all others stay as they are. */
+/** Adds the id of a database that has none in the configuration; all others stay. */
 export function withDatabaseId(config: string, name: string, id: string): string {
   return config.replace(WITHOUT_ID, (whole, head: string, found: string) => (found === name ? `${head}${id}"` : whole));
 }
@@ -42,7 +42,7 @@ async function databaseId(name: string): Promise<string | null> {
   return databases.find((database) => database.name === name)?.uuid ?? null;
 }
 
-/** Creates the queues that wrangler.toml names and the account has not: a deployment is refused without them. */
+/** Creates the queues of wrangler.toml that the account lacks, because a deployment is refused without them. */
 export async function ensureQueues(): Promise<void> {
   const names = readFileSync(WRANGLER_CONFIG, "utf8").matchAll(/^(?:queue|dead_letter_queue) = "([^"]+)"$/gm);
   for (const name of new Set([...names].map(([, name = ""]) => name))) {
@@ -51,7 +51,7 @@ export async function ensureQueues(): Promise<void> {
   }
 }
 
-/** Names of the worker's secrets; none where the worker does not exist yet. */
+/** Names of the worker's secrets, or none if the worker does not exist yet. */
 export async function secretNames(): Promise<string[]> {
   const { code, stdout } = await wrangler(["secret", "list", "--format", "json"]);
   return code === 0 ? secretList.parse(JSON.parse(stdout)).map((secret) => secret.name) : [];

@@ -8,8 +8,8 @@ import type { HostCommand, HostReport } from "../../src/platform/host.ts";
 const SOCKET = "control.sock";
 
 /**
- * Orders to the worker, over one request for as long as the runtime lives: a runtime that drains takes no new connection,
- * and goes on with the requests that it has. A runtime that was restarted gets a new request with the next order.
+ * Sends orders to the worker over one request for the lifetime of the runtime, because a draining runtime accepts no
+ * new connection but continues its requests. A restarted runtime gets a new request with the next order.
  */
 export class Control {
   readonly #socketPath: string;
@@ -17,23 +17,23 @@ export class Control {
   #request: ClientRequest | null = null;
 
   /**
-   * @param runDir the directory that `workerd.sh` runs in
-   * @param onReport gets what the worker says
+   * @param runDir the directory in which `workerd.sh` runs
+   * @param onReport receives the worker's reports
    */
   constructor(runDir: string, onReport: (report: HostReport) => void) {
-    // The address of a socket has 107 bytes at most, a path any number.
+    // The address of a socket has at most 107 bytes, which a path may exceed.
     const directory = process.platform === "linux" ? `/proc/self/fd/${openSync(runDir, "r")}` : runDir;
     this.#socketPath = path.join(directory, SOCKET);
     this.#onReport = onReport;
     this.#open().flushHeaders();
   }
 
-  /** Sends an order. One that the runtime cannot take at the moment is lost. */
+  /** Sends an order. An order is lost if the runtime cannot receive it at the moment. */
   send(order: HostCommand): void {
     this.#open().write(`${JSON.stringify(order)}\n`);
   }
 
-  /** There is no further order. What has been sent is carried out. */
+  /** Ends the orders. Those already sent are executed. */
   end(): void {
     this.#open().end();
   }
@@ -48,9 +48,9 @@ export class Control {
     this.#request = opened;
     opened.on("response", (response) => {
       const lines = createInterface(response);
-      // SAFETY: the worker's own lines, of the type that they are written as.
+      // SAFETY: lines that the worker writes with this type.
       lines.on("line", (line) => this.#onReport(JSON.parse(line) as HostReport));
-      // A connection that breaks is told by the request's own end.
+      // The end of the request reports a broken connection.
       for (const stream of [response, lines]) stream.on("error", () => {});
     });
     opened.on("error", () => {});

@@ -7,17 +7,17 @@ export interface DataDirLock {
   release(): void;
 }
 
-/** The lock's file, which is there in every directory that a server has used. */
+/** The lock's file, which exists in every directory that a server has used. */
 const LOCK_FILE = "server.lock";
-/** What a file system of its own has at its root. */
+/** What a separate file system has at its root. */
 const FOREIGN_BUT_HARMLESS = "lost+found";
 
 /**
- * Makes a data directory exist and takes it for this process alone: two runtimes on the same files would each be the
- * single writer of every workspace. The lock is the operating system's own, held through a SQLite file, so that it
- * is gone with the process, kill -9 included; the file beside it with the process id is for the message only.
- * Other users of the machine are shut out of it: its databases hold every log entry.
- * @throws StartFailure when another process has it, it cannot be written, or it cannot be made private
+ * Creates a data directory if necessary and locks it for this process, because two runtimes on the same files would
+ * both act as the single writer of every workspace. The lock is the operating system's, held through a SQLite file, so
+ * that it ends with the process, also after kill -9. The file with the process id is only for the message. Denies
+ * access to other users of the machine, because its databases have all log entries.
+ * @throws StartFailure if another process holds it, it cannot be written, or it cannot be made private
  */
 export function takeDataDir(dataDir: string): DataDirLock {
   const database = openLock(dataDir);
@@ -32,7 +32,7 @@ export function takeDataDir(dataDir: string): DataDirLock {
   return { release: () => database.close() };
 }
 
-/** What to say of a data directory that a running server has; null if none has it, or it does not exist. */
+/** The message about a data directory that a running server holds; `null` if none holds it or it does not exist. */
 export function dataDirHolder(dataDir: string): string | null {
   if (!existsSync(path.join(dataDir, LOCK_FILE))) return null;
   let database: DatabaseSync | undefined;
@@ -55,7 +55,7 @@ function pidFileOf(dataDir: string): string {
   return path.join(dataDir, "server.pid");
 }
 
-/** A runtime that was killed leaves its temporary files behind; here the next start clears them away. */
+/** A killed runtime leaves its temporary files; the next start deletes them here. */
 function useOwnTemporaryDir(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { mode: 0o700 });
@@ -73,7 +73,7 @@ function openLock(dataDir: string): DatabaseSync {
   }
 }
 
-/** Files and databases below are readable as the system's defaults say, so the directory itself has to keep others out. */
+/** Files and databases below have the system's default modes, so the directory must deny access to other users. */
 function shutOthersOut(dataDir: string): void {
   const { mode, uid } = statSync(dataDir);
   const user = process.getuid?.();
@@ -85,7 +85,7 @@ function shutOthersOut(dataDir: string): void {
     );
   }
   const files = readdirSync(dataDir).filter((name) => name !== FOREIGN_BUT_HARMLESS);
-  // A directory that others use, such as /tmp, must not be closed to them by a slip of the setting.
+  // A wrong setting must not close a directory that other programs use, such as /tmp.
   if (files.length > 0 && !files.includes(LOCK_FILE)) {
     throw new StartFailure(
       `${open} and holds files of other programs. Choose a directory of its own, e.g. ${path.join(dataDir, "taffrail")}.`,
@@ -103,7 +103,7 @@ function holder(pidFile: string): string {
   }
 }
 
-/** Level by level: Node's own recursion never ends below `/proc`, where nothing can be made. */
+/** Creates each level separately, because Node's recursion never ends below `/proc`, where nothing can be created. */
 function makeDirectories(directory: string): void {
   if (existsSync(directory)) return;
   makeDirectories(path.dirname(directory));

@@ -7,7 +7,7 @@ const envelope = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-/** An answer that has been checked for the envelope. */
+/** A response whose envelope was checked. */
 export interface DemoAnswer {
   status: number;
   data: unknown;
@@ -22,7 +22,7 @@ export interface DemoCall {
   body?: unknown;
 }
 
-/** Calls one server; every answer that is not the envelope is a failure of the demo. */
+/** Calls one server. A response without the envelope fails the demo. */
 export class DemoClient {
   readonly #address: string;
 
@@ -49,7 +49,7 @@ export class DemoClient {
     return { status: answer.status, data: parsed.data.data, code: parsed.data.error?.code ?? null };
   }
 
-  /** A call that must succeed with this status; gives its data, checked. */
+  /** Sends a request that must succeed with this status, and returns its checked data. */
   async expect<S extends z.ZodType>(status: number, schema: S, path: string, options?: DemoCall): Promise<z.output<S>> {
     const answer = await this.call(path, options);
     if (answer.status !== status) {

@@ -17,7 +17,7 @@ const REGIONS = ["eu-west", "us-east", "ap-south"] as const;
 /** Milliseconds between two entries: 500 of them cover the last 25 minutes. */
 const STEP_MS = 3000;
 
-/** Kinds of entries a web shop writes; the numbers make each one differ from the others of its kind. */
+/** Kinds of entries of a web shop; the numbers distinguish entries of one kind. */
 const KINDS: readonly ((n: number) => Draft)[] = [
   (n) => ({
     level: "info",

@@ -6,18 +6,18 @@ import { hasCode } from "./failure.ts";
 
 /** Milliseconds between two measurements. */
 const EVERY_MS = 1000;
-/** Bytes that the ballast is written in at a time. */
+/** Bytes of each write of the ballast. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Bytes below which a start fails whatever it tries: migrations and objects make files of some pages each. */
+/** Bytes below which every start fails: migrations and objects create files of some pages each. */
 const NOTHING_BYTES = 2 * 1024 * 1024;
 
 export type Disk = "ok" | "low";
 
 /**
- * Watches the space on the disk that holds the data, and keeps a ballast there: a file of a quarter of `minFree`, which is
- * deleted when the disk is full all the same, because another program filled it. Then reading goes on, whose counters need
- * some room. It is made again once its room is there beyond `minFree`.
+ * Watches the free space of the disk with the data, and keeps a ballast there: a file of a quarter of `minFree`, which
+ * is deleted if another program fills the disk. Reading then still works, because its counters need some space. The
+ * ballast is created again once there is space for it beyond `minFree`.
  */
 export class DiskWatch {
   readonly #dataDir: string;
@@ -34,27 +34,24 @@ export class DiskWatch {
     this.#ballastBytes = Math.floor(minFree / 4);
   }
 
-  /** In words for whoever starts the service, where there is so little left that nothing can be written; else null. */
+  /** A message for the operator if too little space is left to write anything, otherwise `null`. */
   get fullness(): string | null {
     const free = this.#free();
     if (free >= NOTHING_BYTES) return null;
     return `The disk of DATA_DIR ${this.#dataDir} is full (${free} bytes free), so the service cannot start. Free some space.`;
   }
 
-  /** To be called before anything is written: a start needs room, too. */
+  /** Call before anything is written, because a start needs space, too. */
   makeRoom(): void {
     if (existsSync(this.#dataDir) && this.#free() < this.#minFree) this.#dropBallast();
   }
 
-  /**
-   * Measures now and every second until `stop`.
-   * @param report gets each result
-   */
+  /** Measures now and every second until `stop`. @param report receives each result */
   start(report: (disk: Disk) => void): void {
     if (this.#minFree === 0) return;
     const measure = () => {
       const free = this.#free();
-      // An eighth is left: the ballast is for the time after that.
+      // An eighth of `minFree` is left, because the ballast is for the time after that.
       if (free < this.#minFree / 8) this.#dropBallast();
       else if (free >= this.#minFree + this.#ballastBytes) void this.#makeBallast();
       report(free < this.#minFree ? "low" : "ok");
@@ -68,7 +65,7 @@ export class DiskWatch {
     this.#timer = null;
   }
 
-  /** Bytes free for this user. A disk that cannot be measured is not known to have room. */
+  /** Bytes free for this user; 0 if the disk cannot be measured. */
   #free(): number {
     try {
       const { bavail, bsize } = statfsSync(this.#dataDir);
@@ -90,7 +87,7 @@ export class DiskWatch {
     }
   }
 
-  /** Of random bytes, which no file system stores in less room. */
+  /** Random bytes, which no file system compresses. */
   async #makeBallast(): Promise<void> {
     if (this.#isMaking || this.#hasBallast) return;
     this.#isMaking = true;

@@ -1,6 +1,6 @@
 /**
- * Commands that play the main job when pasted into a shell: an account, a project, a key, one entry in, one query.
- * They need nothing but curl, grep, sed and date.
+ * Commands that play the main job when pasted into a shell: an account, a project, a key, one entry, one query. They
+ * require only curl, grep, sed and date.
  */
 export function firstSteps(address: string): string {
   const json = `-H 'Content-Type: application/json'`;

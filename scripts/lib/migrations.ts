@@ -3,14 +3,14 @@ import path from "node:path";
 import { unstable_splitSqlQuery } from "wrangler";
 import { StartFailure } from "./failure.ts";
 
-/** The part of D1 that migrating needs. */
+/** The part of D1 that migrations require. */
 export interface MigrationTarget {
   applied(): Promise<readonly string[]>;
   /** Runs the statements and records the name, all or nothing. */
   apply(name: string, statements: readonly string[]): Promise<void>;
 }
 
-/** The table that `wrangler d1 migrations apply` keeps, so that either may go on where the other stopped. */
+/** The table of `wrangler d1 migrations apply`, so that either can continue the other's migrations. */
 export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT UNIQUE,
@@ -18,9 +18,9 @@ export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations(
 )`;
 
 /**
- * Applies what is missing of the `*.sql` in a directory, in the order of their names.
+ * Applies the missing `*.sql` files of a directory in the order of their names.
  * @returns the names of those applied now
- * @throws StartFailure naming the migration that failed; those before it stay applied
+ * @throws StartFailure naming the failed migration; earlier ones stay applied
  */
 export async function migrate(target: MigrationTarget, directory: string): Promise<string[]> {
   const done = new Set(await target.applied());

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-/** Times that a request is sent: what is busy, or over its limit, is asked again. */
+/** Maximum attempts of a request to a busy or limited service. */
 const TRIES = 10;
-/** Milliseconds that an answer may take, and to the next try where the answer names no other time. */
+/** Maximum milliseconds of a response, and the delay of the next attempt if the response names none. */
 const ANSWER_MS = 60_000;
 const RETRY_MS = 1000;
 const PAGE = "200";
@@ -23,8 +23,8 @@ export class OperatorClient {
   }
 
   /**
-   * Reads a list to its end; null for what does not exist, and the end with it.
-   * @throws Error where the service refuses, cannot be reached, or answers something else
+   * Reads a list to its end. Yields `null` and ends if the resource does not exist.
+   * @throws Error if the service refuses, cannot be reached, or returns something else
    */
   async *pages<S extends z.ZodType>(
     path: string,
@@ -36,7 +36,7 @@ export class OperatorClient {
       const query = new URLSearchParams({ limit: PAGE, ...(cursor === null ? {} : { cursor }) });
       const answer = await this.#get(`${path}?${query}`);
       if (answer === null) {
-        // Without a token in the service's settings, the list of all workspaces is what does not exist.
+        // Without a token in the service's settings, the list of all workspaces does not exist.
         if (path === "/operator/workspaces")
           throw new Error("The service has no OPERATOR_TOKEN, or is of a version without operator routes.");
         yield null;
@@ -48,7 +48,7 @@ export class OperatorClient {
     } while (cursor !== null);
   }
 
-  /** `data` of an answer; null for 404. */
+  /** `data` of a response; `null` for 404. */
   async #get(path: string): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const response = await fetch(new URL(path, this.#url), {

@@ -3,8 +3,8 @@ import { isLoopback, UNKNOWN_CLIENT_IP } from "../../src/platform/loopback.ts";
 import { hasCode, StartFailure } from "./failure.ts";
 
 /**
- * Makes sure that a port can be listened on, before anything is started, and resolves port 0 to a free one.
- * @throws StartFailure in plain words when it cannot
+ * Checks that a port can be listened on before anything starts, and resolves port 0 to a free one.
+ * @throws StartFailure if it cannot
  */
 export function claimablePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -28,23 +28,23 @@ function portProblem(error: Error, host: string, port: number): string {
   return `Port ${port} on ${host} cannot be used: ${error.message}`;
 }
 
-/** Addresses that mean "every interface": nobody can call them, so links say loopback. */
+/** Addresses that mean "every interface". Clients cannot call them, so links use loopback. */
 const ANY_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "[::1]" };
 
-/** The address to print and to put into links. */
+/** The address to print and to use in links. */
 export function addressOf(host: string, port: number): string {
   const name = ANY_ADDRESS[host] ?? (host.includes(":") ? `[${host}]` : host);
   return `http://${name}:${port}`;
 }
 
-/** Whether only this machine reaches a server on this host. */
+/** Whether only this machine can reach a server on this host. */
 export function isLoopbackHost(host: string): boolean {
   return isLoopback(new URL(`http://${host.includes(":") ? `[${host}]` : host}`));
 }
 
 /**
- * The address of clients that no header names. The local runtime does not tell the worker who connects; where only this
- * machine can, it is this machine. On another host a proxy has to name them (docs/development.md).
+ * Client IP of requests without a header for it. The local runtime does not report the peer to the worker. If only this
+ * machine can connect, the peer is this machine. On another host, a proxy must set the header (docs/development.md).
  */
 export function unnamedClientOf(host: string): string {
   return isLoopbackHost(host) ? "127.0.0.1" : UNKNOWN_CLIENT_IP;

@@ -15,7 +15,7 @@ import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts
 import { BUNDLE, MIGRATIONS_DIRS, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
 
-/** The worker's name: objects are stored under it, so it is the one of wrangler.toml. */
+/** The worker's name in wrangler.toml, under which objects are stored. */
 const WORKER_NAME = "taffrail";
 
 /** A worker to serve: its wrangler configuration, and its bundle as one file. */
@@ -27,37 +27,37 @@ export interface WorkerSource {
 const SERVICE: WorkerSource = { config: WRANGLER_CONFIG, bundle: BUNDLE };
 
 export interface ServeOptions {
-  /** The service itself unless said otherwise. */
+  /** The worker; by default the service itself. */
   worker?: WorkerSource;
   dataDir: string;
   host: string;
   port: number;
-  /** Settings over those of `[vars]`. */
+  /** Settings that override those of `[vars]`. */
   overrides: Readonly<Record<string, string>>;
-  /** Whether the worker exports `control`, as the service itself does. */
+  /** Whether the worker exports `control`, as the service does. */
   hasControl?: boolean;
   /** Port of 127.0.0.1 for the runtime's inspector, which lets its clients run code in every isolate. */
   inspectorPort?: number | undefined;
-  /** Gets each line the worker writes. */
+  /** Receives each line that the worker writes. */
   onLine: (line: string) => void;
 }
 
-/** A worker of a wrangler configuration, as the runtime wants it. */
+/** A worker's options for the runtime, from its wrangler configuration. */
 function workerOptions(config = WRANGLER_CONFIG): V4WorkerOptionsShape {
-  // The rules are about files that are bundled already.
+  // The rules apply to files that are bundled already.
   const { modulesRules: _bundled, ...options } = unstable_getMiniflareWorkerOptions(config).workerOptions;
-  // Only what wrangler.toml says: a .dev.vars or .env that lies around is no setting of this server.
+  // Only wrangler.toml: .dev.vars and .env are not settings of this server.
   return { ...options, bindings: unstable_readConfig({ config: WRANGLER_CONFIG }).vars };
 }
 
-/** What the worker will be given by name: `[vars]` of wrangler.toml under the overrides. */
+/** The worker's variables: `[vars]` of wrangler.toml, with overrides. */
 export function effectiveBindings(overrides: Readonly<Record<string, string>>): Record<string, unknown> {
   return { ...workerOptions().bindings, ...overrides };
 }
 
 /**
  * Applies missing migrations of both D1 databases before anything listens, so that no request meets an old schema.
- * @returns the names of those applied
+ * @returns the names of the applied migrations
  */
 export async function migrateDatabase(dataDir: string): Promise<string[]> {
   const { d1Databases, compatibilityDate } = workerOptions();
@@ -102,8 +102,8 @@ async function migrationTarget(runtime: Miniflare, binding: string): Promise<Mig
 }
 
 /**
- * Serves the worker on its own socket, the only one that is not a file below `dataDir`; the promise is fulfilled once it
- * listens. Its static files are a copy of its own: a build that runs meanwhile takes none of them away.
+ * Serves the worker on its own socket, the only one that is not a file below `dataDir`, and resolves once it listens.
+ * Copies its static files, so that a concurrent build cannot remove them.
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { worker: source = SERVICE, dataDir, host, port, overrides, inspectorPort, onLine } = options;
@@ -127,8 +127,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
           name: WORKER_NAME,
           bindings: { ...worker.bindings, ...overrides },
           modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(source.bundle, "utf8") }],
-          // Straight to the worker: through the entry worker of the simulator it serves 3,700 requests/s instead of
-          // 9,300, and that one answers /cdn-cgi/* by itself.
+          // Directly to the worker: the entry worker of the simulator serves 3,700 requests/s instead of 9,300, and
+          // answers /cdn-cgi/* itself.
           unsafeDirectSockets: [
             { host, port, entrypoint: "direct" },
             // workerd.sh binds it to a file instead.
@@ -155,13 +155,13 @@ function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOpti
   return { ...worker, assets: { ...worker.assets, directory: copy } };
 }
 
-/** What the simulator calls the socket of the first worker's entrypoint `control`. */
+/** The simulator's name for the socket of the first worker's entrypoint `control`. */
 const CONTROL_SOCKET = "direct:0:control";
 
-/** Started in the runtime's place. */
+/** Started in place of the runtime. */
 const WORKERD_SCRIPT = path.join(import.meta.dirname, "workerd.sh");
 
-/** Nothing outside is ever contacted. */
+/** No external host is ever contacted. */
 function sharedOptions(dataDir: string): V4SharedOptions {
   const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   process.env.TAFFRAIL_WORKERD = require("workerd").default;
@@ -177,7 +177,7 @@ function sharedOptions(dataDir: string): V4SharedOptions {
   };
 }
 
-/** Every runtime adds handlers that exit at once on a signal; the scripts have their own and end it in order. */
+/** Every runtime adds handlers that exit immediately on a signal. The scripts have handlers for an orderly end. */
 function ownSignals(_made: Miniflare): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     for (const listener of process.listeners(signal)) {

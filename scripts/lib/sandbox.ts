@@ -1,17 +1,17 @@
 import { StartFailure } from "./failure.ts";
 
-/** What a start says of the sandbox. */
+/** What the start prints about the sandbox. */
 export interface OpenSandbox {
   apiKey: string;
   /** ISO 8601. */
   resetsAt: string;
 }
 
-/** The sandbox of a server that has just started, made now if it is the first start. */
+/** The sandbox of a server that has just started, created at the first start. */
 export async function openSandbox(address: string): Promise<OpenSandbox> {
   const answer = await fetch(`${address}/sandbox`);
   if (!answer.ok) throw new StartFailure(`The service started but its sandbox cannot be reached (${answer.status}).`);
-  // SAFETY: the service's own answer, of the shape that its reference names.
+  // SAFETY: the service's own response, with the documented shape.
   const { data } = (await answer.json()) as { data: OpenSandbox };
   return data;
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { hasCode, StartFailure } from "./failure.ts";
 
-/** Bytes of randomness in a secret made here: the 256 bits that HS256 asks for. */
+/** Random bytes of a new secret: the 256 bits that HS256 requires. */
 const SECRET_BYTES = 32;
 
 const secretsSchema = z.object({ JWT_SECRET: z.string(), REFRESH_PEPPER: z.string() });
@@ -12,8 +12,9 @@ const secretsSchema = z.object({ JWT_SECRET: z.string(), REFRESH_PEPPER: z.strin
 export type Secrets = z.output<typeof secretsSchema>;
 
 /**
- * The secrets of a data directory, made at its first use and kept in `secrets.json`, readable by its owner alone.
- * @throws StartFailure when the file is there but cannot be read: making new secrets would end every session
+ * The secrets of a data directory, created at its first use and stored in `secrets.json`, which only its owner can
+ * read.
+ * @throws StartFailure if the file exists but cannot be read, because new secrets would end every session
  */
 export function keptSecrets(dataDir: string): Secrets {
   const file = path.join(dataDir, "secrets.json");
@@ -35,7 +36,7 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-/** Written aside, flushed and renamed, so that a crash leaves either no file or a whole one. */
+/** Written to another file, flushed and renamed, so that a crash leaves either no file or a complete one. */
 function makeSecrets(file: string): Secrets {
   const secrets = newSecrets();
   const temporary = `${file}.${process.pid}`;

@@ -14,15 +14,15 @@ const port = z
 
 /** Settings of `npm start` itself. */
 const startSchema = z.object({
-  /** 0 takes a free port. */
+  /** 0 uses a free port. */
   PORT: port.default(8787),
-  /** Port of 127.0.0.1 on which the runtime's inspector listens, for DevTools and measurements. Unset: no inspector. */
+  /** Port of 127.0.0.1 for the runtime's inspector, for DevTools and measurements. Unset: no inspector. */
   INSPECTOR_PORT: port.optional(),
   HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, "must be an address or a host name, without a port or brackets")
     .default("127.0.0.1"),
-  /** Bytes of disk below which no entries are taken in; 0 watches nothing. */
+  /** Bytes of free disk below which no entries are accepted; 0 disables the check. */
   MIN_FREE_BYTES: z
     .string()
     .regex(/^\d{1,15}$/, "must be a whole number of bytes")
@@ -36,22 +36,22 @@ const startSchema = z.object({
 
 export type StartSettings = z.output<typeof startSchema>;
 
-/** Names of the worker's settings: those the environment of `npm start` may override. */
+/** Names of the worker's settings, which the environment of `npm start` may override. */
 export const WORKER_SETTING_NAMES: readonly string[] = Object.keys(settingsSchema.in.shape);
 
-/** The settings of `npm start`. @throws StartFailure with the name of each bad one */
+/** The settings of `npm start`. @throws StartFailure with the name of each invalid one */
 export function startSettings(env: NodeJS.ProcessEnv): StartSettings {
   const result = startSchema.safeParse(pick(env, Object.keys(startSchema.shape)));
   if (result.success) return result.data;
   throw badSettings(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
 }
 
-/** The worker's settings that the environment has, as strings, just as `[vars]` would have them. */
+/** The worker's settings in the environment, as strings like those of `[vars]`. */
 export function workerOverrides(env: NodeJS.ProcessEnv): Record<string, string> {
   return pick(env, WORKER_SETTING_NAMES);
 }
 
-/** @throws StartFailure with the name of each setting the worker would refuse */
+/** @throws StartFailure with the name of each setting that the worker would refuse */
 export function checkWorkerSettings(bindings: Record<string, unknown>): void {
   const problems = settingsProblems(bindings);
   if (problems.length > 0) throw badSettings(problems);
@@ -62,7 +62,7 @@ interface DeployRequirement {
   message: string;
 }
 
-/** Requirements of a deployment beside the schema's, by setting. */
+/** Requirements of a deployment beyond the schema's, by setting. */
 const DEPLOY_REQUIREMENTS: Readonly<Record<string, DeployRequirement>> = {
   BASE_URL: {
     isMet: ({ BASE_URL }) => isSet(BASE_URL) && !isLoopbackUrl(BASE_URL),
@@ -84,12 +84,12 @@ const DEPLOY_REQUIREMENTS: Readonly<Record<string, DeployRequirement>> = {
 
 /**
  * Checks the settings of a deployment.
- * @throws StartFailure that names every setting that is missing or wrong
+ * @throws StartFailure that names every missing or invalid setting
  */
 export function checkDeploySettings(bindings: Record<string, unknown>): void {
   const unmet = Object.entries(DEPLOY_REQUIREMENTS).filter(([, { isMet }]) => !isMet(bindings));
   const named = new Set(unmet.map(([name]) => name));
-  // One line for each setting: the schema may have named the same one.
+  // One line for each setting, because the schema may have named the same one.
   const others = settingsProblems(bindings).filter((problem) => !named.has(problem.slice(0, problem.indexOf(":"))));
   const problems = [...unmet.map(([name, { message }]) => `${name}: ${message}`), ...others];
   if (problems.length > 0) throw badSettings(problems);
@@ -104,9 +104,9 @@ function isLoopbackUrl(text: string): boolean {
 }
 
 /**
- * The outbox shows every mail, with live links, to whoever calls by a loopback name, and any caller can say such a name:
- * what keeps others out is that the server cannot be reached from elsewhere.
- * @throws StartFailure where it could be
+ * Refuses the outbox on a reachable host. The outbox shows every mail with live links to callers that use a loopback
+ * name, which any caller can send, so only an unreachable server protects it.
+ * @throws StartFailure if other machines could reach it
  */
 export function refuseOpenOutbox(host: string, bindings: Record<string, unknown>): void {
   const mailer = bindings.MAILER || "outbox";
@@ -121,7 +121,7 @@ function badSettings(problems: readonly string[]): StartFailure {
   return new StartFailure([head, ...problems.map((problem) => `  ${problem}`)].join("\n"));
 }
 
-/** Empty counts as not set, as everywhere in the settings. */
+/** An empty value counts as unset, as everywhere in the settings. */
 function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {

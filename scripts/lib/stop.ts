@@ -1,20 +1,20 @@
-/** Milliseconds between two looks at whether the parent still lives. */
+/** Milliseconds between two checks whether the parent still runs. */
 const ORPHAN_CHECK_MS = 1000;
 
 /**
  * Milliseconds in which further signals count as the first one. Ctrl-C reaches the whole process group, and npm and the
- * bootstrap pass it on as well, so that one key press arrives up to three times.
+ * bootstrap forward it as well, so that one key press arrives up to three times.
  */
 const SAME_SIGNAL_MS = 250;
 
 export interface StopSignals {
-  /** Aborted when this process is asked to stop. */
+  /** Aborted at the first request to stop. */
   stop: AbortSignal;
-  /** Aborted when it is asked again, and is to end at once. */
+  /** Aborted at the second request, which ends the process immediately. */
   cut: AbortSignal;
 }
 
-/** Asks to stop are SIGINT, SIGTERM and SIGHUP, and the end of the bootstrap, which a kill -9 does not let pass anything on. */
+/** Requests to stop: SIGINT, SIGTERM, SIGHUP, and the end of the bootstrap, which cannot forward a kill -9. */
 export function stopSignals(): StopSignals {
   const stop = new AbortController();
   const cut = new AbortController();
@@ -37,7 +37,7 @@ export function stopSignals(): StopSignals {
   return { stop: stop.signal, cut: cut.signal };
 }
 
-/** Fulfilled when the signal is aborted, at once if it is already. */
+/** Resolves when the signal is aborted, immediately if it already is. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

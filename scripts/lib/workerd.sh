@@ -1,15 +1,15 @@
 #!/bin/sh
-# Runs workerd so that it ends with the process that started it, however that ends: after a kill -9 nobody is left to
-# stop it, and it would go on holding the port and the data. The kernel does that on Linux (PR_SET_PDEATHSIG); where
-# setpriv is missing (macOS), only a clean stop and a kill of the whole process group end it.
-# Ctrl-C reaches the whole process group: the parent alone decides what it means.
+# Runs workerd so that it ends with the process that started it, also after a kill -9. Otherwise workerd would continue
+# to hold the port and the data. The kernel does that on Linux (PR_SET_PDEATHSIG). Where setpriv is missing (macOS),
+# only a clean stop and a kill of the whole process group end it.
+# Ctrl-C reaches the whole process group, but only the parent handles it.
 trap '' INT
 if [ -n "$TAFFRAIL_RUN_DIR" ]; then
-  # The directory is the owner's alone (mode 700), so its sockets are, too. Sockets of an earlier run would be in the way.
+  # Only the owner may open the directory (mode 700) and its sockets. Sockets of an earlier run would block new ones.
   cd "$TAFFRAIL_RUN_DIR" || exit 1
   rm -f entry.sock control.sock
-  # The simulator's own entry obeys headers that name another URL and host: on a TCP port, any process of this machine could
-  # reach it.
+  # The simulator's entry obeys headers that name another URL and host. On a TCP port, any process of this machine could
+  # send them.
   first=$1
   shift
   for argument; do

@@ -1,5 +1,5 @@
-// The script of the pages that a browser gets for the API's own link addresses: sends the token when somebody clicks, and
-// says what came of it.
+// Script of the pages that a browser gets for the API's link addresses: sends the token on a click, and shows the
+// result.
 const kind = document.body.dataset.kind;
 const heading = document.querySelector("h1");
 const form = document.getElementById("form");
@@ -14,13 +14,13 @@ const ACTIONS = {
   "magic-link": { path: "/auth/magic-link/verify", done: signedIn },
 };
 
-/** After these the link is of no more use. */
-const DEAD_ENDS = {
-  INVALID_TOKEN: ["This link is not valid", "It was used already, or a newer one was sent. You can ask for a new one."],
-  TOKEN_EXPIRED: ["This link has expired", "Ask for a new one."],
+/** Errors after which the link cannot be used again. */
+const FINAL_ERRORS = {
+  INVALID_TOKEN: ["This link is not valid", "It was already used, or replaced by a newer one. Request a new one."],
+  TOKEN_EXPIRED: ["This link has expired", "Request a new one."],
 };
 
-if (!token) conclude("This link is incomplete", "Open it from the mail again, or copy all of it.", "error");
+if (!token) conclude("This link is incomplete", "Open it from the mail again, or copy the whole link.", "error");
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const { path, done } = ACTIONS[kind];
@@ -28,11 +28,11 @@ form.addEventListener("submit", (event) => {
 });
 document.getElementById("reject")?.addEventListener("click", () => {
   send("/auth/verify-email/reject", () =>
-    conclude("Thank you", "Whatever was set up with your address has been removed. You can close this page."),
+    conclude("Thank you", "Everything that was set up with your address was removed. You can close this page."),
   );
 });
 
-/** The token leaves the address bar at once, and with it the history and what a screenshot would show. */
+/** Removes the token from the address bar immediately, and with it from the history and from screenshots. */
 function takeToken() {
   const given = new URLSearchParams(location.search).get("token");
   history.replaceState(null, "", location.pathname);
@@ -49,7 +49,7 @@ async function send(path, done) {
     });
     const { data, error } = await answer.json();
     if (!error) done(data);
-    else if (Object.hasOwn(DEAD_ENDS, error.code)) conclude(...DEAD_ENDS[error.code], "error");
+    else if (Object.hasOwn(FINAL_ERRORS, error.code)) conclude(...FINAL_ERRORS[error.code], "error");
     else tryAgain(wordsOf(error));
   } catch {
     tryAgain("The service could not be reached. Try again.");
@@ -57,7 +57,7 @@ async function send(path, done) {
 }
 
 function wordsOf({ code, message }) {
-  return code === "RATE_LIMITED" ? "Too many tries just now. Wait a minute, then try again." : message;
+  return code === "RATE_LIMITED" ? "Too many attempts. Wait a minute, then try again." : message;
 }
 
 function tryAgain(text) {
@@ -70,7 +70,7 @@ function signedIn({ user, accessToken, isNewUser }) {
   offerCopy("Copy the access token (15 minutes)", accessToken);
 }
 
-/** The end of what the page is for, in place of its form: the heading says it, to a screen reader too. */
+/** Replaces the form by the final result. The heading states it, also to a screen reader. */
 function conclude(title, text, className = "done") {
   form.hidden = true;
   heading.textContent = title;
@@ -80,7 +80,7 @@ function conclude(title, text, className = "done") {
   heading.focus();
 }
 
-/** A line below the form, which stays. */
+/** Shows a line below the form, which stays. */
 function show(text, className) {
   const line = document.createElement("p");
   line.className = className;
@@ -89,7 +89,7 @@ function show(text, className) {
   result.hidden = false;
 }
 
-/** A button that copies a text which is better not shown. */
+/** Adds a button that copies a text without showing it. */
 function offerCopy(label, text) {
   const button = document.createElement("button");
   button.type = "button";
@@ -100,7 +100,7 @@ function offerCopy(label, text) {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
-      button.textContent = "The browser does not let this page copy";
+      button.textContent = "Copying is not possible";
     }
   });
   result.append(button);

@@ -3,7 +3,7 @@ import { startGithubShapedProvider } from "./github-shape.ts";
 import { type LocalProvider, startIdentityProvider } from "./identity-provider.ts";
 
 export interface BothOptions {
-  /** BASE_URL of the service: where its callbacks are. */
+  /** BASE_URL of the service, which has the callbacks. */
   baseUrl: string;
   host: string;
   /** Ports of provider A and provider B; 0 takes a free one. */
@@ -13,12 +13,12 @@ export interface BothOptions {
 export interface BothProviders {
   a: LocalProvider;
   b: LocalProvider;
-  /** What the service needs to be told about them. */
+  /** Settings of the service for the providers. */
   settings: Record<string, string>;
   close(): Promise<void>;
 }
 
-/** Both kinds of identity provider on this machine, each with the service as its one client. */
+/** Both kinds of identity provider on this machine, each with the service as its only client. */
 export async function startBothProviders({ baseUrl, host, ports }: BothOptions): Promise<BothProviders> {
   const clientOf = (provider: string) => ({
     id: `taffrail-${provider}`,

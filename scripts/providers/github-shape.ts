@@ -5,7 +5,7 @@ import type { People, Person } from "./people.ts";
 const AUTHORIZE_PATH = "/login/oauth/authorize";
 const TOKEN_PATH = "/login/oauth/access_token";
 
-/** GitHub's own words for errors of the token endpoint. */
+/** GitHub's texts for errors of the token endpoint. */
 const TOKEN_ERRORS: Readonly<Record<string, string>> = {
   invalid_grant: "bad_verification_code",
   invalid_client: "incorrect_client_credentials",
@@ -21,8 +21,8 @@ export interface GithubShapedProvider extends LocalProvider {
 }
 
 /**
- * A provider of GitHub's shape, as strict as the authorization server it is made on: no ID token, errors of the token
- * endpoint with status 200, answers in JSON only for whoever asks for it, and a REST API that says who it is.
+ * A provider with GitHub's API, as strict as the authorization server below it: no ID token, errors of the token
+ * endpoint with status 200, JSON only if requested, and a REST API that identifies the user.
  */
 export async function startGithubShapedProvider(options: Shaped): Promise<GithubShapedProvider> {
   const started = await startIdentityProvider({
@@ -92,7 +92,10 @@ function userOf({ subject, email, name }: Person): object {
   return { id: Number(subject), login: email.split("@")[0], name, email: null, type: "User" };
 }
 
-/** Beside the primary one, addresses that must not count: a verified one that is not primary, and an unverified one. */
+/**
+ * Besides the primary address, addresses that must be ignored: a verified one that is not primary, and an unverified
+ * one.
+ */
 function emailsOf({ subject, email, emailVerified }: Person): object[] {
   return [
     { email: `${subject}@users.noreply.example.com`, primary: false, verified: true, visibility: null },

@@ -7,10 +7,10 @@ import { createMemoryAdapter } from "oidc-provider/lib/adapters/memory_adapter.j
 import { People, type Person } from "./people.ts";
 import { signInPage } from "./sign-in-page.ts";
 
-/** How long, in seconds, a page may stay open, and codes and tokens live. */
+/** Lifetime in seconds of an open page, of codes and of tokens. */
 const TTL = { Interaction: 600, AuthorizationCode: 60, AccessToken: 300, IdToken: 300, Grant: 600, Session: 600 };
 
-/** Bytes of a form that are read at most. */
+/** Maximum bytes of a form. */
 const FORM_MAX_BYTES = 10_000;
 
 const SESSION_COOKIE = /^_session(\.sig)?=/;
@@ -18,16 +18,16 @@ const SESSION_COOKIE = /^_session(\.sig)?=/;
 const SIGN_IN_PATH = /^\/sign-in\/([\w-]+)$/;
 
 export interface ProviderOptions {
-  /** What its page says it is. */
+  /** The name on its page. */
   title: string;
   host: string;
-  /** 0 takes a free one. */
+  /** 0 uses a free port. */
   port: number;
   client: { id: string; secret: string; redirectUri: string; authMethod: "client_secret_basic" | "client_secret_post" };
   scopes: readonly string[];
-  /** What makes this provider unlike a plain OpenID Connect one. */
+  /** What distinguishes this provider from a plain OpenID Connect provider. */
   configuration?: Configuration;
-  /** Runs once, before it listens. */
+  /** Runs once, before the server listens. */
   extend?: (provider: Provider, people: People) => void;
 }
 
@@ -55,7 +55,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<L
     const uid = SIGN_IN_PATH.exec(request.url ?? "")?.[1];
     if (uid === undefined) return serveProtocol(request, response);
     serveSignIn(provider, people, title, request, response).catch(() => {
-      // The page was open for too long, or belongs to another browser.
+      // The page has expired, or belongs to another browser.
       response.writeHead(400, { "Content-Type": "text/plain" }).end("This sign-in is over. Begin it again.\n");
     });
   });
@@ -90,7 +90,7 @@ async function configurationOf(options: ProviderOptions, people: People): Promis
     pkce: { required: () => true },
     scopes: [...scopes],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-    // As Google does it: the ID token itself says who it is.
+    // Like Google's, the ID token itself identifies the user.
     conformIdTokenClaims: false,
     ttl: TTL,
     features: { devInteractions: { enabled: false } },
@@ -107,7 +107,7 @@ function claimsOf({ subject, email, emailVerified, name }: Person) {
   return { sub: subject, email, email_verified: emailVerified, name };
 }
 
-/** Nobody stays signed in: each flow asks who it is, so that one browser can be several people. */
+/** No sign-in is remembered: each flow asks for the user, so that one browser can be several users. */
 function withoutSession(cookies: string | undefined): string | undefined {
   return cookies
     ?.split(/; */)
@@ -139,7 +139,7 @@ async function serveSignIn(
     emailVerified: form.get("verified") === "yes",
     subject: form.get("subject") ?? "",
   });
-  // One form for both: who it is, and that the service may know.
+  // One form for sign-in and consent.
   const grant = new provider.Grant({ accountId: person.subject, clientId: String(params.client_id) });
   grant.addOIDCScope(String(params.scope));
   const consent = { grantId: await grant.save() };
@@ -155,7 +155,7 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(text);
 }
 
-/** A refused request is the caller's to see; on the terminal of whoever runs this it would only be noise. */
+/** The caller sees a refused request; in the terminal it would only distract. */
 function quietly(provider: Provider): Provider {
   provider.on("server_error", (_context, error) => console.error("Local provider:", error));
   return provider;

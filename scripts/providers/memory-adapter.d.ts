@@ -1,4 +1,4 @@
-/** The package's own store without its warning that it is not for production: nothing here is. */
+/** The package's store without its warning against production use, which does not apply here. */
 declare module "oidc-provider/lib/adapters/memory_adapter.js" {
   import type { AdapterFactory } from "oidc-provider";
   export function createMemoryAdapter(): AdapterFactory;

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 
-/** Somebody with an account at a local provider. There is no password: whoever asks is let in as anybody. */
+/** A user with an account at a local provider. There is no password: every visitor can sign in as any user. */
 export interface Person {
-  /** The provider's id of the account; digits, as GitHub's are. */
+  /** The provider's id of the account; digits, like GitHub's. */
   subject: string;
   email: string;
   emailVerified: boolean;
   name: string;
 }
 
-/** The people of one provider, for as long as it runs. */
+/** The users of one provider, in memory. */
 export class People {
   readonly #bySubject = new Map<string, Person>();
 
@@ -17,7 +17,7 @@ export class People {
     return this.#bySubject.get(subject);
   }
 
-  /** The same address is the same person, unless a subject says otherwise: addresses change hands. */
+  /** The same address is the same user unless a subject is given, because addresses can change owners. */
   signIn({ email, emailVerified, name, subject }: Omit<Person, "subject"> & { subject?: string }): Person {
     const person = { subject: subject || numberOf(email), email, emailVerified, name };
     this.#bySubject.set(person.subject, person);
@@ -25,7 +25,7 @@ export class People {
   }
 }
 
-/** A stable number from an address, so that a restarted provider knows its people again. */
+/** A stable number derived from an address, so that a restarted provider recognizes its users. */
 function numberOf(email: string): string {
   return String(createHash("sha256").update(email).digest().readUIntBE(0, 5) + 1);
 }

@@ -1,4 +1,6 @@
-/** The one page of a local provider: sign in as anybody, or refuse. It stands for the login and the consent of a real one. */
+/**
+ * The only page of a local provider: sign in as any user, or refuse. It replaces login and consent of a real provider.
+ */
 export function signInPage(provider: string, action: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -8,18 +8,17 @@ interface Image {
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Samples of a pixel by colour type: what Chromium writes. */
+/** Samples of a pixel by colour type, for the types that Chromium writes. */
 const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
-/** Numbers of colours that are tried, until the picture is small enough. */
+/** Palette sizes, tried in this order until the picture is small enough. */
 const PALETTES = [48, 32, 16] as const;
 
 /**
- * A PNG with a palette in place of true colours: a third of the size or less. A page has few colours and their mixtures at
- * the edges of letters; the most frequent ones are kept, every other becomes the nearest of them.
- *
- * @param bytes what it may have; where even the smallest palette takes more, it takes more
- * @param height lines that are kept at most
+ * Converts a PNG to one with a palette, which has a third of the size or less. A page has few colours and their
+ * mixtures at the edges of letters: the most frequent ones are kept, and every other one becomes the nearest of them.
+ * @param bytes maximum size, unless even the smallest palette exceeds it
+ * @param height maximum number of lines; the rest is cut
  */
 export function smallPng(png: Buffer, bytes: number, height: number): Buffer {
   const image = cropped(decode(png), height);
@@ -56,7 +55,7 @@ function decode(png: Buffer): Image {
   return { width, height, rgb };
 }
 
-/** Undoes what each line of a PNG is prepared with: see chapter 9 of its specification. */
+/** Reverses the filter of each line: see chapter 9 of the PNG specification. */
 function unfiltered(raw: Buffer, stride: number, height: number, channels: number): Uint8Array {
   const out = new Uint8Array(stride * height);
   for (let y = 0; y < height; y++) {
@@ -81,7 +80,7 @@ function paeth(left: number, up: number, corner: number): number {
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-/** The colour of every pixel, and all colours by how often they come. */
+/** The colour of every pixel, and all colours by frequency. */
 interface Counted {
   pixels: Uint32Array;
   byCount: readonly number[];
@@ -90,7 +89,7 @@ interface Counted {
 function count({ rgb }: Image): Counted {
   const counts = new Map<number, number>();
   const pixels = new Uint32Array(rgb.length / 3);
-  // Most pixels are as the one before them.
+  // Most pixels equal the previous one.
   let colour = -1;
   let run = 0;
   for (let i = 0, at = 0; i < pixels.length; i++, at += 3) {
@@ -139,7 +138,7 @@ function nearestOf(palette: readonly number[], colour: number): number {
   return best;
 }
 
-/** Lines without a filter: with a palette neighbours say nothing about each other's numbers. */
+/** Lines without a filter, because indexes of a palette do not correlate between neighbours. */
 function encode({ width, height }: Image, palette: readonly number[], indices: Uint8Array): Buffer {
   const perByte = palette.length <= 16 ? 2 : 1;
   const stride = Math.ceil(width / perByte);

@@ -2,17 +2,17 @@ import type { Page } from "playwright-core";
 import type { Account } from "../../test/support/api.ts";
 import type { World } from "./world.ts";
 
-/** A picture to be taken, at every width and in both themes. */
+/** A picture to take, at every width and in both themes. */
 export interface Shot {
-  /** The file's beginning. */
+  /** The beginning of the file's name. */
   name: string;
   title: string;
   path: (world: World) => string;
-  /** Who is signed in; nobody where it is left out. */
+  /** The signed-in user; signed out if absent. */
   as?: (world: World) => Account;
-  /** What is done on the page before. */
+  /** Steps on the page before the picture. */
   act?: (page: Page, world: World) => Promise<void>;
-  /** Of the window alone: where a list scrolls in itself, or a dialog stands over the page. */
+  /** Only the window, for a list that scrolls or a dialog above the page. */
   window?: true;
 }
 
@@ -24,7 +24,7 @@ const logs =
     `/w/${world.workspaceId}/p/${world.projectId}${more}`;
 const settings = (section: string) => (world: World) => `/w/${world.workspaceId}/settings/${section}`;
 
-/** A page more is a line more. */
+/** To add a page, add a line. */
 export const SHOTS: readonly Shot[] = [
   { name: "home", title: "Start, signed out", path: () => "/" },
   { name: "home-signed-in", title: "Start, with workspaces", path: () => "/", as: ada },

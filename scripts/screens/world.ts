@@ -10,30 +10,30 @@ import {
 import { nextMail } from "../../test/support/outbox.ts";
 import { type DemoEntry, demoEntries } from "../lib/demo-entries.ts";
 
-/** Everything that the pictures show, made through the API. */
+/** The content of the pictures, created through the API. */
 export interface World {
   url: string;
-  /** Owner of the workspaces. */
+  /** The owner of the workspaces. */
   ada: Account;
-  /** May only look. */
+  /** A viewer. */
   viewer: Account;
-  /** Has just signed up. */
+  /** A user who has just registered. */
   newcomer: Account;
   workspaceId: string;
   projectId: string;
-  /** A project that nothing was sent to. */
+  /** A project without entries. */
   emptyProjectId: string;
-  /** A workspace with a limit so low that the page soon meets it. */
+  /** A workspace with a limit so low that the page soon reaches it. */
   limitedId: string;
   limitedProjectId: string;
   key: Key;
-  /** Tokens of mails that nobody has used. */
+  /** Unused tokens of mails. */
   tokens: { verify: string; magic: string; reset: string; invitation: string };
 }
 
 const LONG_NAME = "Überseehafen-Schiffsausrüstungsgesellschaft-mit-beschränkter-Haftung";
 const LONG_ADDRESS = "a-rather-long-name.with-dots.and-more@a-domain-name-that-is-long-as-well.example.com";
-/** Entries of the shop, and the hours they are spread over. */
+/** Number of the shop's entries, and the hours over which they are spread. */
 const ENTRIES = 4000;
 const HOURS = 22;
 /** Entries of one request. */
@@ -82,7 +82,7 @@ export async function makeWorld(url: string): Promise<World> {
   };
 }
 
-/** A day of a shop, busier at some hours than at others, and at the end what is hard to show. */
+/** A day of a shop with varying load, and at its end entries that are difficult to display. */
 function shopEntries(now: number): object[] {
   const usual = demoEntries(ENTRIES, now).map((entry: DemoEntry, i) => {
     const part = i / ENTRIES;
@@ -145,7 +145,7 @@ async function sendAll(url: string, projectId: string, { secret }: Key, entries:
   }
 }
 
-/** A limit for each level of the cascade; one of them is met at once. */
+/** A limit for each level of the cascade; one of them is reached immediately. */
 async function limits(url: string, home: Account, mobile: string): Promise<void> {
   const rules = [
     { method: "POST", path: `/logger/${mobile}/log`, limit: 4, windowSeconds: 3600 },

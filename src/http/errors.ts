@@ -107,7 +107,7 @@ const RETRY_AFTER_SECONDS = "1";
 /** An object or D1 is overloaded, was reset or could not be reached. */
 export const BUSY: Refusal = {
   code: "SERVICE_UNAVAILABLE",
-  message: "The service is busy. Please try again.",
+  message: "The service is busy. Try again.",
   headers: { "Retry-After": RETRY_AFTER_SECONDS },
 };
 
@@ -117,14 +117,13 @@ const RETRY_SECONDS = "30";
 /** The disk or the database is full or fails. Whether the write of the request is stored is unknown. */
 export const STORAGE_FAILS: Refusal = {
   code: "SERVICE_UNAVAILABLE",
-  message: "The service cannot use its storage right now: it is full or fails. Please try again later.",
+  message: "The storage of the service is full or fails. Try again later.",
   headers: { "Retry-After": RETRY_SECONDS },
 };
 
 /** Refuses entries, so that other writes have room. */
 export const DISK_NEARLY_FULL: Refusal = {
   code: "SERVICE_UNAVAILABLE",
-  message:
-    "The disk of the service is nearly full, so it takes in no entries for now. Nothing was stored; reading goes on.",
+  message: "The disk of the service is nearly full. The entries were not stored. Reading still works.",
   headers: { "Retry-After": RETRY_SECONDS },
 };

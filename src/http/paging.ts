@@ -6,7 +6,7 @@ const DIGITS = /^\d{1,16}$/;
 
 /** A whole number from `min` to `max` (0 or more) in a query string: decimal digits only. Published as an integer. */
 export function integerParameter(min: number, max: number) {
-  const error = `Must be a whole number from ${min} to ${max}.`;
+  const error = `Must be an integer from ${min} to ${max}.`;
   return z
     .unknown()
     .transform((value, context): number => {
@@ -22,7 +22,9 @@ export function integerParameter(min: number, max: number) {
 export function numberCursor(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+  return refuseFields([
+    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
+  ]);
 }
 
 /** Position in a list by time: the last item's time in epoch milliseconds, and its id. */
@@ -35,7 +37,9 @@ export function timeCursor(cursor: string | undefined): TimeCursor {
   if (cursor === undefined) return [0, ""];
   const match = CURSOR.exec(cursor);
   if (match) return [Number(match[1]), match[2] ?? ""];
-  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+  return refuseFields([
+    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
+  ]);
 }
 
 /** Builds a page of `rows`, which has one row more than `limit` if there is another page. */
@@ -59,7 +63,7 @@ const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : v
 export const pageQuery = z.strictObject({
   cursor: z
     .preprocess(emptyIsAbsent, z.string().max(200).optional())
-    .meta({ description: "`nextCursor` of the page before.", allowEmptyValue: true }),
+    .meta({ description: "`nextCursor` of the previous page.", allowEmptyValue: true }),
   limit: z
     .preprocess(emptyIsAbsent, integerParameter(1, PAGE.max).default(PAGE.default))
     .meta({ allowEmptyValue: true }),

@@ -90,8 +90,8 @@ export function createApp({ resources, countUnrouted, fallback }: AppOptions): H
 }
 
 function unroutedRefusal(c: Context<AppEnv>, allowed: readonly string[]): Refusal {
-  if (allowed.length === 0) return { code: "NOT_FOUND", message: "There is nothing at this path." };
-  const message = `${c.req.method} is not allowed here; ${allowed.join(", ")} is.`;
+  if (allowed.length === 0) return { code: "NOT_FOUND", message: "Path not found." };
+  const message = `${c.req.method} is not allowed. Allowed: ${allowed.join(", ")}.`;
   return { code: "METHOD_NOT_ALLOWED", message, headers: { Allow: allowed.join(", ") } };
 }
 
@@ -170,7 +170,7 @@ function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
 
 const FAULT: Refusal = {
   code: "INTERNAL_ERROR",
-  message: "Something went wrong on our side. The request id helps us find it.",
+  message: "The service has failed. Include the request id in a report.",
 };
 
 /** Returns the settings; `null` if they are invalid. Logs the names of the invalid ones, never their values. */

@@ -61,7 +61,7 @@ export const MEMORY_RETRY_SECONDS = "5";
 /** Ends the request with 503 after it has waited for memory that other requests hold. */
 export function refuseForMemory(): never {
   const headers = { "Retry-After": MEMORY_RETRY_SECONDS };
-  return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Please try again.", { headers });
+  return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Try again.", { headers });
 }
 
 export function bodyOrRefuse(body: BodyResult, limit: number): Extract<BodyResult, { ok: true }> {
@@ -72,13 +72,13 @@ export function bodyOrRefuse(body: BodyResult, limit: number): Extract<BodyResul
     case "incomplete":
       return refuse("VALIDATION_ERROR", "The body ended early or is badly chunked.");
     case "bad_encoding":
-      return refuse("VALIDATION_ERROR", "The body is not what Content-Encoding: gzip says.");
+      return refuse("VALIDATION_ERROR", "The body is not valid gzip. Compress it, or remove Content-Encoding.");
     case "unknown_encoding":
       return refuse("UNSUPPORTED_MEDIA_TYPE", "This Content-Encoding is not supported here.");
     case "idle":
       return refuse("REQUEST_TIMEOUT", "No byte of the body arrived for 30 seconds.");
     case "slow":
-      return refuse("REQUEST_TIMEOUT", "The body arrives too slowly while other requests wait. Please try again.");
+      return refuse("REQUEST_TIMEOUT", "The body arrives too slowly while other requests wait. Try again.");
     case "no_memory":
       return refuseForMemory();
   }
@@ -118,7 +118,7 @@ function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
   return issue.keys.map((key) => ({
     path: path ? `${path}.${key}` : key,
     code: "unrecognized_key",
-    message: "There is no such member.",
+    message: "Unknown member.",
   }));
 }
 

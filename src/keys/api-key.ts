@@ -24,7 +24,7 @@ export interface NewApiKey {
   secret: string;
   /** Hex SHA-256 of the whole key. */
   hash: string;
-  /** The first 18 characters. */
+  /** The first 18 characters of the key. */
   prefix: string;
 }
 

@@ -27,7 +27,7 @@ export const storedEntrySchema = z.object({
   traceId: z.string().optional(),
   spanId: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
-  seq: z.int().describe("The entry's number in its project: from 1, without a gap."),
+  seq: z.int().describe("The entry's number in its project, from 1 and without gaps."),
   projectId: z.string(),
   receivedAt: z.iso.datetime(),
 });
@@ -42,15 +42,17 @@ export const queryPageSchema = z.object({
     nextCursor: z
       .string()
       .nullable()
-      .describe("Goes on behind this page, in the same snapshot. Null: this was the end."),
-    total: z.int().optional().describe("All matches of the snapshot, where `includeTotal` asked for it."),
+      .describe("Continues after this page in the same snapshot. `null` on the last page."),
+    total: z.int().optional().describe("Number of all matches in the snapshot, if requested with `includeTotal`."),
   }),
   complete: z
     .boolean()
-    .describe("False: the request's budget ended first. Fewer rows than `limit`, even none, are then no end."),
-  asOf: z.string().describe("The snapshot that was read. Opaque; send it back to read the same one again."),
+    .describe(
+      "`false` if the request's budget ran out. The page may then have fewer rows than `limit`, or none, without being the last.",
+    ),
+  asOf: z.string().describe("The snapshot that was read. Opaque; send it back to read the same snapshot again."),
   stats: z.object({
-    scanned: z.int().describe("Entries in the batches that were looked through."),
+    scanned: z.int().describe("Entries in the batches that were scanned."),
     recent: z.int().describe("Rows of this page from the recent tier."),
     stored: z.int().describe("Rows of this page from the cold tier."),
     tookMs: z.int(),

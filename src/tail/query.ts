@@ -13,8 +13,8 @@ export const TailParameters = z.strictObject({
   ...simple,
   since: integerParameter(0, Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe("Begin behind this `seq`; 0: at the oldest entry kept. Without it: what comes from now on."),
-  ticket: z.string().optional().describe("In place of an Authorization header, which browsers cannot send here."),
+    .describe("Start after this `seq`; 0 starts at the oldest retained entry. Without it, only new entries are sent."),
+  ticket: z.string().optional().describe("Replaces the Authorization header, which browsers cannot send here."),
 });
 
 const REPEATABLE: ReadonlySet<string> = new Set(["level", "category", "type"]);
@@ -35,7 +35,7 @@ export function readTailQuery(params: URLSearchParams): TailQueryResult {
     const path = `query.${name}`;
     // Checked by name, because an assignment to `values.__proto__` would add no member.
     if (!Object.hasOwn(TailParameters.shape, name)) {
-      details.push({ path, code: "unrecognized_key", message: "There is no such parameter." });
+      details.push({ path, code: "unrecognized_key", message: "Unknown parameter." });
     } else if (given.length > 1 && !REPEATABLE.has(name)) {
       details.push({ path, code: "custom", message: "Must be given once." });
     } else values[name] = given.length === 1 ? (given[0] ?? "") : given;

@@ -195,16 +195,16 @@ function admitUser(
   now: number,
 ): Admitted | Failure {
   const role = roleOf(admission.sql, userId);
-  if (role === null) return fail("NOT_FOUND", "There is no such workspace.", { limit: null });
+  if (role === null) return fail("NOT_FOUND", "Workspace not found.", { limit: null });
   const limit = count(admission, `user:${userId}`, charge, now);
   if (limit && !limit.admitted) return limited(limit);
   if (session) admission.sessions.note(userId, session, now);
   const project = requirement.projectId === null ? null : admission.keyProjectCache.projectById(requirement.projectId);
   if (requirement.projectId !== null && project === null) {
-    return fail("NOT_FOUND", "There is no such project.", { limit });
+    return fail("NOT_FOUND", "Project not found.", { limit });
   }
   if (!roleAtLeast(role, requirement.role)) {
-    return { ok: false, code: "FORBIDDEN", message: `This needs the role ${requirement.role}.`, limit };
+    return { ok: false, code: "FORBIDDEN", message: `This requires the role ${requirement.role}.`, limit };
   }
   return { ok: true, limit, role, project };
 }

@@ -86,7 +86,7 @@ export function invite(
 ): Result<Invitation> {
   const { id, email, role, inviteeId, inviter, seed, isMailed } = request;
   if (inviteeId !== null && roleOf(sql, inviteeId) !== null) {
-    return fail("CONFLICT", "The owner of this address is a member already.");
+    return fail("CONFLICT", "The user with this address is already a member.");
   }
   const hash = hashOneTimeToken(mintOneTimeToken(workspaceId, seed, pepper));
   const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
@@ -158,7 +158,7 @@ export function listInvitations(
 /** Takes an invitation back: its token is good for nothing, and its mail is not sent if it has not been. */
 export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: AuditNote, now: number): Result<true> {
   const row = maybe<Row>(sql, `SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now);
-  if (!row) return fail("NOT_FOUND", "There is no such invitation.");
+  if (!row) return fail("NOT_FOUND", "Invitation not found.");
   if (!mayAssign(by, row.role)) return OWNERS_ONLY;
   deleteInvitation(sql, id);
   note(id, { before: { email: row.email, role: row.role } });
@@ -189,17 +189,14 @@ export function openInvitation(sql: SqlStorage, hash: Uint8Array, now: number): 
   return ok({ workspace, invitedBy: row.invited_by, email, role, expiresAt });
 }
 
-export const UNKNOWN_INVITATION = fail(
-  "INVALID_TOKEN",
-  "The invitation is not valid, has been accepted or was taken back.",
-);
+export const UNKNOWN_INVITATION = fail("INVALID_TOKEN", "The invitation is not valid, or was accepted or revoked.");
 
 /** The refusal of an account that has another address than the invited one. */
-export const FOR_ANOTHER = fail("FORBIDDEN", "The invitation is for another e-mail address than yours.");
+export const FOR_ANOTHER = fail("FORBIDDEN", "The invitation is for another e-mail address.");
 
 /** `row`: the invitation that has expired, if any. */
 function refusedToken(row: Row | null): Failure {
-  return row ? fail("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.") : UNKNOWN_INVITATION;
+  return row ? fail("TOKEN_EXPIRED", "The invitation has expired. Request a new one.") : UNKNOWN_INVITATION;
 }
 
 function rowOf(sql: SqlStorage, hash: Uint8Array): (Row & { invited_by: string }) | null {
@@ -224,7 +221,7 @@ export function mailOfInvitation(id: string): string {
   return id.replace(/^inv_/, "mail_");
 }
 
-const OWNERS_ONLY = fail("FORBIDDEN", "Only an owner can invite an owner, or take such an invitation back.");
+const OWNERS_ONLY = fail("FORBIDDEN", "Only an owner can invite an owner or revoke such an invitation.");
 
 function invitationOf(sql: SqlStorage, email: string): Invitation | null {
   const row = maybe<Row>(sql, `SELECT ${COLUMNS} FROM invitations WHERE email = ?`, email);

@@ -11,9 +11,9 @@ import { may, mayAssign, type Role } from "./permissions.ts";
 import { markWorkspaceDeleted } from "./provision.ts";
 import { readWorkspace } from "./settings.ts";
 
-const NO_MEMBER = fail("NOT_FOUND", "There is no such member.");
-const LAST_OWNER = fail("CONFLICT", "A workspace keeps at least one owner. Make somebody else an owner first.");
-const PERSON = fail("CONFLICT", "A personal workspace stays with the person it was made for, as its owner.");
+const NO_MEMBER = fail("NOT_FOUND", "Member not found.");
+const LAST_OWNER = fail("CONFLICT", "A workspace needs at least one owner. Make another member an owner first.");
+const PERSON = fail("CONFLICT", "The person of a personal workspace must stay its owner.");
 const OWNERS_ONLY = fail("FORBIDDEN", "Only an owner can make, change or remove an owner.");
 
 /**

@@ -40,7 +40,7 @@ export interface Requirement {
 export function unknownCaller(caller: Caller): Failure {
   return caller.kind === "key"
     ? fail("INVALID_API_KEY", "The API key is not valid.", { limit: null })
-    : fail("NOT_FOUND", "There is no such workspace.", { limit: null });
+    : fail("NOT_FOUND", "Workspace not found.", { limit: null });
 }
 
 interface Permission {

@@ -60,7 +60,8 @@ export function confirmListed(sql: SqlStorage, slug: string): void {
 
 /** Deletes the workspace, unless it is a personal one. */
 export function deleteWorkspace(sql: SqlStorage, origin: Origin, now: number): Result<true> {
-  if (readWorkspace(sql).personal) return fail("CONFLICT", "A personal workspace goes only with its account.");
+  if (readWorkspace(sql).personal)
+    return fail("CONFLICT", "A personal workspace can only be deleted with its account.");
   markWorkspaceDeleted(sql, origin, now);
   return ok(true);
 }

@@ -44,7 +44,7 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-/** What a workspace holds and takes in. Times are epoch milliseconds. */
+/** Get the usage of a workspace. Times are epoch milliseconds. */
 export interface Usage {
   /** The recent tier. `bytes` as stored; `oldestAt` is when its oldest batch arrived. */
   recent: { entries: number; bytes: number; oldestAt: number | null };

@@ -195,7 +195,7 @@ it("explains why the last owner cannot leave, and lets a guest leave", async () 
   await page.getByRole("button", { name: "Leave the workspace" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Leave" }).click();
-  await dialog.getByText("A workspace keeps at least one owner. Make somebody else an owner first.").waitFor();
+  await dialog.getByText("A workspace needs at least one owner. Make another member an owner first.").waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
 
   const theirs = await openSettings(under, guest, "general", workspaceId);

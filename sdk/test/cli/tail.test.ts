@@ -122,7 +122,7 @@ test("retries after a temporary refusal, and ends after a permanent one", async 
         refusal("503 Service Unavailable\r\nRetry-After: 0", "SERVICE_UNAVAILABLE", "Later."),
         refusal("429 Too Many Requests\r\nRetry-After: 1", "RATE_LIMITED", "Too many requests"),
         undefined,
-        refusal("404 Not Found", "NOT_FOUND", "There is no such project."),
+        refusal("404 Not Found", "NOT_FOUND", "Project not found."),
       ][number],
   );
   const first = await start(["tail", "--limit", "1"], env()).ended;
@@ -130,13 +130,17 @@ test("retries after a temporary refusal, and ends after a permanent one", async 
   expect(first.err).toContain("Too many requests (429 RATE_LIMITED) Retrying in 1.0 s.");
   expect(await start(["tail"], env()).ended).toMatchObject({
     code: 3,
-    err: "taffrail: There is no such project. (404 NOT_FOUND)\n",
+    err: "taffrail: Project not found. (404 NOT_FOUND)\n",
   });
 });
 
 test("names the option of a seq beyond the newest entry", async () => {
-  const details = [{ path: "query.since", code: "custom", message: "The project has no such seq yet." }];
-  const error = { code: "VALIDATION_ERROR", message: "query.since: The project has no such seq yet.", details };
+  const details = [{ path: "query.since", code: "custom", message: "The project has no entry with this seq yet." }];
+  const error = {
+    code: "VALIDATION_ERROR",
+    message: "query.since: The project has no entry with this seq yet.",
+    details,
+  };
   await serve(
     () => {},
     () => ({ head: "400 Bad Request", body: { success: false, error } }),

@@ -133,7 +133,7 @@ function splitObject(bytes: Uint8Array, start: number, most: number): Split {
   if (logs < 0 || hasMessage) return { found: "entries", offsets: { starts: [start], ends: [end] } };
   const other = others.first;
   if (other !== null) {
-    return { found: "no-entries", message: `${other}: beside logs the body must have no other member.` };
+    return { found: "no-entries", message: `${other}: a body with logs must have no other member.` };
   }
   if (bytes[logs] !== OPEN_BRACKET) return { found: "no-entries", message: "logs must be an array of entries." };
   const split = splitArray(bytes, logs, most, (behind) => behind === logsEnd);

@@ -22,7 +22,7 @@ export const entrySchema = z
     category: name.optional().describe("Default: custom."),
     type: name
       .optional()
-      .describe(`In a built-in category one of its types, the first being the default. ${categories}.`),
+      .describe(`In a built-in category, one of its types; the first one is the default. ${categories}.`),
     timestamp: z
       .union([z.string().regex(ISO_TIME), z.number().min(0).max(MAX_TIME_MS)])
       .optional()
@@ -34,7 +34,7 @@ export const entrySchema = z
   })
   .refine(hasTypeOfItsCategory, { path: ["type"], error: "must be a type of the category" })
   .meta({
-    description: "Other members are kept in `data`; a name that stands in both rejects the entry.",
+    description: "Other members are moved to `data`; an entry with the same name in both is rejected.",
     allOf: Object.entries(CATEGORY_TYPES).map(([category, types]) => ({
       if: { properties: { category: { const: category } }, required: ["category"] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -65,7 +65,7 @@ export const entriesSchema = z.union([
 ]);
 
 const rejectionSchema = z.object({
-  index: z.int().describe("The entry's place in the request, from 0."),
+  index: z.int().describe("The entry's index in the request, from 0."),
   code: z.enum(REJECTION_CODES),
   message: z.string(),
 });
@@ -76,5 +76,5 @@ export const receiptSchema = z.object({
   rejectedCount: z.int(),
   firstSeq: z.int(),
   lastSeq: z.int(),
-  duplicate: z.boolean().describe("True when an earlier request with the same Idempotency-Key stored the entries."),
+  duplicate: z.boolean().describe("`true` if an earlier request with the same Idempotency-Key stored the entries."),
 });

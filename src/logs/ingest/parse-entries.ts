@@ -277,7 +277,7 @@ function invalid(message: string): ParseResult {
 }
 
 function noEntry(): ParseResult {
-  return invalid("The body holds no entry.");
+  return invalid("The body has no entry.");
 }
 
 function notJson(bytes: Uint8Array): ParseResult {
@@ -285,5 +285,5 @@ function notJson(bytes: Uint8Array): ParseResult {
 }
 
 function tooMany(): ParseResult {
-  return { ok: false, reason: "too_many", message: `The body holds more than ${INGEST_LIMITS.entries} entries.` };
+  return { ok: false, reason: "too_many", message: `The body has more than ${INGEST_LIMITS.entries} entries.` };
 }

@@ -212,7 +212,7 @@ function fold(sent: Record<string, unknown>, own: Record<string, unknown> | unde
   for (const name in sent) {
     if (isEntryMember(name)) continue;
     if (own !== undefined && Object.hasOwn(own, name)) {
-      return reject("MEMBER_CONFLICT", `${name.slice(0, SHOWN_NAME)} stands both in the entry and in data.`);
+      return reject("MEMBER_CONFLICT", `${name.slice(0, SHOWN_NAME)} is both in the entry and in data.`);
     }
     define(data, name, sent[name]);
   }

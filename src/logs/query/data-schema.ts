@@ -8,7 +8,9 @@ import type { DataCondition, Scalar } from "./filter.ts";
 const sayInexact =
   (otherwise: string) =>
   ({ input }: { input?: unknown }): string =>
-    input instanceof InexactInteger ? "An integer of so many digits is kept as a string only." : otherwise;
+    input instanceof InexactInteger
+      ? "An integer with this many digits is stored as a string only. Send a string."
+      : otherwise;
 const ScalarValue = z.union([z.string(), z.number(), z.boolean(), z.null()], {
   error: sayInexact("Must be a string, a number, a boolean or null."),
 });
@@ -37,13 +39,15 @@ const Values = z
 
 const Operators = z.strictObject({
   eq: ScalarValue.optional().describe("Equal in type and value."),
-  ne: ScalarValue.optional().describe("Not equal; also holds where there is no such value."),
-  gt: Bound.optional().describe("Numbers with numbers, strings with strings by code unit; never across types."),
+  ne: ScalarValue.optional().describe("Not equal. Also passes if the path does not exist."),
+  gt: Bound.optional().describe(
+    "Compares numbers with numbers, and strings with strings by code unit. Other types never pass.",
+  ),
   gte: Bound.optional(),
   lt: Bound.optional(),
   lte: Bound.optional(),
   in: Values.optional().describe("Equal to one of these."),
-  exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
+  exists: z.boolean().optional().describe("Whether the path exists. `null` is a value."),
 });
 
 /** Operators as published. `readConditions` itself rejects an object without members. */
@@ -64,7 +68,7 @@ export const DataConditions = z
     ...documentedData,
     maxProperties: QUERY_LIMITS.paths,
     description:
-      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts. At most 100 paths of at most 64 names.',
+      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only own members of the entry match. At most 100 paths of at most 64 names.',
     examples: [{ "user.plan": "team", durationMs: { gte: 500 } }],
   });
 
@@ -87,7 +91,7 @@ const SHOWN_PATH = 100;
 function readConditions(text: string, test: unknown, ctx: z.core.$RefinementCtx): DataCondition[] {
   const path = parseDataPath(text);
   if (path !== null && path.length > QUERY_LIMITS.pathNames) {
-    const message = `Must have at most ${QUERY_LIMITS.pathNames} names: no stored \`data\` is as deep.`;
+    const message = `Must have at most ${QUERY_LIMITS.pathNames} names, the maximum depth of stored \`data\`.`;
     ctx.addIssue({ code: "custom", path: [text.slice(0, SHOWN_PATH)], message });
     return [];
   }
@@ -121,7 +125,7 @@ function addIssueAt(text: string, issue: z.core.$ZodIssue, ctx: z.core.$Refineme
     return;
   }
   for (const key of issue.keys) {
-    const message = "There is no such operator; there are eq, ne, gt, gte, lt, lte, in, exists.";
+    const message = "Unknown operator. Use eq, ne, gt, gte, lt, lte, in or exists.";
     ctx.addIssue({ code: "custom", path: [...path, key], message });
   }
 }

@@ -39,7 +39,7 @@ export const Filters = z
     minLevel: z
       .enum(LEVELS, { error: `Must be ${levelList}.` })
       .optional()
-      .describe("This level or a more severe one. Together with `level` both hold."),
+      .describe("This level or a more severe one. With `level`, both must match."),
     session: z.string().optional().describe("Exactly this session."),
     traceId: z.string().optional().describe("Exactly this trace."),
     from: timeSchema.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
@@ -50,17 +50,25 @@ export const Filters = z
       .max(QUERY_LIMITS.search)
       .optional()
       .describe(
-        "Substring of the message, or of any string, number or boolean in `data`, whatever the case. Numbers and booleans count as their JSON text, as `JSON.stringify` writes it; names of members do not count.",
+        "Substring of the message, or of any string, number or boolean in `data`, ignoring case. Numbers and booleans are searched as the text that `JSON.stringify` writes. Names of members are not searched.",
       ),
     data: DataConditions.optional(),
   })
-  .describe("All of them hold together; none: every entry.");
+  .describe("All filters must match. Without filters, every entry matches.");
 
 const Pagination = z.strictObject({
-  offset: z.int().min(0).max(QUERY_LIMITS.offset).optional().describe("Rows to pass over; not with a cursor."),
-  limit: z.int().min(1).max(QUERY_LIMITS.limit).optional().describe(`Rows of a page; ${QUERY_LIMITS.limitDefault}.`),
-  cursor: z.string().optional().describe("`nextCursor` of the page before, with everything else but `limit` the same."),
-  includeTotal: z.boolean().optional().describe("Count all matches, too: looks through all that is retained."),
+  offset: z.int().min(0).max(QUERY_LIMITS.offset).optional().describe("Rows to skip. Not allowed with a cursor."),
+  limit: z
+    .int()
+    .min(1)
+    .max(QUERY_LIMITS.limit)
+    .optional()
+    .describe(`Rows of a page; default ${QUERY_LIMITS.limitDefault}.`),
+  cursor: z
+    .string()
+    .optional()
+    .describe("`nextCursor` of the previous page. Everything else except `limit` must be the same."),
+  includeTotal: z.boolean().optional().describe("Counts all matches, too, which scans all retained entries."),
 });
 
 /** Body of `POST /logger/query`. */
@@ -69,14 +77,14 @@ export const QueryBody = z
     projectId: z
       .string()
       .optional()
-      .describe("With an access token: one project instead of all. A key always means its own project."),
+      .describe("With an access token, limits the request to one project. A key always reads its own project."),
     filters: Filters.optional(),
     order: z
       .enum(["desc", "asc"])
       .optional()
       .describe("By timestamp, then `seq`; `desc`, newest first, is the default."),
     pagination: Pagination.optional(),
-    asOf: z.string().optional().describe("`asOf` of an earlier answer: only what was stored by then."),
+    asOf: z.string().optional().describe("`asOf` of an earlier response: reads only what was stored at that time."),
   })
   .transform(toQuery);
 
@@ -110,11 +118,11 @@ function cursorOf(body: QueryFields, ctx: z.core.$RefinementCtx): Cursor | null 
   if (text === undefined) return null;
   const refuse = (path: string[], message: string) => ctx.addIssue({ code: "custom", path, message });
   const cursor = decodeCursor(text);
-  if (cursor === null) refuse(["pagination", "cursor"], "This is not a cursor.");
-  if (offset !== undefined) refuse(["pagination", "offset"], "A cursor says where to go on: leave the offset out.");
+  if (cursor === null) refuse(["pagination", "cursor"], "Invalid cursor. Send nextCursor of the previous page.");
+  if (offset !== undefined) refuse(["pagination", "offset"], "The cursor sets the position. Remove the offset.");
   const order = body.order ?? "desc";
   if (cursor && cursor.order !== order) {
-    refuse(["order"], `The cursor belongs to a query with order ${cursor.order}; this one's is ${order}.`);
+    refuse(["order"], `The cursor belongs to a query with order ${cursor.order}; this query has order ${order}.`);
   }
   return cursor;
 }
@@ -122,7 +130,8 @@ function cursorOf(body: QueryFields, ctx: z.core.$RefinementCtx): Cursor | null 
 function asOfOf(body: QueryFields, cursor: Cursor | null, ctx: z.core.$RefinementCtx): number | null {
   if (body.asOf === undefined) return cursor?.asOf ?? null;
   const asOf = decodeAsOf(body.asOf);
-  if (asOf === null) ctx.addIssue({ code: "custom", path: ["asOf"], message: "This is not a snapshot." });
+  if (asOf === null)
+    ctx.addIssue({ code: "custom", path: ["asOf"], message: "Invalid snapshot. Send asOf of an earlier response." });
   else if (cursor !== null && cursor.asOf !== asOf) {
     ctx.addIssue({ code: "custom", path: ["asOf"], message: "The cursor belongs to another snapshot." });
   }

@@ -42,10 +42,10 @@ export const StatsBody = z
     projectId: z
       .string()
       .optional()
-      .describe("With an access token: one project instead of all. A key always means its own project."),
+      .describe("With an access token, limits the request to one project. A key always reads its own project."),
     filters: Filters.optional(),
     interval: z.enum(intervalNames).describe("Length of a bucket. Buckets begin at whole multiples of it in UTC."),
-    groupBy: z.enum(GROUPS).optional().describe("Counts each bucket by this, too."),
+    groupBy: z.enum(GROUPS).optional().describe("Also counts each bucket by this member."),
   })
   .transform(
     ({ projectId, filters, interval, groupBy }): StatsQuery => ({
@@ -63,19 +63,19 @@ export const statsAnswerSchema = z.object({
       z.object({
         start: z.iso.datetime(),
         count: z.int(),
-        groups: z.record(z.string(), z.int()).optional().describe("Count by name, where `groupBy` asked for it."),
+        groups: z.record(z.string(), z.int()).optional().describe("Count by name, if requested with `groupBy`."),
       }),
     )
-    .describe(`By time, rising; empty ones left out. More than ${STATS_LIMITS.buckets} are refused.`),
+    .describe(`In ascending order of time, without empty buckets. At most ${STATS_LIMITS.buckets}.`),
   total: z.int(),
   complete: z
     .boolean()
-    .describe("False: the request's budget ended first, so that older entries are missing. Narrow the filters."),
+    .describe("`false` if the request's budget ran out, so that older entries are missing. Narrow the filters."),
   lastSeq: z
     .int()
     .optional()
     .describe(
-      "Counts of one project only: its newest `seq` at the moment of the count. What a tail brings above it is not counted here.",
+      "For a single project, its newest `seq` at the time of the count. Entries of a tail above it are not counted here.",
     ),
 });
 

@@ -60,7 +60,7 @@ function takeIn(
   if (isDeletedUser(sql, userId)) return UNKNOWN_INVITATION;
   if (mayOwn === false && found.value.role === "owner") return CHANGED;
   deleteInvitation(sql, found.value.id);
-  if (roleOf(sql, userId) !== null) return fail("CONFLICT", "You are a member already.");
+  if (roleOf(sql, userId) !== null) return fail("CONFLICT", "You are already a member.");
   const { id, role } = found.value;
   addMember(sql, { userId, role, joinedAt: now });
   recordAudit(sql, { actor: userId, action: "invitation.accept", target: id, after: { role } }, origin, now);

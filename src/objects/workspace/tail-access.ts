@@ -118,13 +118,13 @@ export class TailAccess {
     const { project, limit } = admitted;
     if (project === null) throw new Error("A tail names its project.");
     if (since !== null && since > project.lastSeq)
-      return fail("FUTURE_SEQ", "The project has no such seq yet.", { limit });
+      return fail("FUTURE_SEQ", "The project has no entry with this seq yet.", { limit });
     if (tails.size + this.#opening.size >= this.quota.tails) {
       const message = `This workspace has ${this.quota.tails} open tails; close one first.`;
       return fail("CONFLICT", message, { limit });
     }
     if (tails.tailsOf(readerText({ authority, address })) >= this.quota.readerTails) {
-      const whose = address === undefined ? "your key or account" : "your address";
+      const whose = address === undefined ? "your key or account" : "your IP address";
       const message = `This workspace has ${this.quota.readerTails} open tails of ${whose}; close one first.`;
       return fail("CONFLICT", message, { limit });
     }

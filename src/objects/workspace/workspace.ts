@@ -41,7 +41,7 @@ import { Tails } from "./tails.ts";
 const BUSY: IngestResult = {
   ok: false,
   code: "SERVICE_UNAVAILABLE",
-  message: "The workspace is taking in too much at once. Please try again.",
+  message: "The workspace receives too many entries at once. Try again.",
   limit: null,
 };
 

@@ -16,13 +16,13 @@ const activitySchema = z.object({
   id: z.string().describe("Unique within the account."),
   at: z.iso.datetime(),
   action: z.string().describe(`One of ${ACTIVITY_ACTIONS.map((action) => `\`${action}\``).join(", ")}.`),
-  sessionId: z.string().nullable().describe("The session that it was done in, or that began or ended."),
-  address: z.string().nullable().describe("The client address as limits count it."),
-  userAgent: z.string().nullable().describe("Of a sign-in, and of a reused refresh token."),
+  sessionId: z.string().nullable().describe("The session of the request, or the session that began or ended."),
+  address: z.string().nullable().describe("The client IP as limits count it."),
+  userAgent: z.string().nullable().describe("For a sign-in, and for a reused refresh token."),
   requestId: z.string(),
   details: z
     .record(z.string(), z.union([z.string(), z.number()]))
-    .describe("`method` of a sign-in, `provider` of a link, `ended` and `unlinked` where several went at once."),
+    .describe("`method` of a sign-in, `provider` of a link, `ended` and `unlinked` if several were removed at once."),
 });
 
 function activityData({ num, at, ...item }: ActivityItem): z.output<typeof activitySchema> {
@@ -80,8 +80,8 @@ authDelete.route(
       "within the last 10 minutes. Otherwise 403 `REAUTHENTICATION_REQUIRED`, or 400 if the session is fresh and a required",
       "password is missing.",
       "Deletes the personal workspace and every workspace without another owner, logs included. Memberships elsewhere end,",
-      "and all API keys that the account made are refused from the next request on. All sessions end at",
-      "once. The address can be registered again.",
+      "and all API keys that the account created are refused from the next request on. All sessions end",
+      "immediately. The address can be registered again.",
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ password: reauthenticationPassword }),

@@ -33,7 +33,7 @@ auth.route(
     tag: TAG,
     summary: "Register with e-mail and password",
     description:
-      "Makes the account and its personal workspace, and signs in. A mail to confirm the address follows; with the token of an invitation that was mailed to this very address, the address is confirmed already.",
+      "Creates the account and its personal workspace, and signs in. A mail to confirm the address follows. With the token of an invitation that was mailed to the same address, the address is confirmed immediately.",
     security: "none",
     body: z.strictObject({
       email: emailSchema,
@@ -42,12 +42,12 @@ auth.route(
       invitation: z
         .string()
         .optional()
-        .describe("Token of an invitation. One that is not valid, or is of another address, changes nothing."),
+        .describe("Token of an invitation. An invalid token, or one for another address, has no effect."),
     }),
     example: { email: EXAMPLE.email, password: EXAMPLE.password, name: "Ada" },
     status: 201,
     response: signedInShape.extend({
-      emailVerified: z.literal(true).optional().describe("Present where the invitation has confirmed the address."),
+      emailVerified: z.literal(true).optional().describe("Present if the invitation has confirmed the address."),
     }),
     errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "EMAIL_ALREADY_EXISTS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
@@ -60,12 +60,12 @@ auth.route(
     const account = { email: body.email, name: body.name || null, passwordHash, emailVerified };
     const registration = await signUp(c.env, account, originOf(c));
     if (!registration.ok && registration.reason === "taken") {
-      return refuse("EMAIL_ALREADY_EXISTS", "There is an account with this e-mail address already.");
+      return refuse("EMAIL_ALREADY_EXISTS", "An account with this e-mail address already exists.");
     }
     const session =
       registration.ok && (await startSession(c, { ...registration, epoch: FIRST_EPOCH, method: "password" }));
     if (session) return signedInAnswer(c, emailVerified ? { ...session, emailVerified } : session, 201);
-    return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Please try again.", RETRY_SOON);
+    return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Try again.", RETRY_SOON);
   },
 );
 
@@ -83,16 +83,19 @@ auth.route(
     tag: TAG,
     summary: "Sign in with e-mail and password",
     description: [
-      "Every wrong combination gets the same answer, whether or not the address has an account. After 10 failures for one",
-      "address from one network further tries are refused for 30 seconds, then for twice as long each time, up to 15 minutes.",
-      "A device that sends the `deviceToken` of its last sign-in to this account has a counter of its own instead, so that",
-      "failures of others do not lock it out. A token that is old, of another address or not genuine is as good as none.",
+      "Every wrong combination gets the same response, whether or not the address has an account. After 10 failures for one",
+      "address from one network, further attempts are refused for 30 seconds, then for twice as long each time, up to 15 minutes.",
+      "A device that sends the `deviceToken` of its last sign-in to this account has a separate counter, so that",
+      "failures of other clients do not lock it out. An expired or forged token, or one for another address, has no effect.",
     ].join(" "),
     security: "none",
     body: z.strictObject({
       email: emailSchema,
       password: passwordSchema,
-      deviceToken: z.string().optional().describe("Of the last sign-in on this device; a new password ends it."),
+      deviceToken: z
+        .string()
+        .optional()
+        .describe("The token of the last sign-in on this device. A new password revokes it."),
     }),
     example: { email: EXAMPLE.email, password: EXAMPLE.password },
     status: 200,

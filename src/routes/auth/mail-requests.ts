@@ -22,7 +22,7 @@ const addressBody = z.strictObject({ email: emailSchema });
 const messageShape = z.object({ message: z.string() });
 
 const ON_ITS_WAY = {
-  "magic-link": "If the address can be reached, a sign-in link is on its way.",
+  "magic-link": "If the address can receive mail, a sign-in link is on its way.",
   "reset-password": "If there is an account with this address, a link to set a new password is on its way.",
   "verify-email": "If the address is not confirmed yet, a link to confirm it is on its way.",
 } as const satisfies Record<TokenMailKind, string>;
@@ -33,8 +33,9 @@ authMailRequests.route(
     path: "/auth/magic-link",
     operation: "auth.magic-link.request",
     tag: TAG,
-    summary: "Ask for a sign-in link by mail",
-    description: "The same answer for every address. An address without an account gets one when the link is used.",
+    summary: "Request a sign-in link by mail",
+    description:
+      "The response is the same for every address. An address without an account gets one when the link is used.",
     security: "none",
     body: addressBody,
     example: { email: EXAMPLE.email },
@@ -52,7 +53,7 @@ authMailRequests.route(
     path: "/auth/verify-email/resend",
     operation: "auth.verify-email.resend",
     tag: TAG,
-    summary: "Ask for another mail to confirm the address",
+    summary: "Request another mail to confirm the address",
     security: "accessToken",
     status: 200,
     response: messageShape,
@@ -72,8 +73,8 @@ authMailRequests.route(
     path: "/auth/forgot-password",
     operation: "auth.password.forgot",
     tag: TAG,
-    summary: "Ask for a link to set a new password",
-    description: "The same answer for every address.",
+    summary: "Request a link to set a new password",
+    description: "The response is the same for every address.",
     security: "none",
     body: addressBody,
     example: { email: EXAMPLE.email },

@@ -35,7 +35,7 @@ const tokenBody = z.strictObject({ token: z.string() });
 const tokenQuery = z.object({ token: z.string() });
 
 const PAGE_NOTE =
-  "A request whose `Accept` lists `text/html` gets a page that asks for a click, and uses nothing up; neither does HEAD.";
+  "A request whose `Accept` lists `text/html` gets a page that asks for a click. Neither the page nor HEAD uses the token.";
 
 const magicShape = signedInShape.extend({ isNewUser: z.boolean() });
 
@@ -121,7 +121,7 @@ authMailedTokens.route(
     tag: TAG,
     summary: "Reject a registration of this address",
     description:
-      "Removes what was set up with the address before: password, linked providers, sessions, mailed links and API keys.",
+      "Removes everything that was added before: password, linked providers, sessions, mailed links and API keys.",
     security: "none",
     body: tokenBody,
     example: { token: EXAMPLE.token },
@@ -144,7 +144,7 @@ authMailedTokens.route(
     operation: "auth.password.reset",
     tag: TAG,
     summary: "Set a new password with a mailed link",
-    description: "Ends every session of the account, and takes back every other mailed link.",
+    description: "Ends every session of the account, and revokes every other mailed link.",
     security: "none",
     body: z.strictObject({ token: z.string(), password: passwordSchema }),
     example: { token: EXAMPLE.token, password: EXAMPLE.newPassword },
@@ -216,7 +216,7 @@ async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): P
     if (session) return magicAnswer(c, session, true);
   }
   const entry = await findByEmail(c.env.DB, email);
-  if (!entry) return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Ask for a new link.", RETRY_SOON);
+  if (!entry) return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Request a new link.", RETRY_SOON);
   const family = newFamily(c, { method });
   const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, entry.userId, "once", (stub) =>
     stub.signInProven(family, originOf(c)),
@@ -244,13 +244,13 @@ function openedForUser(c: Context<AppEnv>, token: string): { userId: string; has
 function refuseToken(code: (TokenRefusal | PurgeUnfinished)["code"]): never {
   switch (code) {
     case "TOKEN_EXPIRED":
-      return refuse(code, "The link has expired. Ask for a new one.");
+      return refuse(code, "The link has expired. Request a new one.");
     case "INVALID_TOKEN":
-      return refuse(code, "The link is not valid, or was used or replaced by a newer one.");
+      return refuse(code, "The link is not valid, was used, or was replaced by a newer one.");
     case "PURGE_UNFINISHED":
       return refuse(
         "SERVICE_UNAVAILABLE",
-        "The link is used, but what was set up with the address before could not be removed yet. Ask for a new link in a minute.",
+        "The link was used, but credentials that were added before could not be removed yet. Request a new link in a minute.",
         { headers: { "Retry-After": "60" } },
       );
   }

@@ -175,7 +175,7 @@ export const expireFlowCookie: MiddlewareHandler<AppEnv> = async (c, next) => {
 
 function configuredClient(provider: ProviderName, settings: Settings): ProviderClient {
   const client = providerClient(provider, settings);
-  return client ?? refuse("OAUTH_NOT_CONFIGURED", "This way to sign in is not set up on this service.");
+  return client ?? refuse("OAUTH_NOT_CONFIGURED", "This provider is not configured.");
 }
 
 function flowSecrets(
@@ -197,13 +197,13 @@ function isBound(settings: Settings, state: string, flow: FlowRecord, headers: H
 }
 
 function refuseState(): never {
-  return refuse("OAUTH_STATE_INVALID", "This sign-in was not begun in this browser, is too old or was used already.");
+  return refuse("OAUTH_STATE_INVALID", "The sign-in was started in another browser, has expired or was already used.");
 }
 
 function refuseProvider(c: Context<AppEnv>, { code, reason }: ProviderFailure): never {
   c.get("log").providerReason = reason;
   const denied = code === "OAUTH_ACCESS_DENIED";
-  return refuse(code, denied ? "The access was denied at the provider." : "The provider did not answer as it should.");
+  return refuse(code, denied ? "Access was denied at the provider." : "The provider returned an invalid response.");
 }
 
 /** Seconds after which the alarm of the account retries an unfinished purge. */
@@ -220,11 +220,7 @@ export function arrivalPorts(env: Env, origin: Origin): ArrivalPorts {
       if (!begun.ok || !begun.unfinishedPurge) return begun;
       // A user object of the version before leaves the purge to the router. A current one gets a second attempt.
       if (await callUser(env, userId, "replay-safe", (stub) => stub.finishPurge(origin))) return begun;
-      return refuse(
-        "SERVICE_UNAVAILABLE",
-        "The account is not ready yet. Please sign in again in a minute.",
-        RETRY_LATER,
-      );
+      return refuse("SERVICE_UNAVAILABLE", "The account is not ready yet. Sign in again in a minute.", RETRY_LATER);
     },
     claimIdentity: (identity, holder) => claimIdentity(env.DB, identity, holder, Date.now()),
     completeLink: (userId, link) => callUser(env, userId, "replay-safe", (stub) => stub.completeLink(link, origin)),

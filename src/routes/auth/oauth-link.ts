@@ -44,8 +44,8 @@ for (const provider of PROVIDERS) {
       path: `/auth/link/${provider}`,
       operation: `auth.link.${provider}.start`,
       tag: TAG,
-      summary: `Link ${provider} to the account: where to send the browser`,
-      description: `Needs a verified e-mail address. The way back ends at \`{FRONTEND_URL}/auth/callback\`. ${REAUTHENTICATION_NOTE}`,
+      summary: `Link ${provider} to the account: get the address for the browser`,
+      description: `Requires a verified e-mail address. The flow ends at \`{FRONTEND_URL}/auth/callback\`. ${REAUTHENTICATION_NOTE}`,
       security: "accessToken",
       body: shownBody,
       example: { password: EXAMPLE.password },
@@ -84,7 +84,7 @@ for (const provider of PROVIDERS) {
       operation: `auth.link.${provider}.remove`,
       tag: TAG,
       summary: `Unlink ${provider} from the account`,
-      description: `Refused for the last way to sign in: a password or a provider must remain. ${REAUTHENTICATION_NOTE}`,
+      description: `Refused for the last sign-in method: a password or a provider must remain. ${REAUTHENTICATION_NOTE}`,
       security: "accessToken",
       body: shownBody,
       example: { password: EXAMPLE.password },
@@ -110,7 +110,7 @@ for (const provider of PROVIDERS) {
           case "last method":
             return refuse(
               "LAST_AUTH_METHOD",
-              "This is the only way to sign in. Set a password or link a provider first.",
+              "This is the only sign-in method. Set a password or link another provider first.",
             );
         }
       }
@@ -127,8 +127,9 @@ oauthLinks.route(
     path: "/auth/link/confirm",
     operation: "auth.link.confirm",
     tag: TAG,
-    summary: "Complete a link that came back to another browser",
-    description: "With the `linkCode` of the redirect: by the user who began the link, once, within 60 seconds.",
+    summary: "Complete a link that returned to another browser",
+    description:
+      "Requires the `linkCode` of the redirect and the user who began the link. Works once, within 60 seconds.",
     security: "accessToken",
     body: z.strictObject({ linkCode: z.string().max(200) }),
     example: { linkCode: EXAMPLE.oneTimeCode },
@@ -150,7 +151,7 @@ oauthLinks.route(
     const taken = await takeLinkCode(c.env.DB, body.linkCode, userId, Date.now());
     if (!taken.ok) {
       if (taken.reason === "expired") return refuse("TOKEN_EXPIRED", "The code has expired. Link the provider again.");
-      return refuse("INVALID_TOKEN", "The code is unknown, was used already, or is another user's.");
+      return refuse("INVALID_TOKEN", "The code is unknown, already used, or belongs to another user.");
     }
     const { identity, checkedEpoch } = taken.value;
     await linkFor(c, { userId, sessionId, checkedEpoch }, identity);
@@ -164,7 +165,7 @@ oauthLinks.route(
     path: "/auth/methods",
     operation: "auth.methods",
     tag: TAG,
-    summary: "The account's ways to sign in",
+    summary: "The account's sign-in methods",
     security: "accessToken",
     status: 200,
     response: z.object({ hasPassword: z.boolean(), providers: z.array(providerShape) }),
@@ -201,11 +202,11 @@ export async function linkFor(
     case "unverified":
       return refuseUnverifiedAccount();
     case "changed":
-      return refuse("REAUTHENTICATION_REQUIRED", "The account changed since this link was begun. Begin again.");
+      return refuse("REAUTHENTICATION_REQUIRED", "The account has changed since this link was started. Start again.");
     case "another user's":
       return refuse("PROVIDER_ALREADY_LINKED", "This provider account is linked to another user.");
     case "busy":
-      return refuse("SERVICE_UNAVAILABLE", "The account is changing right now. Please try again.", {
+      return refuse("SERVICE_UNAVAILABLE", "The account is being changed. Try again.", {
         headers: { "Retry-After": "1" },
       });
   }

@@ -43,17 +43,17 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 const startQuery = z
   .strictObject({
-    mode: z.literal("code").optional().describe("Asks for a code instead of tokens in the redirect."),
+    mode: z.literal("code").optional().describe("Requests a code instead of tokens in the redirect."),
     code_challenge: z
       .string()
       .regex(SECRET_TEXT, "must be the base64url of a SHA-256, 43 characters")
       .optional()
-      .describe("With `mode=code`: the PKCE challenge (S256) of the verifier that the exchange will show."),
+      .describe("With `mode=code`: the PKCE challenge (S256) of the verifier for the exchange."),
     code_challenge_method: z.literal("S256").optional(),
   })
   .refine(({ mode, code_challenge }) => (mode === undefined) === (code_challenge === undefined), {
     path: ["code_challenge"],
-    message: "mode=code and code_challenge go together",
+    message: "mode=code and code_challenge must be sent together",
   });
 
 /** A GET handler also answers HEAD, which must neither begin nor end a flow. */
@@ -74,7 +74,7 @@ for (const provider of PROVIDERS) {
       tag: TAG,
       summary: `Sign in with ${provider}: to the provider's page`,
       description:
-        "For a browser to follow. The way back ends at `{FRONTEND_URL}/auth/callback`; so does a failure, with its code as `error`, for a caller whose `Accept` lists `text/html`.",
+        "For a browser. The flow ends at `{FRONTEND_URL}/auth/callback`. If `Accept` lists `text/html`, a failure redirects there, too, with its code as `error`.",
       security: "none",
       query: startQuery,
       status: 302,
@@ -99,9 +99,9 @@ for (const provider of PROVIDERS) {
       path: `/auth/oauth/${provider}/callback`,
       operation: `auth.oauth.${provider}.callback`,
       tag: TAG,
-      summary: `Sign in with ${provider}: the way back`,
+      summary: `Sign in with ${provider}: callback`,
       description:
-        "Always a redirect to `{FRONTEND_URL}/auth/callback`: with `accessToken`, `refreshToken` and `isNewUser`; in code mode with `code`; for a link with `linked` or `linkCode`; after any failure with `error`, an error code. With a genuine and unused state of a sign-in that was begun here it does not count under the limit of `/auth`.",
+        "Always a redirect to `{FRONTEND_URL}/auth/callback`: with `accessToken`, `refreshToken` and `isNewUser`; in code mode with `code`; for a link with `linked` or `linkCode`; after any failure with `error`, an error code. With a genuine and unused state of a sign-in that began here, the request does not count under the limit of `/auth`.",
       security: "none",
       status: 302,
       response: z.null(),
@@ -191,16 +191,13 @@ async function arrived(c: Context<AppEnv>, profile: ProviderProfile): Promise<Ar
 }
 
 function refuseUnverified(): never {
-  return refuse("OAUTH_EMAIL_UNVERIFIED", "The provider knows no verified e-mail address of this account.");
+  return refuse("OAUTH_EMAIL_UNVERIFIED", "The provider has no verified e-mail address for this account.");
 }
 
 function refuseBusy(): never {
-  return refuse("SERVICE_UNAVAILABLE", "The account is changing right now. Please try again.", RETRY_SOON);
+  return refuse("SERVICE_UNAVAILABLE", "The account is being changed. Try again.", RETRY_SOON);
 }
 
 function refuseCode(): never {
-  return refuse(
-    "INVALID_TOKEN",
-    "The code is unknown or was used already, or the verifier is not the one of its challenge.",
-  );
+  return refuse("INVALID_TOKEN", "The code is unknown or already used, or the verifier does not match its challenge.");
 }

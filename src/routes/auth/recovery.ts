@@ -50,11 +50,11 @@ authRecovery.route(
     path: "/auth/recovery",
     operation: "auth.recovery.show",
     tag: TAG,
-    summary: "What was added to the account in the last 30 days",
+    summary: "List what was added to the account in the last 30 days",
     description: [
-      "For an owner who has just set a new password, or had a session stolen. Lists the providers that were linked since",
-      "`since` (not the one that the account was made with), the number of other sessions, and the API keys that the account made",
-      "since then, in every workspace, and that still work, the newest first. Revoke a key with",
+      "For an owner who has just set a new password or whose session was stolen. Lists the providers that were linked after",
+      "`since` (except the one that created the account), the number of other sessions, and the API keys that the account created",
+      "since then in every workspace and that are still valid, newest first. Revoke a key with",
       "`DELETE /projects/{projectId}/keys/{keyId}` and `X-Workspace-Id`.",
     ].join("\n"),
     security: "accessToken",
@@ -64,7 +64,7 @@ authRecovery.route(
       otherSessions: z.int(),
       providers: z.array(z.object({ provider: z.enum(PROVIDERS), linkedAt: z.iso.datetime() })),
       keys: z.array(keyShape),
-      complete: z.boolean().describe(`False where there are more than ${MAX_KEYS} keys.`),
+      complete: z.boolean().describe(`\`false\` if there are more than ${MAX_KEYS} keys.`),
     }),
     errors: LIMITED,
   },
@@ -96,14 +96,14 @@ authRecovery.route(
     path: "/auth/recovery",
     operation: "auth.recovery.act",
     tag: TAG,
-    summary: "Sign out everywhere else, and unlink what was linked in the last 30 days",
-    description: `Both or nothing. Refused where no password and no other provider would be left: set a password first. ${REAUTHENTICATION_NOTE}`,
+    summary: "Sign out everywhere else, and unlink the providers of the last 30 days",
+    description: `Both or nothing. Refused if neither a password nor another provider would remain: set a password first. ${REAUTHENTICATION_NOTE}`,
     security: "accessToken",
     body: z.strictObject({ password: reauthenticationPassword }),
     example: { password: EXAMPLE.password },
     status: 200,
     response: z.object({
-      revoked: z.int().describe("How many sessions were ended."),
+      revoked: z.int().describe("Number of ended sessions."),
       unlinked: z.array(z.enum(PROVIDERS)),
     }),
     errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED", "LAST_AUTH_METHOD", ...LIMITED],
@@ -126,7 +126,7 @@ authRecovery.route(
         case "unproven":
           return refuseUnproven();
         case "last method":
-          return refuse("LAST_AUTH_METHOD", "No way to sign in would be left. Set a password first.");
+          return refuse("LAST_AUTH_METHOD", "No sign-in method would remain. Set a password first.");
       }
     }
     const { ended, released } = recovered;

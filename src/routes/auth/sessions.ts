@@ -28,7 +28,7 @@ const refreshBody = z.strictObject({ refreshToken: z.string().min(1) });
 
 const REFUSALS = {
   INVALID_REFRESH_TOKEN: "The refresh token is not valid, or its session has ended. Sign in again.",
-  REFRESH_TOKEN_EXPIRED: "The session has run out. Sign in again.",
+  REFRESH_TOKEN_EXPIRED: "The session has expired. Sign in again.",
   REFRESH_TOKEN_REUSED: "The refresh token was used before. Sign in again.",
 } as const;
 
@@ -40,9 +40,9 @@ authSessions.route(
     tag: TAG,
     summary: "Exchange a refresh token for a new pair",
     description: [
-      "The token sent is superseded at once. Sent again it ends its whole session, unless the request repeats the",
-      "`Idempotency-Key` of the one that superseded it within 30 seconds: then the same successor is given again, so a lost",
-      "answer costs nothing. Send one refresh at a time, each with a new random key, and repeat it with that key.",
+      "The token is superseded immediately. If it is sent again, its whole session ends, unless the request repeats the",
+      "`Idempotency-Key` of the superseding request within 30 seconds. In that case the same successor is returned, so that a lost",
+      "response has no consequence. Send one refresh at a time, each with a new random key, and repeat it with that key.",
     ].join(" "),
     security: "none",
     headers: { "Idempotency-Key": idempotencyKeySchema.describe("Random, and new for every refresh.") },
@@ -52,7 +52,7 @@ authSessions.route(
     response: z.object({
       accessToken: z.string(),
       refreshToken: z.string(),
-      expiresIn: z.literal(ACCESS_TOKEN_SECONDS).describe("Seconds that the access token lives."),
+      expiresIn: z.literal(ACCESS_TOKEN_SECONDS).describe("Seconds until the access token expires."),
     }),
     errors: ["VALIDATION_ERROR", "INVALID_REFRESH_TOKEN", "REFRESH_TOKEN_EXPIRED", "REFRESH_TOKEN_REUSED", ...LIMITED],
   },
@@ -87,7 +87,7 @@ authSessions.route(
     tag: TAG,
     summary: "End the session of a refresh token",
     description:
-      "Any token of the session will do, its access tokens end with it. Repeated or unknown: the same answer.",
+      "Accepts any refresh token of the session. The session's access tokens end, too. A repeated or unknown token gets the same response.",
     security: "none",
     body: refreshBody,
     example: { refreshToken: EXAMPLE.refreshToken },
@@ -108,13 +108,13 @@ authSessions.route(
 
 const sessionShape = z.object({
   id: z.string(),
-  method: z.enum(["password", "magic_link", "provider_a", "provider_b"]).describe("How it was signed in."),
+  method: z.enum(["password", "magic_link", "provider_a", "provider_b"]).describe("The sign-in method."),
   userAgent: z.string().nullable(),
   ip: z.string(),
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().describe("The sign-in or the last refresh."),
-  expiresAt: z.iso.datetime().describe("When it ends unless it is refreshed before."),
-  current: z.boolean().describe("Whether it is the session of this very request."),
+  expiresAt: z.iso.datetime().describe("The time at which the session ends unless it is refreshed."),
+  current: z.boolean().describe("Whether this request belongs to the session."),
 });
 
 authSessions.route(
@@ -123,7 +123,7 @@ authSessions.route(
     path: "/auth/sessions",
     operation: "auth.sessions.list",
     tag: TAG,
-    summary: "The sessions of the account, the one used last first",
+    summary: "List the sessions of the account, last used first",
     security: "accessToken",
     status: 200,
     response: z.object({ items: z.array(sessionShape), nextCursor: z.null() }),
@@ -149,7 +149,7 @@ authSessions.route(
     summary: "End all other sessions",
     security: "accessToken",
     status: 200,
-    response: z.object({ revoked: z.int().describe("How many sessions were ended.") }),
+    response: z.object({ revoked: z.int().describe("Number of ended sessions.") }),
     errors: LIMITED,
   },
   [authLimit],
@@ -181,7 +181,7 @@ authSessions.route(
       stub.endSession(sessionId, isId("fam", endedId) ? endedId : "", originOf(c)),
     );
     if (ended === null) return refuseSession(c);
-    return ended ? success({ revoked: true }, c.get("requestId")) : refuse("NOT_FOUND", "There is no such session.");
+    return ended ? success({ revoked: true }, c.get("requestId")) : refuse("NOT_FOUND", "Session not found.");
   },
 );
 
@@ -193,7 +193,7 @@ authSessions.route(
     tag: TAG,
     summary: "Change the password, or set the first one",
     description:
-      "Ends all other sessions, and takes back every mailed link. An account with a password has to show it as `currentPassword`; one without has to have signed in within the last 10 minutes, refreshing aside (403 `REAUTHENTICATION_REQUIRED`).",
+      "Ends all other sessions, and revokes every mailed link. An account with a password must send it as `currentPassword`. An account without one requires a sign-in within the last 10 minutes, not counting refreshes (403 `REAUTHENTICATION_REQUIRED`).",
     security: "accessToken",
     body: z.strictObject({ currentPassword: passwordSchema.optional(), newPassword: passwordSchema }),
     example: { currentPassword: EXAMPLE.password, newPassword: EXAMPLE.newPassword },

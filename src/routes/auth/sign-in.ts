@@ -28,7 +28,9 @@ export const signedInShape = z.object({
   refreshToken: z.string(),
   deviceToken: z
     .string()
-    .describe("Marks this device for later logins with the same address; see `POST /auth/login`. No credential."),
+    .describe(
+      "Identifies this device at later logins with the same address; see `POST /auth/login`. It is not a credential.",
+    ),
   personalWorkspace: z.object({ id: z.string(), slug: z.string() }),
 });
 

@@ -61,17 +61,17 @@ async function throttled<T>(
 /** Refuses the commonest passwords if PASSWORD_BLOCKLIST is on. */
 export function refuseWeakPassword(c: Context<AppEnv>, password: string): void {
   if (c.get("settings").PASSWORD_BLOCKLIST === "off" || !isCommonPassword(password)) return;
-  refuse("WEAK_PASSWORD", "This password is one of the commonest there are. Choose another one.");
+  refuse("WEAK_PASSWORD", "This password is too common. Choose another one.");
 }
 
 /** Body member that reauthenticates a session that is not fresh. */
 export const reauthenticationPassword = passwordSchema
   .optional()
-  .describe("The current password. Not needed within 10 minutes of the sign-in of the session.");
+  .describe("The current password. Not required within 10 minutes after the session's sign-in.");
 
 /** For the description of a route with this member. */
 export const REAUTHENTICATION_NOTE =
-  "Needs a session that was signed in to within the last 10 minutes (refreshing does not count), or the current `password` in the body; else 403 `REAUTHENTICATION_REQUIRED`.";
+  "Requires a session whose sign-in is at most 10 minutes old (refreshes do not count), or the current `password` in the body. Otherwise 403 `REAUTHENTICATION_REQUIRED`.";
 
 /** Returns what the request presents as reauthentication. A wrong password ends it and counts as a failed login. */
 export async function reauthenticationOf(c: Context<AppEnv>, password: string | undefined): Promise<Reauthentication> {
@@ -95,6 +95,6 @@ export async function checkedEpoch(
 export function refuseUnproven(): never {
   return refuse(
     "REAUTHENTICATION_REQUIRED",
-    "This session was signed in to more than 10 minutes ago. Send the current password, or sign in again.",
+    "The sign-in of this session is older than 10 minutes. Send the current password, or sign in again.",
   );
 }

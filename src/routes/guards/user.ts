@@ -101,7 +101,7 @@ export async function verifiedUser(c: Context<AppEnv>): Promise<Profile> {
 export const operatorGuard: MiddlewareHandler<AppEnv> = async (c, next) => {
   await countByAddress(c, "API_DEFAULT");
   const { OPERATOR_TOKEN } = c.get("settings");
-  if (OPERATOR_TOKEN === undefined) return refuse("NOT_FOUND", "There is nothing at this path.");
+  if (OPERATOR_TOKEN === undefined) return refuse("NOT_FOUND", "Path not found.");
   const token = bearerToken(c);
   if (token === null || !isSame(token, OPERATOR_TOKEN)) {
     return refuse("UNAUTHORIZED", "Send the operator token as Authorization: Bearer.");

@@ -129,7 +129,7 @@ export async function namedWorkspace(c: Context<AppEnv>, from: "header" | "path"
     return named;
   }
   await countElsewhere(c);
-  return refuse("NOT_FOUND", "There is no such workspace.");
+  return refuse("NOT_FOUND", "Workspace not found.");
 }
 
 /**
@@ -163,7 +163,7 @@ export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: 
   );
   if (answer.ok) return;
   const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
-  const message = "The sandbox has been reset, and has a new key: GET /sandbox.";
+  const message = "The sandbox was reset. Get its new key with GET /sandbox.";
   return refuseFailure(c, isReset ? { ...answer, message } : answer);
 }
 
@@ -178,7 +178,7 @@ async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promis
   if (cost <= limit) return refuseIfLimited(c, state);
   // No wait makes the request fit: `admitted` shows what is left without a `Retry-After`.
   noteLimit(c, { ...state, admitted: true });
-  refuse("PAYLOAD_TOO_LARGE", `The sandbox takes ${limit} entries an hour from one address. Send fewer at once.`);
+  refuse("PAYLOAD_TOO_LARGE", `The sandbox accepts ${limit} entries an hour from one client IP. Send fewer at once.`);
 }
 
 function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<LimitState> {

@@ -25,7 +25,7 @@ const neighbours = integerParameter(0, CONTEXT_LIMITS.neighbours);
 
 const ContextParameters = z.strictObject({
   before: neighbours.optional().describe(`Entries before it, by \`seq\`: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
-  after: neighbours.optional().describe(`Entries behind it: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
+  after: neighbours.optional().describe(`Entries after it, by \`seq\`: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
 });
 
 export function addContext(logger: Resource): void {
@@ -35,14 +35,14 @@ export function addContext(logger: Resource): void {
       path: "/logger/:projectId/log/:logId",
       operation: "workspace.context",
       tag: "Logs",
-      summary: "Get one entry, and those around it",
+      summary: "Get one entry and its neighbours",
       description: [
-        "`before` and `after` are in rising order of `seq`. Entries past the retention are left out, so there may be fewer",
-        "than asked for. Takes what a query takes.",
+        "`before` and `after` are in ascending order of `seq`. Expired entries are excluded, so there may be fewer",
+        "than requested. Accepts the same credentials as a query.",
       ].join("\n"),
       security: "either",
       documentedQuery: ContextParameters,
-      headers: { "X-Workspace-Id": "With an access token: the workspace of the project." },
+      headers: { "X-Workspace-Id": "Required with an access token: the workspace of the project." },
       status: 200,
       response: z.object({
         entry: storedEntrySchema,
@@ -50,7 +50,7 @@ export function addContext(logger: Resource): void {
         after: z.array(storedEntrySchema),
         complete: z
           .boolean()
-          .describe("False: the neighbours were too large for one answer, and the farthest are missing."),
+          .describe("`false` if the neighbours are too large for one response and the farthest are missing."),
       }),
       errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
     },
@@ -68,7 +68,7 @@ async function context(c: Context<AppEnv>): Promise<Response> {
   const { before, after, seq } = await countIfReadRefused(c, reader, projectId, () => {
     const { before = 0, after = 0 } = validated(ContextParameters, c.req.query(), "query");
     const id = parseLogId(c.req.param("logId") ?? "");
-    if (id?.projectId !== projectId) return refuse("NOT_FOUND", "There is no such entry.");
+    if (id?.projectId !== projectId) return refuse("NOT_FOUND", "Entry not found.");
     return { before, after, seq: id.seq };
   });
   return withReadMemory(c, CONTEXT_ROWS, async (memory) => {
@@ -78,7 +78,7 @@ async function context(c: Context<AppEnv>): Promise<Response> {
       return source.recent(range);
     };
     const found = await readContext({ ...source, recent }, { seq, before, after });
-    if (found === null) return refuse("NOT_FOUND", "There is no such entry.");
+    if (found === null) return refuse("NOT_FOUND", "Entry not found.");
     return { data: contextTexts(found), bytes: contextBytes(found) };
   });
 }

@@ -46,18 +46,18 @@ export function addIngest(logger: Resource): void {
       summary: "Send log entries",
       description: [
         "One entry, an array of entries, `{logs: [...]}`, or NDJSON; `Content-Encoding: gzip` is accepted.",
-        "201 means durable and found by every query that starts after the answer. A bad entry never costs a good one:",
-        "it is named in `rejected` by its index. With an `Idempotency-Key` a request may be repeated for 24 hours and is",
+        "201 means that the entries are durable, and that every query that starts after the response returns them.",
+        "Invalid entries are listed in `rejected` by index and do not affect the others. With an `Idempotency-Key`, a request may be repeated for 24 hours and is",
         "stored once.",
         `Limits: ${INGEST_LIMITS.bodyBytes} bytes a body after decompression, ${INGEST_LIMITS.entries} entries,`,
         `${INGEST_LIMITS.entryBytes} bytes and ${INGEST_LIMITS.entryValues} values (objects, arrays, scalars) an entry,`,
         `${INGEST_LIMITS.dataDepth} levels of nesting in \`data\`.`,
-        "Members of an entry that have no meaning of their own are kept in `data`.",
+        "Members of an entry without a defined meaning are moved to `data`.",
       ].join("\n"),
       security: "apiKey",
       documentedBody: {
         "application/json": { schema: entriesSchema, example: EXAMPLE.entries },
-        "application/x-ndjson": { schema: z.string().describe("One entry a line."), example: EXAMPLE.ndjson },
+        "application/x-ndjson": { schema: z.string().describe("One entry per line."), example: EXAMPLE.ndjson },
       },
       headers: { "Idempotency-Key": idempotencyKeySchema.describe("Makes a retry safe for 24 hours.") },
       status: 201,
@@ -227,12 +227,12 @@ async function answer(
   if (result.code === "TOO_OLD") throw new Error("A batch without its old entries was too old.");
   if (result.code === "SANDBOX_FULL") {
     const headers = { "Retry-After": String(Math.ceil(result.retryAfter / 1000)) };
-    return refuse("SERVICE_UNAVAILABLE", "The sandbox has taken in all it can for now.", { headers });
+    return refuse("SERVICE_UNAVAILABLE", "The sandbox cannot store more entries for now.", { headers });
   }
   if (result.code === "STORAGE_FULL") {
     noteLimit(c, result.limit);
     const headers = { "Retry-After": String(STORAGE_RETRY_SECONDS) };
-    return refuse("SERVICE_UNAVAILABLE", "The workspace has taken in all it can for now.", { headers });
+    return refuse("SERVICE_UNAVAILABLE", "The workspace cannot store more entries for now.", { headers });
   }
   if (result.code === "DISK_FULL") {
     noteLimit(c, result.limit);
@@ -245,7 +245,7 @@ async function answer(
   noteLimit(c, result.limit);
   fields.rejected = built.rejectedCount;
   if (failure === null) {
-    return refuse("VALIDATION_ERROR", "The request holds no valid entry.", { details: built.rejected });
+    return refuse("VALIDATION_ERROR", "The request has no valid entry.", { details: built.rejected });
   }
   const code = failure.reason === "too_many" ? "PAYLOAD_TOO_LARGE" : "VALIDATION_ERROR";
   return refuse(code, failure.message);

@@ -22,13 +22,13 @@ export function addQuery(logger: Resource): void {
       tag: "Logs",
       summary: "Query log entries",
       description: [
-        "By timestamp, then `seq`. The pages of one query are a snapshot: entries that arrive meanwhile neither shift nor",
-        "repeat a row. Takes an API key with `logs:read`, which reads its own project, or an access token with",
+        "Ordered by timestamp, then `seq`. The pages of one query read one snapshot: entries that arrive in the meantime neither shift nor",
+        "repeat a row. Accepts an API key with `logs:read`, which reads its own project, or an access token with",
         "`X-Workspace-Id`.",
       ].join("\n"),
       security: "either",
       documentedBody: { "application/json": { schema: QueryBody, example: EXAMPLE.query } },
-      headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
+      headers: { "X-Workspace-Id": "Required with an access token: the workspace to read." },
       status: 200,
       response: queryPageSchema,
       errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
@@ -58,7 +58,7 @@ const FAILURES: Record<QueryFailure, ErrorDetail> = {
     code: "custom",
     message: "The cursor belongs to a query with other filters or another project.",
   },
-  future_snapshot: { path: "asOf", code: "custom", message: "There is no such snapshot yet." },
+  future_snapshot: { path: "asOf", code: "custom", message: "The snapshot does not exist yet." },
 };
 
 export function addStats(logger: Resource): void {
@@ -70,14 +70,14 @@ export function addStats(logger: Resource): void {
       tag: "Logs",
       summary: "Count log entries by time",
       description: [
-        "A histogram of both tiers: entries by minute, 5 minutes, hour or day, each also by level, category or type.",
-        "Without `from` and `to` all that is retained. Always exact; quick where the filters are level, category, type",
-        "and times. Takes an API key with `logs:read`, which reads its own project, or an access token with",
+        "A histogram of both tiers: entries by minute, 5 minutes, hour or day, optionally also by level, category or type.",
+        "Without `from` and `to`, counts all retained entries. Always exact; fast if the filters are level, category, type",
+        "and times. Accepts an API key with `logs:read`, which reads its own project, or an access token with",
         "`X-Workspace-Id`.",
       ].join("\n"),
       security: "either",
       documentedBody: { "application/json": { schema: StatsBody, example: EXAMPLE.stats } },
-      headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
+      headers: { "X-Workspace-Id": "Required with an access token: the workspace to read." },
       status: 200,
       response: statsAnswerSchema,
       errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
@@ -107,6 +107,6 @@ async function stats(c: Context<AppEnv>): Promise<Response> {
 
 function refuseTooMany(): never {
   const { buckets, groups } = STATS_LIMITS;
-  const message = `More than ${buckets} buckets or ${groups} groups: take a longer interval or a shorter time.`;
+  const message = `More than ${buckets} buckets or ${groups} groups. Use a longer interval or a shorter time range.`;
   return refuseFields([{ path: "interval", code: "too_big", message }]);
 }

@@ -136,7 +136,7 @@ export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): 
     return await answer;
   } catch (error) {
     c.get("log").fault = error instanceof Error ? error.message : "unknown";
-    return refuse("SERVICE_UNAVAILABLE", "Older logs cannot be read right now. Please try again.", COLD_RETRY);
+    return refuse("SERVICE_UNAVAILABLE", "Older logs cannot be read right now. Try again.", COLD_RETRY);
   }
 }
 

@@ -30,21 +30,21 @@ export function addTail(logger: Resource): void {
       tag: "Logs",
       summary: "Follow a project's log entries over a WebSocket",
       description: [
-        'Frames: `{"type":"logs","entries":[...]}`, what one commit brought, at most 500 entries;',
-        '`{"type":"caught-up","seq":n}` each time the newest entry has been reached, and at least every',
-        `${TAIL_PROGRESS_MS / 1000} s in which \`seq\` rose and no entry passed: everything up to \`n\` has been looked at;`,
+        'Frames: `{"type":"logs","entries":[...]}` with at most 500 new entries;',
+        '`{"type":"caught-up","seq":n}` each time the newest entry was reached, and at least every',
+        `${TAIL_PROGRESS_MS / 1000} s if \`seq\` rose without a matching entry: everything up to \`n\` was examined;`,
         '`{"type":"error","code":"..."}` before a close. Send `{"type":"ack","seq":n}` at least every',
         `${TAIL_LIMITS.ackEveryEntries} entries and for each \`caught-up\`.`,
         "Closed with 4001 once key, session, membership or project has ended, with 4008 and the reason `since=<seq>`",
         `if the client is ${TAIL_LIMITS.unackedEntries} entries behind its acknowledgements, and with 1001 and that reason`,
         "if the service restarts. With `since` a tail continues after a `seq`, without gaps or duplicates.",
-        "Takes what a query takes, or the query parameter `ticket`.",
+        "Accepts the same credentials as a query, or the query parameter `ticket`.",
       ].join("\n"),
       security: "either",
       documentedQuery: TailParameters,
       headers: {
         Upgrade: "`websocket`",
-        "X-Workspace-Id": "With an access token: the workspace of the project.",
+        "X-Workspace-Id": "Required with an access token: the workspace of the project.",
       },
       status: 101,
       response: z.null(),
@@ -68,9 +68,9 @@ export function addTail(logger: Resource): void {
       operation: "workspace.tail.ticket",
       tag: "Logs",
       summary: "Get a ticket for one tail",
-      description: `For browsers, whose WebSockets carry no headers. Good once, for ${TICKET_LIFETIME_MS / 1000} s, on this project, as its caller.`,
+      description: `For browsers, whose WebSockets send no headers. Valid once, for ${TICKET_LIFETIME_MS / 1000} s and for this project, with the permissions of the caller.`,
       security: "either",
-      headers: { "X-Workspace-Id": "With an access token: the workspace of the project." },
+      headers: { "X-Workspace-Id": "Required with an access token: the workspace of the project." },
       status: 201,
       response: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
       errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
@@ -186,7 +186,9 @@ async function refuseTail(c: Context<AppEnv>, failure: TailFailure): Promise<nev
       throw unavailable();
     case "FUTURE_SEQ":
       noteLimit(c, limit);
-      return refuseFields([{ path: "query.since", code: "custom", message: "The project has no such seq yet." }]);
+      return refuseFields([
+        { path: "query.since", code: "custom", message: "The project has no entry with this seq yet." },
+      ]);
     default:
       return refuseFailure(c, { ...failure, code });
   }

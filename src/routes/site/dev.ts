@@ -17,9 +17,9 @@ dev.route(
     path: "/dev/outbox",
     operation: "dev.outbox",
     tag: "Operations",
-    summary: "The mails that would have been sent, newest first",
+    summary: "List the captured mails, newest first",
     description:
-      "Only with MAILER=outbox, and only under a loopback name. A request whose `Accept` lists `text/html` gets a page.",
+      "Exists only with MAILER=outbox and under a loopback host name. A request whose `Accept` lists `text/html` gets a page.",
     security: "none",
     status: 200,
     response: z.object({
@@ -42,7 +42,7 @@ dev.route(
   async (c) => {
     // DNS rebinding: a foreign page can point its host name at this machine. Under that name it gets nothing.
     if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {
-      return refuse("NOT_FOUND", "There is nothing at this path.");
+      return refuse("NOT_FOUND", "Path not found.");
     }
     const mails = await readOutbox(c.env.DB);
     if (isBrowser(c)) return outboxPage(mails);
@@ -56,7 +56,7 @@ function outboxPage(mails: readonly OutboxItem[]): Response {
   return plainPage({
     title: "Outbox",
     main: `<h1>Outbox</h1>
-<p>Mails of this service are kept here instead of sent, newest first. A mail takes a few seconds; then reload the page.</p>
+<p>The service captures its mails here instead of sending them, newest first. A mail appears after a few seconds; reload the page.</p>
 ${mails.length > 0 ? mails.map(mailSection).join("\n") : "<section><p>No mail yet.</p></section>"}`,
     headers: { "X-Robots-Tag": "noindex" },
   });

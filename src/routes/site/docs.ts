@@ -110,7 +110,7 @@ securityTxt.route(
   async (c) => {
     if (c.get("settings").SECURITY_CONTACT.length === 0) {
       await countByAddress(c, "API_DEFAULT");
-      return refuse("NOT_FOUND", "There is nothing at this path.");
+      return refuse("NOT_FOUND", "Path not found.");
     }
     const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": `public, max-age=${MAX_AGE}` };
     return new Response(securityText(c, Date.now()), { headers });

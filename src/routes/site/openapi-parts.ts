@@ -40,9 +40,9 @@ export const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
   operatorToken: [{ operatorToken: [] }],
 };
 
-export const DESCRIPTION = `Send logs, and find them in the very next request.
+export const DESCRIPTION = `Send logs, and query them with the next request.
 
-Every JSON answer has the members \`success\`, \`data\`, \`error\` and \`meta\`. \`error.code\` is from a closed list; each route names those it can answer with.
+Every JSON response has the members \`success\`, \`data\`, \`error\` and \`meta\`. \`error.code\` is from a closed list; each route lists the codes that it can return.
 
 ## Limits of ingest
 
@@ -103,7 +103,7 @@ export const LIMIT_HEADERS = {
   "X-RateLimit-Reset": { $ref: "#/components/headers/reset" },
 };
 export const LOCATION_HEADER = {
-  Location: { description: "Where to go on.", schema: { type: "string", format: "uri" } },
+  Location: { description: "Continues the list.", schema: { type: "string", format: "uri" } },
 };
 export const RETRY_AFTER_HEADER = { "Retry-After": { $ref: "#/components/headers/retryAfter" } };
 
@@ -113,13 +113,13 @@ export const COMPONENTS: Json = {
       type: "http",
       scheme: "bearer",
       bearerFormat: "JWT",
-      description: "The access token of a sign-in. It lives 15 minutes; `POST /auth/refresh` gives a new pair.",
+      description: "The access token of a sign-in, valid for 15 minutes. `POST /auth/refresh` returns a new pair.",
     },
     apiKey: {
       type: "http",
       scheme: "bearer",
       bearerFormat: "sk_...",
-      description: "An API key of a project, with the scope the route needs. Shown once, when it is made.",
+      description: "An API key of a project, with the scope that the route requires. Shown once, when it is created.",
     },
     operatorToken: {
       type: "http",
@@ -133,7 +133,7 @@ export const COMPONENTS: Json = {
       in: "header",
       required: false,
       description:
-        "Echoed in the answer and in every log line about the request, if it is at most 128 printable ASCII characters. Another one is replaced.",
+        "Returned in the response and in every event of the request if it has at most 128 printable ASCII characters. Otherwise it is replaced.",
       schema: { type: "string" },
     },
   },
@@ -142,7 +142,7 @@ export const COMPONENTS: Json = {
     limit: header("Maximum requests in the current window."),
     remaining: header("Requests left in the window."),
     reset: header("Unix timestamp in seconds when the window resets: when the oldest counted request leaves it."),
-    retryAfter: header("Seconds after which this request would be admitted, rounded up."),
+    retryAfter: header("Seconds until this request would be admitted, rounded up."),
   },
   schemas: {
     Meta: {

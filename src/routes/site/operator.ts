@@ -25,7 +25,7 @@ operator.route(
     operation: "operator.workspaces",
     tag: TAG,
     summary: "List all workspaces",
-    description: "From the directory, in order of their ids. Operators only; counted by client address.",
+    description: "From the directory, ordered by id. Operators only; counts by client IP.",
     security: "operatorToken",
     query: pageQuery,
     status: 200,
@@ -44,7 +44,7 @@ operator.route(
 
 const projectShape = z.object({
   id: z.string(),
-  lastSeq: z.int().describe("`seq` of the newest entry; 0 while there is none."),
+  lastSeq: z.int().describe("`seq` of the newest entry, or 0 without entries."),
   flushedSeq: z.int().describe("Entries up to this `seq` have moved to the cold tier."),
   cold: z
     .object({
@@ -54,7 +54,7 @@ const projectShape = z.object({
       lastSeq: z.int().describe("Last `seq` that a segment covers."),
     })
     .nullable()
-    .describe("What the cold tier holds of it; null for nothing."),
+    .describe("What the cold tier has of the project, or `null`."),
 });
 
 operator.route(
@@ -63,7 +63,7 @@ operator.route(
     path: "/operator/workspaces/:workspaceId",
     operation: "operator.workspace",
     tag: TAG,
-    summary: "What a workspace holds, in both tiers",
+    summary: "Get the content of a workspace in both tiers",
     description: "Its usage and backlog, and its projects page by page. Operators only.",
     security: "operatorToken",
     query: pageQuery,
@@ -96,7 +96,7 @@ const missingShape = pageOf(
   z.object({
     firstSeq: z.int(),
     lastSeq: z.int(),
-    stored: z.int().describe("Entries of the range that the cold tier holds."),
+    stored: z.int().describe("Entries of the range that are in the cold tier."),
   }),
 ).extend({
   compared: z.int().describe("Ranges that were compared for this page."),
@@ -104,7 +104,7 @@ const missingShape = pageOf(
     .int()
     .nullable()
     .describe(
-      "Where the first of them begins. Entries before the first page's are past the retention, or an earlier version moved them without a record.",
+      "Start of the first compared range. Entries before the first page are expired, or were moved by an earlier version without a record.",
     ),
   flushedSeq: z.int(),
 });
@@ -115,10 +115,10 @@ operator.route(
     path: "/operator/workspaces/:workspaceId/projects/:projectId/missing",
     operation: "operator.missing",
     tag: TAG,
-    summary: "What the cold tier lacks of a project",
+    summary: "Find what the cold tier lacks of a project",
     description: [
-      "Compares the ranges that the workspace has moved with what the cold tier holds, `limit` ranges at a time. An empty",
-      "page is not the end; `nextCursor` says. What the retention deletes is never missing. Operators only.",
+      "Compares the ranges that the workspace has moved with the cold tier, `limit` ranges at a time. An empty",
+      "page is not the end: check `nextCursor`. Expired entries are never reported. Operators only.",
     ].join("\n"),
     security: "operatorToken",
     query: pageQuery,
@@ -134,7 +134,7 @@ operator.route(
     const recorded = () =>
       callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.flushedRanges(projectId, after, limit));
     const found = await recorded();
-    if (found === null) return refuse("NOT_FOUND", "There is no such project.");
+    if (found === null) return refuse("NOT_FOUND", "Project not found.");
     const { ranges, flushedSeq } = found;
     const tier = new ColdTier(c.env);
     let items = await orUnavailable(c, missingRanges(tier, workspaceId, projectId, ranges));
@@ -163,11 +163,13 @@ function workspaceOf(c: Context<AppEnv>): string {
 }
 
 function refuseWorkspace(): never {
-  return refuse("NOT_FOUND", "There is no such workspace.");
+  return refuse("NOT_FOUND", "Workspace not found.");
 }
 
 function refuseCursor(): never {
-  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+  return refuseFields([
+    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
+  ]);
 }
 
 /** Returns the number in a page's `nextCursor`; 0 without a cursor. */

@@ -73,13 +73,13 @@ interface Page {
 const PAGES: Record<LinkPage, Page> = {
   "verify-email": {
     title: "Confirm your e-mail address",
-    lead: "An account was made with this address. Is it yours?",
+    lead: "An account was created with this address. Is it yours?",
     form: `<button type="submit">Yes, confirm the address</button>
 <button type="button" id="reject" class="second">This was not me</button>`,
   },
   "magic-link": {
     title: "Sign in",
-    lead: "You are one click away from being signed in.",
+    lead: "Click to sign in.",
     form: `<button type="submit">Sign in</button>`,
   },
 };

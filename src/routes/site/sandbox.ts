@@ -20,21 +20,21 @@ const sandboxSchema = z.object({
   projectId: z.string(),
   apiKey: z.string().describe("`sk_demo_...`, with the scopes `logs:write` and `logs:read`."),
   limits: z.object({
-    logsPerHour: z.int().describe("Entries in any hour, per client address."),
-    queriesPerHour: z.int().describe("Reading requests in any hour, per client address."),
+    logsPerHour: z.int().describe("Entries in any hour, per client IP."),
+    queriesPerHour: z.int().describe("Reading requests in any hour, per client IP."),
   }),
-  resetsAt: z.iso.datetime().describe("From then on there is another project with another key."),
+  resetsAt: z.iso.datetime().describe("At this time the project and the key are replaced."),
 });
 
 const leftSchema = z.object({
   limit: z.int(),
   remaining: z.int(),
-  resetsAt: z.iso.datetime().describe("When the oldest that counts stops counting."),
+  resetsAt: z.iso.datetime().describe("The time at which the oldest counted unit leaves the window."),
 });
 
 const budgetSchema = z.object({
   entries: leftSchema.describe("Entries sent with the sandbox's key."),
-  reads: leftSchema.describe("Requests that read with it."),
+  reads: leftSchema.describe("Requests that read with the sandbox's key."),
 });
 
 export const sandbox = resource();
@@ -47,9 +47,9 @@ sandbox.route(
     tag: "Sandbox",
     summary: "Get the sandbox's key",
     description: [
-      "A project to try the service on without an account, with what a small web shop has logged in six hours. The key",
-      "works on the ordinary routes below `/logger`, where only the limits named here apply. Everybody shares the sandbox",
-      "and sees what others send. Every six hours there is a new one, with another project and another key.",
+      "A project to try the service without an account, with six hours of logs of a small web shop. The key",
+      "works on the ordinary routes below `/logger`, with only the limits named here. All clients share the sandbox",
+      "and see each other's entries. Every six hours it is replaced, with another project and another key.",
     ].join("\n"),
     security: "none",
     status: 200,
@@ -76,8 +76,8 @@ sandbox.route(
     path: "/sandbox/budget",
     operation: "sandbox.budget",
     tag: "Sandbox",
-    summary: "See what is left of the sandbox's budgets",
-    description: "Of the caller's address. Asking spends nothing of them.",
+    summary: "Get the remaining budgets of the sandbox",
+    description: "For the caller's client IP. The request uses no budget.",
     security: "none",
     status: 200,
     response: budgetSchema,
@@ -136,16 +136,16 @@ export function playgroundProxy(service: Service): Resource {
       tag: "Sandbox",
       summary: "Send entries to the sandbox from a page of this origin",
       description: [
-        "For `taffrail/browser` in the playground: takes what an ingest takes, adds the sandbox's key and passes it on.",
-        "Only requests with the `Origin` of this host are answered. At most 65,536 bytes and 500 entries a request;",
+        "For `taffrail/browser` in the playground: accepts the body of an ingest request, adds the sandbox's key and forwards it.",
+        "Only requests with the `Origin` of this host are accepted. At most 65,536 bytes and 500 entries a request;",
         "an entry keeps its own members, and `data.source` is always `browser`. Entries count in the",
         "budget of the caller's IP address, like entries sent with the key.",
       ].join("\n"),
       security: "none",
       documentedBody: {
-        "application/x-ndjson": { schema: z.string().describe("One entry a line."), example: EXAMPLE.ndjson },
+        "application/x-ndjson": { schema: z.string().describe("One entry per line."), example: EXAMPLE.ndjson },
       },
-      headers: { "Idempotency-Key": "1 to 100 printable ASCII characters; `?id=` in the address does as well." },
+      headers: { "Idempotency-Key": "1 to 100 printable ASCII characters; `?id=` in the URL is accepted, too." },
       status: 201,
       response: receiptSchema,
       errors: [
@@ -221,7 +221,7 @@ async function forwardRefusal(answer: Response): Promise<never> {
   const code = TOLD[answer.status];
   const refusal = refusalSchema.safeParse(await answer.json().catch(() => null));
   if (code === undefined || !refusal.success || ERROR_STATUS[code] !== answer.status) {
-    return refuse("SERVICE_UNAVAILABLE", "The entries could not be passed on. Please try again.", {
+    return refuse("SERVICE_UNAVAILABLE", "The entries could not be forwarded. Try again.", {
       headers: { "Retry-After": answer.headers.get("Retry-After") ?? RETRY_SECONDS },
     });
   }

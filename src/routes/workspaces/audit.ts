@@ -44,14 +44,16 @@ const stateSchema = z.record(z.string(), z.unknown());
 const auditSchema = z.object({
   id: z.string().describe("Unique within the workspace."),
   at: z.iso.datetime(),
-  actor: z.string().describe("A user id, or `system`: a deleted account, or a proof that an address was another's."),
-  actorEmail: z.string().nullable().describe("Null for `system`, and for an account that is gone."),
+  actor: z.string().describe("A user id, or `system` for a deleted account or for the purge of an address."),
+  actorEmail: z.string().nullable().describe("`null` for `system` and for deleted accounts."),
   action: z.string().describe(`One of ${AUDIT_ACTIONS.map((action) => `\`${action}\``).join(", ")}.`),
   target: z.string().describe("The id of what was changed; of a `session.start`, the session."),
-  targetEmail: z.string().nullable().describe("Where the target is a user."),
-  address: z.string().nullable().describe("The client address as limits count it; null where no client is the cause."),
+  targetEmail: z.string().nullable().describe("Present if the target is a user."),
+  address: z.string().nullable().describe("The client IP as limits count it; `null` if no client caused the change."),
   requestId: z.string(),
-  before: stateSchema.optional().describe("What changed, as it was. Left out where it is large, or there was nothing."),
+  before: stateSchema
+    .optional()
+    .describe("The changed values before the change. Absent if they are large or did not exist."),
   after: stateSchema.optional(),
 });
 
@@ -80,7 +82,7 @@ audit.route(
     path: "/workspaces/:workspaceId/audit",
     operation: "audit.list",
     tag: "Workspaces",
-    summary: "List who changed what, and who signed in",
+    summary: "List changes and sign-ins",
     description: [
       "Newest first, for 365 days: the first use of each session in the workspace, and every change of members, roles,",
       "invitations, projects, keys, limits and settings. An item is written with the change that it records. No request",

@@ -51,10 +51,10 @@ invitations.route(
     tag: TAG,
     summary: "Invite a user by e-mail",
     description: [
-      "The mail's link works once, for 7 days, for a confirmed account of that very address, which may be made after the",
-      "mail has arrived. A new invitation of an address replaces the one before. At most 20 in any 24 hours from one account,",
-      "and 20 to one workspace; and like every mail that a stranger can trigger, at most one a minute and five an hour",
-      "reach one address: beyond that the invitation is made, and the mail that went before stays good. Only an owner",
+      "The mail's link works once, for 7 days, for a confirmed account with the same address, which may be created after the",
+      "mail has arrived. A new invitation to an address replaces the previous one. At most 20 in any 24 hours from one account,",
+      "and 20 to one workspace. Like all mails that other users can trigger, at most one a minute and five an hour",
+      "reach one address: beyond that, the invitation is created without a mail, and the link of the last mail stays valid. Only an owner",
       "invites an owner.",
     ].join("\n"),
     security: "accessToken",
@@ -149,9 +149,9 @@ acceptances.route(
     path: "/invitations/open",
     operation: "invitation.open",
     tag: TAG,
-    summary: "See what an invitation is to, and from whom",
+    summary: "Get the workspace and inviter of an invitation",
     description:
-      "For the holder of the mailed token, without an account. Nothing is used up. `inviter` is null where that account is gone; its `name` is what that user typed.",
+      "For the holder of the mailed token, without an account. Does not use the token. `inviter` is `null` if that account was deleted; its `name` is user text.",
     security: "none",
     body: z.strictObject({ token: z.string() }),
     example: { token: EXAMPLE.invitationToken },
@@ -159,7 +159,7 @@ acceptances.route(
     response: z.object({
       workspace: z.object({ name: z.string() }),
       inviter: z.object({ email: z.string(), name: z.string().optional() }).nullable(),
-      email: z.string().describe("The address that was invited."),
+      email: z.string().describe("The invited address."),
       role: roleSchema,
       expiresAt: z.iso.datetime(),
     }),
@@ -199,14 +199,14 @@ acceptances.route(
     tag: TAG,
     summary: "Accept an invitation",
     description:
-      "Needs a confirmed account of the invited address. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may. The token came by mail to that address: with `confirmAddress` it confirms the account's address, too.",
+      "Requires a confirmed account with the invited address. Returns the workspace. An invitation as owner is refused (409) if the account owns the maximum number of workspaces. Because the token was mailed to the address, `confirmAddress` confirms it, too.",
     security: "accessToken",
     body: z.strictObject({
       token: z.string(),
       confirmAddress: z
         .boolean()
         .default(false)
-        .describe("Says that the account is the caller's own. False: an account that is not confirmed is refused."),
+        .describe("Confirms that the account is the caller's own. If `false`, an unconfirmed account is refused."),
     }),
     example: { token: EXAMPLE.invitationToken },
     status: 200,

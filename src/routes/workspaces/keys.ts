@@ -36,7 +36,7 @@ const keySchema = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
-  prefix: z.string().describe("The first 18 characters."),
+  prefix: z.string().describe("The first 18 characters of the key."),
   projectId: z.string(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
@@ -45,7 +45,7 @@ const keySchema = z.object({
 });
 
 const madeKeySchema = keySchema.extend({
-  secret: z.string().describe("The key itself. It is shown here and never again."),
+  secret: z.string().describe("The key. It is shown only in this response."),
 });
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -108,7 +108,7 @@ keys.route(
     operation: "key.create",
     tag: "API keys",
     summary: "Create an API key",
-    description: "The answer is the only place where the secret ever appears.",
+    description: "The secret is only returned in this response.",
     security: "accessToken",
     body: createBody,
     example: { name: "backend", scopes: ["logs:write", "logs:read"] },
@@ -155,7 +155,13 @@ keys.route(
       ),
     );
     if (page === null) {
-      refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+      refuseFields([
+        {
+          path: "query.cursor",
+          code: "invalid_format",
+          message: "Invalid cursor. Send nextCursor of the previous page.",
+        },
+      ]);
     }
     const items = page.items.map((key) => keyData(key, projectId));
     return success({ items, nextCursor: page.nextCursor }, c.get("requestId"));
@@ -169,7 +175,8 @@ keys.route(
     operation: "key.rotate",
     tag: "API keys",
     summary: "Replace an API key",
-    description: "Makes a successor with the same name, scopes and end. The old key works on for `overlapSeconds`.",
+    description:
+      "Creates a successor with the same name, scopes and expiry. The old key stays valid for `overlapSeconds`.",
     security: "accessToken",
     body: rotateBody,
     example: { overlapSeconds: 3600 },
@@ -187,7 +194,7 @@ keys.route(
         stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds, originOf(c)),
       ),
     );
-    if (made === null) return refuse("NOT_FOUND", "There is no such key, or it is revoked or expired.");
+    if (made === null) return refuse("NOT_FOUND", "API key not found, revoked or expired.");
     return handOut(c, made, projectId);
   },
 );
@@ -199,7 +206,7 @@ keys.route(
     operation: "key.revoke",
     tag: "API keys",
     summary: "Revoke an API key",
-    description: "The next request with it is refused, everywhere.",
+    description: "The key is refused from the next request on, everywhere.",
     security: "accessToken",
     status: 200,
     response: z.object({ revoked: z.literal(true) }),
@@ -215,7 +222,7 @@ keys.route(
         stub.revokeKey(userId, param(c, "projectId"), keyId, originOf(c)),
       ),
     );
-    if (!revoked) return refuse("NOT_FOUND", "There is no such key.");
+    if (!revoked) return refuse("NOT_FOUND", "API key not found.");
     c.get("log").keyId = keyId;
     return success({ revoked: true }, c.get("requestId"));
   },

@@ -51,7 +51,9 @@ export function limitsBody(paths: () => RoutePaths) {
     .refine(bounded.check, bounded.params);
   return z
     .strictObject({
-      default: limitSchema.nullish().describe("What no rule matches; without it the preset of 1,000 per 60 s."),
+      default: limitSchema
+        .nullish()
+        .describe("Applies to requests that match no rule. Without it, the preset of 1,000 per 60 s applies."),
       rules: z.array(known).max(rules).default([]),
     })
     .superRefine((body, context) => {
@@ -69,7 +71,7 @@ export function limitsBody(paths: () => RoutePaths) {
 }
 
 export const limitsSchema = z.object({
-  default: limitSchema.nullable().describe("Null: the preset of 1,000 requests per 60 s applies."),
+  default: limitSchema.nullable().describe("`null` if the preset of 1,000 requests per 60 s applies."),
   rules: z.array(ruleSchema),
   live: z
     .array(
@@ -81,7 +83,7 @@ export const limitsSchema = z.object({
         resetAt: z.iso.datetime(),
       }),
     )
-    .describe("Counters that hold requests now; at most 1,000."),
+    .describe("Counters with requests in the window, at most 1,000."),
 });
 
 const COMMON = {
@@ -184,7 +186,9 @@ function cursorOf(text: string | undefined): ViolationCursor | null {
   if (text === undefined) return null;
   const [, firstAt, id] = CURSOR.exec(text) ?? [];
   if (firstAt !== undefined && id !== undefined) return { firstAt: Number(firstAt), id };
-  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+  return refuseFields([
+    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
+  ]);
 }
 
 export const violations = resource();
@@ -197,7 +201,7 @@ violations.route(
     tag: "Limits",
     summary: "List requests that a limit refused",
     description:
-      "Newest first, one item per identifier, rule and minute, for 30 days. A refusal is listed some seconds after it.",
+      "Newest first, one item per identifier, rule and minute, for 30 days. A refusal is listed after a few seconds.",
     security: "accessToken",
     query: pageQuery,
     status: 200,

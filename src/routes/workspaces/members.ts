@@ -14,7 +14,7 @@ const TAG = "Members";
 
 const memberShape = z.object({
   userId: z.string(),
-  email: z.string().nullable().describe("Null for an account that has just been deleted."),
+  email: z.string().nullable().describe("`null` for an account that was just deleted."),
   role: roleSchema,
   joinedAt: z.iso.datetime(),
 });
@@ -66,9 +66,9 @@ members.route(
     tag: TAG,
     summary: "Change a member's role",
     description: [
-      "Only an owner makes an owner or changes one's role. The last owner stays one (409), and so does the person that a",
-      "personal workspace was made for. One who owns as many workspaces as an account may becomes no owner (409). API keys",
-      "and invitations that the new role could not make are refused from the next request on.",
+      "Only an owner may make an owner or change an owner's role. The last owner stays owner (409), and so does the person of a",
+      "personal workspace. A user who owns the maximum number of workspaces cannot become owner (409). API keys",
+      "and invitations that the new role may not create are refused from the next request on.",
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ role: roleSchema }),
@@ -105,8 +105,8 @@ members.route(
     tag: TAG,
     summary: "Remove a member, or leave",
     description: [
-      "Every member may leave; removing another one takes an admin, removing an owner an owner. The last owner cannot go",
-      "(409), nor can the person that a personal workspace was made for. The API keys and invitations that the member made",
+      "Every member may leave. Removing another member requires an admin; removing an owner requires an owner. The last owner cannot leave",
+      "(409), nor can the person of a personal workspace. The API keys and invitations that the member created",
       "are refused from the next request on.",
     ].join("\n"),
     security: "accessToken",

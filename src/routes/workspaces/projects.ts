@@ -28,7 +28,7 @@ const projectSchema = z.object({
   name: z.string(),
   workspaceId: z.string(),
   createdAt: z.iso.datetime(),
-  lastSeq: z.int().describe("`seq` of the newest entry; 0 while there is none."),
+  lastSeq: z.int().describe("`seq` of the newest entry, or 0 without entries."),
 });
 
 function projectData(project: ProjectRow, workspaceId: string): z.output<typeof projectSchema> {
@@ -97,7 +97,9 @@ projects.route(
 function cursorNumber(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
-  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+  return refuseFields([
+    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
+  ]);
 }
 
 projects.route(
@@ -161,7 +163,7 @@ projects.route(
     operation: "project.delete",
     tag: "Projects",
     summary: "Delete a project",
-    description: "Its keys are refused from the next request on, and queries no longer find its logs.",
+    description: "Its keys are refused from the next request on, and queries no longer return its logs.",
     security: "accessToken",
     status: 200,
     response: z.object({ deleted: z.literal(true) }),

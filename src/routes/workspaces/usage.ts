@@ -16,18 +16,18 @@ export const usageShape = z.object({
   recent: z.object({
     entries: z.int(),
     bytes: z.int().describe("As stored, compressed."),
-    oldestAt: z.iso.datetime().nullable().describe("When the oldest batch arrived."),
+    oldestAt: z.iso.datetime().nullable().describe("The time at which the oldest batch arrived."),
   }),
   stored: z
     .object({ entries: z.int(), bytes: z.int(), segments: z.int() })
     .nullable()
-    .describe("What has moved to the cold tier, as stored there. Null while that cannot be reached."),
+    .describe("Entries in the cold tier. `null` while the cold tier cannot be reached."),
   ingestedToday: z.int().describe("Entries accepted since 00:00 UTC."),
   flush: z.object({
-    pendingBatches: z.int().describe("Batches that wait in the recent tier."),
+    pendingBatches: z.int().describe("Batches of the recent tier that are not flushed yet."),
     setAside: z.int().describe("Batches that the cold tier cannot take. They stay in the recent tier."),
-    lastAt: z.iso.datetime().nullable().describe("When entries last moved to the cold tier."),
-    lastError: z.string().nullable().describe("Why they do not, if so."),
+    lastAt: z.iso.datetime().nullable().describe("The time at which entries last moved to the cold tier."),
+    lastError: z.string().nullable().describe("Why entries cannot be moved, or `null`."),
   }),
 });
 
@@ -64,7 +64,7 @@ usage.route(
     path: "/workspaces/:workspaceId/usage",
     operation: "usage.get",
     tag: "Workspaces",
-    summary: "What a workspace holds and takes in",
+    summary: "Get the usage of a workspace",
     security: "accessToken",
     status: 200,
     response: usageShape,

@@ -35,9 +35,9 @@ workspaces.route(
     tag: TAG,
     summary: "Create a workspace",
     description: [
-      "Needs a confirmed e-mail address. Without `slug` one is made from the name, with a suffix where it is taken; a slug",
-      "that was asked for is given as it is, or refused with 409. An account owns at most 10 workspaces beside its personal",
-      "one, unless the operator has set another number (409).",
+      "Requires a confirmed e-mail address. Without `slug`, it is derived from the name, with a suffix if it is taken; a requested slug",
+      "is granted unchanged or refused with 409. An account owns at most 10 workspaces beside its personal",
+      "one (409), unless the operator has set another number.",
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ name: workspaceName, slug: slugSchema.optional() }),
@@ -64,7 +64,7 @@ workspaces.route(
     if (!created.ok && created.reason === "taken") return refuse("CONFLICT", "The slug is taken.");
     if (!created.ok) {
       const headers = { "Retry-After": "1" };
-      return refuse("SERVICE_UNAVAILABLE", "Creating the workspace took too long. Please try again.", { headers });
+      return refuse("SERVICE_UNAVAILABLE", "Creating the workspace took too long. Try again.", { headers });
     }
     const info = await resultOf(
       c,
@@ -139,8 +139,8 @@ workspaces.route(
     path: "/workspaces/:workspaceId",
     operation: "workspace.update",
     tag: TAG,
-    summary: "Rename a workspace, or change how long it keeps logs",
-    description: "The slug stays as it is.",
+    summary: "Rename a workspace, or change its retention",
+    description: "The slug does not change.",
     security: "accessToken",
     body: z.strictObject({
       name: workspaceName.optional(),
@@ -169,8 +169,8 @@ workspaces.route(
     tag: TAG,
     summary: "Delete a workspace with everything in it",
     description: [
-      "From the next request on it does not exist: its keys are refused, its logs are found by no query. A personal",
-      "workspace cannot be deleted (409); it goes with its account.",
+      "From the next request on the workspace does not exist: its keys are refused, and no query returns its logs. A personal",
+      "workspace cannot be deleted (409); it is deleted with its account.",
     ].join("\n"),
     security: "accessToken",
     status: 200,

@@ -7,20 +7,20 @@ interface Reason {
 /** Refusals that no schema can express, by operation, field and message. */
 const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegExp])[] = [
   // Only the service creates these texts; their form does not show whether it did.
-  [/\.list$/, /^query\.cursor$/, /^No page gave this cursor\.$/],
-  [/^operator\./, /^query\.cursor$/, /^No page gave this cursor\.$/],
-  [/^workspace\.query$/, /^pagination\.cursor$/, /^This is not a cursor\.$/],
-  [/^workspace\.query$/, /^asOf$/, /^This is not a snapshot\.$|^There is no such snapshot yet\.$/],
+  [/\.list$/, /^query\.cursor$/, /^Invalid cursor\. /],
+  [/^operator\./, /^query\.cursor$/, /^Invalid cursor\. /],
+  [/^workspace\.query$/, /^pagination\.cursor$/, /^Invalid cursor\. /],
+  [/^workspace\.query$/, /^asOf$/, /^Invalid snapshot\. |^The snapshot does not exist yet\.$/],
   // Depends on the time of the request.
   [/^key\.create$/, /^expiresAt$/, /^must be in the future and at most 365 days ahead\.$/],
   [/^workspace\.ingest$/, /^entry$/, /^timestamp is (?:more than 24 hours ahead|older than )/],
   // Depends on two members or parameters together.
-  [/^workspace\.query$/, /^pagination\.offset$/, /leave the offset out\.$/],
+  [/^workspace\.query$/, /^pagination\.offset$/, /Remove the offset\.$/],
   [/^workspace\.tail$/, /^query$/, /^The filters are too long: at most \d+ bytes together\.$/],
-  [/^workspace\.ingest$/, /^entry$/, / stands both in the entry and in data\.$/],
+  [/^workspace\.ingest$/, /^entry$/, / is both in the entry and in data\.$/],
   [/^limits\.set$/, /^(?:default|rules\.\d+)\.limit$/, /^limit \* windowSeconds must be at most /],
   [/^limits\.set$/, /^rules\.\d+\.path$/, /has the same method and path|^No route of /],
-  [/^auth\.oauth\./, /^query\.code_challenge$/, /^mode=code and code_challenge go together$/],
+  [/^auth\.oauth\./, /^query\.code_challenge$/, /^mode=code and code_challenge must be sent together$/],
   // Depends on the account.
   [/^auth\.(?:delete|password\.change)$/, /^(?:p|currentP)assword$/, /^The account has a password\.$/],
 ];

@@ -86,7 +86,7 @@ describe("POST /logger/query", () => {
       ['{"ms":{"in":[1,9007199254740993]}}', "filters.data.ms.in.1"],
     ]) {
       const answer = await query(user, `{"filters":{"data":${data}}}`);
-      const message = "An integer of so many digits is kept as a string only.";
+      const message = "An integer with this many digits is stored as a string only. Send a string.";
       expect([answer.status, answer.details]).toMatchObject([400, [{ path, message }]]);
     }
     // Texts with as many digits, which lose none.

@@ -71,9 +71,8 @@ function valuesOf(bytes: Uint8Array, type: IngestMediaType): Sent[] | string {
   }
   const sent = type === "application/x-ndjson" ? linesOf(text) : elementsOf(text);
   if (typeof sent === "string") return `invalid: ${sent}`;
-  if (sent.length === 0) return "invalid: The body holds no entry.";
-  if (sent.length > INGEST_LIMITS.entries)
-    return `too_many: The body holds more than ${INGEST_LIMITS.entries} entries.`;
+  if (sent.length === 0) return "invalid: The body has no entry.";
+  if (sent.length > INGEST_LIMITS.entries) return `too_many: The body has more than ${INGEST_LIMITS.entries} entries.`;
   return sent;
 }
 
@@ -112,7 +111,7 @@ function elementsOf(text: string): Sent[] | string {
   }
   const { logs, ...others } = value as { logs: unknown };
   const [other] = Object.keys(others);
-  if (other !== undefined) return `${other.slice(0, 64)}: beside logs the body must have no other member.`;
+  if (other !== undefined) return `${other.slice(0, 64)}: a body with logs must have no other member.`;
   if (!Array.isArray(logs)) return "logs must be an array of entries.";
   return sized(logs, (exact as { logs: unknown }).logs, text);
 }

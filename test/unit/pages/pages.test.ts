@@ -81,10 +81,7 @@ describe("the page for a browser that opens a link of the API", () => {
   it("other errors can be retried, and are explained in words", async () => {
     const page = await openPage("verify-email", "/auth/verify-email?token=vt_one");
     const cases = [
-      [
-        { code: "RATE_LIMITED", message: "Too many requests" },
-        "Too many tries just now. Wait a minute, then try again.",
-      ],
+      [{ code: "RATE_LIMITED", message: "Too many requests" }, "Too many attempts. Wait a minute, then try again."],
       [{ code: "constructor", message: "Odd." }, "Odd."],
     ] as const;
     for (const [error, text] of cases) {

@@ -15,7 +15,7 @@ it.each([
 
 it.each([
   ["The service could not be reached.", "The service could not be reached. Trying again."],
-  ["The service is busy. Please try again.", "The service is busy. Trying again."],
+  ["The service is busy. Try again.", "The service is busy. Trying again."],
 ])("replaces the advice to try again while retrying: %s", (message, said) => {
   expect(retryText(message)).toBe(said);
 });
