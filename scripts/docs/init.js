@@ -8,7 +8,7 @@ SwaggerUIBundle({
   // Credentials entered in the page are not stored.
   persistAuthorization: false,
   tryItOutEnabled: true,
-  plugins: [plainPaths],
+  plugins: [plainPaths, plainLines],
 });
 
 /**
@@ -19,6 +19,19 @@ function plainPaths() {
     return ({ text }) => React.createElement("span", null, text);
   };
   return { wrapComponents: { DeepLink: plain } };
+}
+
+/** Shows an example of NDJSON as it is. Swagger UI would quote it as one JSON string, by the media type's name. */
+function plainLines() {
+  return {
+    afterLoad() {
+      const { getSampleSchema } = this.fn;
+      this.fn.getSampleSchema = (schema, mediaType, config, example) =>
+        /ndjson/.test(mediaType) && typeof example === "string"
+          ? example
+          : getSampleSchema(schema, mediaType, config, example);
+    },
+  };
 }
 
 /** Elements without an accessible name in Swagger UI, and their names. */
