@@ -52,8 +52,8 @@ if (!installed()) {
   if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);
   if (code !== 0) {
     console.error(
-      "The dependencies that package-lock.json names could not be installed; npm says why above. Nothing else was tried. " +
-        "If package.json and package-lock.json contradict each other, run `npm install` and look at what it changes.",
+      "The dependencies of package-lock.json could not be installed; see the error of npm above. Nothing else was installed. " +
+        "If package.json and package-lock.json contradict each other, run `npm install` and review its changes.",
     );
     process.exit(1);
   }

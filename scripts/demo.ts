@@ -60,7 +60,7 @@ async function demo(api: DemoClient): Promise<void> {
     same(`${path} with the revoked key`, `${refused.status} ${refused.code}`, "401 API_KEY_REVOKED");
   }
   step("refused", "401 API_KEY_REVOKED, for sending and for reading, from the next request on");
-  console.log("\nEverything was as it should be.");
+  console.log("\nAll checks passed.");
 }
 
 async function send(api: DemoClient, path: string, token: string, entries: readonly DemoEntry[]): Promise<void> {
@@ -113,8 +113,8 @@ async function find(api: DemoClient, token: string, entries: readonly DemoEntry[
       wanted,
     );
     same(`total of the query by ${name}`, pagination.total, wanted.length);
-    if (wanted.length === 0) throw new StartFailure(`The query by ${name} was meant to find something.`);
-    step("query", `by ${name} ${JSON.stringify(filters)}: ${logs.length} entries, just those that were sent`);
+    if (wanted.length === 0) throw new StartFailure(`The query by ${name} must find entries.`);
+    step("query", `by ${name} ${JSON.stringify(filters)}: ${logs.length} entries, exactly those that were sent`);
   }
 }
 
@@ -131,7 +131,7 @@ function mentionsOrders(entry: DemoEntry): boolean {
 
 function same(what: string, got: unknown, wanted: unknown): void {
   if (JSON.stringify(got) === JSON.stringify(wanted)) return;
-  throw new StartFailure(`${what}: got ${JSON.stringify(got)}, and not ${JSON.stringify(wanted)}.`);
+  throw new StartFailure(`${what}: got ${JSON.stringify(got)} instead of ${JSON.stringify(wanted)}.`);
 }
 
 function step(name: string, text: string): void {

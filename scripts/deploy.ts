@@ -35,7 +35,7 @@ async function deploy(): Promise<number> {
     const missing = missingDatabases();
     const databases = Object.keys(MIGRATIONS_DIRS).join(" and ");
     console.log(
-      ["Settings beside those of wrangler.toml:", ...vars.map(([name, value]) => `  ${name}=${value}`)].join("\n"),
+      ["Settings besides those in wrangler.toml:", ...vars.map(([name, value]) => `  ${name}=${value}`)].join("\n"),
     );
     console.log(
       `Would ${missing.length === 0 ? "use both D1 databases" : `create or find ${missing.join(" and ")} in D1`}, add missing queues and secrets, migrate ${databases}, and deploy:`,

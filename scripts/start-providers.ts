@@ -17,7 +17,7 @@ try {
   const ports = [await portOrAnother(port + 1), await portOrAnother(port + 2)] as const;
   const { a, b, settings } = await startBothProviders({ baseUrl, host: PROVIDER_HOST, ports });
   Object.assign(process.env, settings, { PORT: String(port) });
-  console.log(`Identity providers for trying things out; they let everybody in as anybody:
+  console.log(`Identity providers for tests; every visitor can sign in as any user:
 
   provider_a      ${a.url}   sign in: ${baseUrl}/auth/oauth/provider_a
   provider_b      ${b.url}   sign in: ${baseUrl}/auth/oauth/provider_b

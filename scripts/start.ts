@@ -79,7 +79,7 @@ async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, di
       const outbox = (effectiveBindings(overrides).MAILER || "outbox") === "outbox";
       announce(address, DATA_DIR, outbox, await openSandbox(address));
       await aborted(stop);
-      console.log("Stopping: requests in flight get 10 s. A second signal ends at once.");
+      console.log("Stopping: requests in flight get 10 s. A second signal stops immediately.");
       disk.stop();
       await served.stop(cut);
     }
@@ -99,8 +99,8 @@ function watch(disk: DiskWatch, served: Served): void {
     last = now;
     console.log(
       now === "low"
-        ? "The disk is nearly full (MIN_FREE_BYTES): entries are refused with 503, everything else goes on."
-        : "The disk has room again: entries are taken in.",
+        ? "The disk is nearly full (MIN_FREE_BYTES): entries are refused with 503, everything else works."
+        : "The disk has space again: entries are accepted.",
     );
   });
 }

@@ -51,7 +51,7 @@ export default handlers;
 
 /**
  * `fetch` under a name: `npm start` binds its socket straight to it, without a proxy worker in between. Nothing else:
- * the local runtime lets whoever reaches that socket send any event that its entrypoint handles.
+ * the local runtime lets any process that reaches that socket send any event that its entrypoint handles.
  */
 export const direct = {
   fetch: (request, env, ctx) => inFlight.track(() => handlers.fetch(request, env, ctx)),

@@ -33,7 +33,7 @@ export function findChromium(): string | undefined {
 export function installChromium(): string | undefined {
   const found = findChromium();
   if (found !== undefined || process.env.CHROMIUM) return found;
-  console.error("Installing Chromium (once; CHROMIUM=/path names one that is there) ...");
+  console.error("Installing Chromium (once; set CHROMIUM=/path to use an existing one) ...");
   const isRoot = process.getuid?.() === 0;
   if (isRoot && isDebian()) {
     run("apt-get", ["update", "-qq"]);

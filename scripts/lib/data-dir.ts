@@ -88,7 +88,7 @@ function shutOthersOut(dataDir: string): void {
   // A wrong setting must not close a directory that other programs use, such as /tmp.
   if (files.length > 0 && !files.includes(LOCK_FILE)) {
     throw new StartFailure(
-      `${open} and holds files of other programs. Choose a directory of its own, e.g. ${path.join(dataDir, "taffrail")}.`,
+      `${open} and contains files of other programs. Choose a separate directory, e.g. ${path.join(dataDir, "taffrail")}.`,
     );
   }
   chmodSync(dataDir, 0o700);

@@ -42,7 +42,7 @@ export class DemoClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch(() => {
-      throw new StartFailure(`Nothing answers at ${this.#address}. Start the server first: npm start`);
+      throw new StartFailure(`No response from ${this.#address}. Start the server first: npm start`);
     });
     const parsed = envelope.safeParse(await answer.json().catch(() => null));
     if (!parsed.success) throw new StartFailure(`${method} ${path} answered ${answer.status} without the envelope.`);
@@ -53,10 +53,10 @@ export class DemoClient {
   async expect<S extends z.ZodType>(status: number, schema: S, path: string, options?: DemoCall): Promise<z.output<S>> {
     const answer = await this.call(path, options);
     if (answer.status !== status) {
-      throw new StartFailure(`${path} answered ${answer.status} ${answer.code ?? ""}, and not ${status}.`);
+      throw new StartFailure(`${path} answered ${answer.status} ${answer.code ?? ""}, expected ${status}.`);
     }
     const data = schema.safeParse(answer.data);
     if (data.success) return data.data;
-    throw new StartFailure(`${path} answered in another shape: ${z.prettifyError(data.error)}`);
+    throw new StartFailure(`${path} returned an unexpected response: ${z.prettifyError(data.error)}`);
   }
 }

@@ -105,7 +105,7 @@ export class DiskWatch {
       await rename(temporary, this.#ballast);
     } catch (error) {
       await rm(temporary, { force: true });
-      if (!hasCode(error, "ENOSPC")) console.error(`The ballast in DATA_DIR cannot be made: ${String(error)}`);
+      if (!hasCode(error, "ENOSPC")) console.error(`The ballast in DATA_DIR cannot be created: ${String(error)}`);
     } finally {
       this.#isMaking = false;
     }

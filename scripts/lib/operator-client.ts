@@ -73,6 +73,6 @@ function parsed(text: string, path: string, status: number): z.output<typeof env
   try {
     return envelope.parse(JSON.parse(text));
   } catch {
-    throw new Error(`${path} answered ${status} with something that is no answer of this service.`);
+    throw new Error(`${path} answered ${status} with a response that is not from this service.`);
   }
 }

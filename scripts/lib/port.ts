@@ -24,7 +24,7 @@ function portProblem(error: Error, host: string, port: number): string {
   }
   if (hasCode(error, "EACCES")) return `Port ${port} on ${host} is not allowed for this user. Choose one from 1024 on.`;
   if (hasCode(error, "EADDRNOTAVAIL") || hasCode(error, "ENOTFOUND"))
-    return `HOST: ${host} is no address of this machine.`;
+    return `HOST: ${host} is not an address of this machine.`;
   return `Port ${port} on ${host} cannot be used: ${error.message}`;
 }
 

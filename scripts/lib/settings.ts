@@ -112,12 +112,12 @@ export function refuseOpenOutbox(host: string, bindings: Record<string, unknown>
   const mailer = bindings.MAILER || "outbox";
   if (mailer !== "outbox" || isLoopbackHost(host)) return;
   throw new StartFailure(
-    `HOST=${host} lets other machines in, and with MAILER=outbox they could read every mail at /dev/outbox. Leave HOST at 127.0.0.1, or set MAILER to resend or cloudflare.`,
+    `HOST=${host} is reachable by other machines, which could read every mail at /dev/outbox with MAILER=outbox. Keep HOST=127.0.0.1, or set MAILER to resend or cloudflare.`,
   );
 }
 
 function badSettings(problems: readonly string[]): StartFailure {
-  const head = problems.length === 1 ? "A setting is wrong." : `${problems.length} settings are wrong.`;
+  const head = problems.length === 1 ? "1 setting is invalid." : `${problems.length} settings are invalid.`;
   return new StartFailure([head, ...problems.map((problem) => `  ${problem}`)].join("\n"));
 }
 

@@ -56,7 +56,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<L
     if (uid === undefined) return serveProtocol(request, response);
     serveSignIn(provider, people, title, request, response).catch(() => {
       // The page has expired, or belongs to another browser.
-      response.writeHead(400, { "Content-Type": "text/plain" }).end("This sign-in is over. Begin it again.\n");
+      response.writeHead(400, { "Content-Type": "text/plain" }).end("This sign-in has ended. Start again.\n");
     });
   });
   return {
@@ -130,7 +130,7 @@ async function serveSignIn(
   }
   const form = await readForm(request);
   if (form.get("decision") === "deny") {
-    const denied = { error: "access_denied", error_description: "The person said no." };
+    const denied = { error: "access_denied", error_description: "The user denied access." };
     return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
   }
   const person = people.signIn({

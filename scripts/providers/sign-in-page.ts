@@ -15,13 +15,13 @@ export function signInPage(provider: string, action: string): string {
   small { color: #56617a; }
 </style>
 <h1>${provider}</h1>
-<p>A local identity provider, for trying things out. It lets you in as whoever you say you are.</p>
+<p>A local identity provider for tests. You can sign in as any user.</p>
 <form method="post" action="${action}">
   <label>E-mail address <input type="email" name="email" value="ada@example.com" required autofocus></label>
   <label>Name <input type="text" name="name" value="Ada Lovelace"></label>
   <label><input type="checkbox" name="verified" value="yes" checked> This provider has verified the address</label>
   <label>Account id <input type="text" name="subject" pattern="[0-9]*">
-    <small>Empty: made from the address. The service knows people by this id, not by their address.</small></label>
+    <small>Derived from the address if empty. The service identifies users by this id, not by their address.</small></label>
   <button name="decision" value="allow">Sign in</button>
   <button name="decision" value="deny">Refuse</button>
 </form>

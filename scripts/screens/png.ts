@@ -41,7 +41,7 @@ function decode(png: Buffer): Image {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const channels = CHANNELS[header[9] ?? 0];
   if (channels === undefined || header[8] !== 8 || header[12] !== 0)
-    throw new Error("No PNG that Chromium would write.");
+    throw new Error("Not a PNG as Chromium writes it.");
   const parts: Buffer[] = [];
   for (let at = 8; at < png.length; ) {
     const length = png.readUInt32BE(at);

@@ -17,7 +17,7 @@ execFileSync(process.execPath, [path.join(TOOLS, "generate.mjs"), dir], { cwd: T
 if (process.argv.includes("--check")) {
   const [made, kept] = [pagesOf(dir), pagesOf(PAGES)];
   const stale = [...new Set([...made.keys(), ...kept.keys()])].filter((name) => made.get(name) !== kept.get(name));
-  for (const name of stale) console.error(`docs/client/reference/${name} is not what the sources say.`);
+  for (const name of stale) console.error(`docs/client/reference/${name} is outdated.`);
   if (stale.length > 0) console.error("Run npm run sdk:reference.");
   process.exitCode = stale.length > 0 ? 1 : 0;
 } else {

@@ -28,7 +28,7 @@ const WEB = {
 /** Realms, and their globals besides the web-standard ones. */
 const REALMS: readonly [name: string, conditions: string[], globals: () => object][] = [
   ["a realm without process, location and document", [], () => ({})],
-  ["an edge runtime, whose process has nothing but env", ["edge-light"], () => ({ process: { env: {} } })],
+  ["an edge runtime, whose process has only env", ["edge-light"], () => ({ process: { env: {} } })],
   // A bundler without the condition uses Node's modules.
   ["an edge runtime that gets Node's modules", ["node"], () => ({ process: { env: {} } })],
   ["Workers without compatibility flags", ["workerd", "worker"], () => ({})],

@@ -8,7 +8,7 @@ export const TOKEN_EXPIRED_KEPT_MS = 24 * 60 * 60 * 1000;
 export interface NewToken {
   purpose: TokenPurpose;
   hash: Uint8Array;
-  /** The address that it is mailed to. Whoever presents the token has proven to read mail there. */
+  /** The address that it is mailed to. A client that presents the token has proven to read mail there. */
   address: string;
   /** The mail that carries it. A retried request creates no second token, even if the first was used. */
   mailId: string;

@@ -165,7 +165,7 @@ type Piece = Uint8Array<ArrayBuffer>;
 interface PieceReader {
   /** @param size of the buffer that the read may fill */
   read(size: number): Promise<ReadableStreamReadResult<Piece>>;
-  /** Reads into a part of a buffer; `null` if pieces come in buffers of their own. */
+  /** Reads into a part of a buffer; `null` if pieces come in separate buffers. */
   fill: ((part: Piece) => Promise<ReadableStreamReadResult<Piece>>) | null;
   recycle(piece: Piece): void;
   cancel(): void;
@@ -188,7 +188,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
       cancel: () => void reader.cancel().catch(() => {}),
     };
   } catch {
-    // A stream made by JavaScript may only return its own pieces, and may go on using them.
+    // A stream made by JavaScript may only return its own pieces, and may continue to use them.
     const reader = body.getReader();
     return {
       read: async () => {

@@ -62,5 +62,5 @@ export function chargeOf({ charge, route }: ChargedCall): Charge {
  */
 export const AUTH_WINDOW_SECONDS = 60;
 
-/** Preset API_DEFAULT: applies to workspaces without limits of their own. */
+/** Preset API_DEFAULT: applies to workspaces without their own limits. */
 export const API_DEFAULT = { limit: 1000, windowSeconds: 60 } as const;

@@ -150,7 +150,7 @@ export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
 
 /**
  * A Bloom filter of the ids in a batch. A query for an id gets only the batches that may have it; without the filter
- * their bodies would have to be decompressed. Segments have filters of their own.
+ * their bodies would have to be decompressed. Segments have separate filters.
  */
 
 /** With 10 bits and 4 probes an id, 1.2 % of the batches without an id pass. */

@@ -89,7 +89,7 @@ export class Duties {
    * Runs every duty in order, then sets the alarm for the earliest one. Before the first wait the alarm is set for the duties
    * that are done, so that a crash leaves an alarm. A duty that throws is reported and repeated later: the platform drops an
    * alarm after six failures.
-   * @returns `false` if no duty needs the alarm any more
+   * @returns `false` if no duty needs the alarm any longer
    */
   async fire(origin: Origin): Promise<boolean> {
     this.#alarm.forget();

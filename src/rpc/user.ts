@@ -64,7 +64,7 @@ export interface UserRpc {
   activity(sessionId: string, before: number | null, limit: number): Promise<ActivityPage | null>;
   /** Returns what a signed-in user's password is checked against, and whether the session is fresh. */
   credentialsIn(sessionId: string): Promise<(Credentials & { email: string; isFresh: boolean }) | null>;
-  /** Has a name of its own because callers of the method before it do not handle `unproven`. */
+  /** Has a separate name because callers of the method before it do not handle `unproven`. */
   setPassword(change: PasswordChange, origin?: Origin): Promise<PasswordVerdict>;
   /** Mails a token on request of an unauthenticated client. Safe to repeat with the same mail id. */
   requestTokenMail(request: TokenMailRequest): Promise<void>;
@@ -89,7 +89,7 @@ export interface UserRpc {
   beginLink(link: NewLink, authority: LinkAuthority, origin?: Origin): Promise<LinkBegun>;
   /** The last step of a link, after the directory has stored the claim. Safe to repeat. */
   completeLink(link: NewLink, origin?: Origin): Promise<LinkCompleted>;
-  /** Has a name of its own, like `setPassword`. */
+  /** Has a separate name, like `setPassword`. */
   unlinkProvider(shown: Reauthentication, provider: ProviderName, origin?: Origin): Promise<Unlinked>;
   methods(sessionId: string): Promise<SignInMethods | null>;
   /** Counts an invitation before the user makes it; `null` if the session has ended. */

@@ -11,12 +11,12 @@ import { roleOf } from "./members.ts";
 import { type Caller, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
 import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
 
-/** Sessions kept in memory: a few members' at a time. */
+/** Maximum number of sessions in memory: enough for a few members at a time. */
 const REMEMBERED = 1000;
 
 /**
- * The sign-ins to a workspace: the first use of each session has one audit item. Which sessions have theirs is on disk, and
- * in memory for those seen of late, so a request costs a row read at most.
+ * The sign-ins to a workspace: the first use of each session has one audit item. The disk records which sessions have
+ * an item, and memory the recent ones, so a request costs at most one row read.
  */
 export class AuditedSessions {
   readonly #sql: SqlStorage;
@@ -26,7 +26,7 @@ export class AuditedSessions {
     this.#sql = sql;
   }
 
-  /** To be called in the transaction that admits a member's request. */
+  /** Records the session if this is its first use. Call in the transaction that admits the request. */
   note(userId: string, { id, method, origin }: SessionUse, now: number): void {
     if (this.#seen.has(id)) return;
     if (this.#seen.size >= REMEMBERED) this.#seen.clear();
@@ -37,20 +37,20 @@ export class AuditedSessions {
     recordAudit(this.#sql, method === null ? entry : { ...entry, after: { method } }, origin, now);
   }
 
-  /** What was written is gone: after a rollback, and when everything has been deleted. */
+  /** Drops the cache. Call after a rollback, and after all data was deleted. */
   forget(): void {
     this.#seen.clear();
   }
 }
 
-/** Keys and projects kept in memory between two transactions at most; past it all are read again. */
+/** Maximum number of cached keys and projects between two transactions. Above it the cache is dropped. */
 const MAX_CACHED = 10_000;
 
 /**
- * Keys and projects as the hot path reads them: a cache of their rows, one shared object per project.
+ * Keys and projects for the hot path: a cache of their rows, with one shared object per project.
  *
- * The object is their only writer, so the cache is exact as long as every change of a key or project is followed by
- * `clear`, and every rolled back transaction too. `lastSeq` alone is changed in place, by the commit that writes it.
+ * The object is the only writer of the rows. The cache is exact if `clear` is called after every change of a key or
+ * project and after every rollback. Only `lastSeq` is changed in place, by the commit that writes it.
  */
 export class KeyProjectCache {
   readonly #sql: SqlStorage;
@@ -82,8 +82,8 @@ export class KeyProjectCache {
   }
 
   /**
-   * Bounds memory. Only between two transactions: within one a project's row is the only place that knows the `lastSeq`
-   * it has risen to.
+   * Bounds memory. Call only between two transactions: within a transaction, only the cached project has its risen
+   * `lastSeq`.
    */
   trim(): void {
     if (this.#keys.size + this.#projects.size > MAX_CACHED) this.clear();
@@ -95,7 +95,7 @@ export class KeyProjectCache {
   }
 }
 
-/** A counter that holds something now, as `GET /workspaces/{id}/rate-limits` shows it. */
+/** A counter with requests in its window, as `GET /workspaces/{id}/rate-limits` returns it. */
 export interface LiveCounter {
   /** `key:<keyId>` or `user:<userId>`. */
   identifier: string;
@@ -107,10 +107,10 @@ export interface LiveCounter {
   resetAt: number;
 }
 
-/** Counters looked at: a workspace with more than these sees those that began to count first. */
+/** Maximum number of counters scanned. A workspace with more sees the oldest ones. */
 const LOOKED_AT = 1000;
 
-/** What counts now under the configuration; counters of rules that are gone do not. */
+/** Returns the counters of the current configuration, without those of removed rules. */
 export function liveCounters({ limiter, limits }: AdmissionContext, now: number): LiveCounter[] {
   const live: LiveCounter[] = [];
   for (const counter of limiter.identifiers(now, LOOKED_AT)) {
@@ -124,7 +124,7 @@ export function liveCounters({ limiter, limits }: AdmissionContext, now: number)
   return live;
 }
 
-/** What admission works on: the object's storage, its limiter and its configuration. */
+/** The storage, limiter and configuration that admission uses. */
 export interface AdmissionContext {
   sql: SqlStorage;
   keyProjectCache: KeyProjectCache;
@@ -137,17 +137,18 @@ export interface AdmissionContext {
 /** An admitted caller. */
 export interface Admitted {
   ok: true;
-  /** Null when the request was not counted, being a later step of one that was. */
+  /** `null` if the request was not counted because an earlier step counted it. */
   limit: LimitState | null;
-  /** The caller's role; null for a key. */
+  /** The caller's role; `null` for a key. */
   role: Role | null;
-  /** The project the request is about; null only for a user who named none. */
+  /** The project of the request; `null` only for a user who named none. */
   project: ProjectRow | null;
 }
 
 /**
- * Decides in one synchronous turn, in this order: is the credential known, revoked, expired; does the request fit the
- * limit; does the project exist for this caller; is the scope or role enough. Everything a known caller sends counts.
+ * Decides in one synchronous turn, in this order: whether the credential is known, revoked or expired; whether the
+ * request fits the limit; whether the project exists for this caller; whether scope or role suffice. Every request of a
+ * known caller counts.
  */
 export function admit(
   admission: AdmissionContext,
@@ -176,7 +177,7 @@ function admitKey(
   touchKey(admission.sql, key, now);
   const project = projectOfKey(admission.keyProjectCache, key, requirement.projectId);
   if (project === null) {
-    // One message for every other project, existing or not.
+    // The same message for every other project, whether it exists or not.
     const message = "Project not found. An API key works for its own project only.";
     return fail("NOT_FOUND", message, { limit });
   }
@@ -209,7 +210,7 @@ function admitUser(
   return { ok: true, limit, role, project };
 }
 
-/** A key belongs to one project: named together with another one, that other one does not exist for it. */
+/** A key belongs to one project. Any other project in the request does not exist for the key. */
 function projectOfKey(keyProjectCache: KeyProjectCache, key: KeyRow, named: string | null): ProjectRow | null {
   const own = keyProjectCache.projectByNum(key.project);
   return named === null || named === own?.id ? own : null;
@@ -217,7 +218,7 @@ function projectOfKey(keyProjectCache: KeyProjectCache, key: KeyRow, named: stri
 
 type KeyProblem = Failure<"INVALID_API_KEY" | "API_KEY_REVOKED" | "API_KEY_EXPIRED">;
 
-/** Why a key no longer works, if so. */
+/** Returns why a key is no longer valid, or `null`. */
 export function keyProblem(key: KeyRow | null, now: number): KeyProblem | null {
   if (key === null) return unknownKey();
   if (key.revokedAt !== null) {

@@ -1,6 +1,6 @@
 import type { AuditedAction } from "./permissions.ts";
 
-/** Actions that the audit records although no permission is needed for them. */
+/** Actions that the audit records although they require no permission. */
 type UnrestrictedAction = "session.start" | "workspace.create" | "invitation.accept" | "sandbox.reset";
 
 export type AuditAction = AuditedAction | UnrestrictedAction;

@@ -7,7 +7,7 @@ interface Waiting<Call, Result> {
   reject: (error: unknown) => void;
 }
 
-/** Bytes of calls that are run in one transaction: it holds them all, and so does what they are written through. */
+/** Maximum bytes of calls in one transaction, which holds them and their write buffers in memory. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 
 export interface GroupCommitOptions<Call, Result> {
@@ -15,20 +15,20 @@ export interface GroupCommitOptions<Call, Result> {
   run: (calls: readonly Call[]) => Result[];
   /** Resolves once no write is in progress: `storage.sync()`. */
   idle: () => Promise<void>;
-  /** Bytes that a call holds. */
+  /** Bytes that a call uses in memory. */
   sizeOf: (call: Call) => number;
-  /** Bounds what calls hold while they wait. */
+  /** Bounds the memory of waiting calls. */
   memory: MemoryPool;
 }
 
 /**
  * Lets calls that arrive together share one transaction.
  *
- * The first call waits for writes that are on their way to disk; the calls that arrive meanwhile join it, and all of
- * them are run in one synchronous turn, unless they are too large together: then the rest forms the next group. So a lone
- * call waits for nothing, and under load a group is as large as one commit is long. Nothing is acknowledged before its
- * transaction: a call's promise settles after it, and the output gate holds the answer until the commit is durable. (A
- * group by `setTimeout(0)` costs a lone call a millisecond.)
+ * The first call waits for writes in progress. Calls that arrive in the meantime join it, and all of them run in one
+ * synchronous turn; if they are too large together, the rest forms the next group. So a single call waits for nothing,
+ * and under load a group collects the calls of one commit's duration. No call is acknowledged before its transaction:
+ * its promise settles afterwards, and the output gate holds the response until the commit is durable. (Grouping by
+ * `setTimeout(0)` would cost a single call a millisecond.)
  */
 export class GroupCommit<Call, Result> {
   readonly #run: (calls: readonly Call[]) => Result[];
@@ -44,7 +44,7 @@ export class GroupCommit<Call, Result> {
     this.#memory = memory;
   }
 
-  /** Null where the calls that wait already hold all the memory that there is: nothing was done. */
+  /** `null` if waiting calls already use all the memory; nothing was done. */
   submit(call: Call): Promise<Result> | null {
     const lease = this.#memory.tryTake(this.#sizeOf(call));
     if (lease === null) return null;
@@ -61,7 +61,7 @@ export class GroupCommit<Call, Result> {
     );
   }
 
-  /** Earlier writes could not be made durable: nothing of this group has been tried. */
+  /** Earlier writes could not be made durable. No call of this group was run. */
   #fail(error: unknown): void {
     const group = this.#waiting;
     this.#waiting = [];
@@ -87,7 +87,7 @@ export class GroupCommit<Call, Result> {
     if (this.#waiting.length > 0) this.#commitWhenIdle();
   }
 
-  /** The calls that have waited longest, as many as one transaction takes; the others go on waiting. */
+  /** The calls that have waited longest, as many as fit into one transaction; the others continue to wait. */
   #nextGroup(): Waiting<Call, Result>[] {
     let bytes = 0;
     const end = this.#waiting.findIndex(({ lease }, index) => {
@@ -103,7 +103,7 @@ export class GroupCommit<Call, Result> {
     return group.slice(0, end);
   }
 
-  /** After a failed group each call gets a transaction of its own, so that one bad call costs no other. */
+  /** After a failed group each call gets a separate transaction, so that one bad call does not affect the others. */
   #commitAlone({ call, resolve, reject }: Waiting<Call, Result>): void {
     try {
       // SAFETY: `run` returns one result per call.

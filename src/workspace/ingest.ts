@@ -10,14 +10,14 @@ import { insertBatch, lastCommit } from "./recent/batches.ts";
 import { ingestCutoff } from "./settings.ts";
 import { dayOf } from "./usage.ts";
 
-/** What an accepted request is told, and told again when it is repeated. */
+/** The result of an accepted request, which a repetition gets again. */
 export interface Receipt {
   accepted: number;
   rejected: Rejection[];
   rejectedCount: number;
   firstSeq: number;
   lastSeq: number;
-  /** True when an earlier request with the same key stored the entries. */
+  /** `true` if an earlier request with the same key stored the entries. */
   duplicate: boolean;
 }
 
@@ -71,16 +71,16 @@ export function insertReceipt(
   );
 }
 
-/** Rows looked at by one sweep at most. */
+/** Maximum rows that one sweep scans. */
 const SWEEP_ROWS = 5000;
 
-/** Where a sweep goes on: the primary key of the last row it looked at. */
+/** Position at which a sweep continues: the primary key of the last scanned row. */
 export type ReceiptCursor = { project: number; key: ArrayBuffer };
 
 /**
- * Deletes expired receipts in bounded steps. There is no index by age, because every index row is paid for at every
- * ingest; a sweep reads the table in key order instead, and reads cost a thousandth of writes.
- * @returns where to go on, or null when the whole table has been looked at
+ * Deletes expired receipts in bounded steps. There is no index by age, because each ingest would write its rows. A
+ * sweep scans the table in key order instead, and a read costs a thousandth of a write.
+ * @returns where to continue, or null after the whole table was scanned
  */
 export function sweepReceipts(sql: SqlStorage, from: ReceiptCursor | null, now: number): ReceiptCursor | null {
   const rows = sql
@@ -104,7 +104,7 @@ export function sweepReceipts(sql: SqlStorage, from: ReceiptCursor | null, now: 
 }
 
 /**
- * Deletes some of a deleted project's receipts: a day of them may be millions.
+ * Deletes some of a deleted project's receipts: a day may have millions.
  * @returns whether none is left
  */
 export function deleteSomeReceipts(sql: SqlStorage, project: number): boolean {
@@ -124,43 +124,45 @@ export interface IngestCall extends ChargedCall {
   keyHash: string;
   projectId: string;
   idempotency: Idempotency | null;
-  /** Null when no entry was valid: the request still counts, and an earlier receipt still answers it. */
+  /** `null` if no entry is valid: the request still counts, and an earlier receipt is still returned. */
   batch: Batch | null;
   rejected: Rejection[];
   rejectedCount: number;
-  /** The age bound that an earlier call named as `tooOld`, so that the second call cannot fail on a later one. */
+  /** The age bound that an earlier call returned as `tooOld`, so that the second call cannot fail on a later one. */
   oldest: number | null;
 }
 
 export type IngestResult =
   | { ok: true; limit: LimitState | null; receipt: Receipt }
-  /** No entry was valid and no receipt is known: a 400, which leaves no receipt. */
+  /** No entry is valid and no receipt exists: a 400, which leaves no receipt. */
   | { ok: false; code: "VALIDATION_ERROR"; limit: LimitState | null }
-  /** Some entry is older than the retention. Nothing was counted: build the batch again without those, and call again. */
+  /**
+   * Some entry is older than the retention. Nothing was counted: build the batch without these entries and call again.
+   */
   | { ok: false; code: "TOO_OLD"; oldest: number }
-  /** The sandbox takes in no more for now. `retryAfter` in milliseconds. */
+  /** The sandbox accepts no more for now. `retryAfter` in milliseconds. */
   | { ok: false; code: "SANDBOX_FULL"; retryAfter: number }
-  /** The object's storage is nearly used up: what it holds does not get to the cold tier. */
+  /** The object's storage is nearly full, because its batches do not move to the cold tier. */
   | { ok: false; code: "STORAGE_FULL"; limit: LimitState | null }
   /** The disk of the machine is nearly full. */
   | { ok: false; code: "DISK_FULL"; limit: LimitState | null }
-  /** Calls that wait for their commit hold all the memory that they may. Nothing was counted: call again soon. */
+  /** Waiting calls use all the memory. Nothing was counted: call again soon. */
   | { ok: false; code: "SERVICE_UNAVAILABLE"; message: string; limit: null }
   | Failure;
 
-/** Bytes of a call beside its batch, at most. */
+/** Maximum bytes of a call besides its batch. */
 const CALL_BYTES = 1024;
 
-/** Bytes that a call holds until its commit. */
+/** Bytes that a call uses in memory until its commit. */
 export function sizeOfCall({ batch, rejected }: IngestCall): number {
   const entries = batch === null ? 0 : batch.body.length + batch.summary.length;
   return CALL_BYTES + entries + rejected.length * CALL_BYTES;
 }
 
-/** What has no room: the object's own storage, or the disk below all objects. */
+/** What is full: the object's storage, or the disk of all objects. */
 export type FullStorage = "STORAGE_FULL" | "DISK_FULL";
 
-/** What a stored batch adds to the object's index of recent batches. */
+/** A stored batch for the object's index of recent batches. */
 export interface CommittedBatch {
   commit: number;
   project: number;
@@ -170,8 +172,8 @@ export interface CommittedBatch {
 }
 
 /**
- * Stores the batches of one group commit. All calls run in one synchronous turn inside the caller's transaction, so that
- * admission, deduplication, `seq` and rows are decided and written together, or not at all.
+ * Stores the batches of one group commit. All calls run in one synchronous turn in the caller's transaction, so that
+ * admission, deduplication, `seq` and rows are decided and written together or not at all.
  */
 export class IngestGroup {
   readonly #gate: AdmissionContext;
@@ -179,11 +181,11 @@ export class IngestGroup {
   readonly #now: number;
   readonly #full: FullStorage | null;
   #commit: number;
-  /** Projects whose `last_seq` has risen; written once at the end: one row however many batches share the commit. */
+  /** Projects whose `last_seq` has risen. Written once at the end: one row, however many batches share the commit. */
   readonly #risen = new Set<ProjectRow>();
   readonly stored: CommittedBatch[] = [];
 
-  /** @param full why there is no room for a further batch; null where there is */
+  /** @param full why no further batch can be stored; `null` if it can */
   constructor(
     admission: AdmissionContext,
     retentionDays: number,
@@ -198,7 +200,7 @@ export class IngestGroup {
     this.#commit = commit ?? lastCommit(admission.sql);
   }
 
-  /** The newest commit number given so far. */
+  /** The newest commit number so far. */
   get commit(): number {
     return this.#commit;
   }
@@ -206,7 +208,7 @@ export class IngestGroup {
   run(call: IngestCall): IngestResult {
     const tooOld = this.#tooOld(call);
     if (tooOld !== null) {
-      // Not counted: the same request comes back without its old entries. A late retry goes on to its receipt.
+      // Not counted: the caller repeats the request without its old entries. A late retry gets its receipt instead.
       const known = this.#admit(call, COUNTED);
       if (!known.ok) return known;
       if (this.#lookup(call, known.project.num).found === "none") return { ok: false, code: "TOO_OLD", oldest: tooOld };
@@ -225,7 +227,7 @@ export class IngestGroup {
     return { ok: true, limit, receipt: this.#store(call, call.batch, project) };
   }
 
-  /** Writes what is written once for the whole group. */
+  /** Writes the rows that are written once for the whole group. */
   finish(): void {
     for (const project of this.#risen) {
       this.#gate.sql.exec(
@@ -279,7 +281,7 @@ export class IngestGroup {
     return receipt;
   }
 
-  /** The retention's bound if some entry of the batch is older than it. */
+  /** The retention cutoff if some entry of the batch is older than it, otherwise `null`. */
   #tooOld(call: IngestCall): number | null {
     const bound = Math.min(ingestCutoff(this.#retentionDays, this.#now), call.oldest ?? Number.POSITIVE_INFINITY);
     return call.batch !== null && call.batch.minTimestamp < bound ? bound : null;

@@ -1,26 +1,26 @@
 import type { DirectoryChanges, DirectoryListing } from "./directory-changes.ts";
 
-/** The directory of workspaces in D1: who has a slug, and an index of who is a member where. */
+/** The directory of workspaces in D1: their slugs, and their members. */
 
 export interface WorkspaceClaim {
   id: string;
   name: string;
   ownerId: string;
-  /** The slug wanted, and the one to take where it is taken; null where no other will do. */
+  /** The requested slug, and another one if it is taken; `null` for none. */
   slug: string;
   fallbackSlug: string | null;
   /** Epoch milliseconds of the claim. */
   now: number;
-  /** Epoch milliseconds from which on the claim must fail: the workspace object may then be gone already. */
+  /** Epoch milliseconds from which on the claim must fail, because the workspace object may be deleted by then. */
   deadline: number;
 }
 
-/** `late`: the deadline has passed, or the account is gone. */
+/** `late`: the deadline has passed, or the account was deleted. */
 export type WorkspaceClaimed = { ok: true; slug: string } | { ok: false; reason: "taken" | "late" };
 
 /**
- * Lists a workspace with its owner as a member, both or nothing: UNIQUE on the slug decides. The deadline is held against
- * the database's clock when the batch runs.
+ * Lists a workspace with its owner as a member, both or neither. UNIQUE on the slug decides. The deadline is compared
+ * with the database's clock when the batch runs.
  */
 export async function claimWorkspace(db: D1Database, claim: WorkspaceClaim): Promise<WorkspaceClaimed> {
   const { id, name, ownerId, slug, fallbackSlug, now, deadline } = claim;
@@ -46,7 +46,7 @@ export async function claimWorkspace(db: D1Database, claim: WorkspaceClaim): Pro
   return { ok: false, reason: other?.results[0] && fallbackSlug === null ? "taken" : "late" };
 }
 
-/** The slug that the directory has for a workspace; null where it does not list it. */
+/** The slug of a workspace in the directory, or `null` if it is not listed. */
 export async function slugOf(db: D1Database, workspaceId: string): Promise<string | null> {
   const row = await db.prepare("SELECT slug FROM workspaces WHERE id = ?").bind(workspaceId).first<{ slug: string }>();
   return row?.slug ?? null;
@@ -57,7 +57,7 @@ export interface ListedWorkspace {
   createdAt: number;
 }
 
-/** Workspaces that the index has for a user, in order of creation, those after the (createdAt, id) of `cursor`. */
+/** Workspaces of a user in the directory, in order of creation, after the (createdAt, id) of `cursor`. */
 export async function listedWorkspaces(
   db: D1Database,
   userId: string,
@@ -81,7 +81,7 @@ export interface DirectoryRow {
   createdAt: number;
 }
 
-/** All workspaces of the directory in order of their ids, those after `cursor`. */
+/** All workspaces of the directory in order of their ids, after `cursor`. */
 export async function allWorkspaces(db: D1Database, cursor: string, limit: number): Promise<DirectoryRow[]> {
   const { results } = await db
     .prepare("SELECT id, slug, name, created_at AS createdAt FROM workspaces WHERE id > ? ORDER BY id LIMIT ?")
@@ -90,7 +90,7 @@ export async function allWorkspaces(db: D1Database, cursor: string, limit: numbe
   return results;
 }
 
-/** Addresses of accounts; one that is gone is left out. */
+/** E-mail addresses of accounts, without those of deleted accounts. */
 export async function emailsOf(db: D1Database, userIds: readonly string[]): Promise<Map<string, string>> {
   const { results } = await db
     .prepare("SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?))")
@@ -100,8 +100,8 @@ export async function emailsOf(db: D1Database, userIds: readonly string[]): Prom
 }
 
 /**
- * Lists a member ahead of time, so that the index never misses one.
- * @returns false for a user that the directory does not list any more
+ * Lists a member in advance, so that the directory never lacks one.
+ * @returns false for a user that the directory no longer lists
  */
 export async function listMember(db: D1Database, workspaceId: string, userId: string): Promise<boolean> {
   const [, known] = await db.batch([
@@ -116,7 +116,7 @@ export async function listMember(db: D1Database, workspaceId: string, userId: st
   return (known?.results.length ?? 0) > 0;
 }
 
-/** Tells the directory what has changed; nothing happens where it knows something newer, or lists no such workspace. */
+/** Sends directory changes. Has no effect if the directory has a newer version or does not list the workspace. */
 export async function applyDirectoryChanges(
   db: D1Database,
   workspaceId: string,
@@ -156,7 +156,7 @@ export interface LostWorkspace {
   id: string;
   name: string;
   slug: string;
-  /** What it gets where the slug has been given to another one meanwhile. */
+  /** The slug for a workspace whose slug another one has taken in the meantime. */
   fallbackSlug: string;
   personalOf: string | null;
   createdAt: number;
@@ -176,7 +176,7 @@ export async function restoreWorkspaceListing(db: D1Database, lost: LostWorkspac
   return found?.results[0]?.slug ?? lost.slug;
 }
 
-/** Takes a deleted workspace out of the directory: its slug is free again. */
+/** Removes a deleted workspace from the directory, which frees its slug. */
 export async function unlistWorkspace(db: D1Database, workspaceId: string): Promise<void> {
   await db.batch([
     db.prepare("DELETE FROM memberships WHERE workspace_id = ?").bind(workspaceId),

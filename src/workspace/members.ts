@@ -1,7 +1,7 @@
 import { exists, mapRows, maybe } from "../platform/sql.ts";
 import type { Role } from "./permissions.ts";
 
-/** A member as the object keeps it; who that is, the directory knows. */
+/** A member as the object stores it; the directory has the e-mail address. */
 export interface Member {
   userId: string;
   role: Role;
@@ -20,7 +20,7 @@ export function findMember(sql: SqlStorage, userId: string): Member | null {
   return row ? fromRow(row) : null;
 }
 
-/** Members in order of joining, those after the (joinedAt, userId) of `cursor`. */
+/** Members in order of joining, after the (joinedAt, userId) of `cursor`. */
 export function listMembers(sql: SqlStorage, cursor: readonly [number, string], limit: number): Member[] {
   return mapRows(
     sql,
@@ -43,7 +43,7 @@ export function deleteMember(sql: SqlStorage, userId: string): void {
   sql.exec("DELETE FROM members WHERE user_id = ?", userId);
 }
 
-/** Whether no other owner would be left without this member. */
+/** Whether the workspace would have no owner without this member. */
 export function isLastOwner(sql: SqlStorage, { userId, role }: Member): boolean {
   if (role !== "owner") return false;
   return !exists(sql, "SELECT 1 FROM members WHERE role = 'owner' AND user_id <> ?", userId);

@@ -24,7 +24,10 @@ export interface NewWorkspace {
  * refuses the entry after that (see `claimWorkspace`).
  */
 export const CLAIM_WITHIN_MS = 60_000;
-/** From provisioning to the look at what became of it; the distance to `CLAIM_WITHIN_MS` is room for clock skew. */
+/**
+ * Milliseconds from provisioning to the check of the directory. The difference to `CLAIM_WITHIN_MS` allows for clock
+ * skew.
+ */
 const RESOLVE_AFTER_MS = 300_000;
 
 /** Whether this object is a workspace at all: a forged locator reaches an object that has no tables. */
@@ -75,7 +78,7 @@ export interface EndedWorkspace {
   id: string;
   /** Epoch milliseconds. */
   deletedAt: number;
-  /** The request or alarm run that deleted it; null where a version did that which did not keep it. */
+  /** The request or alarm run that deleted it; `null` if an older version did, which did not record it. */
   requestId: string | null;
 }
 
@@ -90,7 +93,7 @@ export function deletedWorkspace(sql: SqlStorage): EndedWorkspace | null {
 
 /** The slug of a workspace whose name has no letter or digit that a slug could keep. */
 const FALLBACK_SLUG = "workspace";
-/** Characters that keep a taken slug apart: 36^8 values. */
+/** Random characters that distinguish a taken slug: 36^8 values. */
 const SLUG_SUFFIX_LENGTH = 8;
 
 /** The steps of a creation, each of which may be the last one before a crash. */
@@ -98,7 +101,7 @@ export interface CreationPorts {
   provision(workspace: NewWorkspace): Promise<void>;
   claim(claim: WorkspaceClaim): Promise<WorkspaceClaimed>;
   confirm(workspaceId: string, slug: string): Promise<void>;
-  /** Takes the object back. Best effort: it does the same by itself when this does not happen. */
+  /** Discards the object. Best effort: without this call the object deletes itself later. */
   discard(workspaceId: string): Promise<void>;
 }
 
@@ -106,13 +109,13 @@ export interface Creation {
   id: string;
   name: string;
   ownerId: string;
-  /** The slug wanted and no other; null for one made from the name. */
+  /** The slug to request, without an alternative; `null` to derive one from the name. */
   slug: string | null;
 }
 
 /**
- * Makes a shared workspace. The object exists before the directory lists it, so whatever is listed can be used; what is
- * not listed in time takes itself back.
+ * Creates a shared workspace. The object exists before the directory lists it, so that every listed workspace can be
+ * used. A workspace that is not listed in time deletes itself.
  */
 export async function createWorkspace(
   ports: CreationPorts,

@@ -7,10 +7,10 @@ import { AUDIT_STATE_BYTES, type AuditState } from "./audit.ts";
 export const LIMIT_BOUNDS = {
   limit: { min: 1, max: 1_000_000 },
   windowSeconds: { min: 1, max: 3600, default: 60 },
-  /** `limit * windowSeconds` at most: what keeps a counter's memory bounded. */
+  /** Maximum of `limit * windowSeconds`, which bounds a counter's memory. */
   product: 60_000_000,
   rules: 100,
-  /** Characters of a rule's path; the longest path of a route with real ids has 70. */
+  /** Maximum characters of a rule's path; the longest path of a route with real ids has 70. */
   path: 200,
 } as const;
 
@@ -38,7 +38,7 @@ export function writeLimits(sql: SqlStorage, { default: rest, rules }: LimitConf
   );
 }
 
-/** A configuration as the audit shows it: whole where it is small, else how many rules it has. */
+/** A configuration for the audit: complete if it is small, otherwise the number of its rules. */
 export function limitsInAudit({ default: rest, rules }: LimitConfiguration): AuditState {
   const whole = { default: rest, rules };
   return JSON.stringify(whole).length <= AUDIT_STATE_BYTES / 2 ? whole : { default: rest, rules: rules.length };
@@ -48,14 +48,15 @@ export const NO_LIMITS: LimitConfiguration = { default: null, rules: [] };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Entries with an earlier timestamp are not taken: epoch milliseconds. */
+/** Entries with an earlier timestamp are rejected, epoch milliseconds. */
 export function ingestCutoff(retentionDays: number, now: number): number {
   return now - retentionDays * DAY_MS;
 }
 
 /**
- * No read finds entries with an earlier timestamp, whether they are deleted already or not. A full minute, so that
- * counts by minute stay exact without a look at entries: an entry is kept up to a minute too long, never too short.
+ * The retention cutoff: no read returns entries with an earlier timestamp, whether they are deleted or not. A full
+ * minute, so that counts by minute are exact without reading entries. An entry is kept up to a minute too long, never
+ * too short.
  */
 export function retentionCutoff(retentionDays: number, now: number): number {
   return Math.floor(ingestCutoff(retentionDays, now) / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
@@ -65,10 +66,10 @@ export function retentionCutoff(retentionDays: number, now: number): number {
 export interface WorkspaceRow {
   id: string;
   name: string;
-  /** Null until it has been learned from the directory. */
+  /** `null` until read from the directory. */
   slug: string | null;
   personal: boolean;
-  /** Whose personal workspace it is. */
+  /** The user of a personal workspace. */
   personalOf: string | null;
   retentionDays: number;
   createdAt: number;
@@ -100,7 +101,7 @@ export interface SettingsChange {
   retentionDays?: number | undefined;
 }
 
-/** What a change changes, for the audit: the values that differ. */
+/** The values that a change changes, for the audit. */
 export function changedSettings(
   current: SettingsChange,
   change: SettingsChange,

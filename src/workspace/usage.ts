@@ -3,15 +3,17 @@ import { maybe, one } from "../platform/sql.ts";
 import { readProgress } from "./flush/flushed-ranges.ts";
 
 /**
- * Bytes of an object's storage from which it takes in nothing more, so that there is room left to work on what it holds.
- * The platform's bound is 10 GB.
+ * Bytes of an object's storage above which it accepts no more entries, so that there is space left to process what it
+ * has. The platform's limit is 10 GB.
  */
 export const STORAGE_BOUND = { bytes: 8 * 1024 ** 3 };
 
-/** Bytes taken in between two looks at the size, which cost 6 us each: little beside the room behind the bound. */
+/**
+ * Bytes accepted between two checks of the size, which cost 6 us each. Small compared with the space above the bound.
+ */
 const LOOK_EVERY_BYTES = 64 * 1024 * 1024;
 
-/** Whether an object's storage has room for more. */
+/** Whether an object's storage has space for more. */
 export class StorageRoom {
   readonly #sql: Pick<SqlStorage, "databaseSize">;
   #isFull = true;
@@ -22,7 +24,7 @@ export class StorageRoom {
   }
 
   isFull(): boolean {
-    // One that is full is looked at each time: it may have room again.
+    // A full object checks each time, because there may be space again.
     if (this.#isFull || this.#sinceLook >= LOOK_EVERY_BYTES) {
       this.#isFull = this.#sql.databaseSize >= STORAGE_BOUND.bytes;
       this.#sinceLook = 0;
@@ -30,7 +32,7 @@ export class StorageRoom {
     return this.#isFull;
   }
 
-  /** So many bytes have been stored. */
+  /** Adds stored bytes. */
   took(bytes: number): void {
     this.#sinceLook += bytes;
   }
@@ -44,15 +46,15 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-/** Get the usage of a workspace. Times are epoch milliseconds. */
+/** The usage of a workspace. Times are epoch milliseconds. */
 export interface Usage {
   /** The recent tier. `bytes` as stored; `oldestAt` is when its oldest batch arrived. */
   recent: { entries: number; bytes: number; oldestAt: number | null };
-  /** Up to where the cold tier holds each project: what it holds is counted there, see `SegmentWriter.usageUpTo`. */
+  /** The `seq` up to which the cold tier has each project; `SegmentWriter.usageUpTo` counts these entries. */
   watermarks: Watermark[];
-  /** Entries accepted since 00:00 UTC, those of projects deleted since included. */
+  /** Entries accepted since 00:00 UTC, including those of projects deleted since. */
   ingestedToday: number;
-  /** `setAside`: batches that the cold tier cannot take. `lastError` is null after a flush that went well. */
+  /** `setAside`: quarantined batches. `lastError` is `null` after a successful flush. */
   flush: { pendingBatches: number; setAside: number; lastAt: number | null; lastError: string | null };
 }
 
@@ -78,15 +80,15 @@ export function readUsage(sql: SqlStorage, now: number): Usage {
   };
 }
 
-/** Commit numbers rise with the time of arrival. Batches of deleted projects are nobody's: they wait for their end. */
+/** Commit numbers rise with the time of arrival. Batches of deleted projects are not counted; they await deletion. */
 function oldestAt(sql: SqlStorage): number | null {
   const select = "SELECT received_at AS at FROM batches WHERE project IN (SELECT num FROM projects)";
   return maybe<{ at: number }>(sql, `${select} ORDER BY commit_no LIMIT 1`)?.at ?? null;
 }
 
 /**
- * How many entries the projects have taken in on a day: `seq` has no gap, so it is how far each has risen since its
- * `day_seq`. What projects deleted on that day had taken in is kept in the workspace's row.
+ * Entries accepted by the projects on a day. Because `seq` has no gap, it is the increase of each project's `seq` since
+ * its `day_seq`. The workspace's row has the entries of projects deleted on that day.
  */
 function ingestedOn(sql: SqlStorage, day: number): number {
   return one<{ count: number }>(
@@ -97,7 +99,7 @@ function ingestedOn(sql: SqlStorage, day: number): number {
   ).count;
 }
 
-/** To be called before a project is deleted: what it took in today still counts today. */
+/** Adds a project's entries of today to the workspace's row. Call before the project is deleted. */
 export function keepIngestedOf(sql: SqlStorage, project: number, now: number): void {
   const day = dayOf(now);
   sql.exec(

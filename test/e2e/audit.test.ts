@@ -76,7 +76,7 @@ describe("B17: the audit page", () => {
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await page.getByRole("link", { name: "Audit" }).click();
-    await page.getByText(/Reading the audit takes an .* You are a viewer\./).waitFor();
+    await page.getByText(/Reading the audit requires an .* You are a viewer\./).waitFor();
     expect(asked.filter((path) => path.endsWith("/audit") && path.startsWith("/workspaces"))).toEqual([]);
     await page.context().close();
   });

@@ -32,7 +32,7 @@ async function newAccount(): Promise<Account> {
   return { userId: user.id, email, password: PASSWORD, accessToken, refreshToken, workspaceId };
 }
 
-/** A signed-in browser with a client IP of its own. */
+/** A signed-in browser with a separate client IP. */
 async function signedInBrowser(account?: Account): Promise<BrowserContext> {
   return console.open({ extraHTTPHeaders: newAddress(), as: account ?? (await newAccount()) });
 }

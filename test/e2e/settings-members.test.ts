@@ -87,7 +87,7 @@ it("invites a guest, who accepts through the mail's link in another browser", as
   await theirs.getByRole("button", { name: "Accept" }).click();
   await theirs.waitForURL(`**/w/${workspaceId}`);
   await theirs.getByRole("link", { name: "Settings" }).click();
-  await theirs.getByText("Changing name and retention takes an owner or an admin. You are a viewer.").waitFor();
+  await theirs.getByText("Changing name and retention requires an owner or an admin. You are a viewer.").waitFor();
   await theirs.context().close();
 
   await page.reload();

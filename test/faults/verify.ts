@@ -15,7 +15,7 @@ export type Truth = readonly Row[];
 export function truthProblems(project: Project, truth: Truth): string[] {
   const wrong: string[] = [];
   const hole = truth.findIndex(({ seq }, index) => seq !== index + 1);
-  if (hole >= 0) wrong.push(`seq ${truth[hole]?.seq} stands where ${hole + 1} should`);
+  if (hole >= 0) wrong.push(`seq ${truth[hole]?.seq} is in the place of ${hole + 1}`);
   const byMessage = new Map(truth.map(({ seq, message }) => [message, seq]));
   if (byMessage.size !== truth.length) wrong.push(`${truth.length - byMessage.size} entries are there more than once`);
   let stored = 0;
@@ -113,7 +113,7 @@ export function countProblems(counted: Count, truth: Truth, isLast: boolean): st
   }
   const there = truth.filter(filter.keeps).length;
   if (!isMatch)
-    wrong.push(`it counts ${total}, which is at no moment since ${from} what was there; now that is ${there}`);
+    wrong.push(`it counts ${total}, which the project has had at no moment since ${from}; now it has ${there}`);
   return wrong.map((problem) => `${name}: ${problem}`);
 }
 
@@ -128,7 +128,7 @@ function bucketProblems(buckets: readonly Bucket[], total: number, isGrouped: bo
     return count !== Object.values(groups).reduce((all, n) => all + n, 0);
   });
   if (isGrouped && uneven.length > 0)
-    wrong.push(`the groups of ${uneven.length} buckets are not what the buckets hold`);
+    wrong.push(`the groups of ${uneven.length} buckets do not add up to their totals`);
   return wrong;
 }
 
@@ -138,8 +138,8 @@ export function tailProblems({ rows, filter, place, state }: TailReader, truth: 
   const expected = truth.filter(filter.keeps);
   if (place !== truth.length) wrong.push(`it ended at ${place} of ${truth.length}`);
   const at = expected.findIndex(({ seq }, index) => rows[index]?.seq !== seq);
-  if (at >= 0) wrong.push(`it brought ${rows[at]?.seq} where ${expected[at]?.seq} should be`);
-  if (rows.length !== expected.length) wrong.push(`it brought ${rows.length} entries of ${expected.length}`);
+  if (at >= 0) wrong.push(`it delivered ${rows[at]?.seq} instead of ${expected[at]?.seq}`);
+  if (rows.length !== expected.length) wrong.push(`it delivered ${rows.length} entries of ${expected.length}`);
   return wrong.map((problem) => `tail ${name} (${JSON.stringify(filter.filters)}): ${problem}; ${state}`);
 }
 

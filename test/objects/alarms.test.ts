@@ -18,7 +18,7 @@ import { emailStub, requestsAnswered } from "./accounts/mail-support.ts";
 import { call, userStub, workspaceStub } from "./accounts/support.ts";
 import { newUser, newWorkspace } from "./workspaces/support.ts";
 
-/** Ahead of the machine's clock, so that no alarm of a test fires by itself. */
+/** Ahead of the machine's clock, so that no alarm runs unless the test runs it. */
 const START = Math.floor(Date.now() / 1000) * 1000 + 10 * 24 * 3_600_000;
 const origin = newAlarmOrigin();
 
@@ -83,7 +83,7 @@ interface WorkspaceSetup {
   alarmAt: () => Promise<number | null>;
 }
 
-/** Runs a test in the object of a new workspace, with a core of its own, for which D1 fails. */
+/** Runs a test in the object of a new workspace, with a separate core, for which D1 fails. */
 async function inWorkspace(run: (setup: WorkspaceSetup) => Promise<void>): Promise<void> {
   const workspaceId = await newWorkspace(await newUser());
   await runInDurableObject(workspaceStub(workspaceId), async (_, state) => {
@@ -104,7 +104,7 @@ interface UserSetup {
   storage: DurableObjectStorage;
 }
 
-/** Runs a test in the object of a new account, with a core of its own, for which D1 fails. */
+/** Runs a test in the object of a new account, with a separate core, for which D1 fails. */
 async function inUser(run: (setup: UserSetup) => Promise<void>): Promise<void> {
   const { userId } = await newUser();
   await runInDurableObject(userStub(userId), async (_, state) => {

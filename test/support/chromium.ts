@@ -43,7 +43,7 @@ const ARGS = [
 export async function startChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) {
-    throw new Error("There is no Chromium, and none could be installed: CHROMIUM=/path names one.");
+    throw new Error("Chromium is missing and could not be installed. Set CHROMIUM to its path.");
   }
   return chromium.launch({ executablePath, args: ARGS });
 }

@@ -12,7 +12,7 @@ export function checkApi(update: boolean): string[] {
   const before = existsSync(SNAPSHOT) ? new Set(readFileSync(SNAPSHOT, "utf8").split("\n")) : new Set();
   const changed = now.split("\n").filter((line) => !before.has(line));
   return [
-    `the public types changed; if that is meant: npm run sdk:gates -- --update\n${changed.slice(0, 20).join("\n")}`,
+    `the public types changed; if intended: npm run sdk:gates -- --update\n${changed.slice(0, 20).join("\n")}`,
   ];
 }
 

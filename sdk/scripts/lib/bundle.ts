@@ -33,6 +33,6 @@ export async function checkTreeShaking(packed: Packed, names: readonly string[])
     }
   }
   const testing = await bundle(packed, 'export { memoryTransport } from "taffrail/testing"', ["node"]);
-  if (testing.includes("Idempotency-Key")) faults.push("taffrail/testing brings the transports along");
+  if (testing.includes("Idempotency-Key")) faults.push("taffrail/testing includes the transports");
   return faults;
 }

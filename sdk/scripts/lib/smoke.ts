@@ -84,7 +84,7 @@ function attempts(packed: Packed, url: string): [string, () => Promise<unknown>]
     all.push(["bun esm", () => run(bun, [esm("bun esm", "taffrail")])]);
     all.push(["bun spool", () => run(bun, [cjs("bun spool", "taffrail/node")])]);
   } else {
-    console.log("   bun is not here, and npm has none for this machine: skipped");
+    console.log("   Bun is not installed, and npm has no package for this machine: skipped");
   }
   return all;
 }

@@ -112,7 +112,7 @@ interface QueryFields {
   asOf?: string | undefined;
 }
 
-/** The fingerprint is compared when the scope is known. With a key, only the object knows the scope. */
+/** The fingerprint is compared when the scope is known. With a key, only the object can determine the scope. */
 function cursorOf(body: QueryFields, ctx: z.core.$RefinementCtx): Cursor | null {
   const { cursor: text, offset } = body.pagination ?? {};
   if (text === undefined) return null;

@@ -20,8 +20,8 @@ import {
 import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
 
 /**
- * What a workspace object hands a range of batches to: decoding, compressing and filters are work for the stateless side.
- * Nothing but this worker itself can call it.
+ * Encodes and stores ranges of batches for workspace objects. Decoding, compression and filters run here, because this
+ * entrypoint is stateless. Only this worker can call it.
  */
 export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
@@ -29,32 +29,32 @@ export class ColdWriter extends WorkerEntrypoint<Env> {
   }
 }
 
-/** What one step of a tail that is behind needs. */
+/** Arguments of one step of a tail that is behind. */
 export interface BacklogCall {
   workspaceId: string;
   projectId: string;
-  /** As `tailFilterText` wrote it. */
+  /** Written by `tailFilterText`. */
   filter: string;
-  /** Entries with an earlier timestamp are past the retention, epoch milliseconds. */
+  /** Entries with an earlier timestamp are expired, epoch milliseconds. */
   oldest: number;
   range: SeqRange;
-  /** Entries wanted at most. */
+  /** Maximum number of entries. */
   most: number;
-  /** The batches that hold the range; null where it is in the cold tier. */
+  /** The batches of the range; `null` if it is in the cold tier. */
   batches: RecentBatch[] | null;
-  /** Of the request that opened the tail; absent where the object is of an older version. */
+  /** The id of the request that opened the tail; absent from objects of an older version. */
   requestId?: string;
 }
 
 /**
- * Characters of entries after which a step ends. With the page that they are read from, one batch of it in plain, and the
- * frames, a step takes about what it holds of the memory of all tails: 1.5 MiB.
+ * Characters of entries after which a step ends. With the page that it reads, one decoded batch of it, and the frames,
+ * a step uses about its share of the memory of all tails: 1.5 MiB.
  */
 const STEP_CHARACTERS = 384 * 1024;
 
 /**
- * Reads older entries for tails, outside the workspace object: that has one thread, and everybody's ingest waits for it.
- * Reached by the object alone, over the loopback of the worker's own exports.
+ * Reads older entries for tails, outside of the workspace object, whose single thread all ingest calls of the workspace
+ * share. Only the object can call it, over the loopback binding of the worker's own exports.
  */
 export class TailBacklog extends WorkerEntrypoint<Env> {
   async read(call: BacklogCall): Promise<FrameList> {
@@ -99,7 +99,7 @@ async function fromBatches(
       entries.push(entry);
       characters += entry.text.length;
     }
-    // More than is wanted shows that something is left.
+    // More entries than requested mean that some are left.
     if (characters > STEP_CHARACTERS || entries.length > most) {
       return { entries, through: Math.min(range.until, batch.firstSeq + batch.count - 1) };
     }

@@ -5,7 +5,7 @@ import { recordRange } from "./flushed-ranges.ts";
 import type { FlushRange } from "./schedule.ts";
 import type { FlushBatch, QuarantinedBatch } from "./write-range.ts";
 
-/** The range that is on its way to the cold tier. There is one at a time. */
+/** The range that the running flush moves. At most one at a time. */
 export interface FlushIntent extends FlushRange {
   /** The project's number and id. */
   project: number;
@@ -28,7 +28,7 @@ export function readIntent(sql: SqlStorage): FlushIntent | null {
   );
 }
 
-/** To be on disk before anything of the range leaves the object. */
+/** Persists the intent. Call before any batch of the range leaves the object. */
 export function writeIntent(sql: SqlStorage, range: { project: number } & FlushRange, now: number): void {
   sql.exec(
     `INSERT INTO flush_intents (project, first_seq, last_seq, first_commit, last_commit, made_at)
@@ -42,13 +42,13 @@ export function writeIntent(sql: SqlStorage, range: { project: number } & FlushR
   );
 }
 
-/** Whether this very range is still the one that is on its way: its project may have been deleted meanwhile. */
+/** Whether this range is still the flush intent: its project may have been deleted in the meantime. */
 export function isOpen(sql: SqlStorage, { project, firstSeq, lastSeq }: FlushIntent): boolean {
   const open = readIntent(sql);
   return open !== null && open.project === project && open.firstSeq === firstSeq && open.lastSeq === lastSeq;
 }
 
-/** The batches of a range, and those of them whose rows are not whole. */
+/** The batches of a range, and those whose rows are not whole. */
 export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: FlushBatch[]; bad: QuarantinedBatch[] } {
   const batches: FlushBatch[] = [];
   const bad: QuarantinedBatch[] = [];
@@ -64,8 +64,9 @@ export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: Flus
 }
 
 /**
- * The range is in the cold tier: its batches go, it is recorded and the watermark rises, in the caller's transaction.
- * @returns the commit numbers deleted
+ * Completes a flush in the caller's transaction: deletes the batches of a range that is in the cold tier, records the
+ * range and raises the watermark.
+ * @returns the deleted commit numbers
  */
 export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
   const commits = commitsOf(sql, intent);
@@ -84,7 +85,7 @@ export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
   return commits;
 }
 
-/** Takes batches out of what is to be moved and drops the intent: the range is cut around them next time. */
+/** Quarantines batches and drops the intent: the next range excludes them. */
 export function quarantineBatches(
   sql: SqlStorage,
   { project }: FlushIntent,

@@ -1,17 +1,17 @@
 import { type Backoff, delayOf } from "../../platform/backoff.ts";
 import { maybe, one } from "../../platform/sql.ts";
 
-/** A batch by what decides whether it goes into a range. */
+/** A batch with the columns that decide whether it fits into a range. */
 export interface UnflushedBatch {
   commit: number;
   firstSeq: number;
   count: number;
-  /** Bytes uncompressed, and as stored. */
+  /** Uncompressed bytes, and stored bytes. */
   size: number;
   bodyBytes: number;
 }
 
-/** A run of a project's batches, whole ones, without a gap in `seq`. Both ends included. */
+/** Whole consecutive batches of a project without a gap in `seq`. Inclusive at both ends. */
 export interface FlushRange {
   firstSeq: number;
   lastSeq: number;
@@ -19,17 +19,17 @@ export interface FlushRange {
   lastCommit: number;
 }
 
-/** What one step takes at most. A batch that is larger by itself is a range by itself. */
+/** Limits of one step. A batch that exceeds them is a range alone. */
 export interface RangeLimits {
   entries: number;
-  /** Uncompressed, and as stored. */
+  /** Uncompressed bytes, and stored bytes. */
   bytes: number;
   storedBytes: number;
   batches: number;
 }
 
 /**
- * As many batches from the first one on as a range takes, up to a gap.
+ * Returns as many batches from the first one on as fit, up to a gap.
  * @param batches of one project, in order of `seq`
  */
 export function chooseRange(batches: Iterable<UnflushedBatch>, limits: RangeLimits): FlushRange | null {
@@ -55,29 +55,29 @@ export function chooseRange(batches: Iterable<UnflushedBatch>, limits: RangeLimi
   return range;
 }
 
-/** When entries move to the cold tier. */
+/** Bounds of the recent tier, which decide when entries move to the cold tier. */
 export interface FlushBounds {
-  /** Milliseconds that a batch stays here at most. */
+  /** Maximum age of a batch in milliseconds. */
   maxAgeMs: number;
-  /** Bytes as stored that stay here at most. */
+  /** Maximum stored bytes. */
   maxBytes: number;
 }
 
-/** What waits to be moved. `oldestAt`: when the oldest batch arrived, epoch milliseconds; null where none waits. */
+/** Totals of unflushed batches. `oldestAt`: arrival of the oldest one, epoch milliseconds; `null` without batches. */
 export interface UnflushedTotals {
   bytes: number;
   oldestAt: number | null;
 }
 
-/** Once over `maxBytes`, the buffer is emptied to this part of it: else the next batch would be over it again. */
+/** Above `maxBytes`, the buffer is reduced to this fraction. Otherwise the next batch would exceed it again. */
 const DRAIN_TO = 1 / 2;
 
 /** Delay after a failed step. */
 const RETRY: Backoff = { firstMs: 1000, maxMs: 60_000 };
 
 /**
- * When the next flush is due. Kept in memory, so that an ingest learns it for the price of an addition; what it stands for
- * is on disk and read again after waking.
+ * Computes when the next flush is due. Kept in memory, so that an ingest call costs an addition; read from storage
+ * again after a start of the object.
  */
 export class FlushSchedule {
   readonly #bounds: FlushBounds;
@@ -95,18 +95,18 @@ export class FlushSchedule {
     return this.#waiting !== null;
   }
 
-  /** What waits is as `waiting` says. */
+  /** Sets the totals. */
   load(waiting: UnflushedTotals): void {
     this.#waiting = { ...waiting };
     this.#judge(this.#waiting);
   }
 
-  /** What waits has changed in a way that only disk knows. */
+  /** Drops the totals after a change that only storage reflects. */
   unload(): void {
     this.#waiting = null;
   }
 
-  /** A batch has been stored. */
+  /** Adds a stored batch. */
   add(bytes: number, now: number): void {
     if (this.#waiting === null) return;
     this.#waiting.bytes += bytes;
@@ -114,7 +114,7 @@ export class FlushSchedule {
     this.#judge(this.#waiting);
   }
 
-  /** A try has failed. @returns milliseconds to the next one */
+  /** Records a failed attempt. @returns milliseconds until the next one */
   failed(now: number): number {
     const delay = delayOf(RETRY, this.#failures++);
     this.holdUntil(now + delay);
@@ -131,8 +131,8 @@ export class FlushSchedule {
   }
 
   /**
-   * @param isOpen whether a range is on its way already
-   * @returns epoch milliseconds, also in the past; null where nothing waits
+   * @param isOpen whether there is a flush intent
+   * @returns epoch milliseconds, possibly in the past; `null` without unflushed batches
    */
   dueAt(isOpen: boolean): number | null {
     const oldestAt = this.#waiting?.oldestAt ?? null;
@@ -148,11 +148,11 @@ export class FlushSchedule {
 }
 
 /**
- * A segment takes 10,000 entries, 8 MiB of lines and 1 MB of what they compress to: a range that is far over that is made
- * into segments again and again until they fit. One of 4,000 batches is still large, and deleting them stalls no writer.
+ * A segment has at most 10,000 entries, 8 MiB of lines and 1 MB compressed: a range far above that would be encoded
+ * repeatedly until its parts fit. A range of 4,000 batches is still large, and deleting them delays no writer.
  */
 const RANGE_LIMITS: RangeLimits = { entries: 10_000, bytes: 8 * 1024 * 1024, storedBytes: 1_500_000, batches: 4000 };
-/** Rows that are looked through for a range's batches: those of other projects stand between them. */
+/** Rows scanned for a range's batches, because those of other projects are in between. */
 const SCAN_ROWS = 20_000;
 
 interface Oldest {
@@ -161,10 +161,12 @@ interface Oldest {
   receivedAt: number;
 }
 
-/** The batches that are to be moved: those of live projects that were not set aside. */
+/** Batches to be flushed: those of existing projects, without quarantined ones. */
 export class UnflushedBatches {
   readonly #sql: SqlStorage;
-  /** No batch below this commit number waits, and none ever will: they leave, and new ones have higher numbers. */
+  /**
+   * No batch below this commit number is unflushed or ever will be: batches leave, and new ones have higher numbers.
+   */
   #floor = 0;
 
   constructor(sql: SqlStorage) {
@@ -181,7 +183,7 @@ export class UnflushedBatches {
     return { bytes, oldestAt: this.#oldest()?.receivedAt ?? null };
   }
 
-  /** What goes next: the oldest batch's project, and as much of it as a range takes. */
+  /** Returns the next range: the oldest batch's project, with as many of its batches as fit. */
   nextRange(): ({ project: number } & FlushRange) | null {
     const oldest = this.#oldest();
     if (oldest === null) return null;

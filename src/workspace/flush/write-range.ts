@@ -5,7 +5,7 @@ import type { EncodedSegment } from "../../logs/cold/format/segment.ts";
 import type { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import type { SegmentTotals } from "../../logs/cold/store/writer.ts";
 
-/** A batch as the object stores it. */
+/** A batch as stored in the object. */
 export interface FlushBatch {
   commit: number;
   firstSeq: number;
@@ -21,20 +21,20 @@ export interface FlushCall {
   workspaceId: string;
   projectId: string;
   range: SeqRange;
-  /** The project's: entries up to this `seq` are read from the cold tier, all others from the object. */
+  /** The project's watermark: entries up to this `seq` are read from the cold tier, all others from the object. */
   watermark: number;
-  /** All of the range's batches, in order, but for those that are `bad`. */
+  /** The range's batches in order, except those in `bad`. */
   batches: FlushBatch[];
-  /** Batches that the object itself cannot read whole. */
+  /** Batches that the object itself cannot read completely. */
   bad: QuarantinedBatch[];
   /**
-   * Epoch milliseconds: nothing is sent to D1 afterwards. A call may outlive the object that made it, and whoever deletes
-   * a project has to know when nothing of it can arrive any more.
+   * Epoch milliseconds after which nothing is sent to D1. A call may outlive the object that made it, and cleanup of a
+   * deleted project must know when no write can arrive any longer.
    */
   deadline: number;
 }
 
-/** A batch that the cold tier cannot take, and why, without anything that it holds. */
+/** A batch that the cold tier cannot take, and the reason, without any of its content. */
 export interface QuarantinedBatch {
   commit: number;
   reason: string;
@@ -46,18 +46,18 @@ export type FlushOutcome =
       outcome: "stored";
       segments: number;
       bytes: number;
-      /** There was something else in its place, which is gone. */
+      /** Other segments were in its place and have been replaced. */
       hasReplaced: boolean;
     }
-  /** These batches can never get there. Nothing of the range was written by this call. */
+  /** These batches can never be stored. This call has written nothing of the range. */
   | { outcome: "bad"; batches: QuarantinedBatch[] }
-  /** D1 may or may not have it. To be tried again. */
+  /** D1 may or may not have the range. Retry. */
   | { outcome: "failed"; reason: string };
 
-/** What the writer needs of the cold tier. */
+/** The functions of the cold tier that the writer requires. */
 export type RangeStore = Pick<ColdTier, "insertSegments" | "replaceSegments" | "segmentsBySeq">;
 
-/** Makes segments of a range and stores them. Safe to repeat. Throws nothing. */
+/** Encodes a range to segments and stores them. Safe to repeat. Throws nothing. */
 export async function writeRange(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
   try {
     return await write(store, call, now);
@@ -72,13 +72,14 @@ export async function writeRange(store: RangeStore, call: FlushCall, now: () => 
 async function write(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
   const { workspaceId, range, watermark } = call;
   const encoded = await encode(call);
-  // A range that cannot be made into segments now may have been stored by a call that was not heard of any more.
+  // A range that cannot be encoded now may have been stored by an earlier call whose response was lost.
   if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
   if (now() > call.deadline) return { outcome: "failed", reason: "The writer was too late." };
   const count = range.lastSeq - range.firstSeq + 1;
   const stored = await store.insertSegments(workspaceId, encoded.segments, watermark);
   if (stored.entries === count) return { outcome: "stored", ...sizeOf(stored), hasReplaced: false };
-  // Set aside, the batches would be read beside what is there, as soon as the watermark has passed it.
+  // Replaces the other segments. If the batches were quarantined instead, readers would get both once the watermark
+  // passes them.
   const replaced = await store.replaceSegments(workspaceId, encoded.segments, watermark);
   if (replaced.entries === count) return { outcome: "stored", ...sizeOf(replaced), hasReplaced: true };
   return { outcome: "bad", batches: allOf(call, "the cold tier holds something else under its place") };
@@ -90,7 +91,7 @@ function sizeOf({ segments, bytes }: SegmentTotals) {
 
 type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: QuarantinedBatch[] };
 
-/** With pauses: on one machine writers share the thread with this. */
+/** Pauses between segments, because locally the writers share the thread with this code. */
 async function encode(call: FlushCall): Promise<Encoded> {
   const segments: EncodedSegment[] = [];
   if (call.bad.length > 0) return { ok: false, batches: call.bad };
@@ -121,7 +122,7 @@ function isGood(projectId: string, batch: FlushBatch): boolean {
   }
 }
 
-/** Segments of a range are few: a thousand entries and more each. */
+/** A range has few segments, of a thousand entries and more each. */
 const MAX_SEGMENTS = 100;
 
 async function findStored(store: RangeStore, call: FlushCall): Promise<FlushOutcome | null> {
@@ -137,10 +138,10 @@ function allOf({ batches }: FlushCall, reason: string): QuarantinedBatch[] {
   return batches.map(({ commit }) => ({ commit, reason }));
 }
 
-/** The code that D1 puts into its messages; the rest of a message is not ours to show. */
+/** The code in D1's message. The rest of a message is not exposed. */
 const CODE = /\b(?:SQLITE|D1)_[A-Z_]{2,40}\b/g;
 
-/** What no further try will change: D1 has no flags to tell it by. */
+/** Errors that no retry changes. D1 has no flags for them. */
 const REFUSALS: ReadonlySet<string> = new Set(["SQLITE_TOOBIG", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH"]);
 
 function codeOf(error: unknown): string | null {

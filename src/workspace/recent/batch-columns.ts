@@ -2,7 +2,7 @@ import type { Order } from "../../logs/query/feed.ts";
 import type { ScanPosition } from "../../logs/query/recent-feed.ts";
 import { ByteReader, ByteWriter } from "../../platform/varint.ts";
 
-/** What is known of a batch without reading its body. */
+/** Metadata of a batch, known without reading its body. */
 export interface BatchMeta {
   commit: number;
   /** The project's number; from 1. */
@@ -13,17 +13,17 @@ export interface BatchMeta {
   maxTimestamp: number;
   levelMask: number;
   categoryMask: number;
-  /** Bytes of the body as stored, all parts. */
+  /** Stored bytes of the body, all parts. */
   bodyBytes: number;
 }
 
-/** Numbers of projects: a set of them, or a map by them. */
+/** Numbers of projects: a set, or a map with such keys. */
 export interface ProjectNumbers {
   has(project: number): boolean;
   keys(): Iterable<number>;
 }
 
-/** Which batches, and in what order; see `RecentScan`. */
+/** A selection of batches and their order; see `RecentScan`. */
 export interface BatchSelection {
   asOf: number;
   projects: ProjectNumbers;
@@ -32,15 +32,15 @@ export interface BatchSelection {
   levelMask: number;
   categoryMask: number;
   order: Order;
-  /** The first batch that counts; null for all. */
+  /** The first batch to return; `null` for all. */
   position: ScanPosition | null;
 }
 
 const FIRST_CAPACITY = 64;
-/** Of one batch in memory. */
+/** Bytes of one batch in memory. */
 const BYTES_A_BATCH = 43;
 
-/** Summaries of batches in commit order, a typed array per column: 43 bytes a batch. */
+/** Metadata of batches in commit order, a typed array per column: 43 bytes a batch. */
 export class BatchColumns {
   #length = 0;
   #commit: Float64Array;
@@ -52,7 +52,7 @@ export class BatchColumns {
   #categories: Uint16Array;
   #bytes: Uint32Array;
 
-  /** @param capacity batches that there is room for; grows */
+  /** @param capacity initial number of batches; grows */
   constructor(capacity = FIRST_CAPACITY) {
     this.#commit = new Float64Array(capacity);
     this.#project = new Uint32Array(capacity);
@@ -64,7 +64,7 @@ export class BatchColumns {
     this.#bytes = new Uint32Array(capacity);
   }
 
-  /** @throws RangeError where the bytes are not `pack`'s */
+  /** @throws RangeError if `pack` did not write the bytes */
   static unpack(packed: Uint8Array): BatchColumns {
     const reader = new ByteReader(packed);
     const count = reader.varint();
@@ -92,17 +92,17 @@ export class BatchColumns {
     return this.#length;
   }
 
-  /** 0 where there is none. */
+  /** 0 without batches. */
   get lastCommit(): number {
     return this.#commit[this.#length - 1] ?? 0;
   }
 
-  /** Held in memory. */
+  /** Bytes in memory. */
   get bytes(): number {
     return this.#commit.length * BYTES_A_BATCH;
   }
 
-  /** @param batch with a commit above all others */
+  /** @param batch with a higher commit number than all others */
   append(batch: BatchMeta): void {
     if (this.#length === this.#commit.length) this.#grow();
     const slot = this.#length++;
@@ -116,7 +116,7 @@ export class BatchColumns {
     this.#bytes[slot] = batch.bodyBytes;
   }
 
-  /** Those whose commits pass, as columns of their own. */
+  /** Returns new columns with the batches whose commit numbers pass. */
   filter(passes: (commit: number) => boolean): BatchColumns {
     const columns = new BatchColumns();
     for (let slot = 0; slot < this.#length; slot++) {
@@ -125,7 +125,9 @@ export class BatchColumns {
     return columns;
   }
 
-  /** LEB128: the count, then each batch; commits and smallest timestamps as differences. About 20 bytes a batch. */
+  /**
+   * LEB128: the count, then each batch; commit numbers and minimum timestamps as differences. About 20 bytes a batch.
+   */
   pack(): Uint8Array {
     const writer = new ByteWriter();
     writer.varint(this.#length);
@@ -150,19 +152,19 @@ export class BatchColumns {
     for (let slot = 0; slot < this.#length; slot++) yield this.#read(slot);
   }
 
-  /** Offers those of a selection that lie at or behind its position, in no order. */
+  /** Adds the batches of a selection at or after its position, in any order. */
   addMatchesTo(nearest: FirstBatches, selection: BatchSelection): void {
     const { order, position } = selection;
     const keys = order === "desc" ? this.#max : this.#min;
     for (let slot = 0; slot < this.#length; slot++) {
       const commit = this.#commit[slot] ?? 0;
       const timestamp = keys[slot] ?? 0;
-      if (position !== null && comparePlaces(order, timestamp, commit, position) < 0) continue;
+      if (position !== null && comparePositions(order, timestamp, commit, position) < 0) continue;
       if (this.#isSelected(slot, selection) && nearest.accepts(timestamp, commit)) nearest.add(this.#read(slot));
     }
   }
 
-  /** The `seq` that the project's first batch begins with; null where it has none. */
+  /** The `seq` at which the project's first batch begins; `null` without one. */
   firstSeqOf(project: number): number | null {
     const slot = this.#project.subarray(0, this.#length).indexOf(project);
     return slot < 0 ? null : (this.#firstSeq[slot] ?? 0);
@@ -201,58 +203,58 @@ export class BatchColumns {
   }
 }
 
-/** Keeps of many batches those that come first in an order. */
+/** Keeps the first batches of an order. */
 export class FirstBatches {
   readonly #order: Order;
-  readonly #most: number;
+  readonly #maxBatches: number;
   #batches: BatchMeta[] = [];
-  /** Set once `most` are kept: nothing behind it is wanted. */
+  /** Set once `maxBatches` are kept: later ones are not needed. */
   #last: ScanPosition | null = null;
 
-  /** @param most batches that are kept */
-  constructor(order: Order, most: number) {
+  /** @param maxBatches maximum number of batches to keep */
+  constructor(order: Order, maxBatches: number) {
     this.#order = order;
-    this.#most = most;
+    this.#maxBatches = maxBatches;
   }
 
-  /** The last of those kept; null while there is room. What comes later in the order is not wanted. */
+  /** Position of the last kept batch; `null` while there is room. Later batches are not needed. */
   get last(): ScanPosition | null {
-    if (this.#last === null && this.#batches.length >= this.#most) this.#cut();
+    if (this.#last === null && this.#batches.length >= this.#maxBatches) this.#cut();
     return this.#last;
   }
 
   accepts(timestamp: number, commit: number): boolean {
-    return this.#last === null || comparePlaces(this.#order, timestamp, commit, this.#last) < 0;
+    return this.#last === null || comparePositions(this.#order, timestamp, commit, this.#last) < 0;
   }
 
   add(batch: BatchMeta): void {
     this.#batches.push(batch);
-    // Sorted now and then rather than kept in order: most batches come from few blocks.
-    if (this.#batches.length >= 2 * this.#most) this.#cut();
+    // Sorted occasionally instead of kept in order, because most batches come from few chunks.
+    if (this.#batches.length >= 2 * this.#maxBatches) this.#cut();
   }
 
-  /** In order. */
+  /** Returns the kept batches in order. */
   batches(): BatchMeta[] {
     this.#cut();
     return this.#batches;
   }
 
   #cut(): void {
-    const place = (batch: BatchMeta) => positionOf(this.#order, batch);
-    this.#batches.sort((a, b) => comparePlaces(this.#order, place(a).timestamp, a.commit, place(b)));
-    this.#batches.length = Math.min(this.#batches.length, this.#most);
-    const last = this.#batches[this.#most - 1];
-    if (last) this.#last = place(last);
+    const positionIn = (batch: BatchMeta) => positionOf(this.#order, batch);
+    this.#batches.sort((a, b) => comparePositions(this.#order, positionIn(a).timestamp, a.commit, positionIn(b)));
+    this.#batches.length = Math.min(this.#batches.length, this.#maxBatches);
+    const last = this.#batches[this.#maxBatches - 1];
+    if (last) this.#last = positionIn(last);
   }
 }
 
-/** A batch's place in the order. */
+/** A batch's position in an order. */
 export function positionOf(order: Order, { minTimestamp, maxTimestamp, commit }: BatchMeta): ScanPosition {
   return { timestamp: order === "desc" ? maxTimestamp : minTimestamp, commit };
 }
 
-/** Below 0 where the first place comes before the other one. */
-function comparePlaces(order: Order, timestamp: number, commit: number, other: ScanPosition): number {
+/** Negative if the first position is before the other one. */
+function comparePositions(order: Order, timestamp: number, commit: number, other: ScanPosition): number {
   const difference = timestamp - other.timestamp || commit - other.commit;
   return order === "desc" ? -difference : difference;
 }

@@ -14,53 +14,52 @@ import {
   readUnpacked,
 } from "./index-chunks.ts";
 
-/** Batches that one selection gives: more than a page of the object takes. */
+/** Maximum batches of one selection: more than a page of the object. */
 const MAX_SELECTED = 1024;
-/** Blocks read from disk, and blocks made, between two pauses: about 10 ms each. */
+/** Chunks read from disk, and chunks written, between two pauses: about 10 ms each. */
 const READ_AT_ONCE = 64;
 const PACK_AT_ONCE = 4;
-/** A block's description in memory. */
-const BYTES_A_BLOCK = 160;
+/** Bytes of a chunk's metadata in memory. */
+const BYTES_A_CHUNK = 160;
 
 /** The first batches of a selection, in its order. */
 export interface Selected {
   batches: BatchMeta[];
-  /** Whether there may be further ones behind the last. */
+  /** Whether there may be more after the last one. */
   isCut: boolean;
 }
 
-/** What a workspace's index has in memory: rebuilt from disk where it was dropped. */
+/** The part of a workspace's index that is in memory, read from disk again after it was dropped. */
 interface LoadedIndex {
-  /** In order of commits. */
-  blocks: IndexChunk[];
-  /** In scan order; made when first asked for. */
+  /** In order of commit numbers. */
+  chunks: IndexChunk[];
+  /** In scan order; sorted at the first use. */
   byMax: IndexChunk[] | null;
   byMin: IndexChunk[] | null;
-  /** Batches that no block covers. */
+  /** Batches that no chunk covers. */
   tail: BatchColumns;
 }
 
-/** Shared by all workspaces in the isolate: their loaded indexes by index, and columns of blocks by block. */
+/** Shared by all workspaces in the isolate: their loaded indexes, and columns of chunks. */
 const indexes = new ByteCache<LoadedIndex>(ISOLATE_BUDGET.batchIndex / 2);
 const opened = new ByteCache<BatchColumns>(ISOLATE_BUDGET.batchIndex / 2);
 
-/** Bytes that the indexes of all workspaces in the isolate hold. */
+/** Bytes in memory of the indexes of all workspaces in the isolate. */
 export function batchIndexBytes(): number {
   return indexes.held + opened.held;
 }
 
 /**
- * Finds recent batches by their summary columns. An index in SQL would cost a row written per batch, and rows written are
- * most of the bill; so 512 batches at a time are packed into one row, a block. Memory holds what a block's batches have in
- * common and the newest batches; blocks are read when a selection needs them. An object that is only written to holds
- * nothing.
+ * Finds recent batches by their metadata. An SQL index would write another row per batch, and rows written are most of
+ * the cost. So 512 batches at a time are packed into one row, an index chunk. Memory has each chunk's common metadata
+ * and the newest batches; chunks are read when a selection needs them. An object without reads holds nothing.
  *
- * Disk is the truth. Call `add` and `remove` only once the transaction has been committed, and `invalidate` where one was
- * rolled back.
+ * The disk is authoritative. Call `add` and `remove` only after the transaction was committed, and `invalidate` after a
+ * rollback.
  */
 export class BatchIndex {
   readonly #sql: SqlStorage;
-  /** Batches without a block; null while it is unknown. */
+  /** Number of batches without a chunk; `null` if unknown. */
   #unpacked: number | null = null;
   #hasPacked = false;
 
@@ -68,9 +67,9 @@ export class BatchIndex {
     this.#sql = sql;
   }
 
-  /** Makes a block if one is due, in the transaction that has stored so many batches. */
+  /** Writes a chunk if one is due, in the transaction that has stored the given number of batches. */
   pack(stored: number): void {
-    // What is counted on disk includes them.
+    // The count on disk includes them.
     this.#unpacked = this.#unpacked === null ? countUnpacked(this.#sql) : this.#unpacked + stored;
     if (!isPackingDue(this.#unpacked)) return;
     packIndexChunk(this.#sql);
@@ -78,13 +77,13 @@ export class BatchIndex {
     this.#hasPacked = true;
   }
 
-  /** Batches have been stored, in one commit. */
+  /** Adds the batches of one commit. */
   add(stored: readonly CommittedBatch[]): void {
     const loaded = indexes.get(this);
     if (loaded === undefined) return;
     for (const { commit, project, firstSeq, batch } of stored) {
-      // Commits only rise. Anything else means that memory and disk have parted.
-      if (commit <= Math.max(loaded.tail.lastCommit, loaded.blocks.at(-1)?.lastCommit ?? 0)) {
+      // Commit numbers only rise. Otherwise memory and disk differ.
+      if (commit <= Math.max(loaded.tail.lastCommit, loaded.chunks.at(-1)?.lastCommit ?? 0)) {
         this.invalidate();
         return;
       }
@@ -92,49 +91,49 @@ export class BatchIndex {
       const bodyBytes = body.length;
       loaded.tail.append({ commit, project, firstSeq, minTimestamp, maxTimestamp, levelMask, categoryMask, bodyBytes });
     }
-    if (this.#hasPacked) this.#takeBlocks(loaded);
+    if (this.#hasPacked) this.#takeChunks(loaded);
     else this.#keep(loaded);
   }
 
-  /** Batches have been deleted. */
+  /** Removes deleted batches. */
   remove(commits: readonly number[]): void {
     if (commits.length === 0) return;
     this.#unpacked = null;
     const loaded = indexes.get(this);
     if (loaded === undefined) return;
     const { from, to } = rangeOf(commits);
-    const gone = new Set(commits);
-    if (to >= this.#firstUnpacked(loaded)) loaded.tail = loaded.tail.filter((commit) => !gone.has(commit));
+    const deleted = new Set(commits);
+    if (to >= this.#firstUnpacked(loaded)) loaded.tail = loaded.tail.filter((commit) => !deleted.has(commit));
     const isTouched = ({ firstCommit, lastCommit }: IndexChunk) => lastCommit >= from && firstCommit <= to;
-    const touched = loaded.blocks.filter(isTouched);
+    const touched = loaded.chunks.filter(isTouched);
     if (touched.length > 0) {
-      for (const block of touched) opened.delete(block);
-      const others = loaded.blocks.filter((block) => !isTouched(block));
-      const blocks = [...others, ...readIndexChunks(this.#sql, from, to)];
-      this.#setBlocks(
+      for (const chunk of touched) opened.delete(chunk);
+      const others = loaded.chunks.filter((chunk) => !isTouched(chunk));
+      const chunks = [...others, ...readIndexChunks(this.#sql, from, to)];
+      this.#setChunks(
         loaded,
-        blocks.sort((a, b) => a.lastCommit - b.lastCommit),
+        chunks.sort((a, b) => a.lastCommit - b.lastCommit),
       );
     }
     this.#keep(loaded);
   }
 
-  /** Forgets everything; the next query reads it from disk. */
+  /** Drops everything; the next query reads it from disk. */
   invalidate(): void {
     indexes.delete(this);
     this.#unpacked = null;
     this.#hasPacked = false;
   }
 
-  /** The first batches of a selection; null where finding them would hold the thread for too long. */
+  /** Returns the first batches of a selection; `null` if finding them would block the thread for too long. */
   select(selection: BatchSelection): Selected | null {
     const step = this.#select(selection).next();
     return step.done === true ? step.value : null;
   }
 
   /**
-   * The same in several turns. Batches that are deleted meanwhile may be among those found, and later ones than
-   * `selection.asOf` are not.
+   * Like `select`, in several turns. May return batches that were deleted in the meantime, but none after
+   * `selection.asOf`.
    */
   async selectInTurns(selection: BatchSelection, pause: () => Promise<void>): Promise<Selected> {
     const steps = this.#select(selection);
@@ -145,40 +144,43 @@ export class BatchIndex {
     }
   }
 
-  /** A project's batches in order, from the one on that holds the entry behind `seq`. To be used up within the turn. */
+  /**
+   * A project's batches in order, from the one with the entry after `seq` on. Consume the generator within the turn.
+   */
   *batchesAfter(project: number, seq: number): Generator<BatchMeta> {
     const loaded = this.#loadNow();
     const mask = projectMaskOf(new Set([project]));
-    const blocks = loaded.blocks.filter(({ projectMask }) => (projectMask & mask) !== 0);
+    const chunks = loaded.chunks.filter(({ projectMask }) => (projectMask & mask) !== 0);
     const isWanted = (columns: BatchColumns) => {
       const first = columns.firstSeqOf(project);
       return first === null ? null : first <= seq + 1;
     };
-    // The last block, or the tail, whose first batch of the project begins at or before the entry; else the first one.
+    // Begins at the last chunk, or the tail, whose first batch of the project begins at or before the entry; otherwise
+    // at the first chunk.
     let start = 0;
-    if (isWanted(loaded.tail) === true) start = blocks.length;
+    if (isWanted(loaded.tail) === true) start = chunks.length;
     else {
-      for (let low = 0, high = blocks.length - 1; low <= high; ) {
+      for (let low = 0, high = chunks.length - 1; low <= high; ) {
         const middle = (low + high) >> 1;
-        // Another project may have set the same bit: then the next block with one of this project decides.
+        // Another project may have set the same bit: then the next chunk with a batch of this project decides.
         let at = middle;
         let verdict: boolean | null = null;
-        for (; at <= high && verdict === null; at++) verdict = isWanted(this.#open(blocks[at]));
+        for (; at <= high && verdict === null; at++) verdict = isWanted(this.#open(chunks[at]));
         if (verdict === true) {
           start = at - 1;
           low = at;
         } else high = middle - 1;
       }
     }
-    yield* this.#from(project, seq, blocks.slice(start), loaded.tail);
+    yield* this.#from(project, seq, chunks.slice(start), loaded.tail);
   }
 
-  *#from(project: number, seq: number, blocks: readonly IndexChunk[], tail: BatchColumns): Generator<BatchMeta> {
-    // The batch before the one at hand: whether it holds the entry, only the next one's beginning says.
+  *#from(project: number, seq: number, chunks: readonly IndexChunk[], tail: BatchColumns): Generator<BatchMeta> {
+    // The previous batch. Only the start of the next batch shows whether it contains the entry.
     let before: BatchMeta | null = null;
     let isFound = false;
-    for (let at = 0; at <= blocks.length; at++) {
-      for (const batch of at < blocks.length ? this.#open(blocks[at]) : tail) {
+    for (let at = 0; at <= chunks.length; at++) {
+      for (const batch of at < chunks.length ? this.#open(chunks[at]) : tail) {
         if (batch.project !== project) continue;
         if (!isFound && batch.firstSeq > seq + 1) isFound = true;
         if (isFound) {
@@ -198,25 +200,25 @@ export class BatchIndex {
     tail.addMatchesTo(nearest, selection);
     const projectMask = projectMaskOf(projects);
     let reads = 0;
-    for (const block of (order === "desc" ? loaded.byMax : loaded.byMin) ?? []) {
+    for (const chunk of (order === "desc" ? loaded.byMax : loaded.byMin) ?? []) {
       const { last } = nearest;
-      if (last && (order === "desc" ? block.maxTimestampMax < last.timestamp : block.minTimestampMin > last.timestamp))
+      if (last && (order === "desc" ? chunk.maxTimestampMax < last.timestamp : chunk.minTimestampMin > last.timestamp))
         break;
-      if (!mayContainBatch(block, selection, projectMask)) continue;
-      if (opened.get(block) === undefined && ++reads % READ_AT_ONCE === 0) yield null;
-      this.#open(block).addMatchesTo(nearest, selection);
+      if (!mayContainBatch(chunk, selection, projectMask)) continue;
+      if (opened.get(chunk) === undefined && ++reads % READ_AT_ONCE === 0) yield null;
+      this.#open(chunk).addMatchesTo(nearest, selection);
     }
     const batches = nearest.batches();
     return { batches, isCut: batches.length === MAX_SELECTED };
   }
 
-  /** A block's batches. A block that has been emptied since it was listed has none. */
-  #open(block: IndexChunk | undefined): BatchColumns {
-    if (block === undefined) return new BatchColumns(0);
-    const kept = opened.get(block);
+  /** A chunk's batches; none if the chunk was emptied since it was listed. */
+  #open(chunk: IndexChunk | undefined): BatchColumns {
+    if (chunk === undefined) return new BatchColumns(0);
+    const kept = opened.get(chunk);
     if (kept) return kept;
-    const columns = readIndexChunk(this.#sql, block) ?? new BatchColumns(0);
-    opened.set(block, columns, columns.bytes);
+    const columns = readIndexChunk(this.#sql, chunk) ?? new BatchColumns(0);
+    opened.set(chunk, columns, columns.bytes);
     return columns;
   }
 
@@ -227,7 +229,7 @@ export class BatchIndex {
     }
   }
 
-  /** Batches that an older version stored have no blocks yet: those are made first, some in a turn. */
+  /** Batches of an older version have no chunks yet. Writes these first, some per turn. */
   *#load(): Generator<null, LoadedIndex> {
     let loaded = indexes.get(this);
     if (loaded === undefined) {
@@ -235,37 +237,37 @@ export class BatchIndex {
         packIndexChunk(this.#sql);
         if (packed % PACK_AT_ONCE === 0) yield null;
       }
-      loaded = { blocks: readIndexChunks(this.#sql), byMax: null, byMin: null, tail: readUnpacked(this.#sql) };
+      loaded = { chunks: readIndexChunks(this.#sql), byMax: null, byMin: null, tail: readUnpacked(this.#sql) };
       this.#hasPacked = false;
       this.#keep(loaded);
     }
-    loaded.byMax ??= loaded.blocks.toSorted((a, b) => b.maxTimestampMax - a.maxTimestampMax);
-    loaded.byMin ??= loaded.blocks.toSorted((a, b) => a.minTimestampMin - b.minTimestampMin);
+    loaded.byMax ??= loaded.chunks.toSorted((a, b) => b.maxTimestampMax - a.maxTimestampMax);
+    loaded.byMin ??= loaded.chunks.toSorted((a, b) => a.minTimestampMin - b.minTimestampMin);
     return loaded;
   }
 
-  /** Takes over the block that `pack` has made, which covers the oldest of the tail. */
-  #takeBlocks(loaded: LoadedIndex): void {
+  /** Reads the chunk that `pack` has written, and removes its batches from the tail. */
+  #takeChunks(loaded: LoadedIndex): void {
     this.#hasPacked = false;
-    const covered = loaded.blocks.at(-1)?.lastCommit ?? 0;
+    const covered = loaded.chunks.at(-1)?.lastCommit ?? 0;
     const made = readIndexChunks(this.#sql, covered + 1);
-    this.#setBlocks(loaded, [...loaded.blocks, ...made]);
+    this.#setChunks(loaded, [...loaded.chunks, ...made]);
     const firstUnpacked = this.#firstUnpacked(loaded);
     loaded.tail = loaded.tail.filter((commit) => commit >= firstUnpacked);
     this.#keep(loaded);
   }
 
-  #setBlocks(loaded: LoadedIndex, blocks: IndexChunk[]): void {
-    loaded.blocks = blocks;
+  #setChunks(loaded: LoadedIndex, chunks: IndexChunk[]): void {
+    loaded.chunks = chunks;
     loaded.byMax = null;
     loaded.byMin = null;
   }
 
-  #firstUnpacked({ blocks }: LoadedIndex): number {
-    return (blocks.at(-1)?.lastCommit ?? 0) + 1;
+  #firstUnpacked({ chunks }: LoadedIndex): number {
+    return (chunks.at(-1)?.lastCommit ?? 0) + 1;
   }
 
   #keep(loaded: LoadedIndex): void {
-    indexes.set(this, loaded, loaded.tail.bytes + loaded.blocks.length * BYTES_A_BLOCK);
+    indexes.set(this, loaded, loaded.tail.bytes + loaded.chunks.length * BYTES_A_CHUNK);
   }
 }

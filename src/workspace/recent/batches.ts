@@ -2,7 +2,10 @@ import type { Batch } from "../../logs/batch.ts";
 import { mapRows, one } from "../../platform/sql.ts";
 import { removeFromIndexChunks } from "./index-chunks.ts";
 
-/** Bytes of body in one row. Production refuses rows over 2 MB, local workerd does not; the summary needs room too. */
+/**
+ * Maximum body bytes of one row. Production refuses rows above 2 MB, local workerd does not; the summary needs space,
+ * too.
+ */
 const PART_BYTES = 1_000_000;
 
 /** Appends one batch under a new commit number. */
@@ -45,7 +48,7 @@ export function insertBatch(
   }
 }
 
-/** The newest commit number given so far, also when its batch is gone: a number is never given twice. */
+/** The newest commit number, also if its batch was deleted, because a number is never reused. */
 export function lastCommit(sql: SqlStorage): number {
   const last = "MAX((SELECT last_commit FROM workspace), COALESCE((SELECT MAX(commit_no) FROM batches), 0))";
   return one<{ last: number }>(sql, `SELECT ${last} AS last`).last;
@@ -53,7 +56,7 @@ export function lastCommit(sql: SqlStorage): number {
 
 /**
  * Deletes batches with all their parts.
- * @returns what they held; bytes as stored
+ * @returns their totals; bytes as stored
  */
 export function deleteBatches(
   sql: SqlStorage,
@@ -77,12 +80,12 @@ export function deleteBatches(
   return gone;
 }
 
-/** Batches deleted by one step at most: an alarm must stay short. */
+/** Maximum batches that one step deletes, because an alarm must be short. */
 const DELETE_STEP = 500;
 
 /**
  * Deletes some of a project's batches.
- * @returns the commit numbers deleted; fewer than a step's worth means that none is left
+ * @returns the deleted commit numbers; fewer than a full step means that none is left
  */
 export function deleteSomeBatches(sql: SqlStorage, project: number): { commits: number[]; done: boolean } {
   const select = `SELECT commit_no AS "commit" FROM batches WHERE project = ? LIMIT ?`;

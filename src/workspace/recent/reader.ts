@@ -10,14 +10,14 @@ import { lastCommit } from "./batches.ts";
 
 export type { RecentPage, RecentScan };
 
-/** Bodies as stored and batches that one turn gives at most, whatever a scan asks for: either takes about 5 ms. */
+/** Maximum stored bytes and batches of one turn, whatever a scan requests: either takes about 5 ms. */
 const PAGE_MAX_BYTES = 4 * 1024 * 1024;
 const PAGE_MAX_BATCHES = 500;
-/** Filters of ids that one turn asks at most, and bytes of the summaries that they are in: as long again. */
+/** Maximum id filters tested in one turn, and bytes of their summaries: about 5 ms more. */
 const PAGE_MAX_FILTERS = 1000;
 const PAGE_MAX_FILTER_BYTES = 4 * 1024 * 1024;
 
-/** What is searched: some projects, and the name that cursors know them by. */
+/** The projects to search, and the scope's name in cursors. */
 export interface RecentScope {
   name: string;
   projects: readonly { num: number; id: string; flushedSeq: number; lastSeq: number }[];
@@ -25,19 +25,19 @@ export interface RecentScope {
   oldest: number;
 }
 
-/** How far each project is. `isNewest`: the snapshot holds all that has been committed. */
+/** Progress of each project. `isNewest`: the snapshot includes everything that was committed. */
 export function progressOf(projects: RecentScope["projects"], isNewest: boolean): ProjectProgress[] {
   return projects.map(({ id, flushedSeq, lastSeq }) => {
     return { projectId: id, seq: flushedSeq, ...(isNewest ? { lastSeq } : {}) };
   });
 }
 
-/** A page, or what has to be selected outside the turn first, as that would hold the thread for too long. */
+/** A page, or a selection to run outside of the turn first, because it would block the thread for too long. */
 export type RecentRead = { ok: true; page: RecentPage } | { ok: false; selection: BatchSelection };
 
 /**
- * One page of candidate batches.
- * @param found what a read before gave as its selection, selected in turns of its own
+ * Returns one page of candidate batches.
+ * @param found the result of an earlier read's `selection`, selected in several turns
  */
 export function readRecent(
   sql: SqlStorage,
@@ -59,20 +59,20 @@ export function readRecent(
   const maxBytes = Math.min(scan.maxBytes, PAGE_MAX_BYTES);
   let bytes = 0;
   const ids = scan.ids ?? [];
-  let asked = 0;
-  let askedBytes = 0;
+  let tested = 0;
+  let testedBytes = 0;
   for (const [at, batch] of selected.batches.entries()) {
     const isLast = selected.isCut && at === selected.batches.length - 1;
-    const isTired = isLast || asked === PAGE_MAX_FILTERS || askedBytes > PAGE_MAX_FILTER_BYTES;
-    if (!isTired && ids.length > 0) {
+    const isPageEnd = isLast || tested === PAGE_MAX_FILTERS || testedBytes > PAGE_MAX_FILTER_BYTES;
+    if (!isPageEnd && ids.length > 0) {
       const summary = readSummaryOf(sql, batch.commit);
       if (summary === null) continue;
-      asked++;
-      askedBytes += summary.length;
+      tested++;
+      testedBytes += summary.length;
       if (!mayContainIds(idFilterOf(summary), ids)) continue;
     }
     bytes += batch.bodyBytes;
-    if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
+    if (isPageEnd || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
       page.next = positionOf(scan.order, batch);
       break;
     }
@@ -82,7 +82,7 @@ export function readRecent(
   return { ok: true, page };
 }
 
-/** Null where the batch has been deleted since it was selected. */
+/** `null` if the batch was deleted since it was selected. */
 function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array | null {
   const select = "SELECT summary FROM batches WHERE commit_no = ?";
   const row = maybe<{ summary: ArrayBuffer }>(sql, select, commit);
@@ -100,19 +100,19 @@ type BatchRow = {
   body: ArrayBuffer;
 };
 
-/** A batch whole. Its commit must be there. @throws RangeError where a part of it is not */
+/** Reads a whole batch. Its commit number must exist. @throws RangeError if a part of it is missing */
 export function readBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch {
   const batch = readRow(sql, commit, projectId);
   if (!batch?.isWhole) throw new RangeError("A batch's parts are not as long as its row says.");
   return batch.stored;
 }
 
-/** No batch decodes from this. */
+/** A body that no decoder accepts. */
 const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
 
 /**
- * The same for a reader, who must not fail for one bad batch: it gets bytes that do not decode, and reports the batch. Null
- * where the batch has been deleted.
+ * Like `readBatch`, for a reader that must not fail because of one bad batch: it gets bytes that do not decode, and
+ * reports the batch. `null` if the batch was deleted.
  */
 export function giveBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch | null {
   const row = readRow(sql, commit, projectId);
@@ -133,18 +133,23 @@ function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: 
   return { stored: { commit, projectId, ...columns, body: bytes }, isWhole: bytes.length === bodyBytes };
 }
 
-/** The batch's own row holds part 0; the rest follows in `batch_parts`. */
+/** The batch's row has part 0; the rest is in `batch_parts`. */
 function joinParts(sql: SqlStorage, commit: number, first: ArrayBuffer): Uint8Array {
   const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", commit).raw<[ArrayBuffer]>();
   return Buffer.concat([first, ...[...parts].map(([part]) => part)].map((part) => new Uint8Array(part)));
 }
 
-/** Batches that one turn looks at: about 3 ms. */
+/** Batches scanned in one turn: about 3 ms. */
 const COUNTS_PAGE_BATCHES = 1500;
-/** Bytes of their summaries, the last one on top: that of 1,000 entries of types of their own has up to half a megabyte. */
+/**
+ * Maximum bytes of their summaries, plus the last one: a summary of 1,000 entries with distinct types has up to half a
+ * megabyte.
+ */
 const COUNTS_PAGE_BYTES = 4 * 1024 * 1024;
 
-/** One page of the summaries of recent batches. Most of the table is passed over: bodies stand behind the summaries. */
+/**
+ * Returns a page of summaries of recent batches. Skips most bytes of the table, because bodies are after the summaries.
+ */
 export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: RecentScope): RecentCountPage {
   const newest = lastCommit(sql);
   const asOf = scan.asOf ?? newest;
@@ -160,11 +165,11 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
     .raw<[number, number, number, number, number, number, ArrayBuffer]>();
   const flushedOf = new Map(projects.map(({ num, flushedSeq }) => [num, flushedSeq]));
   const summaries: Uint8Array[] = [];
-  let looked = 0;
+  let scanned = 0;
   let bytes = 0;
   let next = scan.after;
   for (const [commit, project, min, max, levels, categories, summary] of rows) {
-    looked++;
+    scanned++;
     next = commit;
     if (!flushedOf.has(project)) continue;
     if (scan.from !== null && max < scan.from) continue;
@@ -179,35 +184,35 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
     flushed: progressOf(projects, asOf === newest),
     oldest,
     summaries: packSummaries(summaries),
-    next: looked < COUNTS_PAGE_BATCHES && bytes <= COUNTS_PAGE_BYTES ? null : next,
+    next: scanned < COUNTS_PAGE_BATCHES && bytes <= COUNTS_PAGE_BYTES ? null : next,
   };
 }
 
-/** Entries of a project with `after < seq <= until`, as far as one answer goes. */
+/** Entries of a project with `after < seq <= until`, as far as one response goes. */
 export interface SeqScan {
   after: number;
   until: number;
 }
 
 /**
- * The part of a range that the object holds, with what a reader has to know of the rest. Read before the cold tier is: a
- * batch leaves the object only once it is there.
+ * The recent part of a range, and what a reader needs to know about the rest. Read it before the cold tier, because a
+ * batch leaves the object only after it is in the cold tier.
  */
 export interface SeqPage {
   projectId: string;
   /** The project's newest `seq`. */
   lastSeq: number;
-  /** What is up to this `seq` is in the cold tier, but for batches that it could not take: those are still here. */
+  /** Everything up to this `seq` is in the cold tier, except quarantined batches, which are still here. */
   flushedSeq: number;
-  /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds. */
+  /** Epoch milliseconds of the retention cutoff. Entries with an earlier timestamp are expired in either tier. */
   oldest: number;
-  /** Everything of the range up to here that the object holds is in `batches`. */
+  /** `batches` has everything recent of the range up to here. */
   through: number;
-  /** In order; the first and the last may reach beyond the range. */
+  /** In order; the first and the last may extend beyond the range. */
   batches: RecentBatch[];
 }
 
-/** Bodies as stored that one turn reads; a single larger one is read nevertheless. Takes about 2 ms. */
+/** Maximum stored bytes that one turn reads, except for a single larger body. Takes about 2 ms. */
 const SEQ_PAGE_BYTES = 1024 * 1024;
 const SEQ_PAGE_BATCHES = 200;
 
@@ -235,7 +240,7 @@ export function readBySeq(
   return page;
 }
 
-/** Where a reader that has come to a `seq` goes on: with batches, or with what the cold tier has up to a `seq`. */
+/** Where a reader at a `seq` continues: with batches, or with the cold tier up to a `seq`. */
 export type NextBySeq = { tier: "recent"; page: SeqPage } | { tier: "cold"; until: number };
 
 export function nextBySeq(
@@ -250,7 +255,7 @@ export function nextBySeq(
     return { tier: "recent", page: readBySeq(sql, index, project, oldest, { after, until }) };
   };
   if (after >= flushedSeq) return recent(lastSeq);
-  // Among what has been moved there may be batches that were not.
+  // Quarantined batches may be below the watermark.
   for (const { commit, firstSeq } of index.batchesAfter(num, after)) {
     if (firstSeq > flushedSeq) break;
     const { count } = one<{ count: number }>(sql, "SELECT count FROM batches WHERE commit_no = ?", commit);

@@ -58,7 +58,7 @@ function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: str
   try {
     parsed = JSON.parse(body);
   } catch {
-    return "a body that is no JSON";
+    return "a body that is not JSON";
   }
   // SAFETY: each member is checked below before it is used.
   const { success, data, error, meta, ...others } = parsed as Record<string, unknown>;

@@ -85,7 +85,7 @@ describe("O2: the ID token of provider_b", () => {
     ["audiences without an authorized party", { aud: [CLIENT_ID, "another-client"] }],
     ["expiry in the past", { exp: 1_000_000_000 }],
     ["no subject", { sub: undefined }],
-    ["subject that is no text", { sub: 5 }],
+    ["subject that is not a text", { sub: 5 }],
     ["subject of 256 characters", { sub: "x".repeat(256) }],
   ])("with a wrong %s is refused", async (_name, wrong) => {
     issuer.forgeToken(claims(wrong));
@@ -144,7 +144,7 @@ describe("O3: a verified address", () => {
   test("is not accepted from another user's userinfo", async () => {
     issuer.forgeToken(claims({ sub: newEmail(), email: undefined }));
     issuer.forgeUserinfo((answer) =>
-      Object.assign(answer, { body: { sub: "somebody-else", email: newEmail(), email_verified: true } }),
+      Object.assign(answer, { body: { sub: "another-user", email: newEmail(), email_verified: true } }),
     );
     expect((await throughIssuer()).parameters).toEqual(PROVIDER_ERROR);
   });

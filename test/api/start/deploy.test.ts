@@ -41,13 +41,13 @@ describe("npm run deploy", () => {
         .trim()
         .split("\n")
         .map((line) => line.trim().split(":", 1)[0]),
-    ).toEqual(["3 settings are wrong.", "BASE_URL", "MAILER", "MAIL_FROM"]);
+    ).toEqual(["3 settings are invalid.", "BASE_URL", "MAILER", "MAIL_FROM"]);
   });
 
   test("names a missing, a conditional and an invalid setting together", () => {
     const { code, output } = dryRun({ MAIL_FROM: "", RESEND_API_KEY: "", AUTH_LIMIT: "0" });
     expect(code).toBe(1);
-    expect(output).toContain("3 settings are wrong.");
+    expect(output).toContain("3 settings are invalid.");
     for (const name of ["MAIL_FROM", "RESEND_API_KEY", "AUTH_LIMIT"]) expect(output).toContain(`  ${name}: `);
   });
 

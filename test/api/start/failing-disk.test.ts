@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../../support/server.ts";
 const SOON = { timeout: 20_000, interval: 200 };
 
 const failing = FailingDisk.compile();
-if (failing === null) console.warn("Skipped: there is no C compiler, so no library that lets a disk fail.");
+if (failing === null) console.warn("Skipped: no C compiler, which the failing disk requires.");
 
 describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
   // SAFETY: the suite runs only if there is one.

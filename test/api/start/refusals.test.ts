@@ -36,7 +36,7 @@ describe("a start that is not possible", () => {
       [name]: value,
     });
     expect(code).toBe(1);
-    expect(output).toContain("A setting is wrong.");
+    expect(output).toContain("1 setting is invalid.");
     expect(output).toContain(`${name}`);
     if (name === "JWT_SECRET") expect(output).not.toContain(value);
     expect(output).not.toContain("    at ");
@@ -48,7 +48,7 @@ describe("a start that is not possible", () => {
       const dataDir = path.join(temporaryDir(), "data");
       const { code, output } = await failedStart({ PORT: String(await freePort()), HOST: host, DATA_DIR: dataDir });
       expect(code).toBe(1);
-      expect(output).toContain(`HOST=${host} lets other machines in`);
+      expect(output).toContain(`HOST=${host} is reachable by other machines`);
       expect(output).toContain("MAILER=outbox");
       expect(output).not.toContain("    at ");
       expect(existsSync(dataDir)).toBe(false);
@@ -100,7 +100,7 @@ describe("B13: a DATA_DIR that is open to other users of the machine", () => {
     chmodSync(dataDir, 0o1777);
     const { code, output } = await start(dataDir);
     expect(code).toBe(1);
-    expect(output).toContain("(mode 1777) and holds files of other programs");
+    expect(output).toContain("(mode 1777) and contains files of other programs");
     expect(output).not.toContain("    at ");
     expect(modeOf(dataDir)).toBe(0o1777);
   });

@@ -64,7 +64,7 @@ export class CascadeModel {
 
   /** Advances the clock without any other effect. */
   tick(wall: number): void {
-    this.#log.check({ identifier: "nobody", limit: 1, windowSeconds: 1, cost: 0 }, wall);
+    this.#log.check({ identifier: "clock", limit: 1, windowSeconds: 1, cost: 0 }, wall);
   }
 
   sweep(wall: number): void {

@@ -283,7 +283,7 @@ describe("a pending mail", () => {
     await runInDurableObject(userStub(userId), async (_, { storage }) => {
       await storage.deleteAlarm();
     });
-    // The object knows the time that it has set.
+    // The object has the time that it has set.
     await evictDurableObject(userStub(userId));
     await userStub(userId).requestTokenMail({
       purpose: "magic-link",

@@ -30,7 +30,7 @@ function objectsSeenThrough(change: (stub: object, method: string, args: unknown
   };
 }
 
-/** An object of the version before: does not know of the newer members of calls, and sends none of its answers. */
+/** An object of the version before, without the newer members of calls and responses. */
 const OLDER_OBJECT = objectsSeenThrough(async (stub, method, [first, ...more]) => {
   const { charge: _new, ...known } = Object(first);
   const answer = await Reflect.get(stub, method)(typeof first === "object" ? known : first, ...more);

@@ -68,7 +68,7 @@ export class Client {
     while (!holds(this)) {
       if (performance.now() > giveUp) {
         const seen = this.frames.map((frame) => (frame.type === "logs" ? `logs(${frame.entries.length})` : frame.type));
-        throw new Error(`Waited in vain for ${what}: ${seen.join(" ")} ${JSON.stringify(this.closed)}`);
+        throw new Error(`Timeout while waiting for ${what}: ${seen.join(" ")} ${JSON.stringify(this.closed)}`);
       }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -73,7 +73,7 @@ describe("access tokens", () => {
     ["no sid", forge(header, withoutSid, settings.JWT_SECRET)],
     ["no jti", forge(header, withoutJti, settings.JWT_SECRET)],
     ["exp as text", forge(header, { ...payload, exp: "never" }, settings.JWT_SECRET)],
-    ["a payload that is no object", forge(header, [payload], settings.JWT_SECRET)],
+    ["a payload that is not an object", forge(header, [payload], settings.JWT_SECRET)],
     ["no signature", minted.slice(0, minted.lastIndexOf(".") + 1)],
     ["a refresh token", "rt_dXNyXzEyMw_AAAA"],
     ["an API key", "sk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL"],

@@ -22,7 +22,7 @@ interface Setup {
   duties: Duties;
 }
 
-/** Duties that record when they run. A step that returns a time makes its duty due again after so many milliseconds. */
+/** Duties that record when they run. A step that returns a time makes its duty due again after that number of milliseconds. */
 function newDuties(
   steps: Record<string, () => number | null | Promise<number | null>>,
   ports: Partial<DutyPorts> = {},

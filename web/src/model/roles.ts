@@ -25,5 +25,5 @@ export function ableTo(action: Action): string {
 /** Explains why a role may not perform an action, by the permissions table of the service; `null` if it may. */
 export function reasonAgainst(role: Role, action: keyof typeof SUBJECTS): string | null {
   if (may(role, action)) return null;
-  return `${SUBJECTS[action]} takes ${ableTo(action)}. You are ${ARTICLE[role]}.`;
+  return `${SUBJECTS[action]} requires ${ableTo(action)}. You are ${ARTICLE[role]}.`;
 }

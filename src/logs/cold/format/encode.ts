@@ -31,7 +31,7 @@ export class BodyWriter {
 
   /** Whether the next line begins a new block. If so, call `close` before adding it. */
   isFull(line: SourceLine): boolean {
-    // The extra byte is the line break before the line. A line longer than a piece is a block of its own.
+    // The extra byte is the line break before the line. A line longer than a piece is a separate block.
     return this.#lines > 0 && this.#rawBytes + 1 + line.end - line.start > PIECE_BYTES;
   }
 
