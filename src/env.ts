@@ -13,6 +13,6 @@ export interface Env extends Record<string, unknown> {
   MAIL_QUEUE: Queue;
   /** Takes a `ViolationMessage`. */
   VIOLATION_QUEUE: Queue;
-  /** What the mailer `cloudflare` sends with. */
+  /** The binding through which the mailer `cloudflare` sends. */
   EMAIL: SendEmail;
 }

@@ -27,7 +27,7 @@ const secret = z
 
 const origin = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
 
-/** Where tokens and links travel: what is on the way must not be able to read them. */
+/** An origin for tokens and links. It must be https or loopback, so that nothing on the network path can read them. */
 const secureOrigin = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((text) => isSecure(new URL(text)), "must be https, or http on a loopback address")
@@ -42,7 +42,7 @@ function isProviderUrl(url: URL): boolean {
   return isSecure(url) && url.username === "" && url.password === "" && url.hash === "";
 }
 
-/** The same, for paths to be appended to. */
+/** Like `providerUrl`, for an address to which paths are appended. */
 const providerBase = providerUrl.transform((text) => text.replace(/\/$/, ""));
 
 const integer = (min: number, max: number) =>
@@ -105,9 +105,10 @@ export const settingsSchema = z
     // Workspaces that one account may own, beside its personal one.
     MAX_OWNED_WORKSPACES: integer(1, 100_000).default(10),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
-    // Of clients that neither `CF-Connecting-IP` nor `X-Forwarded-For` names. `npm start` sets that of its own machine.
+    // Client IP of requests without `CF-Connecting-IP` and `X-Forwarded-For`. `npm start` sets the address of its
+    // machine.
     DEFAULT_CLIENT_IP: z.union([z.ipv4(), z.ipv6()]).default(UNKNOWN_CLIENT_IP),
-    // Where to report vulnerabilities of this deployment: `/.well-known/security.txt`, which is 404 without.
+    // Contacts for vulnerabilities of this deployment, for `/.well-known/security.txt`, which is 404 without them.
     SECURITY_CONTACT: list.pipe(z.array(contact)).default([]),
     // Opens `/operator/*`, which is 404 without.
     OPERATOR_TOKEN: z.string().min(32, "must be at least 32 characters").optional(),

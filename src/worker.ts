@@ -57,5 +57,5 @@ export const direct = {
   fetch: (request, env, ctx) => inFlight.track(() => handlers.fetch(request, env, ctx)),
 } satisfies ExportedHandler<Env>;
 
-/** What `npm start` binds its control socket to. */
+/** The entrypoint to which `npm start` binds its control socket. */
 export const control = { fetch: handleHostCommands } satisfies ExportedHandler<Env>;

@@ -165,7 +165,7 @@ interface Child {
   child: ChildProcess;
   /** The output so far. */
   said: Said;
-  /** It has logged and flushed, or ended before. */
+  /** Resolves when it has logged and flushed, or has ended. */
   isDone: Promise<unknown>;
   /** Waits for its end, and kills it after `ms`. */
   ended(ms: number): Promise<void>;

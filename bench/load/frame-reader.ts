@@ -15,7 +15,7 @@ export class FrameReader {
   readonly #header = Buffer.alloc(MOST_HEADER);
   /** Bytes of the header so far. */
   #headed = 0;
-  /** Of the frame with a complete header: */
+  /** State of the frame whose header is complete: */
   #opcode = 0;
   #length = 0;
   #filled = 0;

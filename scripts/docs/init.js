@@ -63,7 +63,7 @@ function mend(root) {
   }
   // Long examples scroll, also by keyboard.
   for (const example of root.querySelectorAll(".microlight")) example.tabIndex = 0;
-  // It follows an h4.
+  // Level 5, because the heading before it is an h4.
   for (const heading of root.querySelectorAll(".modal-ux h6")) heading.setAttribute("aria-level", "5");
   // Their labels differ from their visible text.
   for (const button of root.querySelectorAll(".auth-btn-wrapper [aria-label]")) button.removeAttribute("aria-label");

@@ -104,7 +104,7 @@ export interface Recovery {
   workspaceId: string;
 }
 
-/** What an owner who suspects a theft should check. */
+/** The additions that an owner should check after a theft. */
 export function readRecovery(sql: SqlStorage, sessionId: string, account: Account, now: number): Recovery {
   const since = now - RECENT_MS;
   const others = listSessions(sql, account.epoch, now).filter(({ id }) => id !== sessionId);

@@ -93,7 +93,7 @@ export const LOGIN_THROTTLE_SCHEMA = [
 ] as const;
 
 export type LoginVerdict = { admitted: true } | { admitted: false /** Milliseconds. */; retryAfter: number };
-/** Where a login comes from. `device`: the id of a device that has signed in before; it has a separate counter. */
+/** The origin of a login. `device`: the id of a device that has signed in before; it has a separate counter. */
 export interface LoginOrigin {
   prefix: string;
   device: string | null;

@@ -18,7 +18,7 @@ import { mintRefreshToken } from "./refresh.ts";
  */
 export const FRESH_SIGN_IN_MS = 10 * 60_000;
 
-/** What a request presents to authorize such a change. */
+/** The proof in a request that authorizes such a change. */
 export interface Reauthentication {
   sessionId: string;
   /** The account's epoch when the password in the request was verified; `null` if no password was sent. */
@@ -40,7 +40,7 @@ export function isFresh(sql: SqlStorage, sessionId: string, now: number): boolea
   return now - signedInAt(sql, sessionId) <= FRESH_SIGN_IN_MS;
 }
 
-/** What a sign-in needs to check a password, and to notice a change in the meantime. */
+/** The data that a sign-in needs to verify a password, and to notice a change in the meantime. */
 export interface Credentials {
   passwordHash: string | null;
   epoch: number;
@@ -69,7 +69,7 @@ export interface Authentication {
   alive: boolean;
   /** The user's counter; `null` if nothing was to be counted or the session has ended. */
   limit: LimitState | null;
-  /** How the session was signed in; `null` if it has ended. */
+  /** The sign-in method of the session; `null` if it has ended. */
   method?: SignInMethod | null;
 }
 

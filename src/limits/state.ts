@@ -13,7 +13,7 @@ export interface LimitState {
   refusedBy?: RefusedBy;
 }
 
-/** What a refused request counts under. */
+/** The counter under which a refused request counts. */
 export interface RefusedBy {
   /** Method and path of a rule, `default`, or the name of a preset. */
   rule: string;

@@ -42,7 +42,7 @@ export interface Success<T> {
   limit?: LimitState | null;
 }
 
-/** What an object returns: a value, or the reason for a refusal. Exceptions are faults. */
+/** The result of a call to an object: a value, or the reason for a refusal. Exceptions are faults. */
 export type Result<T, C extends string = FailureCode> = Success<T> | Failure<C>;
 
 export function ok<T>(value: T): Success<T> {

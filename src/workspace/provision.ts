@@ -20,8 +20,8 @@ export interface NewWorkspace {
 }
 
 /**
- * How long the creation of a workspace may take from provisioning to the directory, in milliseconds: the directory
- * refuses the entry after that (see `claimWorkspace`).
+ * Milliseconds that the creation of a workspace may take from provisioning to the directory, which refuses it
+ * afterwards (see `claimWorkspace`).
  */
 export const CLAIM_WITHIN_MS = 60_000;
 /**

@@ -10,7 +10,7 @@ export interface Identity {
   subject: string;
 }
 
-/** What a provider reports about a person who signed in there. */
+/** The provider's data about a user who signed in there. */
 export interface ProviderProfile extends Identity {
   /** Normalized; `null` unless the provider reports this address as verified in the same document. */
   email: string | null;

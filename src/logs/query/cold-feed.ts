@@ -45,9 +45,9 @@ export interface StoredSelection extends PagerSelection {
 
 interface BlockBody {
   batchTable: BatchTable;
-  /** Of the block: a part of `run.bytes`. */
+  /** The block, as a part of `run.bytes`. */
   bytes: Uint8Array;
-  /** What was read at once, and the number of its blocks that are not decoded yet. */
+  /** The bytes read at once, and the number of their blocks that are not decoded yet. */
   run: { bytes: Uint8Array; blocksLeft: number };
 }
 

@@ -86,7 +86,7 @@ export interface Bucket {
   groups?: Record<string, number>;
 }
 
-/** What is counted: entries of one level, category and type. */
+/** The unit of counting: entries of one level, category and type. */
 export interface Counted {
   /** Severity, 0..6. */
   level: number;

@@ -18,7 +18,7 @@ import type { UserCore } from "./core.ts";
 /** Milliseconds until the alarm retries an unresolved registration, purge, deletion or notification. */
 const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000, watches: 30_000 } as const;
 
-/** What a purge needs outside the user object: revocation of keys in workspace objects. */
+/** The functions outside the user object that a purge requires: revocation of keys in workspace objects. */
 export function purgePorts(env: Env, origin: Origin): PurgePorts {
   return {
     workspacesOf: (userId) => workspacesOf(env.DB, userId),
@@ -27,7 +27,7 @@ export function purgePorts(env: Env, origin: Origin): PurgePorts {
   };
 }
 
-/** What the deletion of an account needs outside the user object. */
+/** The functions outside the user object that the deletion of an account requires. */
 export function deletionPorts(env: Env, origin: Origin, destroySelf: () => Promise<void>): DeletionPorts {
   return {
     workspacesOf: (userId) => workspacesOf(env.DB, userId),

@@ -15,7 +15,7 @@ import { usageData, usageShape } from "../workspaces/usage.ts";
 
 const TAG = "Operations";
 
-/** What the operator of a deployment sees of all workspaces: amounts, never content. */
+/** The operator's view of all workspaces: amounts, never content. */
 export const operator = resource();
 
 operator.route(
