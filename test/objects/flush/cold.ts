@@ -19,8 +19,8 @@ export async function coldEntries(db: D1Database, workspaceId: string, projectId
     const [body] = await store.readBodies(workspaceId, [{ key: segment, start: 0, end: blocks.at(-1)?.end ?? 0 }]);
     if (!body) throw new Error("A segment has gone.");
     const batchTable = new BatchTable(segment, body.batchTable);
-    for (const frame of blocks) {
-      const unit = decodeBlock(segment, batchTable, frame, body.bytes.subarray(frame.start, frame.end), null);
+    for (const block of blocks) {
+      const unit = decodeBlock(segment, batchTable, block, body.bytes.subarray(block.start, block.end), null);
       const lines = new TextDecoder().decode(unit.body).split("\n");
       lines.forEach((line, index) => {
         const { message } = JSON.parse(line);

@@ -46,7 +46,7 @@ function blocksFor(segment: EncodedSegment, wanted: LogFilter) {
   return blocksToRead(found, { from, to, levelMask, tests });
 }
 
-/** Like `framesFor`, for segments of versions that wrote only the first three slots of a token. */
+/** Like `blocksFor`, for segments of versions that wrote only the first three slots of a token. */
 function blocksOfFormer(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const digits = segment.slotBytes * 2;

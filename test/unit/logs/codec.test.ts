@@ -26,8 +26,8 @@ describe("the body codec", () => {
       const shifted = new Uint8Array(body.length + 3);
       shifted.set(body, 3);
       expect(same(decodeBody(encoding, shifted.subarray(3)), raw)).toBe(true);
-      for (const frame of decodeBlocks(encoding, body))
-        if (encoding === 1) expect(frame.length).toBeLessThanOrEqual(BLOCK);
+      for (const block of decodeBlocks(encoding, body))
+        if (encoding === 1) expect(block.length).toBeLessThanOrEqual(BLOCK);
     });
   }
 
