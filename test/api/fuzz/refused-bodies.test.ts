@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 
 test.each([
   ["without a key", 401, "POST", "/logger/x/log", "", 4 * MIB],
-  ["with a mangled key", 401, "POST", "/logger/x/log", "sk_x", 4 * MIB],
+  ["with a malformed key", 401, "POST", "/logger/x/log", "sk_x", 4 * MIB],
   ["to an unknown path", 404, "POST", "/nothing", "", 4 * MIB],
   ["by an unknown method", 405, "PUT", "/projects", "", 4 * MIB],
   ["with a GET", 200, "GET", "/health", "", 4 * MIB],

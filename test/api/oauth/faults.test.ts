@@ -118,13 +118,13 @@ describe("O2: the ID token of provider_b", () => {
   });
 });
 
-describe("O3: a verified address", () => {
+describe("O3: an e-mail address", () => {
   test.each<[string, Record<string, unknown>]>([
     ["false", { email_verified: false }],
-    ["left out", { email_verified: undefined }],
+    ["absent", { email_verified: undefined }],
     ["a string", { email_verified: "true" }],
-    ["of no address at all", { email: "not an address" }],
-  ])("requires email_verified to be true, not %s", async (_name, more) => {
+    ["true for an invalid address", { email: "not an address" }],
+  ])("is refused if email_verified is %s", async (_name, more) => {
     issuer.forgeToken(claims({ sub: newEmail(), ...more }));
     expect((await throughIssuer()).parameters).toEqual({ error: "OAUTH_EMAIL_UNVERIFIED" });
   });

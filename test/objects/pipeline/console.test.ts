@@ -67,8 +67,8 @@ describe("an unknown path", () => {
   );
 
   it.each([
-    ["for a caller that takes anything", "/nowhere", { Accept: "*/*" }, "GET"],
-    ["for a caller that says nothing", "/nowhere", {}, "GET"],
+    ["for a client that accepts anything", "/nowhere", { Accept: "*/*" }, "GET"],
+    ["for a client without an Accept header", "/nowhere", {}, "GET"],
     ["for any text", "/nowhere", { Accept: "text/*" }, "GET"],
     ["for another method", "/nowhere", BROWSER, "POST"],
     ["below /auth", "/auth/nowhere", BROWSER, "GET"],

@@ -133,11 +133,11 @@ describe("a benchmark's tail", () => {
   it.each([
     ["a missing entry", [logs([1, 2, 4])], { last: 0, ended: "4 came after 2" }],
     ["a missing frame", [logs([1, 2]), logs([5])], { last: 2, ended: "5 came after 2" }],
-    ["a doubled entry", [logs([1, 2, 2])], { last: 0, ended: "2 came after 2" }],
-    ["a doubled frame", [logs([1, 2]), logs([1, 2])], { last: 2, ended: "1 came after 2" }],
+    ["a duplicate entry", [logs([1, 2, 2])], { last: 0, ended: "2 came after 2" }],
+    ["a duplicate frame", [logs([1, 2]), logs([1, 2])], { last: 2, ended: "1 came after 2" }],
     ["entries out of order", [logs([2, 1])], { last: 0, ended: "2 came after 0" }],
     [
-      "a place that is not its own",
+      "a wrong position",
       [logs([1, 2]), caughtUp(3)],
       { last: 2, ended: "caught up with 3, and has come to 2" },
     ],
