@@ -11,9 +11,7 @@ export function checkApi(update: boolean): string[] {
   if (existsSync(SNAPSHOT) && readFileSync(SNAPSHOT, "utf8") === now) return [];
   const before = existsSync(SNAPSHOT) ? new Set(readFileSync(SNAPSHOT, "utf8").split("\n")) : new Set();
   const changed = now.split("\n").filter((line) => !before.has(line));
-  return [
-    `the public types changed; if intended: npm run sdk:gates -- --update\n${changed.slice(0, 20).join("\n")}`,
-  ];
+  return [`the public types changed; if intended: npm run sdk:gates -- --update\n${changed.slice(0, 20).join("\n")}`];
 }
 
 /** Concatenates all declaration files that entry points import, each once, entry points first. */

@@ -136,11 +136,7 @@ describe("a benchmark's tail", () => {
     ["a duplicate entry", [logs([1, 2, 2])], { last: 0, ended: "2 came after 2" }],
     ["a duplicate frame", [logs([1, 2]), logs([1, 2])], { last: 2, ended: "1 came after 2" }],
     ["entries out of order", [logs([2, 1])], { last: 0, ended: "2 came after 0" }],
-    [
-      "a wrong position",
-      [logs([1, 2]), caughtUp(3)],
-      { last: 2, ended: "caught up with 3, and has come to 2" },
-    ],
+    ["a wrong position", [logs([1, 2]), caughtUp(3)], { last: 2, ended: "caught up with 3, and has come to 2" }],
     ["a close", [logs([1]), frame(Buffer.from("\x0f\xa8since=1", "latin1"), 0x88)], { last: 1, ended: "4008 since=1" }],
     ["an error", [frame('{"type":"error","code":"X"}')], { last: 0, ended: '{"type":"error","code":"X"}' }],
   ])("detects %s, even if another tail received everything correctly", async (_name, sent, expected) => {
