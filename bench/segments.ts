@@ -1,0 +1,183 @@
+import { parseArgs } from "node:util";
+import { StartFailure } from "../scripts/lib/failure.ts";
+import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
+import { LineRestorer } from "../src/logs/segments/decode/line-restorer.ts";
+import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
+import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
+import { entryAt } from "./entries.ts";
+import { aligned } from "./table.ts";
+
+/**
+ * `npm run bench:segments -- [--entries 100000] [--rounds 5]`: CPU time of encoding a segment file, its bytes by column,
+ * and CPU time of decoding columns and restoring lines, each the best of some rounds. Prints; writes nothing.
+ */
+
+const { values } = parseArgs({ options: { entries: { type: "string" }, rounds: { type: "string" } } });
+const entries = Number(values.entries ?? 100_000);
+const rounds = Number(values.rounds ?? 5);
+if (!(entries >= 1000 && entries <= 1_000_000 && rounds >= 1)) throw new StartFailure("--entries: 1000 to 1000000.");
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 10, 20);
+/** Entries of the trial whose figures the decision record gives. */
+const TRIAL_ENTRIES = 5_000_000;
+const BATCH = 50;
+
+const batches = batchesOf();
+const raw = batches.reduce((sum, { body }) => sum + body.length + 1, 0);
+console.log(`${entries} entries of ${(raw / entries).toFixed(0)} bytes, ${BATCH} a batch, over 24 h`);
+
+const encoded = [10_000, 25_000, 100_000].map((groupRows) => ({ groupRows, ...best(() => encode(groupRows)) }));
+print(
+  ["rows a row group", "row groups", "CPU us an entry", "bytes an entry", "footer", "longest step ms"],
+  encoded.map(({ groupRows, us, result: { file, longest } }) => [
+    groupRows,
+    openFile(file).reader.rowGroups.length,
+    (us / entries).toFixed(2),
+    (file.size / entries).toFixed(2),
+    file.footer.length,
+    longest.toFixed(1),
+  ]),
+);
+
+const { reader, bytes } = openFile(encode(25_000).file);
+console.log("");
+print(
+  ["column", "bytes an entry", "uncompressed"],
+  reader.columns.map(({ name }, column) => {
+    const stored = sum(reader.rowGroups.map(({ chunks }) => chunks[column]?.storedBytes ?? 0));
+    const plain = sum(reader.rowGroups.map(({ chunks }) => chunks[column]?.rawBytes ?? 0));
+    return [name, (stored / entries).toFixed(3), (plain / entries).toFixed(3)];
+  }),
+);
+
+const chunk = (group: number, column: number) => {
+  const { start, end } = reader.range(group, column);
+  return bytes.subarray(start, end);
+};
+console.log(`\nReading, one core, as ${TRIAL_ENTRIES / 1e6} million entries`);
+report("filter a number, count by hour", countByHour);
+report("substring of a column with a dictionary, count", countSubstring);
+report("substring of messages, count", () => countInMessages("status 200 in 17 ms"));
+report("restore all lines", restoreAll);
+report("restore 1 line in 1,000", restoreSome);
+
+function batchesOf(): DecodedBatch[] {
+  const step = (24 * HOUR_MS) / entries;
+  return Array.from({ length: Math.ceil(entries / BATCH) }, (_, index) => {
+    const first = index * BATCH;
+    const count = Math.min(BATCH, entries - first);
+    const lines = Array.from({ length: count }, (__, at) =>
+      JSON.stringify(entryAt(first + at, Math.floor(START + (first + at) * step) + ((first + at) % 7))),
+    );
+    const receivedAt = Math.floor(START + (first + BATCH) * step) + (index % 90);
+    return { firstSeq: first + 1, count, commit: index * 3 + 1, receivedAt, body: Buffer.from(lines.join("\n")) };
+  });
+}
+
+function encode(groupRows: number): { file: SegmentFile; longest: number } {
+  const steps = encodeSegment("proj_000000000001", linesOf(batches, { firstSeq: 1, lastSeq: entries }), { groupRows });
+  let longest = 0;
+  for (;;) {
+    const startedAt = performance.now();
+    const step = steps.next();
+    longest = Math.max(longest, performance.now() - startedAt);
+    if (step.done === true) return { file: step.value, longest };
+  }
+}
+
+function openFile({ parts, footer, size }: SegmentFile): { reader: SegmentReader; bytes: Uint8Array } {
+  return { reader: new SegmentReader(footer, size), bytes: Buffer.concat(parts) };
+}
+
+function countByHour(): number {
+  const counts = new Int32Array(25);
+  const time = reader.indexOf("timestamp");
+  const duration = reader.indexOf("data.durationMs");
+  for (const group of reader.rowGroups.keys()) {
+    const times = reader.numbers(group, time, chunk(group, time));
+    const durations = reader.numbers(group, duration, chunk(group, duration));
+    if (times.kind !== "numbers" || durations.kind !== "numbers") throw new Error("The columns have another encoding.");
+    for (let row = 0; row < times.values.length; row++) {
+      if ((durations.values[row] ?? 0) < 300) continue;
+      const hour = Math.floor(((times.values[row] ?? 0) - START) / HOUR_MS);
+      counts[hour] = (counts[hour] ?? 0) + 1;
+    }
+  }
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+function countSubstring(): number {
+  let found = 0;
+  const route = reader.indexOf("data.route");
+  for (const group of reader.rowGroups.keys()) {
+    const column = reader.texts(group, route, chunk(group, route));
+    if (column.kind !== "indexedTexts") throw new Error("The column has no dictionary.");
+    const { dictionary, indices } = column;
+    const matches = Uint8Array.from({ length: dictionary.length }, (_, at) => Number(dictionary.at(at).includes("orders")));
+    for (let row = 0; row < indices.length; row++) found += matches[indices[row] ?? -1] ?? 0;
+  }
+  return found;
+}
+
+function countInMessages(text: string): number {
+  let found = 0;
+  const message = reader.indexOf("message");
+  for (const group of reader.rowGroups.keys()) {
+    const column = reader.texts(group, message, chunk(group, message));
+    if (column.kind !== "texts") throw new Error("The column has a dictionary.");
+    const all = Buffer.from(column.texts.bytes.buffer, column.texts.bytes.byteOffset, column.texts.bytes.length);
+    for (let at = all.indexOf(text); at >= 0; at = all.indexOf(text, at + 1)) found++;
+  }
+  return found;
+}
+
+function restoreAll(): number {
+  let length = 0;
+  for (const [group, { rows }] of reader.rowGroups.entries()) {
+    const restorer = new LineRestorer(reader, group, chunk);
+    for (let row = 0; row < rows; row++) length += restorer.line(row).length;
+  }
+  return length;
+}
+
+function restoreSome(): number {
+  let length = 0;
+  for (const [group, { rows }] of reader.rowGroups.entries()) {
+    const chosen = Int32Array.from({ length: Math.floor(rows / 1000) }, (_, at) => at * 1000);
+    const restorer = new LineRestorer(reader, group, chunk, chosen);
+    for (const row of chosen) length += restorer.line(row).length;
+  }
+  return length;
+}
+
+function report(name: string, work: () => number): void {
+  const { us, result } = best(work);
+  const ms = (us / 1000) * (TRIAL_ENTRIES / entries);
+  console.log(`${name.padEnd(48)} ${ms.toFixed(0).padStart(6)} ms ${((us * 1000) / entries).toFixed(1).padStart(8)} ns an entry (${result})`);
+}
+
+function best<T>(work: () => T): { us: number; result: T } {
+  let us = Number.POSITIVE_INFINITY;
+  let result = work();
+  for (let round = 0; round < rounds; round++) {
+    const before = process.cpuUsage();
+    result = work();
+    const { user, system } = process.cpuUsage(before);
+    us = Math.min(us, user + system);
+  }
+  return { us, result };
+}
+
+function print(header: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  console.log(
+    aligned(
+      header,
+      rows.map((row) => row.map(String)),
+    ),
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,128 @@
+import { crc32 } from "node:zlib";
+import { decodeRuns } from "../parquet/bits.ts";
+import { type ChunkMeta, ENCODING, type SchemaColumn, TYPE } from "../parquet/metadata.ts";
+import { decompressPage } from "../parquet/page-codec.ts";
+import { PAGE, type PageHeader, readPageHeader } from "../parquet/page-header.ts";
+import { MalformedFile } from "../parquet/thrift.ts";
+import type { ColumnValues } from "./column-values.ts";
+import { NumberSink, type Sink, TextSink } from "./sinks.ts";
+
+/** Limits within which a reader accepts a chunk. */
+const LIMITS = {
+  /** Bytes of one page: one line at most, or the pages that this version writes. */
+  pageBytes: 16 * 1024 * 1024,
+  /** Bytes of all pages of a chunk. */
+  chunkBytes: 64 * 1024 * 1024,
+} as const;
+
+/** Rows of one page that a reader accepts. */
+const MAX_PAGE_ROWS = 65_536;
+const LEVELS_LENGTH_BYTES = 4;
+
+/** Rows of a row group to decode, in rising order; `null` for all. */
+export type RowChoice = Int32Array | null;
+
+/**
+ * Decodes a column of a row group. With chosen rows only the pages that hold one of them are decompressed; the values
+ * of all other rows are absent.
+ * @param bytes of the chunk: `meta.storedBytes` from `meta.offset` on
+ * @throws MalformedFile
+ */
+export function decodeChunk(
+  column: SchemaColumn,
+  meta: ChunkMeta,
+  bytes: Uint8Array,
+  chosen: RowChoice = null,
+): ColumnValues {
+  if (bytes.length !== meta.storedBytes) throw new MalformedFile("A column has another length.");
+  if (meta.rawBytes > LIMITS.chunkBytes) throw new MalformedFile("A column is too large.");
+  const decoder = new ChunkDecoder(column, meta, chosen);
+  for (let at = 0; at < bytes.length; ) {
+    const { header, start } = readPageHeader(bytes, at);
+    at = start + header.storedBytes;
+    decoder.page(header, bytes.subarray(start, at));
+  }
+  return decoder.finish();
+}
+
+class ChunkDecoder {
+  readonly #column: SchemaColumn;
+  readonly #rows: number;
+  readonly #chosen: RowChoice;
+  /** Index in `#chosen` of the first row that no page has reached. */
+  #nextChosen = 0;
+  readonly #sink: Sink;
+  #row = 0;
+  #rawBytes: number;
+  /** Levels of the rows, once a page has a null. */
+  #validity: Uint8Array | null = null;
+  readonly #levels: Int32Array;
+
+  constructor(column: SchemaColumn, { values, nulls, rawBytes, type }: ChunkMeta, chosen: RowChoice) {
+    this.#column = column;
+    this.#rows = values;
+    this.#chosen = chosen;
+    this.#rawBytes = rawBytes;
+    this.#sink = type === TYPE.bytes ? new TextSink(values) : new NumberSink(values, type);
+    this.#levels = new Int32Array(column.isRequired ? 0 : Math.min(values, MAX_PAGE_ROWS));
+    if (nulls > 0 || chosen !== null) this.#validity = new Uint8Array(values);
+  }
+
+  page(header: PageHeader, stored: Uint8Array): void {
+    const { kind, rawBytes, values, encoding, crc } = header;
+    this.#rawBytes -= rawBytes;
+    if (rawBytes > LIMITS.pageBytes || this.#rawBytes < 0) throw new MalformedFile("A page is too large.");
+    const open = () => {
+      if (crc32(stored) !== crc) throw new MalformedFile("A page is damaged.");
+      return decompressPage(stored, rawBytes);
+    };
+    if (kind === PAGE.dictionary) {
+      if (this.#row > 0 || encoding !== ENCODING.plain) throw new MalformedFile("A dictionary is in the wrong place.");
+      this.#sink.dictionary(open(), values);
+      return;
+    }
+    if (values > MAX_PAGE_ROWS || this.#row + values > this.#rows) throw new MalformedFile("A page has too many rows.");
+    if (this.#isChosen(values)) this.#readPage(open(), values, header);
+    else this.#sink.skip(this.#row, values);
+    this.#row += values;
+  }
+
+  finish(): ColumnValues {
+    if (this.#row !== this.#rows) throw new MalformedFile("A column is incomplete.");
+    return this.#sink.finish(this.#validity);
+  }
+
+  /** Whether the next rows include a chosen one. */
+  #isChosen(rows: number): boolean {
+    const chosen = this.#chosen;
+    if (chosen === null) return true;
+    while (this.#nextChosen < chosen.length && (chosen[this.#nextChosen] ?? 0) < this.#row) this.#nextChosen++;
+    return (chosen[this.#nextChosen] ?? Number.POSITIVE_INFINITY) < this.#row + rows;
+  }
+
+  #readPage(raw: Uint8Array, rows: number, { encoding }: PageHeader): void {
+    let at = 0;
+    let present = rows;
+    let levels: Int32Array | null = null;
+    if (!this.#column.isRequired) {
+      if (raw.length < LEVELS_LENGTH_BYTES) throw new MalformedFile("A page is incomplete.");
+      const length = new DataView(raw.buffer, raw.byteOffset, LEVELS_LENGTH_BYTES).getUint32(0, true);
+      at = LEVELS_LENGTH_BYTES + length;
+      if (at > raw.length) throw new MalformedFile("A page is incomplete.");
+      decodeRuns(raw.subarray(0, at), LEVELS_LENGTH_BYTES, 1, this.#levels, 0, rows);
+      present = 0;
+      for (let row = 0; row < rows; row++) present += this.#levels[row] ?? 0;
+      if (present < rows) levels = this.#levels;
+    }
+    this.#mark(levels, rows);
+    this.#sink.read(raw, at, encoding, { row: this.#row, rows, present, levels });
+  }
+
+  #mark(levels: Int32Array | null, rows: number): void {
+    if (levels !== null && this.#validity === null) throw new MalformedFile("A column has other nulls.");
+    const validity = this.#validity;
+    if (validity === null) return;
+    if (levels === null) validity.fill(1, this.#row, this.#row + rows);
+    else for (let row = 0; row < rows; row++) validity[this.#row + row] = levels[row] ?? 0;
+  }
+}

@@ -1,0 +1,208 @@
+import { LEADING_COLUMNS } from "../columns.ts";
+import { TEXT_MEMBERS } from "../members.ts";
+import { MalformedFile } from "../parquet/thrift.ts";
+import { FIRST_DATA_COLUMN } from "../properties.ts";
+import { findRestValues, parseTemplate, type Template, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
+import type { ColumnValues, NumberColumn, TextColumn, Texts } from "./column-values.ts";
+import type { RowChoice } from "./decode-chunk.ts";
+import { LineWriter } from "./line-writer.ts";
+import type { ChunkSource, SegmentReader } from "./segment-reader.ts";
+
+const TIMESTAMP_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "timestamp");
+const LEVEL_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "level");
+/** Members that every line has. */
+const REQUIRED_MEMBERS = 4;
+
+const encoder = new TextEncoder();
+const HEAD = encoder.encode('{"timestamp":"');
+const QUOTE = encoder.encode('"');
+const HEADS = TEXT_MEMBERS.map((name) => encoder.encode(`,"${name}":`));
+const DATA_HEAD = encoder.encode(',"data":');
+const END = encoder.encode("}");
+const NULL = encoder.encode("null");
+const WORDS = [encoder.encode("false"), encoder.encode("true")];
+
+/** A place of a line for a value of `data`, and the bytes before it. */
+interface Place {
+  before: Uint8Array;
+  /** The decoded columns of its path; `null` if the value is in `rest`. */
+  columns: readonly ColumnValues[] | null;
+}
+
+interface LineShape {
+  template: Template;
+  places: readonly Place[];
+  after: Uint8Array;
+}
+
+/** Returns the columns that a `LineRestorer` needs. */
+export function columnsOfLines({ columns }: SegmentReader): number[] {
+  const members = HEADS.map((_, member) => LEVEL_COLUMN + member);
+  const others = columns.map((_, index) => index).slice(FIRST_DATA_COLUMN);
+  return [TIMESTAMP_COLUMN, ...members, ...others];
+}
+
+/** Puts the lines of a row group together as ingest stored them. */
+export class LineRestorer {
+  readonly #timestamps: NumberColumn;
+  readonly #members: readonly TextColumn[];
+  readonly #data: readonly ColumnValues[];
+  readonly #paths: readonly string[];
+  readonly #shapes: TextColumn;
+  readonly #rest: TextColumn;
+  readonly #rows: number;
+  /** By index in the dictionary of shapes, or by text. */
+  readonly #known = new Map<number | string, LineShape | typeof WHOLE_LINE | typeof WHOLE_BYTES>();
+  readonly #writer = new LineWriter();
+  readonly #ends = new Int32Array(1024);
+
+  /**
+   * Decodes the columns of the lines.
+   * @param chosen rows that will be restored; `null` for all
+   * @throws MalformedFile
+   */
+  constructor(reader: SegmentReader, group: number, source: ChunkSource, chosen: RowChoice = null) {
+    const texts = (column: number) => reader.texts(group, column, source(group, column), chosen);
+    this.#rows = reader.rowGroups[group]?.rows ?? 0;
+    this.#timestamps = reader.numbers(group, TIMESTAMP_COLUMN, source(group, TIMESTAMP_COLUMN), chosen);
+    this.#members = HEADS.map((_, member) => texts(LEVEL_COLUMN + member));
+    const { columns } = reader.properties;
+    this.#paths = columns.map(({ path }) => JSON.stringify(path));
+    this.#data = columns.map((_, index) => {
+      const column = FIRST_DATA_COLUMN + index;
+      return reader.decode(group, column, source(group, column), chosen);
+    });
+    this.#shapes = texts(FIRST_DATA_COLUMN + columns.length);
+    this.#rest = texts(FIRST_DATA_COLUMN + columns.length + 1);
+  }
+
+  /**
+   * @param row of the row group; one of the chosen ones
+   * @returns the line without its line break
+   * @throws MalformedFile
+   */
+  line(row: number): Uint8Array {
+    if (!(row >= 0 && row < this.#rows)) throw new RangeError("The row group does not have the row.");
+    const shape = this.#shapeOf(row);
+    if (shape === WHOLE_LINE || shape === WHOLE_BYTES) return this.#whole(row, shape);
+    const writer = this.#writer;
+    writer.bytes(HEAD);
+    writer.ascii(this.#timestamp(row));
+    writer.bytes(QUOTE);
+    for (const [member, column] of this.#members.entries()) {
+      const at = textAt(column, row);
+      if (at < 0 && member < REQUIRED_MEMBERS) throw new MalformedFile("A line lacks a member.");
+      if (at < 0) continue;
+      writer.bytes(HEADS[member] ?? QUOTE);
+      writeText(writer, textsOf(column), at);
+    }
+    if (shape !== null) this.#writeData(row, shape);
+    writer.bytes(END);
+    return writer.take();
+  }
+
+  #writeData(row: number, { template, places, after }: LineShape): void {
+    const writer = this.#writer;
+    let rest: Uint8Array = END;
+    if (template.restPieces.length > 0) {
+      rest = this.#restOf(row);
+      if (!findRestValues(rest, template, this.#ends)) throw new MalformedFile("The rest of a line has another form.");
+    }
+    writer.bytes(DATA_HEAD);
+    let fromRest = 0;
+    for (const { before, columns } of places) {
+      writer.bytes(before);
+      if (columns === null) {
+        const start = (this.#ends[fromRest - 1] ?? 0) + (template.restPieces[fromRest]?.length ?? 0);
+        writer.bytes(rest, start, this.#ends[fromRest++]);
+      } else writeValue(writer, columns, row);
+    }
+    writer.bytes(after);
+  }
+
+  #timestamp(row: number): string {
+    const column = this.#timestamps;
+    const time = column.kind === "numbers" ? column.values[row] : column.dictionary[column.indices[row] ?? -1];
+    const date = new Date(time ?? Number.NaN);
+    if (Number.isNaN(date.getTime())) throw new MalformedFile("A timestamp is out of range.");
+    return date.toISOString();
+  }
+
+  #whole(row: number, how: typeof WHOLE_LINE | typeof WHOLE_BYTES): Uint8Array {
+    const rest = this.#restOf(row);
+    if (how === WHOLE_LINE) return new Uint8Array(rest);
+    return new Uint8Array(Buffer.from(Buffer.from(rest).toString("latin1"), "base64"));
+  }
+
+  #restOf(row: number): Uint8Array {
+    const at = textAt(this.#rest, row);
+    if (at < 0) throw new MalformedFile("The rest of a line is missing.");
+    return textsOf(this.#rest).bytesAt(at);
+  }
+
+  /** @returns `null` if the line has no `data` */
+  #shapeOf(row: number): LineShape | typeof WHOLE_LINE | typeof WHOLE_BYTES | null {
+    const at = textAt(this.#shapes, row);
+    if (at < 0) return null;
+    const texts = textsOf(this.#shapes);
+    const key = this.#shapes.kind === "indexedTexts" ? at : texts.at(at);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const shape = this.#parse(texts.at(at), texts.bytesAt(at));
+    this.#known.set(key, shape);
+    return shape;
+  }
+
+  #parse(text: string, bytes: Uint8Array): LineShape | typeof WHOLE_LINE | typeof WHOLE_BYTES {
+    if (text === WHOLE_LINE || text === WHOLE_BYTES) return text;
+    const template = parseTemplate(bytes);
+    if (template === null || template.slots.length > this.#ends.length) throw new MalformedFile("A shape is damaged.");
+    let from = 0;
+    const places = template.slots.map(({ path, inRest, at }): Place => {
+      const before = bytes.subarray(from, at);
+      from = at + 1;
+      if (inRest) return { before, columns: null };
+      const key = JSON.stringify(path);
+      return { before, columns: this.#data.filter((_, index) => this.#paths[index] === key) };
+    });
+    return { template, places, after: bytes.subarray(from) };
+  }
+}
+
+function textsOf(column: TextColumn): Texts {
+  return column.kind === "texts" ? column.texts : column.dictionary;
+}
+
+/** Returns the index of a row's string, or -1. */
+function textAt(column: TextColumn, row: number): number {
+  if (column.kind === "indexedTexts") return column.indices[row] ?? -1;
+  return column.validity?.[row] === 0 ? -1 : row;
+}
+
+function writeText(writer: LineWriter, { bytes, offsets }: Texts, at: number): void {
+  writer.quoted(bytes, offsets[at] ?? 0, offsets[at + 1] ?? 0);
+}
+
+/** Writes the value of the first column that has one; `null` if none has. */
+function writeValue(writer: LineWriter, columns: readonly ColumnValues[], row: number): void {
+  for (const column of columns) {
+    if (column.kind === "texts" || column.kind === "indexedTexts") {
+      const at = textAt(column, row);
+      if (at < 0) continue;
+      writeText(writer, textsOf(column), at);
+      return;
+    }
+    if (column.kind === "booleans") {
+      const word = WORDS[column.values[row] ?? -1];
+      if (word === undefined) continue;
+      writer.bytes(word);
+      return;
+    }
+    const isAbsent = column.kind === "numbers" ? column.validity?.[row] === 0 : (column.indices[row] ?? -1) < 0;
+    if (isAbsent) continue;
+    const value = column.kind === "numbers" ? column.values[row] : column.dictionary[column.indices[row] ?? 0];
+    writer.ascii(String(value));
+    return;
+  }
+  writer.bytes(NULL);
+}

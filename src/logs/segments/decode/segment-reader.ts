@@ -1,0 +1,130 @@
+import { type DataColumn, schemaOf } from "../columns.ts";
+import {
+  type ChunkMeta,
+  type FileMeta,
+  footerBytes,
+  type RowGroupMeta,
+  readFooter,
+  type SchemaColumn,
+  TYPE,
+} from "../parquet/metadata.ts";
+import { MalformedFile } from "../parquet/thrift.ts";
+import { FIRST_DATA_COLUMN, readProperties, type SegmentProperties } from "../properties.ts";
+import type { Booleans, ColumnValues, NumberColumn, TextColumn } from "./column-values.ts";
+import { decodeChunk, type RowChoice } from "./decode-chunk.ts";
+
+/** Bytes of a file, from `start` to `end`. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** Smallest and largest number of a column in a row group; `null` if it has none there or does not record them. */
+export type NumberRange = { min: number; max: number } | null;
+
+/** Gives the bytes of a column of a row group. The caller has read them; see `SegmentReader.range`. */
+export type ChunkSource = (group: number, column: number) => Uint8Array;
+
+/**
+ * Reads a segment file that is opened by its footer. Decodes the columns and row groups that a caller asks for from
+ * bytes that the caller has read; does no input itself.
+ */
+export class SegmentReader {
+  readonly properties: SegmentProperties;
+  readonly columns: readonly SchemaColumn[];
+  readonly rowGroups: readonly RowGroupMeta[];
+
+  /**
+   * @param footer the end of the file, as `SegmentFile.footer` has it
+   * @param size of the file in bytes
+   * @throws MalformedFile
+   */
+  constructor(footer: Uint8Array, size: number) {
+    const file: FileMeta = readFooter(footer, size);
+    this.properties = readProperties(file);
+    this.columns = schemaOf(this.properties.columns);
+    this.rowGroups = file.rowGroups;
+  }
+
+  /**
+   * Opens a file of which the end has been read.
+   * @param tail the last bytes of the file, at least the footer
+   * @returns the reader, or the number of bytes at the end of the file that are needed
+   * @throws MalformedFile
+   */
+  static open(tail: Uint8Array, size: number): SegmentReader | number {
+    const needed = footerBytes(tail);
+    if (needed > size) throw new MalformedFile("The footer is larger than the file.");
+    return needed > tail.length ? needed : new SegmentReader(tail.subarray(tail.length - needed), size);
+  }
+
+  /** Returns the index of a column by its name, or -1. */
+  indexOf(name: string): number {
+    return this.columns.findIndex((column) => column.name === name);
+  }
+
+  /** Returns the columns of a path in `data`: one for each type. Values of other entries are in `rest`. */
+  columnsOf(path: readonly string[]): { index: number; column: DataColumn }[] {
+    return this.properties.columns
+      .map((column, index) => ({ column, index: FIRST_DATA_COLUMN + index }))
+      .filter(({ column }) => column.path.length === path.length && column.path.every((name, at) => name === path[at]));
+  }
+
+  /** Returns where the bytes of a column in a row group are. */
+  range(group: number, column: number): ByteRange {
+    const { offset, storedBytes } = this.#chunk(group, column);
+    return { start: offset, end: offset + storedBytes };
+  }
+
+  /** Returns how many rows of a row group have no value in a column. */
+  nulls(group: number, column: number): number {
+    return this.#chunk(group, column).nulls;
+  }
+
+  numberRange(group: number, column: number): NumberRange {
+    const { min, max, type } = this.#chunk(group, column);
+    if (min?.length !== 8 || max?.length !== 8 || (type !== TYPE.int64 && type !== TYPE.double)) return null;
+    return { min: numberOf(min, type), max: numberOf(max, type) };
+  }
+
+  /**
+   * Decodes a column of a row group.
+   * @param bytes at `range(group, column)`
+   * @param chosen rows of the row group whose values are needed; others may be absent
+   * @throws MalformedFile
+   */
+  decode(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): ColumnValues {
+    const schema = this.columns[column];
+    if (schema === undefined) throw new RangeError("The file does not have the column.");
+    return decodeChunk(schema, this.#chunk(group, column), bytes, chosen);
+  }
+
+  texts(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): TextColumn {
+    const values = this.decode(group, column, bytes, chosen);
+    if (values.kind === "texts" || values.kind === "indexedTexts") return values;
+    throw new RangeError("The column has no strings.");
+  }
+
+  numbers(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): NumberColumn {
+    const values = this.decode(group, column, bytes, chosen);
+    if (values.kind === "numbers" || values.kind === "indexedNumbers") return values;
+    throw new RangeError("The column has no numbers.");
+  }
+
+  booleans(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): Booleans {
+    const values = this.decode(group, column, bytes, chosen);
+    if (values.kind === "booleans") return values;
+    throw new RangeError("The column has no booleans.");
+  }
+
+  #chunk(group: number, column: number): ChunkMeta {
+    const chunk = this.rowGroups[group]?.chunks[column];
+    if (chunk === undefined) throw new RangeError("The file does not have the column.");
+    return chunk;
+  }
+}
+
+function numberOf(bytes: Uint8Array, type: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return type === TYPE.double ? view.getFloat64(0, true) : Number(view.getBigInt64(0, true));
+}

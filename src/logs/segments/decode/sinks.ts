@@ -1,0 +1,277 @@
+import { decodeRuns } from "../parquet/bits.ts";
+import { decodeDelta } from "../parquet/delta.ts";
+import { ENCODING, type Encoding, type PhysicalType, TYPE } from "../parquet/metadata.ts";
+import { MalformedFile } from "../parquet/thrift.ts";
+import { type ColumnValues, type RowValidity, Texts } from "./column-values.ts";
+
+/** Rows of a page. `levels` has a 1 for each row with a value; `null` if all have one. */
+export interface PageRows {
+  row: number;
+  rows: number;
+  present: number;
+  levels: Int32Array | null;
+}
+
+/** Collects the values of a chunk, page by page. */
+export interface Sink {
+  /** @throws MalformedFile */
+  dictionary(raw: Uint8Array, count: number): void;
+  /** Reads the values of a page from `at` to the end. @throws MalformedFile */
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): void;
+  skip(row: number, rows: number): void;
+  finish(validity: RowValidity): ColumnValues;
+}
+
+const NUMBER_BYTES = 8;
+const MOST_DICTIONARY = 65_536;
+
+/** Indices of a chunk with a dictionary. */
+class Indices {
+  readonly byRow: Int32Array;
+
+  constructor(rows: number) {
+    this.byRow = new Int32Array(rows).fill(-1);
+  }
+
+  /** @param size of the dictionary */
+  read(raw: Uint8Array, at: number, size: number, { row, rows, present, levels }: PageRows): void {
+    const { byRow } = this;
+    if (present === 0) return;
+    decodeRuns(raw, at + 1, raw[at] ?? 0, byRow, row, present);
+    let most = 0;
+    for (let index = row; index < row + present; index++) if ((byRow[index] ?? 0) > most) most = byRow[index] ?? 0;
+    if (most >= size) throw new MalformedFile("An index is outside of the dictionary.");
+    if (levels !== null) spread(byRow, row, rows, present, levels, -1);
+  }
+}
+
+/** Moves values to the rows that have one, from the last row to the first. */
+function spread(
+  values: Int32Array | Float64Array,
+  row: number,
+  rows: number,
+  present: number,
+  levels: Int32Array,
+  absent: number,
+): void {
+  let from = row + present - 1;
+  for (let index = rows - 1; index >= 0; index--) {
+    values[row + index] = levels[index] === 1 ? (values[from--] ?? 0) : absent;
+  }
+}
+
+export class NumberSink implements Sink {
+  readonly #type: PhysicalType;
+  readonly #rows: number;
+  #values: Float64Array | null = null;
+  #dictionary: Float64Array | null = null;
+  #indices: Indices | null = null;
+
+  constructor(rows: number, type: PhysicalType) {
+    this.#type = type;
+    this.#rows = rows;
+  }
+
+  dictionary(raw: Uint8Array, count: number): void {
+    if (raw.length !== count * NUMBER_BYTES || count > MOST_DICTIONARY || this.#type === TYPE.boolean) {
+      throw new MalformedFile("A dictionary has another form.");
+    }
+    this.#dictionary = new Float64Array(count);
+    this.#readPlain(raw, 0, this.#dictionary, 0, count);
+    this.#indices = new Indices(this.#rows);
+  }
+
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): void {
+    const { row, rows, present, levels } = page;
+    if (this.#indices !== null && this.#dictionary !== null) {
+      if (encoding !== ENCODING.dictionary && present > 0) throw new MalformedFile("A page has another encoding.");
+      this.#indices.read(raw, at, this.#dictionary.length, page);
+      return;
+    }
+    this.#values ??= new Float64Array(this.#rows);
+    const values = this.#values;
+    if (present === 0) return;
+    if (this.#type === TYPE.boolean) readBits(raw, at, values, row, present);
+    else if (encoding === ENCODING.delta && this.#type === TYPE.int64) decodeDelta(raw, at, values, row, present);
+    else if (encoding === ENCODING.split && this.#type === TYPE.double) readSplit(raw, at, values, row, present);
+    else if (encoding === ENCODING.plain) this.#readPlain(raw, at, values, row, present);
+    else throw new MalformedFile("A page has another encoding.");
+    if (levels !== null) spread(values, row, rows, present, levels, 0);
+  }
+
+  skip(): void {
+    // Rows that were not decoded have no value.
+  }
+
+  finish(validity: RowValidity): ColumnValues {
+    if (this.#indices !== null && this.#dictionary !== null) {
+      return { kind: "indexedNumbers", dictionary: this.#dictionary, indices: this.#indices.byRow };
+    }
+    const values = this.#values ?? new Float64Array(this.#rows);
+    if (this.#type !== TYPE.boolean) return { kind: "numbers", values, validity };
+    return { kind: "booleans", values: Int8Array.from(values, (value, row) => (validity?.[row] === 0 ? -1 : value)) };
+  }
+
+  #readPlain(raw: Uint8Array, at: number, out: Float64Array, from: number, count: number): void {
+    if (raw.length - at < count * NUMBER_BYTES) throw new MalformedFile("A page is incomplete.");
+    const view = new DataView(raw.buffer, raw.byteOffset + at, count * NUMBER_BYTES);
+    for (let index = 0; index < count; index++) {
+      const place = index * NUMBER_BYTES;
+      out[from + index] =
+        this.#type === TYPE.double
+          ? view.getFloat64(place, true)
+          : view.getInt32(place + 4, true) * 2 ** 32 + view.getUint32(place, true);
+    }
+  }
+}
+
+function readBits(raw: Uint8Array, at: number, out: Float64Array, from: number, count: number): void {
+  if (raw.length - at < Math.ceil(count / 8)) throw new MalformedFile("A page is incomplete.");
+  for (let index = 0; index < count; index++) out[from + index] = ((raw[at + (index >> 3)] ?? 0) >> (index & 7)) & 1;
+}
+
+const octets = new Uint8Array(NUMBER_BYTES);
+const double = new Float64Array(octets.buffer);
+
+function readSplit(raw: Uint8Array, at: number, out: Float64Array, from: number, count: number): void {
+  if (raw.length - at < count * NUMBER_BYTES) throw new MalformedFile("A page is incomplete.");
+  for (let index = 0; index < count; index++) {
+    for (let octet = 0; octet < NUMBER_BYTES; octet++) octets[octet] = raw[at + octet * count + index] ?? 0;
+    out[from + index] = double[0] ?? 0;
+  }
+}
+
+export class TextSink implements Sink {
+  readonly #rows: number;
+  #dictionary: Texts | null = null;
+  #indices: Indices | null = null;
+  /** Strings of the pages so far, and their ends by row. */
+  #parts: Uint8Array[] = [];
+  #bytes = 0;
+  #offsets: Int32Array | null = null;
+  #lengths = new Int32Array(0);
+
+  constructor(rows: number) {
+    this.#rows = rows;
+  }
+
+  dictionary(raw: Uint8Array, count: number): void {
+    // Each string has a length of four bytes.
+    if (count > raw.length / 4 || count > MOST_DICTIONARY) throw new MalformedFile("A dictionary has another form.");
+    const view = new DataView(raw.buffer, raw.byteOffset, raw.length);
+    const offsets = new Int32Array(count + 1);
+    const bytes = new Uint8Array(raw.length - 4 * count);
+    let at = 0;
+    for (let index = 0; index < count; index++) {
+      const length = at + 4 <= raw.length ? view.getUint32(at, true) : raw.length;
+      at += 4;
+      if (length > raw.length - at) throw new MalformedFile("A dictionary is incomplete.");
+      bytes.set(raw.subarray(at, at + length), offsets[index]);
+      offsets[index + 1] = (offsets[index] ?? 0) + length;
+      at += length;
+    }
+    this.#dictionary = new Texts(bytes, offsets);
+    this.#indices = new Indices(this.#rows);
+  }
+
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): void {
+    const { row, rows, present, levels } = page;
+    if (this.#indices !== null && this.#dictionary !== null) {
+      if (encoding !== ENCODING.dictionary && present > 0) throw new MalformedFile("A page has another encoding.");
+      this.#indices.read(raw, at, this.#dictionary.length, page);
+      return;
+    }
+    if (this.#lengths.length < rows) this.#lengths = new Int32Array(rows);
+    const lengths = this.#lengths;
+    const text = present === 0 ? NOTHING : readStrings(raw, at, encoding, lengths, present);
+    this.#offsets ??= new Int32Array(this.#rows + 1);
+    const offsets = this.#offsets;
+    let next = 0;
+    let end = this.#bytes;
+    for (let index = 0; index < rows; index++) {
+      if (levels === null || levels[index] === 1) {
+        const length = lengths[next++] ?? 0;
+        end += length;
+      }
+      offsets[row + index + 1] = end;
+    }
+    if (end > MOST_COLUMN_BYTES) throw new MalformedFile("A column is too large.");
+    if (end - this.#bytes !== text.length) throw new MalformedFile("A page has another length.");
+    this.#parts.push(text);
+    this.#bytes = end;
+  }
+
+  skip(row: number, rows: number): void {
+    if (this.#indices !== null) return;
+    this.#offsets ??= new Int32Array(this.#rows + 1);
+    this.#offsets.fill(this.#bytes, row + 1, row + rows + 1);
+  }
+
+  finish(validity: RowValidity): ColumnValues {
+    if (this.#indices !== null && this.#dictionary !== null) {
+      return { kind: "indexedTexts", dictionary: this.#dictionary, indices: this.#indices.byRow };
+    }
+    const [only = new Uint8Array(), ...others] = this.#parts;
+    const bytes = others.length === 0 ? only : Buffer.concat(this.#parts);
+    return { kind: "texts", texts: new Texts(bytes, this.#offsets ?? new Int32Array(this.#rows + 1)), validity };
+  }
+}
+
+const NOTHING = new Uint8Array();
+/** Bytes of the strings of a column in one row group, and of one page, each string with its prefix. */
+const MOST_COLUMN_BYTES = 64 * 1024 * 1024;
+const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads the strings of a page.
+ * @param lengths receives their lengths
+ * @returns their bytes
+ */
+function readStrings(
+  raw: Uint8Array,
+  at: number,
+  encoding: Encoding,
+  lengths: Int32Array,
+  present: number,
+): Uint8Array {
+  if (encoding === ENCODING.deltaLength) {
+    const start = decodeDelta(raw, at, lengths, 0, present);
+    checkLengths(lengths, present, raw.length - start);
+    return raw.subarray(start);
+  }
+  if (encoding !== ENCODING.prefixed) throw new MalformedFile("A page has another encoding.");
+  const prefixes = new Int32Array(present);
+  const lengthsAt = decodeDelta(raw, at, prefixes, 0, present);
+  let from = decodeDelta(raw, lengthsAt, lengths, 0, present);
+  checkLengths(lengths, present, raw.length - from);
+  // The writer stores a prefix only if all strings share it.
+  const shared = prefixes[1] ?? 0;
+  const isShared = prefixes.every((prefix, index) => prefix === (index === 0 ? 0 : shared));
+  if (!isShared || shared < 0 || shared > (lengths[0] ?? 0)) throw new MalformedFile("A page has other prefixes.");
+  const size = raw.length - from + shared * (present - 1);
+  if (size > MOST_TEXT_BYTES) throw new MalformedFile("A page is too large.");
+  const text = new Uint8Array(size);
+  let next = lengths[0] ?? 0;
+  text.set(raw.subarray(from, from + next));
+  from += next;
+  for (let index = 1; index < present; index++) {
+    const length = lengths[index] ?? 0;
+    text.copyWithin(next, 0, shared);
+    next += shared;
+    for (let byte = 0; byte < length; byte++) text[next + byte] = raw[from + byte] ?? 0;
+    next += length;
+    from += length;
+    lengths[index] = shared + length;
+  }
+  return text;
+}
+
+function checkLengths(lengths: Int32Array, present: number, size: number): void {
+  let sum = 0;
+  for (let index = 0; index < present; index++) {
+    const length = lengths[index] ?? 0;
+    if (length < 0) throw new MalformedFile("A string has a negative length.");
+    sum += length;
+  }
+  if (sum !== size) throw new MalformedFile("A page has another length.");
+}

@@ -1,0 +1,113 @@
+import { columnName, type DataColumn, type DataType, pathKey } from "../columns.ts";
+import { type LineShape, VALUE_CLASSES } from "./line-shape.ts";
+
+/** Columns of `data` in one file. Each costs some 100 bytes of metadata a row group. */
+const MOST_COLUMNS = 96;
+/** Share of the entries that must have a value for its path to get a column. */
+const SMALLEST_SHARE = 0.02;
+/** Longest name of a column, in UTF-16 code units. */
+const MOST_NAME = 256;
+
+/** Types in the order of a shape's classes of value. `number` counts those that are not integers. */
+const COUNTED_TYPES: readonly DataType[] = ["text", "integer", "number", "boolean"];
+
+interface PathCounts {
+  path: readonly string[];
+  /** Values by type; see `COUNTED_TYPES`. */
+  counts: number[];
+}
+
+interface Candidate {
+  path: readonly string[];
+  type: DataType;
+  count: number;
+}
+
+/**
+ * Chooses the columns of `data`: the paths and types that most entries have.
+ * @param rows entries that the shapes have counted
+ */
+export function chooseColumns(shapes: readonly LineShape[], rows: number): DataColumn[] {
+  return pick([...countPaths(shapes).values()].flatMap(candidatesOf), rows);
+}
+
+/** What a merge of files needs to know of each: its columns, and the values in each of them. */
+export interface ColumnCounts {
+  count: number;
+  columns: readonly { column: DataColumn; values: number }[];
+}
+
+/**
+ * Chooses the columns of the file that several files are merged into, from their metadata alone. A path that is in
+ * `rest` of all files stays there.
+ */
+export function mergeColumns(files: readonly ColumnCounts[]): DataColumn[] {
+  const paths = new Map<string, PathCounts>();
+  let rows = 0;
+  for (const { count, columns } of files) {
+    rows += count;
+    for (const { column, values } of columns) {
+      const { counts } = countsAt(paths, column.path);
+      const index = COUNTED_TYPES.indexOf(column.type);
+      counts[index] = (counts[index] ?? 0) + values;
+    }
+  }
+  return pick([...paths.values()].flatMap(candidatesOf), rows);
+}
+
+function pick(candidates: readonly Candidate[], rows: number): DataColumn[] {
+  // Ties are decided by the text of the path, so that equal input gives equal files.
+  const frequent = candidates
+    .filter(({ count }) => count >= rows * SMALLEST_SHARE)
+    .map((candidate) => ({ ...candidate, key: pathKey(candidate.path) }))
+    .sort((a, b) => b.count - a.count || compare(a.key, b.key) || compare(a.type, b.type));
+  const named = new Set<string>();
+  const columns: DataColumn[] = [];
+  for (const { path, type, key } of frequent) {
+    const name = columnName(path, named.has(key) ? type : null);
+    // An encoder and a reader must name columns alike, so a path is left out as a whole or by its later types.
+    if (name.length > MOST_NAME || columns.length === MOST_COLUMNS) continue;
+    named.add(key);
+    columns.push({ name, path, type });
+  }
+  return columns;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function countPaths(shapes: readonly LineShape[]): Map<string, PathCounts> {
+  const paths = new Map<string, PathCounts>();
+  for (const { data, counts } of shapes) {
+    for (const [slot, { path }] of data.entries()) {
+      // A mark for all of `data` is no member.
+      if (path.length === 0) continue;
+      const found = countsAt(paths, path);
+      for (let index = 0; index < VALUE_CLASSES; index++) {
+        found.counts[index] = (found.counts[index] ?? 0) + (counts[slot * VALUE_CLASSES + index] ?? 0);
+      }
+    }
+  }
+  return paths;
+}
+
+function countsAt(paths: Map<string, PathCounts>, path: readonly string[]): PathCounts {
+  const key = pathKey(path);
+  const known = paths.get(key);
+  if (known !== undefined) return known;
+  const added = { path, counts: new Array<number>(VALUE_CLASSES).fill(0) };
+  paths.set(key, added);
+  return added;
+}
+
+/** Returns a path's columns. Integers share the column of other numbers if the path has both. */
+function candidatesOf({ path, counts: [texts = 0, integers = 0, others = 0, booleans = 0] }: PathCounts): Candidate[] {
+  const numbers = integers + others;
+  const candidates: Candidate[] = [
+    { path, type: "text", count: texts },
+    { path, type: others > 0 ? "number" : "integer", count: numbers },
+    { path, type: "boolean", count: booleans },
+  ];
+  return candidates.filter(({ count }) => count > 0);
+}

@@ -1,0 +1,170 @@
+import type { DataColumn, DataType } from "../columns.ts";
+import { FIRST_MEMBER_COLUMN } from "../columns.ts";
+import type { Validity } from "../parquet/chunk-writer.ts";
+import { KIND, numberAt } from "../value-scanner.ts";
+import type { NumberValues } from "./number-column.ts";
+import type { RowGroup } from "./row-group.ts";
+import type { TextCursor } from "./text-column.ts";
+import { unescapeText } from "./unescape.ts";
+
+/** Kinds of value that a column of each type takes. */
+const KINDS: Record<DataType, readonly number[]> = {
+  text: [KIND.text, KIND.escapedText],
+  integer: [KIND.integer],
+  number: [KIND.integer, KIND.number],
+  boolean: [KIND.true, KIND.false],
+};
+
+/** Whether a column of a type takes a value of a kind. */
+export function takes(type: DataType, kind: number): boolean {
+  return KINDS[type].includes(kind);
+}
+
+/** Finds the values of one column in a row group. */
+class SlotFinder {
+  readonly #group: RowGroup;
+  /** Slot of the column in each shape; -1 if the shape does not have its path. */
+  readonly #slots: Int32Array;
+  /** Smallest and largest kind that the column takes. */
+  readonly #least: number;
+  readonly #most: number;
+  start = 0;
+  end = 0;
+  kind = 0;
+
+  constructor(group: RowGroup, slots: Int32Array, kinds: readonly number[]) {
+    this.#group = group;
+    this.#slots = slots;
+    this.#least = Math.min(...kinds);
+    this.#most = Math.max(...kinds);
+  }
+
+  find(row: number): boolean {
+    const group = this.#group;
+    const shape = group.shape[row] ?? -1;
+    const slot = shape < 0 ? -1 : (this.#slots[shape] ?? -1);
+    if (slot < 0) return false;
+    const at = (group.first[row] ?? 0) + slot;
+    const kind = group.kinds[at] ?? 0;
+    if (kind < this.#least || kind > this.#most) return false;
+    this.kind = kind;
+    this.start = group.valueStart(row, slot);
+    this.end = group.ends[at] ?? 0;
+    return true;
+  }
+}
+
+function dataFinder(group: RowGroup, { path, type }: DataColumn): SlotFinder {
+  const slots = group.splitter.shapes.map(({ data, firstData }) => {
+    const slot = data.findIndex((known) => isSamePath(known.path, path));
+    return slot < 0 ? -1 : firstData + slot;
+  });
+  return new SlotFinder(group, Int32Array.from(slots), KINDS[type]);
+}
+
+function isSamePath(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
+}
+
+const encoder = new TextEncoder();
+
+/** Gives the strings of a column. */
+class FoundText implements TextCursor {
+  bytes: Uint8Array = new Uint8Array();
+  start = 0;
+  end = 0;
+  readonly #group: RowGroup;
+  readonly #finder: SlotFinder;
+  /** Index in `TEXT_MEMBERS`, for lines that are stored whole; -1 for a column of `data`. */
+  readonly #member: number;
+
+  constructor(group: RowGroup, finder: SlotFinder, member: number) {
+    this.#group = group;
+    this.#finder = finder;
+    this.#member = member;
+  }
+
+  find(row: number): boolean {
+    const finder = this.#finder;
+    if (!finder.find(row)) return this.#member >= 0 && (this.#group.shape[row] ?? 0) < 0 && this.#findWhole(row);
+    const body = this.#group.bodies[row] ?? this.bytes;
+    if (finder.kind === KIND.text) {
+      this.bytes = body;
+      this.start = finder.start + 1;
+      this.end = finder.end - 1;
+    } else this.#set(unescapeText(body, finder.start + 1, finder.end - 1));
+    return true;
+  }
+
+  #findWhole(row: number): boolean {
+    const text = this.#group.wholeMembers(row)[this.#member] ?? null;
+    if (text !== null) this.#set(encoder.encode(text));
+    return text !== null;
+  }
+
+  #set(text: Uint8Array): void {
+    this.bytes = text;
+    this.start = 0;
+    this.end = text.length;
+  }
+}
+
+/** @param column index of one of the columns that hold a text member of an entry */
+export function memberText(group: RowGroup, column: number): TextCursor {
+  const member = column - FIRST_MEMBER_COLUMN;
+  const slots = group.splitter.shapes.map(({ members }) => members[member] ?? -1);
+  return new FoundText(group, new SlotFinder(group, Int32Array.from(slots), KINDS.text), member);
+}
+
+export function dataText(group: RowGroup, column: DataColumn): TextCursor {
+  return new FoundText(group, dataFinder(group, column), -1);
+}
+
+/** Gives the strings that were made for some rows. */
+export class MadeText implements TextCursor {
+  bytes: Uint8Array = new Uint8Array();
+  start = 0;
+  end = 0;
+  readonly #textOf: (row: number) => Uint8Array | null;
+
+  constructor(textOf: (row: number) => Uint8Array | null) {
+    this.#textOf = textOf;
+  }
+
+  find(row: number): boolean {
+    const text = this.#textOf(row);
+    if (text === null) return false;
+    this.bytes = text;
+    this.end = text.length;
+    return true;
+  }
+}
+
+export function dataNumbers(group: RowGroup, column: DataColumn): NumberValues {
+  const finder = dataFinder(group, column);
+  const values = new Float64Array(group.rows);
+  const validity = new Uint8Array(group.rows);
+  let present = 0;
+  for (let row = 0; row < group.rows; row++) {
+    if (!finder.find(row)) continue;
+    validity[row] = 1;
+    values[present++] = numberAt(group.bodies[row] ?? new Uint8Array(), finder.start, finder.end);
+  }
+  return { values, present, validity: present === group.rows ? null : validity };
+}
+
+export function dataBooleans(
+  group: RowGroup,
+  column: DataColumn,
+): { values: Uint8Array; present: number; validity: Validity } {
+  const finder = dataFinder(group, column);
+  const values = new Uint8Array(group.rows);
+  const validity = new Uint8Array(group.rows);
+  let present = 0;
+  for (let row = 0; row < group.rows; row++) {
+    if (!finder.find(row)) continue;
+    validity[row] = 1;
+    values[present++] = finder.kind === KIND.true ? 1 : 0;
+  }
+  return { values, present, validity: present === group.rows ? null : validity };
+}

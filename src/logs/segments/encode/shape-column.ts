@@ -1,0 +1,179 @@
+import { isUtf8 } from "node:buffer";
+import type { DataColumn } from "../columns.ts";
+import { pathKey } from "../columns.ts";
+import { IN_REST, parseTemplate, type Template, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
+import { KIND } from "../value-scanner.ts";
+import { MadeText, takes } from "./cursors.ts";
+import type { LineShape } from "./line-shape.ts";
+import type { RowGroup } from "./row-group.ts";
+import {
+  DICTIONARY_BYTES,
+  type EncodedColumn,
+  encodePlain,
+  encodeText,
+  type Pause,
+  writeIndices,
+} from "./text-column.ts";
+import { TextDictionary } from "./text-dictionary.ts";
+
+/** Templates of one row group. Lines that would need more are stored whole. */
+const MOST_TEMPLATES = 4096;
+const MOST_TEMPLATE_BYTES = 1024 * 1024;
+const PAUSE_ROWS = 8192;
+
+/** Values of `Variants.of` for rows without a template. */
+const WHOLE = -1;
+const NO_DATA = -2;
+
+/** A shape with the choice which of its values are in columns. */
+interface Variant {
+  template: Template;
+  /** Slots of the line whose values are in `rest`. */
+  restSlots: readonly number[];
+}
+
+/** What is known of a shape once the columns are chosen. */
+interface ShapeColumns {
+  /** Bit `1 << kind` of each slot in `data` whose value of that kind is in a column. */
+  readonly masks: Int32Array;
+  /** Whether the value of each slot is in `rest`, in the variant that was used last. */
+  readonly inRest: Uint8Array;
+  last: number;
+  readonly byKey: Map<string, number>;
+}
+
+const encoder = new TextEncoder();
+const LINE_MARK = encoder.encode(WHOLE_LINE);
+const BYTES_MARK = encoder.encode(WHOLE_BYTES);
+
+/** Decides for each row which values are in columns, and encodes `shape` and `rest`. */
+export class Variants {
+  /** Index of each row's variant, `WHOLE` or `NO_DATA`. */
+  readonly of: Int32Array;
+  readonly #group: RowGroup;
+  readonly #variants: Variant[] = [];
+  readonly #shapes: ShapeColumns[];
+  #bytes = 0;
+
+  private constructor(group: RowGroup, columns: readonly DataColumn[]) {
+    this.#group = group;
+    this.of = new Int32Array(group.rows);
+    const byPath = new Map<string, number>();
+    for (const { path, type } of columns) {
+      const key = pathKey(path);
+      // A null has no type: a column of any type gives it back.
+      let mask = (byPath.get(key) ?? 0) | (1 << KIND.null);
+      for (let kind = 0; kind < KIND.null; kind++) if (takes(type, kind)) mask |= 1 << kind;
+      byPath.set(key, mask);
+    }
+    this.#shapes = group.splitter.shapes.map(({ data }) => ({
+      masks: Int32Array.from(data, ({ path }) => byPath.get(pathKey(path)) ?? 0),
+      inRest: new Uint8Array(data.length),
+      last: WHOLE,
+      byKey: new Map(),
+    }));
+  }
+
+  /** Call before any column of the row group is encoded: a line may become one that is stored whole. */
+  static *choose(group: RowGroup, columns: readonly DataColumn[]): Generator<Pause, Variants> {
+    const variants = new Variants(group, columns);
+    for (let row = 0; row < group.rows; row++) {
+      variants.of[row] = variants.#choose(row);
+      if (row % PAUSE_ROWS === PAUSE_ROWS - 1) yield null;
+    }
+    return variants;
+  }
+
+  *encodeShapes(): Generator<Pause, EncodedColumn> {
+    const { rows } = this.#group;
+    const dictionary = new TextDictionary(DICTIONARY_BYTES);
+    const known = new Int32Array(this.#variants.length).fill(-1);
+    const indices = new Int32Array(rows);
+    const validity = new Uint8Array(rows);
+    let present = 0;
+    for (let row = 0; row < rows; row++) {
+      const variant = this.of[row] ?? 0;
+      if (variant === NO_DATA) continue;
+      let index = known[variant] ?? -1;
+      if (index < 0) {
+        const text = this.#shapeText(row) ?? LINE_MARK;
+        index = dictionary.add(text, 0, text.length);
+        if (index < 0) return yield* encodePlain(rows, new MadeText((own) => this.#shapeText(own)));
+        if (variant >= 0) known[variant] = index;
+      }
+      validity[row] = 1;
+      indices[present++] = index;
+    }
+    return writeIndices(rows, present === rows ? null : validity, indices, dictionary);
+  }
+
+  encodeRest(): Generator<Pause, EncodedColumn> {
+    return encodeText(this.#group.rows, new MadeText((row) => this.#restText(row)));
+  }
+
+  #choose(row: number): number {
+    const group = this.#group;
+    const index = group.shape[row] ?? -1;
+    const shape = group.splitter.shapes[index];
+    const own = this.#shapes[index];
+    if (shape === undefined || own === undefined) return WHOLE;
+    if (shape.template === null) return NO_DATA;
+    const { masks, inRest } = own;
+    const first = (group.first[row] ?? 0) + shape.firstData;
+    let isSame = own.last >= 0;
+    for (let slot = 0; slot < masks.length; slot++) {
+      const rest = (((masks[slot] ?? 0) >> (group.kinds[first + slot] ?? 0)) & 1) ^ 1;
+      if (inRest[slot] !== rest) {
+        inRest[slot] = rest;
+        isSame = false;
+      }
+    }
+    if (!isSame) own.last = this.#variantOf(shape, own);
+    if (own.last === WHOLE) group.makeWhole(row);
+    return own.last;
+  }
+
+  #variantOf(shape: LineShape, { inRest, byKey }: ShapeColumns): number {
+    const key = inRest.join("");
+    const known = byKey.get(key);
+    if (known !== undefined) return known;
+    if (this.#variants.length === MOST_TEMPLATES || this.#bytes > MOST_TEMPLATE_BYTES) return WHOLE;
+    const bytes = (shape.template ?? LINE_MARK).slice();
+    for (const [slot, { at }] of shape.data.entries()) if (inRest[slot] === 1) bytes[at] = IN_REST;
+    const template = parseTemplate(bytes);
+    this.#bytes += bytes.length;
+    if (template === null) return WHOLE;
+    const restSlots = [...inRest.keys()].filter((slot) => inRest[slot] === 1).map((slot) => shape.firstData + slot);
+    const variant = this.#variants.push({ template, restSlots }) - 1;
+    byKey.set(key, variant);
+    return variant;
+  }
+
+  #shapeText(row: number): Uint8Array | null {
+    const variant = this.of[row] ?? 0;
+    if (variant === NO_DATA) return null;
+    if (variant !== WHOLE) return this.#variants[variant]?.template.bytes ?? null;
+    return isUtf8(this.#group.line(row)) ? LINE_MARK : BYTES_MARK;
+  }
+
+  #restText(row: number): Uint8Array | null {
+    const index = this.of[row] ?? 0;
+    if (index === NO_DATA) return null;
+    const group = this.#group;
+    if (index === WHOLE) {
+      const line = group.line(row);
+      return isUtf8(line) ? line : encoder.encode(Buffer.from(line).toString("base64"));
+    }
+    const variant = this.#variants[index];
+    if (variant === undefined || variant.restSlots.length === 0) return null;
+    const body = group.bodies[row] ?? new Uint8Array();
+    const { restPieces } = variant.template;
+    const texts: Uint8Array[] = [];
+    for (const [at, slot] of variant.restSlots.entries()) {
+      const end = group.ends[(group.first[row] ?? 0) + slot];
+      texts.push(restPieces[at] ?? LINE_MARK, body.subarray(group.valueStart(row, slot), end));
+    }
+    texts.push(restPieces.at(-1) ?? LINE_MARK);
+    return Buffer.concat(texts);
+  }
+}

@@ -1,0 +1,134 @@
+import { crc32 } from "node:zlib";
+import { encodeRuns, runsBytes } from "./bits.ts";
+import { type ChunkMeta, ENCODING, type Encoding, type PhysicalType } from "./metadata.ts";
+import { compressPage } from "./page-codec.ts";
+import { PAGE, type PageHeader, writePageHeader } from "./page-header.ts";
+
+/** Rows of one page. A page of numbers then has at most 128 KiB, the largest input of one block of zstd. */
+export const PAGE_ROWS = 16_384;
+/**
+ * Bytes of strings in one page; a longer string is a page of its own. Text that shrinks to three quarters, as base64
+ * does, stays below the 40 KiB that workerd's zstd can write.
+ */
+export const PAGE_TEXT_BYTES = 48 * 1024;
+
+const LEVELS_LENGTH_BYTES = 4;
+
+/** Buffer in which pages are built one after the other. Module state, because a page is complete within one call. */
+let scratch = new Uint8Array(256 * 1024);
+/** A larger buffer is not kept. */
+const KEPT_BYTES = 256 * 1024;
+
+/** Which rows have a value, a byte for each row; `null` if all have. */
+export type Validity = Uint8Array | null;
+
+/** Where the values of a page end, and from where on they are compressed; see `compressPage`. */
+export interface Written {
+  body: number;
+  end: number;
+}
+
+/** Writes the encoded values of a page. @returns index after the last byte written */
+export type WriteValues = (out: Uint8Array, at: number) => number | Written;
+
+/** Collects the pages of one column chunk. */
+export class ChunkWriter {
+  readonly #type: PhysicalType;
+  readonly #isRequired: boolean;
+  readonly #parts: Uint8Array[] = [];
+  readonly #encodings = new Set<Encoding>();
+  #rawBytes = 0;
+  #storedBytes = 0;
+  #dictionaryBytes = 0;
+  #values = 0;
+  #nulls = 0;
+
+  constructor(type: PhysicalType, isRequired: boolean) {
+    this.#type = type;
+    this.#isRequired = isRequired;
+  }
+
+  /**
+   * Adds the dictionary, before the first data page.
+   * @param most maximum number of bytes that `write` writes
+   */
+  dictionary(count: number, most: number, write: WriteValues): void {
+    const buffer = reserve(most);
+    this.#add(PAGE.dictionary, count, ENCODING.plain, buffer, write(buffer, 0));
+    this.#dictionaryBytes = this.#storedBytes;
+  }
+
+  /**
+   * Adds a page of rows.
+   * @param nulls number of rows without a value
+   * @param most maximum number of bytes that `write` writes for the other rows
+   */
+  page(
+    validity: Validity,
+    from: number,
+    rows: number,
+    nulls: number,
+    encoding: Encoding,
+    most: number,
+    write: WriteValues,
+  ): void {
+    const buffer = reserve(LEVELS_LENGTH_BYTES + runsBytes(rows, 1) + most);
+    let at = 0;
+    if (!this.#isRequired) {
+      at = LEVELS_LENGTH_BYTES;
+      at = encodeRuns(validity ?? ONES, validity === null ? 0 : from, rows, 1, buffer, at);
+      new DataView(buffer.buffer).setUint32(0, at - LEVELS_LENGTH_BYTES, true);
+    }
+    this.#values += rows;
+    this.#nulls += nulls;
+    this.#add(PAGE.data, rows, encoding, buffer, write(buffer, at));
+  }
+
+  /**
+   * @param offset of the chunk in the file
+   * @returns the chunk's bytes in parts, and its metadata
+   */
+  finish(offset: number, min: Uint8Array | null, max: Uint8Array | null): { parts: Uint8Array[]; meta: ChunkMeta } {
+    const meta = {
+      type: this.#type,
+      encodings: [...this.#encodings, ENCODING.runs],
+      values: this.#values,
+      nulls: this.#nulls,
+      rawBytes: this.#rawBytes,
+      storedBytes: this.#storedBytes,
+      offset,
+      dataOffset: offset + this.#dictionaryBytes,
+      min,
+      max,
+    };
+    return { parts: this.#parts, meta };
+  }
+
+  #add(
+    kind: PageHeader["kind"],
+    values: number,
+    encoding: Encoding,
+    buffer: Uint8Array,
+    written: number | Written,
+  ): void {
+    const { body, end } = typeof written === "number" ? { body: 0, end: written } : written;
+    const raw = buffer.subarray(0, end);
+    const frame = compressPage(raw, body);
+    const sizes = { rawBytes: raw.length, storedBytes: frame.length, crc: crc32(frame) };
+    const header = writePageHeader({ kind, values, encoding, ...sizes });
+    this.#encodings.add(encoding);
+    this.#rawBytes += header.length + raw.length;
+    this.#storedBytes += header.length + frame.length;
+    this.#parts.push(header, frame);
+  }
+}
+
+/** Levels of a page without nulls. */
+const ONES = new Uint8Array(PAGE_ROWS).fill(1);
+
+function reserve(bytes: number): Uint8Array<ArrayBuffer> {
+  if (bytes <= scratch.length) return scratch;
+  const grown = new Uint8Array(bytes);
+  if (bytes <= KEPT_BYTES) scratch = grown;
+  return grown;
+}

@@ -1,0 +1,216 @@
+import { MalformedFile, ThriftReader } from "./thrift.ts";
+
+/**
+ * Parquet's metadata as far as a segment file has it
+ * (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
+ */
+
+/** Physical types. */
+export const TYPE = { boolean: 0, int64: 2, double: 5, bytes: 6 } as const;
+export type PhysicalType = (typeof TYPE)[keyof typeof TYPE];
+
+export const ENCODING = { plain: 0, runs: 3, delta: 5, deltaLength: 6, prefixed: 7, dictionary: 8, split: 9 } as const;
+export type Encoding = (typeof ENCODING)[keyof typeof ENCODING];
+
+export const CODEC_ZSTD = 6;
+export const REQUIRED = 0;
+export const CONVERTED_UTF8 = 0;
+
+/** What the values of a column mean. `time` is epoch milliseconds, UTC. */
+export type Meaning = "text" | "time" | "value";
+
+export interface SchemaColumn {
+  name: string;
+  type: PhysicalType;
+  meaning: Meaning;
+  /** Whether the column has a value in each row. */
+  isRequired: boolean;
+}
+
+/** The values of one column in one row group. */
+export interface ChunkMeta {
+  type: PhysicalType;
+  encodings: readonly Encoding[];
+  /** Values, nulls included. */
+  values: number;
+  nulls: number;
+  /** Bytes of its pages with their headers, uncompressed and as stored. */
+  rawBytes: number;
+  storedBytes: number;
+  /** Index of its first byte in the file, and of its first data page. Without a dictionary both are equal. */
+  offset: number;
+  dataOffset: number;
+  /** Smallest and largest value as Parquet writes them; `null` if they were not recorded. */
+  min: Uint8Array | null;
+  max: Uint8Array | null;
+}
+
+export interface RowGroupMeta {
+  rows: number;
+  /** In the order of the schema's columns. */
+  chunks: readonly ChunkMeta[];
+}
+
+export interface FileMeta {
+  rows: number;
+  columns: readonly SchemaColumn[];
+  rowGroups: readonly RowGroupMeta[];
+  properties: ReadonlyMap<string, string>;
+  createdBy: string;
+}
+
+/** Ends every file, and begins it. */
+export const MAGIC = new TextEncoder().encode("PAR1");
+/** Bytes of a footer's end: the length of the metadata, and `MAGIC`. */
+export const TAIL_BYTES = 8;
+
+/** Limits within which a reader accepts metadata. */
+export const METADATA_LIMITS = { columns: 1024, rowGroups: 4096, groupRows: 262_144 } as const;
+
+/**
+ * Returns the number of bytes of the footer that ends with `tail`.
+ * @param tail at least the last `TAIL_BYTES` of a file
+ * @throws MalformedFile
+ */
+export function footerBytes(tail: Uint8Array): number {
+  const end = tail.length;
+  if (end < TAIL_BYTES || MAGIC.some((byte, index) => tail[end - MAGIC.length + index] !== byte)) {
+    throw new MalformedFile("The end of the file is missing.");
+  }
+  return new DataView(tail.buffer, tail.byteOffset + end - TAIL_BYTES, TAIL_BYTES).getUint32(0, true) + TAIL_BYTES;
+}
+
+/**
+ * Reads a footer and checks it: all chunks lie in the file before the footer, and counts agree.
+ * @param footer as `writeFooter` returned it
+ * @param size of the file in bytes
+ * @throws MalformedFile
+ */
+export function readFooter(footer: Uint8Array, size: number): FileMeta {
+  if (footerBytes(footer) !== footer.length) throw new MalformedFile("The footer has another length.");
+  const reader = new ThriftReader(footer.subarray(0, footer.length - TAIL_BYTES));
+  let rows = -1;
+  let columns: SchemaColumn[] = [];
+  const rowGroups: RowGroupMeta[] = [];
+  const properties = new Map<string, string>();
+  let createdBy = "";
+  reader.struct((id, type) => {
+    if (id === 2) columns = readSchema(reader, type);
+    else if (id === 3) rows = reader.int();
+    else if (id === 4) reader.list(type, () => rowGroups.push(readRowGroup(reader)));
+    else if (id === 5) reader.list(type, () => properties.set(...readProperty(reader)));
+    else if (id === 6) createdBy = reader.text();
+  });
+  const file = { rows, columns, rowGroups, properties, createdBy };
+  check(file, size - footer.length);
+  return file;
+}
+
+function readSchema(reader: ThriftReader, type: number): SchemaColumn[] {
+  const columns: SchemaColumn[] = [];
+  reader.list(type, () => columns.push(readColumn(reader)));
+  // The first element is the root.
+  return columns.slice(1);
+}
+
+function readColumn(reader: ThriftReader): SchemaColumn {
+  let name = "";
+  let type = -1;
+  let isRequired = false;
+  let meaning: Meaning = "value";
+  reader.struct((id) => {
+    if (id === 1) type = reader.int();
+    else if (id === 3) isRequired = reader.int() === REQUIRED;
+    else if (id === 4) name = reader.text();
+    else if (id === 6) meaning = reader.int() === CONVERTED_UTF8 ? "text" : "time";
+  });
+  return { name, type: physicalType(type), meaning, isRequired };
+}
+
+function readRowGroup(reader: ThriftReader): RowGroupMeta {
+  const chunks: ChunkMeta[] = [];
+  let rows = -1;
+  reader.struct((id, type) => {
+    if (id === 3) rows = reader.int();
+    if (id !== 1) return;
+    reader.list(type, () =>
+      reader.struct((member) => {
+        if (member === 3) chunks.push(readChunk(reader));
+      }),
+    );
+  });
+  return { rows, chunks };
+}
+
+function readChunk(reader: ThriftReader): ChunkMeta {
+  const encodings: Encoding[] = [];
+  let [type, codec, values, nulls, rawBytes, storedBytes, dataOffset, dictionaryOffset] = [
+    -1, -1, -1, 0, -1, -1, -1, -1,
+  ];
+  let min: Uint8Array | null = null;
+  let max: Uint8Array | null = null;
+  reader.struct((id, kind) => {
+    if (id === 1) type = reader.int();
+    else if (id === 2) reader.list(kind, () => encodings.push(encodingOf(reader.int())));
+    else if (id === 4) codec = reader.int();
+    else if (id === 5) values = reader.int();
+    else if (id === 6) rawBytes = reader.int();
+    else if (id === 7) storedBytes = reader.int();
+    else if (id === 9) dataOffset = reader.int();
+    else if (id === 11) dictionaryOffset = reader.int();
+    else if (id === 12) {
+      reader.struct((statistic) => {
+        if (statistic === 3) nulls = reader.int();
+        else if (statistic === 5) max = new Uint8Array(reader.binary());
+        else if (statistic === 6) min = new Uint8Array(reader.binary());
+      });
+    }
+  });
+  if (codec !== CODEC_ZSTD) throw new MalformedFile("A column has another compression.");
+  const offset = dictionaryOffset < 0 ? dataOffset : dictionaryOffset;
+  const physical = physicalType(type === -1 ? TYPE.bytes : type);
+  return { type: physical, encodings, values, nulls, rawBytes, storedBytes, offset, dataOffset, min, max };
+}
+
+function readProperty(reader: ThriftReader): [string, string] {
+  let [key, value] = ["", ""];
+  reader.struct((id) => {
+    if (id === 1) key = reader.text();
+    else if (id === 2) value = reader.text();
+  });
+  return [key, value];
+}
+
+function physicalType(value: number): PhysicalType {
+  const type = Object.values(TYPE).find((known) => known === value);
+  // The root of the schema has no type.
+  return type ?? TYPE.bytes;
+}
+
+export function encodingOf(value: number): Encoding {
+  const encoding = Object.values(ENCODING).find((known) => known === value);
+  if (encoding === undefined) throw new MalformedFile("A column has another encoding.");
+  return encoding;
+}
+
+function check({ rows, columns, rowGroups }: FileMeta, dataEnd: number): void {
+  const { columns: mostColumns, rowGroups: mostGroups, groupRows } = METADATA_LIMITS;
+  if (columns.length > mostColumns || rowGroups.length > mostGroups) {
+    throw new MalformedFile("The file is too large.");
+  }
+  if (rows !== rowGroups.reduce((total, group) => total + group.rows, 0)) {
+    throw new MalformedFile("The row groups have other rows.");
+  }
+  for (const group of rowGroups) {
+    if (group.chunks.length !== columns.length || !(group.rows >= 0 && group.rows <= groupRows))
+      throw new MalformedFile("A row group is incomplete.");
+    for (const [index, chunk] of group.chunks.entries()) {
+      const { offset, dataOffset, storedBytes, rawBytes, values, nulls } = chunk;
+      const isInside = offset >= MAGIC.length && dataOffset >= offset && offset + storedBytes <= dataEnd;
+      const isCounted = values === group.rows && nulls >= 0 && nulls <= values && rawBytes >= 0 && storedBytes >= 0;
+      if (!isInside || !isCounted || chunk.type !== columns[index]?.type) {
+        throw new MalformedFile("A column of a row group has another form.");
+      }
+    }
+  }
+}

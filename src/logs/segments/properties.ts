@@ -1,0 +1,101 @@
+import { columnName, type DataColumn, type DataType, LEADING_COLUMNS, schemaOf } from "./columns.ts";
+import type { FileMeta } from "./parquet/metadata.ts";
+import { MalformedFile } from "./parquet/thrift.ts";
+
+/** The properties in a segment file's metadata. */
+
+/** Rises if files of before can no longer be read by the same rules. */
+export const FORMAT_VERSION = 1;
+/** Rises if equal lines give other bytes. */
+export const ENCODER_VERSION = 1;
+
+const PREFIX = "taffrail.";
+
+export interface SegmentProperties {
+  projectId: string;
+  firstSeq: number;
+  lastSeq: number;
+  count: number;
+  /** SHA-256 of the lines, each with a line feed. Hexadecimal. */
+  linesSha256: string;
+  columns: readonly DataColumn[];
+  /** Version of the encoder. */
+  encoder: number;
+}
+
+export function propertiesOf(properties: SegmentProperties): Map<string, string> {
+  const { projectId, firstSeq, lastSeq, count, linesSha256, columns, encoder } = properties;
+  const named = {
+    format: FORMAT_VERSION,
+    encoder,
+    project: projectId,
+    firstSeq,
+    lastSeq,
+    count,
+    sha256: linesSha256,
+    // A reader gets the paths of `data` without parsing names.
+    columns: JSON.stringify(columns.map(({ path, type }) => [type, ...path])),
+  };
+  return new Map(Object.entries(named).map(([name, value]) => [PREFIX + name, String(value)]));
+}
+
+/** @throws MalformedFile if the file is not a segment of a version that this one reads */
+export function readProperties({ properties, columns: schema, rows }: FileMeta): SegmentProperties {
+  const text = (name: string): string => {
+    const value = properties.get(PREFIX + name);
+    if (value === undefined) throw new MalformedFile("The file is not a segment.");
+    return value;
+  };
+  const number = (name: string): number => {
+    const value = Number(text(name));
+    if (!Number.isSafeInteger(value) || value < 0) throw new MalformedFile("A property has another form.");
+    return value;
+  };
+  if (number("format") !== FORMAT_VERSION) throw new MalformedFile("The file is of another version.");
+  const columns = readColumns(text("columns"));
+  const expected = schemaOf(columns);
+  const isAsExpected = expected.every(({ name, type, meaning, isRequired }, index) => {
+    const own = schema[index];
+    return own?.name === name && own.type === type && own.meaning === meaning && own.isRequired === isRequired;
+  });
+  if (!isAsExpected || expected.length !== schema.length) throw new MalformedFile("The file has other columns.");
+  const count = number("count");
+  if (count !== rows) throw new MalformedFile("The file has other entries.");
+  return {
+    projectId: text("project"),
+    firstSeq: number("firstSeq"),
+    lastSeq: number("lastSeq"),
+    count,
+    linesSha256: text("sha256"),
+    columns,
+    encoder: number("encoder"),
+  };
+}
+
+const TYPES: readonly DataType[] = ["text", "integer", "number", "boolean"];
+
+function readColumns(text: string): DataColumn[] {
+  let listed: unknown;
+  try {
+    listed = JSON.parse(text);
+  } catch (error) {
+    throw new MalformedFile("The list of columns is not JSON.", { cause: error });
+  }
+  if (!Array.isArray(listed)) throw new MalformedFile("The list of columns has another form.");
+  const named = new Set<string>();
+  return listed.map((item: unknown) => {
+    const names: unknown[] = Array.isArray(item) ? item : [];
+    const type = TYPES.find((known) => known === names[0]);
+    const path = names.slice(1).filter((name) => typeof name === "string");
+    if (type === undefined || path.length === 0 || path.length !== names.length - 1) {
+      throw new MalformedFile("The list of columns has another form.");
+    }
+    const main = columnName(path, null);
+    const name = named.has(main) ? columnName(path, type) : main;
+    named.add(main);
+    return { name, path, type };
+  });
+}
+
+/** Number of columns before those of `data`. */
+export const FIRST_DATA_COLUMN = LEADING_COLUMNS.length;

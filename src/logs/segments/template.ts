@@ -1,0 +1,132 @@
+import { ValueScanner } from "./value-scanner.ts";
+
+/**
+ * Templates: the text of `data` with a mark in place of each value. `#` stands for a value in a column, `*` for one in
+ * `rest`: `{"userId":#,"tags":*,"user":{"plan":#}}`. Outside of a name's quotes JSON has neither character.
+ *
+ * `rest` of a line is `data` reduced to the members with `*`: `{"tags":["a"]}`. Both follow from the template, so a line
+ * is put together without searching.
+ */
+
+const QUOTE = 0x22;
+export const IN_COLUMN = 0x23;
+export const IN_REST = 0x2a;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** In the column `shape`: the whole line is in `rest`, as text or, if it is not UTF-8, in base64. */
+export const WHOLE_LINE = "line";
+export const WHOLE_BYTES = "base64";
+
+/** Nesting of objects in a template. */
+const MAX_DEPTH = 40;
+
+/** A place in a template. */
+export interface Slot {
+  /** Names from `data` inwards. Empty if the mark is the whole of `data`. */
+  path: readonly string[];
+  inRest: boolean;
+  /** Index of the mark in the template. */
+  at: number;
+}
+
+export interface Template {
+  bytes: Uint8Array;
+  slots: readonly Slot[];
+  /** Texts of `rest` before, between and after the values with `*`. Empty without such values. */
+  restPieces: readonly Uint8Array[];
+}
+
+/** Returns the template, or `null` if `compile` cannot put lines together by it, as with a name that occurs twice. */
+export function parseTemplate(bytes: Uint8Array): Template | null {
+  const parser = new Parser(bytes);
+  const end = parser.value(0, [], 0);
+  if (end !== bytes.length) return null;
+  return { bytes, slots: parser.slots, restPieces: parser.restPieces() };
+}
+
+const decoder = new TextDecoder();
+const scanner = new ValueScanner();
+
+class Parser {
+  readonly slots: Slot[] = [];
+  readonly #bytes: Uint8Array;
+  /** Open objects of `rest` at each of its values, and the names before the value. */
+  readonly #rest: { path: readonly string[]; names: readonly Uint8Array[] }[] = [];
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** @returns index after the value, or -1 */
+  value(at: number, path: readonly string[], depth: number, names: readonly Uint8Array[] = []): number {
+    const bytes = this.#bytes;
+    const byte = bytes[at];
+    if (byte === IN_COLUMN || byte === IN_REST) {
+      this.slots.push({ path, inRest: byte === IN_REST, at });
+      if (byte === IN_REST) this.#rest.push({ path, names });
+      return at + 1;
+    }
+    if (byte !== OPEN_BRACE || depth >= MAX_DEPTH) return -1;
+    if (bytes[at + 1] === CLOSE_BRACE) return at + 2;
+    const seen = new Set<string>();
+    for (let i = at; ; ) {
+      if (bytes[i + 1] !== QUOTE) return -1;
+      const start = i + 1;
+      i = scanner.text(bytes, start + 1);
+      if (i < 0 || bytes[i] !== COLON) return -1;
+      const name = String(JSON.parse(decoder.decode(bytes.subarray(start, i))));
+      if (seen.has(name)) return -1;
+      seen.add(name);
+      i = this.value(i + 1, [...path, name], depth + 1, [...names, bytes.subarray(start, i)]);
+      if (i < 0) return -1;
+      if (bytes[i] === CLOSE_BRACE) return i + 1;
+      if (bytes[i] !== COMMA) return -1;
+    }
+  }
+
+  restPieces(): Uint8Array[] {
+    if (this.#rest.length === 0) return [];
+    const pieces: Uint8Array[] = [];
+    let open: readonly Uint8Array[] = [];
+    for (const [index, { names }] of this.#rest.entries()) {
+      const text: Uint8Array[] = [];
+      // Names are views of the template: equal views are the same member.
+      let shared = 0;
+      const most = Math.min(open.length, names.length) - 1;
+      while (shared < most && open[shared]?.byteOffset === names[shared]?.byteOffset) shared++;
+      for (let level = open.length - 1; level > shared; level--) text.push(CLOSE);
+      if (index > 0 && names.length > 0) text.push(SEPARATE);
+      for (let level = index === 0 ? 0 : shared; level < names.length; level++) {
+        if (index === 0 || level > shared) text.push(OPEN);
+        text.push(names[level] ?? OPEN, ASSIGN);
+      }
+      pieces.push(Buffer.concat(text));
+      open = names;
+    }
+    pieces.push(Buffer.concat(open.map(() => CLOSE)));
+    return pieces;
+  }
+}
+
+const OPEN = Uint8Array.of(OPEN_BRACE);
+const CLOSE = Uint8Array.of(CLOSE_BRACE);
+const SEPARATE = Uint8Array.of(COMMA);
+const ASSIGN = Uint8Array.of(COLON);
+
+/**
+ * Finds the values in the text of `rest`.
+ * @param ends receives the index after each value
+ * @returns whether the text is what the template says
+ */
+export function findRestValues(rest: Uint8Array, { restPieces }: Template, ends: Int32Array): boolean {
+  let at = 0;
+  for (let index = 0; index < restPieces.length - 1; index++) {
+    at = scanner.end(rest, at + (restPieces[index]?.length ?? 0));
+    if (at < 0) return false;
+    ends[index] = at;
+  }
+  return at + (restPieces.at(-1)?.length ?? 0) === rest.length;
+}

@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { zstdDecompressSync } from "node:zlib";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import fc from "fast-check";
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bytesOf, encode, line, open, valuesIn } from "./support.ts";
+
+/** Two readers that share no code with the service judge what its encoder writes: hyparquet and DuckDB. */
+
+const folder = mkdtempSync(path.join(tmpdir(), "segments-"));
+let instance: DuckDBInstance;
+let duck: DuckDBConnection;
+
+beforeAll(async () => {
+  instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  duck = await instance.connect();
+});
+afterAll(() => {
+  duck.closeSync();
+  instance.closeSync();
+  rmSync(folder, { recursive: true });
+});
+
+let files = 0;
+
+/** Writes a file for DuckDB. @returns its name as SQL */
+function stored(bytes: Uint8Array): string {
+  const file = path.join(folder, `${files++}.parquet`);
+  writeFileSync(file, bytes);
+  return `'${file}'`;
+}
+
+/** All rows as JavaScript values, times as epoch milliseconds. */
+async function inDuckDB(sql: string): Promise<Record<string, unknown>[]> {
+  const read = await duck.runAndReadAll(sql);
+  return read
+    .getRowObjectsJS()
+    .map((row) => Object.fromEntries(Object.entries(row).map(([key, own]) => [key, plain(own)])));
+}
+
+async function inHyparquet(bytes: Uint8Array): Promise<Record<string, unknown>[]> {
+  const file = new Uint8Array(bytes).buffer;
+  const compressors = { ZSTD: (input: Uint8Array) => zstdDecompressSync(input) };
+  const rows = await parquetReadObjects({ file, compressors });
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, own]) => [key, plain(own)])));
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Date) return value.getTime();
+  // Both zeros are one number in SQL.
+  return value === 0 ? 0 : value;
+}
+
+function inReader(bytes: Uint8Array): Record<string, unknown>[] {
+  const { columns, properties } = open(bytes).reader;
+  const byName = columns.map(({ name }) => [name, valuesIn(bytes, name)] as const);
+  return Array.from({ length: properties.count }, (_, row) =>
+    Object.fromEntries(byName.map(([name, values]) => [name, plain(values[row])])),
+  );
+}
+
+const scalar = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 30 }),
+  fc.integer(),
+  fc.maxSafeInteger(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constantFrom("same", 7, 1.5),
+);
+const data = fc.dictionary(
+  fc.constantFrom("status", "ms", "ok", "user", "a.b", "tags", "b c"),
+  fc.oneof(
+    { weight: 6, arbitrary: scalar },
+    { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) },
+    {
+      weight: 1,
+      arbitrary: fc.dictionary(fc.constantFrom("id", "plan"), scalar),
+    },
+  ),
+);
+const entries = fc.array(
+  fc.tuple(fc.option(data, { nil: undefined }), fc.option(fc.string({ unit: "grapheme" }), { nil: undefined })),
+  { minLength: 1, maxLength: 60 },
+);
+
+describe("hyparquet and DuckDB", () => {
+  test("read the values that the reader reads, from any entries", async () => {
+    await fc.assert(
+      fc.asyncProperty(entries, fc.integer({ min: 5, max: 80 }), async (made, groupRows) => {
+        const lines = made.map(([own, session], at) => line(own, { ...(session !== undefined && { session }) }, at));
+        const bytes = bytesOf(encode(lines, { groupRows }));
+        const expected = inReader(bytes);
+        expect(await inHyparquet(bytes)).toEqual(expected);
+        expect(await inDuckDB(`SELECT * FROM ${stored(bytes)}`)).toEqual(expected);
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+
+  test("add up what the entries hold, over row groups, dictionaries, differences and fractions", async () => {
+    const lines = Array.from({ length: 12_000 }, (_, at) =>
+      line(
+        {
+          ms: at % 400,
+          ratio: at / 7,
+          id: (at * 7919) % 1_000_003,
+          route: `/r/${at % 9}`,
+          ok: at % 3 === 0,
+          ...(at % 11 === 0 && { rare: at }),
+        },
+        { traceId: `${at}`.padStart(32, "0"), session: `ses_${at * 7919}`, level: at % 6 === 0 ? "error" : "info" },
+        at,
+      ),
+    );
+    const bytes = bytesOf(encode(lines, { perBatch: 50, groupRows: 5000 }));
+    const sums = await inDuckDB(
+      `SELECT count(*) n, sum("data.ms") ms, sum("data.ratio") ratio, sum("data.id") id, count(DISTINCT session) sessions,
+        count(DISTINCT "data.route") routes, count("data.rare") rare, count(*) FILTER ("data.ok") ok, max(seq) last_seq,
+        max(trace_id) trace, count(DISTINCT commit) commits FROM ${stored(bytes)} WHERE level = 'error' OR "data.ms" >= 0`,
+    );
+    const parsed = lines.map((own) => JSON.parse(own).data);
+    const sum = (name: string) => parsed.reduce((total, own) => total + own[name], 0);
+    expect(sums).toEqual([
+      {
+        n: 12_000,
+        ms: sum("ms"),
+        ratio: expect.closeTo(sum("ratio"), 3),
+        id: sum("id"),
+        sessions: 12_000,
+        routes: 9,
+        rare: parsed.filter((own) => own.rare !== undefined).length,
+        ok: parsed.filter((own) => own.ok).length,
+        last_seq: 12_000,
+        trace: "11999".padStart(32, "0"),
+        commits: 240,
+      },
+    ]);
+    expect(await inHyparquet(bytes)).toEqual(inReader(bytes));
+    // Row groups are skipped by their statistics.
+    const few = await inDuckDB(
+      `SELECT count(*) n FROM ${stored(bytes)} WHERE seq BETWEEN 100 AND 199 AND level <= 'error'`,
+    );
+    expect(few).toEqual([{ n: lines.slice(99, 199).filter((own) => own.includes('"error"')).length }]);
+  });
+
+  test("read strings of one megabyte, control characters and 20,000 values in an entry", async () => {
+    const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, at]));
+    const lines = [
+      line({ text: "x".repeat(1_000_000) }),
+      line({ text: "\u0000\u001f\u007f\u2028😀" }, {}, 1),
+      line(wide, {}, 2),
+    ];
+    const bytes = bytesOf(encode(lines));
+    const rows = await inDuckDB(`SELECT * FROM ${stored(bytes)}`);
+    expect(rows.map((row) => String(row["data.text"]).length)).toEqual([1_000_000, 6, 4]);
+    expect(rows).toEqual(inReader(bytes));
+    expect(await inHyparquet(bytes)).toEqual(rows);
+  });
+
+  test("find project, range, count and SHA-256 in the metadata", async () => {
+    const file = encode([line({ a: 1 }), line({ a: 2 }, {}, 1)]);
+    const { key_value_metadata: pairs = [] } = parquetMetadata(new Uint8Array(bytesOf(file)).buffer);
+    expect(Object.fromEntries(pairs.map(({ key, value }) => [key, value]))).toEqual({
+      "taffrail.format": "1",
+      "taffrail.encoder": "1",
+      "taffrail.project": "proj_000000000001",
+      "taffrail.firstSeq": "1",
+      "taffrail.lastSeq": "2",
+      "taffrail.count": "2",
+      "taffrail.sha256": file.linesSha256,
+      "taffrail.columns": '[["integer","a"]]',
+    });
+    const schema = await inDuckDB(`DESCRIBE SELECT * FROM ${stored(bytesOf(file))}`);
+    expect(schema.map(({ column_name, column_type }) => `${column_name} ${column_type}`)).toEqual([
+      "seq BIGINT",
+      "commit BIGINT",
+      "timestamp TIMESTAMP WITH TIME ZONE",
+      "received_at TIMESTAMP WITH TIME ZONE",
+      ...["level", "category", "type", "message", "session", "trace_id", "span_id", "pattern"].map(
+        (name) => `${name} VARCHAR`,
+      ),
+      "data.a BIGINT",
+      "shape VARCHAR",
+      "rest VARCHAR",
+    ]);
+  });
+});
