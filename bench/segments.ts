@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
+import { releaseColumn } from "../src/logs/segments/decode/column-values.ts";
 import { LineRestorer } from "../src/logs/segments/decode/line-restorer.ts";
 import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
 import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
@@ -103,6 +104,8 @@ function countByHour(): number {
       const hour = Math.floor(((times.values[row] ?? 0) - START) / HOUR_MS);
       counts[hour] = (counts[hour] ?? 0) + 1;
     }
+    releaseColumn(times);
+    releaseColumn(durations);
   }
   return counts.reduce((total, count) => total + count, 0);
 }
@@ -114,8 +117,11 @@ function countSubstring(): number {
     const column = reader.texts(group, route, chunk(group, route));
     if (column.kind !== "indexedTexts") throw new Error("The column has no dictionary.");
     const { dictionary, indices } = column;
-    const matches = Uint8Array.from({ length: dictionary.length }, (_, at) => Number(dictionary.at(at).includes("orders")));
+    const matches = Uint8Array.from({ length: dictionary.length }, (_, at) =>
+      Number(dictionary.at(at).includes("orders")),
+    );
     for (let row = 0; row < indices.length; row++) found += matches[indices[row] ?? -1] ?? 0;
+    releaseColumn(column);
   }
   return found;
 }
@@ -128,6 +134,7 @@ function countInMessages(text: string): number {
     if (column.kind !== "texts") throw new Error("The column has a dictionary.");
     const all = Buffer.from(column.texts.bytes.buffer, column.texts.bytes.byteOffset, column.texts.bytes.length);
     for (let at = all.indexOf(text); at >= 0; at = all.indexOf(text, at + 1)) found++;
+    releaseColumn(column);
   }
   return found;
 }
@@ -154,7 +161,9 @@ function restoreSome(): number {
 function report(name: string, work: () => number): void {
   const { us, result } = best(work);
   const ms = (us / 1000) * (TRIAL_ENTRIES / entries);
-  console.log(`${name.padEnd(48)} ${ms.toFixed(0).padStart(6)} ms ${((us * 1000) / entries).toFixed(1).padStart(8)} ns an entry (${result})`);
+  console.log(
+    `${name.padEnd(48)} ${ms.toFixed(0).padStart(6)} ms ${((us * 1000) / entries).toFixed(1).padStart(8)} ns an entry (${result})`,
+  );
 }
 
 function best<T>(work: () => T): { us: number; result: T } {

@@ -35,6 +35,8 @@ export interface Slot {
 export interface Template {
   bytes: Uint8Array;
   slots: readonly Slot[];
+  /** Paths of the objects that it describes, `data` itself first. */
+  objects: readonly (readonly string[])[];
   /** Texts of `rest` before, between and after the values with `*`. Empty without such values. */
   restPieces: readonly Uint8Array[];
 }
@@ -44,7 +46,7 @@ export function parseTemplate(bytes: Uint8Array): Template | null {
   const parser = new Parser(bytes);
   const end = parser.value(0, [], 0);
   if (end !== bytes.length) return null;
-  return { bytes, slots: parser.slots, restPieces: parser.restPieces() };
+  return { bytes, slots: parser.slots, objects: parser.objects, restPieces: parser.restPieces() };
 }
 
 const decoder = new TextDecoder();
@@ -52,6 +54,7 @@ const scanner = new ValueScanner();
 
 class Parser {
   readonly slots: Slot[] = [];
+  readonly objects: (readonly string[])[] = [];
   readonly #bytes: Uint8Array;
   /** Open objects of `rest` at each of its values, and the names before the value. */
   readonly #rest: { path: readonly string[]; names: readonly Uint8Array[] }[] = [];
@@ -70,6 +73,7 @@ class Parser {
       return at + 1;
     }
     if (byte !== OPEN_BRACE || depth >= MAX_DEPTH) return -1;
+    this.objects.push(path);
     if (bytes[at + 1] === CLOSE_BRACE) return at + 2;
     const seen = new Set<string>();
     for (let i = at; ; ) {
@@ -129,4 +133,24 @@ export function findRestValues(rest: Uint8Array, { restPieces }: Template, ends:
     ends[index] = at;
   }
   return at + (restPieces.at(-1)?.length ?? 0) === rest.length;
+}
+
+/**
+ * Where the value of a path is, in lines of one template. `column`: in a column of the path, or null if none has it.
+ * `rest`: in `rest`, if the line has it. `object`: the value is an object. `absent`: the line does not have it.
+ */
+export type ValuePlace = "column" | "rest" | "object" | "absent";
+
+/** @param path names from `data` inwards, without indices of arrays */
+export function placeOf({ slots, objects }: Template, path: readonly string[]): ValuePlace {
+  for (const { path: own, inRest } of slots) {
+    // A mark at the beginning of the path may stand for an array or an object that the template does not describe.
+    if (inRest && isPrefix(own, path)) return "rest";
+    if (!inRest && own.length === path.length && isPrefix(own, path)) return "column";
+  }
+  return objects.some((own) => own.length === path.length && isPrefix(own, path)) ? "object" : "absent";
+}
+
+function isPrefix(shorter: readonly string[], path: readonly string[]): boolean {
+  return shorter.length <= path.length && shorter.every((name, index) => name === path[index]);
 }

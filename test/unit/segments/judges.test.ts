@@ -113,7 +113,7 @@ describe("hyparquet and DuckDB", () => {
           ok: at % 3 === 0,
           ...(at % 11 === 0 && { rare: at }),
         },
-        { traceId: `${at}`.padStart(32, "0"), session: `ses_${at * 7919}`, level: at % 6 === 0 ? "error" : "info" },
+        { session: `ses_${at * 7919}`, traceId: `${at}`.padStart(32, "0"), level: at % 6 === 0 ? "error" : "info" },
         at,
       ),
     );

@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+
 /** Decoded columns: typed arrays, one element a row. */
 
 /** Strings in one buffer. String `i` lies from `offsets[i]` to `offsets[i + 1]`. UTF-8. */
@@ -68,3 +70,27 @@ export interface Booleans {
 export type TextColumn = PlainTexts | IndexedTexts;
 export type NumberColumn = PlainNumbers | IndexedNumbers;
 export type ColumnValues = TextColumn | NumberColumn | Booleans;
+
+/** Frees the memory of a column immediately. Neither the column nor views of it may be used afterwards. */
+export function releaseColumn(column: ColumnValues): void {
+  switch (column.kind) {
+    case "texts":
+      detachBuffer(column.texts.bytes);
+      detachBuffer(bytesOf(column.texts.offsets));
+      if (column.validity !== null) detachBuffer(column.validity);
+      return;
+    case "numbers":
+      detachBuffer(bytesOf(column.values));
+      if (column.validity !== null) detachBuffer(column.validity);
+      return;
+    case "booleans":
+      detachBuffer(bytesOf(column.values));
+      return;
+    default:
+      detachBuffer(bytesOf(column.indices));
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

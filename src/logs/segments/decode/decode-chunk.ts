@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { decodeRuns } from "../parquet/bits.ts";
 import { type ChunkMeta, ENCODING, type SchemaColumn, TYPE } from "../parquet/metadata.ts";
 import { decompressPage } from "../parquet/page-codec.ts";
@@ -48,6 +49,7 @@ export function decodeChunk(
 class ChunkDecoder {
   readonly #column: SchemaColumn;
   readonly #rows: number;
+  readonly #nulls: number;
   readonly #chosen: RowChoice;
   /** Index in `#chosen` of the first row that no page has reached. */
   #nextChosen = 0;
@@ -61,10 +63,12 @@ class ChunkDecoder {
   constructor(column: SchemaColumn, { values, nulls, rawBytes, type }: ChunkMeta, chosen: RowChoice) {
     this.#column = column;
     this.#rows = values;
+    this.#nulls = nulls;
     this.#chosen = chosen;
     this.#rawBytes = rawBytes;
-    this.#sink = type === TYPE.bytes ? new TextSink(values) : new NumberSink(values, type);
-    this.#levels = new Int32Array(column.isRequired ? 0 : Math.min(values, MAX_PAGE_ROWS));
+    const hasAll = nulls === 0 && chosen === null;
+    this.#sink = type === TYPE.bytes ? new TextSink(values, hasAll) : new NumberSink(values, hasAll, type);
+    this.#levels = new Int32Array( nulls === 0 ? 0 : Math.min(values, MAX_PAGE_ROWS));
     if (nulls > 0 || chosen !== null) this.#validity = new Uint8Array(values);
   }
 
@@ -78,11 +82,13 @@ class ChunkDecoder {
     };
     if (kind === PAGE.dictionary) {
       if (this.#row > 0 || encoding !== ENCODING.plain) throw new MalformedFile("A dictionary is in the wrong place.");
-      this.#sink.dictionary(open(), values);
+      const raw = open();
+      this.#sink.dictionary(raw, values);
+      detachBuffer(raw);
       return;
     }
     if (values > MAX_PAGE_ROWS || this.#row + values > this.#rows) throw new MalformedFile("A page has too many rows.");
-    if (this.#isChosen(values)) this.#readPage(open(), values, header);
+    if (this.#nulls < this.#rows && this.#isChosen(values)) this.#readPage(open(), values, header);
     else this.#sink.skip(this.#row, values);
     this.#row += values;
   }
@@ -109,17 +115,23 @@ class ChunkDecoder {
       const length = new DataView(raw.buffer, raw.byteOffset, LEVELS_LENGTH_BYTES).getUint32(0, true);
       at = LEVELS_LENGTH_BYTES + length;
       if (at > raw.length) throw new MalformedFile("A page is incomplete.");
-      decodeRuns(raw.subarray(0, at), LEVELS_LENGTH_BYTES, 1, this.#levels, 0, rows);
-      present = 0;
-      for (let row = 0; row < rows; row++) present += this.#levels[row] ?? 0;
+      if (this.#nulls > 0) present = this.#readLevels(raw.subarray(0, at), rows);
       if (present < rows) levels = this.#levels;
     }
     this.#mark(levels, rows);
-    this.#sink.read(raw, at, encoding, { row: this.#row, rows, present, levels });
+    const isKept = this.#sink.read(raw, at, encoding, { row: this.#row, rows, present, levels });
+    if (!isKept) detachBuffer(raw);
+  }
+
+  /** @returns how many of the rows have a value */
+  #readLevels(bytes: Uint8Array, rows: number): number {
+    decodeRuns(bytes, LEVELS_LENGTH_BYTES, 1, this.#levels, 0, rows);
+    let present = 0;
+    for (let row = 0; row < rows; row++) present += this.#levels[row] ?? 0;
+    return present;
   }
 
   #mark(levels: Int32Array | null, rows: number): void {
-    if (levels !== null && this.#validity === null) throw new MalformedFile("A column has other nulls.");
     const validity = this.#validity;
     if (validity === null) return;
     if (levels === null) validity.fill(1, this.#row, this.#row + rows);

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { decodeRuns } from "../parquet/bits.ts";
 import { decodeDelta } from "../parquet/delta.ts";
 import { ENCODING, type Encoding, type PhysicalType, TYPE } from "../parquet/metadata.ts";
@@ -16,8 +17,12 @@ export interface PageRows {
 export interface Sink {
   /** @throws MalformedFile */
   dictionary(raw: Uint8Array, count: number): void;
-  /** Reads the values of a page from `at` to the end. @throws MalformedFile */
-  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): void;
+  /**
+   * Reads the values of a page from `at` to the end.
+   * @returns whether the sink still needs the bytes of the page
+   * @throws MalformedFile
+   */
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean;
   skip(row: number, rows: number): void;
   finish(validity: RowValidity): ColumnValues;
 }
@@ -29,8 +34,10 @@ const MOST_DICTIONARY = 65_536;
 class Indices {
   readonly byRow: Int32Array;
 
-  constructor(rows: number) {
-    this.byRow = new Int32Array(rows).fill(-1);
+  /** @param hasAll whether each row will get an index */
+  constructor(rows: number, hasAll: boolean) {
+    this.byRow = new Int32Array(rows);
+    if (!hasAll) this.byRow.fill(-1);
   }
 
   /** @param size of the dictionary */
@@ -63,13 +70,15 @@ function spread(
 export class NumberSink implements Sink {
   readonly #type: PhysicalType;
   readonly #rows: number;
+  readonly #hasAll: boolean;
   #values: Float64Array | null = null;
   #dictionary: Float64Array | null = null;
   #indices: Indices | null = null;
 
-  constructor(rows: number, type: PhysicalType) {
+  constructor(rows: number, hasAll: boolean, type: PhysicalType) {
     this.#type = type;
     this.#rows = rows;
+    this.#hasAll = hasAll;
   }
 
   dictionary(raw: Uint8Array, count: number): void {
@@ -78,25 +87,26 @@ export class NumberSink implements Sink {
     }
     this.#dictionary = new Float64Array(count);
     this.#readPlain(raw, 0, this.#dictionary, 0, count);
-    this.#indices = new Indices(this.#rows);
+    this.#indices = new Indices(this.#rows, this.#hasAll);
   }
 
-  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): void {
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
     const { row, rows, present, levels } = page;
     if (this.#indices !== null && this.#dictionary !== null) {
       if (encoding !== ENCODING.dictionary && present > 0) throw new MalformedFile("A page has another encoding.");
       this.#indices.read(raw, at, this.#dictionary.length, page);
-      return;
+      return false;
     }
     this.#values ??= new Float64Array(this.#rows);
     const values = this.#values;
-    if (present === 0) return;
+    if (present === 0) return false;
     if (this.#type === TYPE.boolean) readBits(raw, at, values, row, present);
     else if (encoding === ENCODING.delta && this.#type === TYPE.int64) decodeDelta(raw, at, values, row, present);
     else if (encoding === ENCODING.split && this.#type === TYPE.double) readSplit(raw, at, values, row, present);
     else if (encoding === ENCODING.plain) this.#readPlain(raw, at, values, row, present);
     else throw new MalformedFile("A page has another encoding.");
     if (levels !== null) spread(values, row, rows, present, levels, 0);
+    return false;
   }
 
   skip(): void {
@@ -143,16 +153,18 @@ function readSplit(raw: Uint8Array, at: number, out: Float64Array, from: number,
 
 export class TextSink implements Sink {
   readonly #rows: number;
+  readonly #hasAll: boolean;
   #dictionary: Texts | null = null;
   #indices: Indices | null = null;
-  /** Strings of the pages so far, and their ends by row. */
-  #parts: Uint8Array[] = [];
+  /** Strings of the pages so far, and the buffer that has them. */
+  #parts: { text: Uint8Array; owner: Uint8Array }[] = [];
   #bytes = 0;
   #offsets: Int32Array | null = null;
   #lengths = new Int32Array(0);
 
-  constructor(rows: number) {
+  constructor(rows: number, hasAll: boolean) {
     this.#rows = rows;
+    this.#hasAll = hasAll;
   }
 
   dictionary(raw: Uint8Array, count: number): void {
@@ -171,15 +183,15 @@ export class TextSink implements Sink {
       at += length;
     }
     this.#dictionary = new Texts(bytes, offsets);
-    this.#indices = new Indices(this.#rows);
+    this.#indices = new Indices(this.#rows, this.#hasAll);
   }
 
-  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): void {
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
     const { row, rows, present, levels } = page;
     if (this.#indices !== null && this.#dictionary !== null) {
       if (encoding !== ENCODING.dictionary && present > 0) throw new MalformedFile("A page has another encoding.");
       this.#indices.read(raw, at, this.#dictionary.length, page);
-      return;
+      return false;
     }
     if (this.#lengths.length < rows) this.#lengths = new Int32Array(rows);
     const lengths = this.#lengths;
@@ -197,8 +209,11 @@ export class TextSink implements Sink {
     }
     if (end > MOST_COLUMN_BYTES) throw new MalformedFile("A column is too large.");
     if (end - this.#bytes !== text.length) throw new MalformedFile("A page has another length.");
-    this.#parts.push(text);
     this.#bytes = end;
+    if (present === 0) return false;
+    const isView = text.buffer === raw.buffer;
+    this.#parts.push({ text, owner: isView ? raw : text });
+    return isView;
   }
 
   skip(row: number, rows: number): void {
@@ -211,9 +226,21 @@ export class TextSink implements Sink {
     if (this.#indices !== null && this.#dictionary !== null) {
       return { kind: "indexedTexts", dictionary: this.#dictionary, indices: this.#indices.byRow };
     }
-    const [only = new Uint8Array(), ...others] = this.#parts;
-    const bytes = others.length === 0 ? only : Buffer.concat(this.#parts);
-    return { kind: "texts", texts: new Texts(bytes, this.#offsets ?? new Int32Array(this.#rows + 1)), validity };
+    const offsets = this.#offsets ?? new Int32Array(this.#rows + 1);
+    return { kind: "texts", texts: new Texts(this.#joined(), offsets), validity };
+  }
+
+  #joined(): Uint8Array {
+    const [first] = this.#parts;
+    if (first === undefined || this.#parts.length === 1) return first?.text ?? NOTHING;
+    const all = new Uint8Array(this.#bytes);
+    let at = 0;
+    for (const { text, owner } of this.#parts) {
+      all.set(text, at);
+      at += text.length;
+      detachBuffer(owner);
+    }
+    return all;
   }
 }
 

@@ -55,6 +55,8 @@ export interface EncodeOptions {
    */
   columns: readonly DataColumn[] | null;
   groupRows: number;
+  /** Bytes of lines at which a row group ends; see `GROUP_BYTES`. */
+  groupBytes: number;
 }
 
 /**
@@ -67,7 +69,7 @@ export interface EncodeOptions {
 export function* encodeSegment(
   projectId: string,
   lines: Iterable<readonly SourceLine[]>,
-  { columns: given = null, groupRows = GROUP_ROWS }: Partial<EncodeOptions> = {},
+  { columns: given = null, groupRows = GROUP_ROWS, groupBytes = GROUP_BYTES }: Partial<EncodeOptions> = {},
 ): Generator<Pause, SegmentFile> {
   const writer = new FileWriter();
   const counter = new EntryCounter();
@@ -93,7 +95,7 @@ export function* encodeSegment(
         sincePause = 0;
         yield null;
       }
-      if (group.rows >= groupRows || group.rawBytes >= GROUP_BYTES) yield* close();
+      if (group.rows >= groupRows || group.rawBytes >= groupBytes) yield* close();
     }
   }
   yield* close();

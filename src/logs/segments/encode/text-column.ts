@@ -64,14 +64,15 @@ export function writeIndices(
     writer.dictionary(size, dictionary.textBytes + 4 * size, (out, at) => writeStrings(dictionary, out, at));
   }
   writeIndexPages(writer, rows, validity, indices, size);
-  let [min, max]: (Uint8Array | null)[] = [null, null];
+  let min: Uint8Array | null = null;
+  let max: Uint8Array | null = null;
   for (let index = 0; index < size; index++) {
     const text = dictionary.at(index);
     if (text.length > STATISTIC_BYTES) return { writer, min: null, max: null };
     if (min === null || Buffer.compare(text, min) < 0) min = text;
     if (max === null || Buffer.compare(text, max) > 0) max = text;
   }
-  return { writer, min: min ?? null, max: max ?? null };
+  return { writer, min, max };
 }
 
 function writeStrings(dictionary: TextDictionary, out: Uint8Array, from: number): number {

@@ -16,6 +16,8 @@ import { MalformedFile } from "./thrift.ts";
 const LEVEL = 1;
 /** A window no larger than the input saves most of the setup of a small page. */
 const OPTIONS = [15, 17].map((windowLog) => ({
+  // Compressed output is one chunk.
+  chunkSize: 2 ** windowLog,
   params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_windowLog]: windowLog },
 }));
 const SMALL_BYTES = 1 << 15;
@@ -119,7 +121,8 @@ function singleStoredBlock(frame: Uint8Array): Uint8Array | null {
 
 function decompress(frame: Uint8Array, rawBytes: number): Uint8Array {
   try {
-    return zstdDecompressSync(frame, { maxOutputLength: rawBytes + DECODE_SLACK });
+    // The output is one chunk, where the default is chunks of 16 KiB.
+    return zstdDecompressSync(frame, { maxOutputLength: rawBytes + DECODE_SLACK, chunkSize: rawBytes + 64 });
   } catch (error) {
     throw new MalformedFile("A page cannot be decompressed.", { cause: error });
   }
