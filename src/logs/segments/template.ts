@@ -1,3 +1,4 @@
+import { pathKey } from "./columns.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
 /**
@@ -27,6 +28,8 @@ const MAX_DEPTH = 40;
 export interface Slot {
   /** Names from `data` inwards. Empty if the mark is the whole of `data`. */
   path: readonly string[];
+  /** Equal for equal paths only; see `pathKey`. */
+  key: string;
   inRest: boolean;
   /** Index of the mark in the template. */
   at: number;
@@ -68,7 +71,7 @@ class Parser {
     const bytes = this.#bytes;
     const byte = bytes[at];
     if (byte === IN_COLUMN || byte === IN_REST) {
-      this.slots.push({ path, inRest: byte === IN_REST, at });
+      this.slots.push({ path, key: pathKey(path), inRest: byte === IN_REST, at });
       if (byte === IN_REST) this.#rest.push({ path, names });
       return at + 1;
     }

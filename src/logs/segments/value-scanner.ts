@@ -157,7 +157,6 @@ export class ValueScanner {
  * @param kind `KIND.integer` or `KIND.number`
  */
 export function numberAt(bytes: Uint8Array, start: number, end: number): number {
-  // A sign, a point and 15 digits, or a sign and 16 digits.
   if (end - start > MOST_DIGITS + 2) return Number(latin1(bytes, start, end));
   const isNegative = bytes[start] === MINUS;
   let value = 0;
@@ -168,6 +167,7 @@ export function numberAt(bytes: Uint8Array, start: number, end: number): number 
     else if (byte < ZERO || byte > NINE) return Number(latin1(bytes, start, end));
     else value = value * 10 + (byte - ZERO);
   }
+  if (value > Number.MAX_SAFE_INTEGER) return Number(latin1(bytes, start, end));
   // Both are exact, up to 2 ** 53 and 10 ** 22, so the quotient is the nearest double.
   if (fraction > 0) value /= POWERS[fraction] ?? 1;
   return isNegative && value > 0 ? -value : value;

@@ -68,7 +68,7 @@ class ChunkDecoder {
     this.#rawBytes = rawBytes;
     const hasAll = nulls === 0 && chosen === null;
     this.#sink = type === TYPE.bytes ? new TextSink(values, hasAll) : new NumberSink(values, hasAll, type);
-    this.#levels = new Int32Array( nulls === 0 ? 0 : Math.min(values, MAX_PAGE_ROWS));
+    this.#levels = new Int32Array(nulls === 0 ? 0 : Math.min(values, MAX_PAGE_ROWS));
     if (nulls > 0 || chosen !== null) this.#validity = new Uint8Array(values);
   }
 

@@ -1,4 +1,4 @@
-import { LEADING_COLUMNS } from "../columns.ts";
+import { LEADING_COLUMNS, pathKey } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
@@ -67,7 +67,7 @@ export class LineRestorer {
     this.#timestamps = reader.numbers(group, TIMESTAMP_COLUMN, source(group, TIMESTAMP_COLUMN), chosen);
     this.#members = HEADS.map((_, member) => texts(LEVEL_COLUMN + member));
     const { columns } = reader.properties;
-    this.#paths = columns.map(({ path }) => JSON.stringify(path));
+    this.#paths = columns.map(({ path }) => pathKey(path));
     this.#data = columns.map((_, index) => {
       const column = FIRST_DATA_COLUMN + index;
       return reader.decode(group, column, source(group, column), chosen);
@@ -158,11 +158,10 @@ export class LineRestorer {
     const template = parseTemplate(bytes);
     if (template === null || template.slots.length > this.#ends.length) throw new MalformedFile("A shape is damaged.");
     let from = 0;
-    const places = template.slots.map(({ path, inRest, at }): Place => {
+    const places = template.slots.map(({ key, inRest, at }): Place => {
       const before = bytes.subarray(from, at);
       from = at + 1;
       if (inRest) return { before, columns: null };
-      const key = JSON.stringify(path);
       return { before, columns: this.#data.filter((_, index) => this.#paths[index] === key) };
     });
     return { template, places, after: bytes.subarray(from) };

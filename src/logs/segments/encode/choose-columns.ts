@@ -47,7 +47,7 @@ export function mergeColumns(files: readonly ColumnCounts[]): DataColumn[] {
   for (const { count, columns } of files) {
     rows += count;
     for (const { column, values } of columns) {
-      const { counts } = countsAt(paths, column.path);
+      const { counts } = countsAt(paths, column.path, pathKey(column.path));
       const index = COUNTED_TYPES.indexOf(column.type);
       counts[index] = (counts[index] ?? 0) + values;
     }
@@ -80,10 +80,10 @@ function compare(a: string, b: string): number {
 function countPaths(shapes: readonly LineShape[]): Map<string, PathCounts> {
   const paths = new Map<string, PathCounts>();
   for (const { data, counts } of shapes) {
-    for (const [slot, { path }] of data.entries()) {
+    for (const [slot, { path, key }] of data.entries()) {
       // A mark for all of `data` is no member.
       if (path.length === 0) continue;
-      const found = countsAt(paths, path);
+      const found = countsAt(paths, path, key);
       for (let index = 0; index < VALUE_CLASSES; index++) {
         found.counts[index] = (found.counts[index] ?? 0) + (counts[slot * VALUE_CLASSES + index] ?? 0);
       }
@@ -92,8 +92,7 @@ function countPaths(shapes: readonly LineShape[]): Map<string, PathCounts> {
   return paths;
 }
 
-function countsAt(paths: Map<string, PathCounts>, path: readonly string[]): PathCounts {
-  const key = pathKey(path);
+function countsAt(paths: Map<string, PathCounts>, path: readonly string[], key: string): PathCounts {
   const known = paths.get(key);
   if (known !== undefined) return known;
   const added = { path, counts: new Array<number>(VALUE_CLASSES).fill(0) };

@@ -1,5 +1,4 @@
-import type { DataColumn, DataType } from "../columns.ts";
-import { FIRST_MEMBER_COLUMN } from "../columns.ts";
+import { type DataColumn, type DataType, FIRST_MEMBER_COLUMN, pathKey } from "../columns.ts";
 import type { Validity } from "../parquet/chunk-writer.ts";
 import { KIND, numberAt } from "../value-scanner.ts";
 import type { NumberValues } from "./number-column.ts";
@@ -55,15 +54,12 @@ class SlotFinder {
 }
 
 function dataFinder(group: RowGroup, { path, type }: DataColumn): SlotFinder {
+  const key = pathKey(path);
   const slots = group.splitter.shapes.map(({ data, firstData }) => {
-    const slot = data.findIndex((known) => isSamePath(known.path, path));
+    const slot = data.findIndex((known) => known.key === key);
     return slot < 0 ? -1 : firstData + slot;
   });
   return new SlotFinder(group, Int32Array.from(slots), KINDS[type]);
-}
-
-function isSamePath(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
 const encoder = new TextEncoder();

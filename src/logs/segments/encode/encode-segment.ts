@@ -45,8 +45,9 @@ export interface SegmentFile {
 export const GROUP_ROWS = 25_000;
 /** Bytes of lines at which a row group ends. Its lines are in memory until it is encoded. */
 export const GROUP_BYTES = 8 * 1024 * 1024;
-/** Lines split between two pauses. */
+/** Lines, and bytes of lines, that are split between two pauses. */
 const PAUSE_LINES = 2048;
+const PAUSE_BYTES = 1024 * 1024;
 
 export interface EncodeOptions {
   /**
@@ -77,7 +78,8 @@ export function* encodeSegment(
   const hash = createHash("sha256");
   let columns = given;
   let group = new RowGroup();
-  let sincePause = 0;
+  let pausedAt = 0;
+  let pausedBytes = 0;
   function* close(): Generator<Pause, void> {
     if (group.rows === 0) return;
     columns ??= chooseColumns(group.splitter.shapes, group.rows);
@@ -91,8 +93,9 @@ export function* encodeSegment(
       group.add(line);
       range.add(line);
       counter.add(group);
-      if (++sincePause === PAUSE_LINES) {
-        sincePause = 0;
+      if (range.count - pausedAt >= PAUSE_LINES || range.rawBytes - pausedBytes >= PAUSE_BYTES) {
+        pausedAt = range.count;
+        pausedBytes = range.rawBytes;
         yield null;
       }
       if (group.rows >= groupRows || group.rawBytes >= groupBytes) yield* close();
@@ -137,20 +140,22 @@ function hashLines(hash: Hash, lines: readonly SourceLine[]): void {
 
 class FileWriter {
   readonly #parts: Uint8Array[] = [MAGIC];
+  readonly #hash = createHash("sha256").update(MAGIC);
   readonly groups: RowGroupMeta[] = [];
   size = MAGIC.length;
 
   add({ parts, meta, bytes }: { parts: Uint8Array[]; meta: RowGroupMeta; bytes: number }): void {
-    for (const part of parts) this.#parts.push(part);
+    for (const part of parts) {
+      this.#parts.push(part);
+      this.#hash.update(part);
+    }
     this.groups.push(meta);
     this.size += bytes;
   }
 
   finish(footer: Uint8Array): { parts: Uint8Array[]; size: number; sha256: string } {
-    const parts = [...this.#parts, footer];
-    const hash = createHash("sha256");
-    for (const part of parts) hash.update(part);
-    return { parts, size: this.size + footer.length, sha256: hash.digest("hex") };
+    const sha256 = this.#hash.update(footer).digest("hex");
+    return { parts: [...this.#parts, footer], size: this.size + footer.length, sha256 };
   }
 }
 

@@ -27,7 +27,7 @@ const MAX_SLOTS = 1024;
 const MAX_SHAPES = [1024, 512, 64];
 const DEPTHS = [32, 1, 0];
 /** Bytes of all shapes of a kind. */
-const MAX_SHAPE_BYTES = 256 * 1024;
+const MAX_SHAPE_BYTES = 128 * 1024;
 
 /** Classes of value that a column can hold, as counted by a shape. */
 export const VALUE_CLASSES = 4;

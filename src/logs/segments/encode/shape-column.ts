@@ -67,7 +67,7 @@ export class Variants {
       byPath.set(key, mask);
     }
     this.#shapes = group.splitter.shapes.map(({ data }) => ({
-      masks: Int32Array.from(data, ({ path }) => byPath.get(pathKey(path)) ?? 0),
+      masks: Int32Array.from(data, ({ key }) => byPath.get(key) ?? 0),
       inRest: new Uint8Array(data.length),
       last: WHOLE,
       byKey: new Map(),
