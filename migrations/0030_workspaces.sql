@@ -1,5 +1,4 @@
--- Rises with every directory change of a workspace, so that a delayed batch of changes writes nothing after a newer
--- one.
+-- The newest directory change of the object that has arrived. An older one that arrives later writes nothing.
 ALTER TABLE workspaces ADD COLUMN index_version INTEGER NOT NULL DEFAULT 0;
 
 -- For deleting a workspace with its memberships. A membership is inserted before the workspace adds the member, and

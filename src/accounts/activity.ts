@@ -11,15 +11,20 @@ export const MAX_ACTIVITY_ITEMS = 1000;
 /** One row per action, written in its transaction. `num` is the order and the only index. */
 export const ACTIVITY_SCHEMA = [
   `CREATE TABLE activity (
+     -- Row: a sign-in or a change of the account.
+     -- Written by: with the action; the newest 1,000 of 365 days.
+     -- The order.
      num INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,
      action TEXT NOT NULL,
-     -- The session it was done in, or that began or ended; null where there was none.
+     -- The session of the request, or the one that began or ended.
      session TEXT,
+     -- The client IP.
      address TEXT,
+     -- Of a sign-in and of a reused token.
      user_agent TEXT,
      request_id TEXT NOT NULL,
-     -- JSON: how it was signed in, which provider, how many sessions ended.
+     -- JSON: method, provider, number of ended sessions.
      details TEXT NOT NULL
    ) STRICT`,
 ] as const;

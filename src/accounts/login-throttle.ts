@@ -84,7 +84,9 @@ const ATTEMPT_MS = 10_000;
 
 export const LOGIN_THROTTLE_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS login_failures (
-     -- The /24 of an IPv4 address, the /64 of an IPv6 one, or \`device:<id>\`.
+     -- Row: an IP prefix or a device that failed to sign in.
+     -- Written by: failed logins; cleared by a success or a reset, swept an hour after the last.
+     -- The /24 of an IPv4 address, the /64 of an IPv6 address, or \`device:<id>\`.
      prefix TEXT PRIMARY KEY,
      failures INTEGER NOT NULL,
      last_at INTEGER NOT NULL,

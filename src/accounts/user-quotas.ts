@@ -12,14 +12,21 @@ export const INVITATIONS_A_DAY = 20;
 const ATTEMPT_MS = 300_000;
 
 export const USER_QUOTA_SCHEMA = [
-  // Invitations made in the last 24 hours.
   `CREATE TABLE made_invitations (
+     -- Row: an invitation by the user in the last 24 hours, in any workspace.
+     -- Written by: inviting; deleted immediately if the workspace refuses it, otherwise by the next invitation
+     -- after a day.
+     -- \`inv_...\`
      id TEXT PRIMARY KEY,
      made_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,
-  // Workspaces that the user is about to own, in the order of the attempts.
   `CREATE TABLE ownership_attempts (
+     -- Row: an attempt to own a workspace.
+     -- Written by: creating a workspace, becoming an owner; deleted when the attempt ends, or after five
+     -- minutes.
+     -- The order.
      num INTEGER PRIMARY KEY AUTOINCREMENT,
+     -- Of the attempt.
      id TEXT NOT NULL UNIQUE,
      workspace TEXT NOT NULL,
      begun_at INTEGER NOT NULL

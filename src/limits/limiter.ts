@@ -20,12 +20,20 @@ export const LIMITER_SCHEMA = [
   // A counter's row is written once, at its first admitted request. Its log is kept for the longest possible window, so
   // that a change of the configured window loses no counts and admits no request twice.
   `CREATE TABLE IF NOT EXISTS rate_counters (
+     -- Row: a limit counter.
      id INTEGER PRIMARY KEY,
+     -- \`key:<id>\` or \`user:<id>\`, followed by a rule's method and path for the counter of a rule, by
+     -- \`API_DEFAULT\` for the counter of the settings routes; \`ip:\` and a name with \`:\` in an address object;
+     -- \`sandbox-intake\` in the sandbox's object: stored bytes.
      identifier TEXT NOT NULL UNIQUE
    ) STRICT`,
   `CREATE TABLE IF NOT EXISTS rate_seconds (
+     -- Row: a counter's admitted units within one second, kept for an hour, the longest window.
+     -- \`id\` of the counter.
      counter INTEGER NOT NULL,
+     -- Since the epoch.
      second INTEGER NOT NULL,
+     -- Pairs of millisecond and units, LEB128.
      counts BLOB NOT NULL,
      PRIMARY KEY (counter, second)
    ) STRICT, WITHOUT ROWID`,

@@ -24,15 +24,21 @@ const MAX_ENQUEUED = 1000;
 
 export const VIOLATION_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS violations (
+     -- Row: refusals of one identifier under one rule within one minute, until they are in D1 and the minute is
+     -- over.
+     -- Since the epoch.
      minute INTEGER NOT NULL,
      identifier TEXT NOT NULL,
+     -- \`<method> <path>\`, \`default\` or the name of a preset.
      rule TEXT NOT NULL,
+     -- Limit of the last refusal.
      rate_limit INTEGER NOT NULL,
+     -- Window of the last refusal.
      window_seconds INTEGER NOT NULL,
      count INTEGER NOT NULL,
      first_at INTEGER NOT NULL,
      last_at INTEGER NOT NULL,
-     -- How many of \`count\` are known to be in D1.
+     -- How many of \`count\` D1 has confirmed.
      stored INTEGER NOT NULL DEFAULT 0,
      PRIMARY KEY (minute, identifier, rule)
    ) STRICT, WITHOUT ROWID`,

@@ -21,21 +21,27 @@ const RETRY: Backoff = { firstMs: 30_000, maxMs: 900_000 };
 
 export const PENDING_MAIL_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS promised_mails (
+     -- Row: a pending mail.
+     -- Written by: changes that cause a mail; deleted by the consumer.
+     -- \`mail_...\`
      id TEXT PRIMARY KEY,
      kind TEXT NOT NULL,
      address TEXT NOT NULL,
-     -- 32 random bytes that the link's token is derived from with the pepper; null for a mail without a link.
+     -- 32 random bytes that its token is derived from with the pepper; null for a mail without a link.
      seed BLOB,
-     -- JSON: what else its text needs, and requestId, the request that caused it.
+     -- JSON: further values of its text, and \`requestId\`, the request that caused it.
      details TEXT NOT NULL,
      expires_at INTEGER NOT NULL,
-     -- When the alarm hands it to the queue (again).
+     -- When the alarm enqueues it, again.
      next_at INTEGER NOT NULL,
+     -- How often it was enqueued.
      handed_over INTEGER NOT NULL DEFAULT 0,
-     -- A consumer is sending it until this instant.
+     -- Until then a consumer is sending it.
      claimed_until INTEGER NOT NULL DEFAULT 0
    ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE IF NOT EXISTS notices (
+     -- Row: the last notice of a kind.
+     -- Written by: notices.
      notice TEXT PRIMARY KEY,
      promised_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,

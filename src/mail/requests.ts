@@ -11,20 +11,26 @@ import type { MailKind, TokenMailKind } from "./mail.ts";
  */
 export const MAIL_REQUEST_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS mail_requests (
-     -- The id that the mail will have.
+     -- Row: a mail request that is not processed yet.
+     -- Written by: \`magic-link\`, \`forgot-password\`, \`verify-email/resend\`; deleted once the pending mail is
+     -- stored.
+     -- The id of the future mail.
      id TEXT PRIMARY KEY,
      kind TEXT NOT NULL CHECK (kind IN ('verify-email', 'magic-link', 'reset-password')),
      address TEXT NOT NULL,
      seed BLOB NOT NULL,
      next_at INTEGER NOT NULL,
      tries INTEGER NOT NULL DEFAULT 0,
-     -- From then on whoever asked has asked again.
+     -- 10 minutes later.
      expires_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
 /** Adds the id of the HTTP request; `null` in rows of older versions. */
-export const MAIL_REQUEST_CAUSE = ["ALTER TABLE mail_requests ADD COLUMN request_id TEXT"] as const;
+export const MAIL_REQUEST_CAUSE = [
+  `-- The HTTP request; null if an older version stored the row.
+ ALTER TABLE mail_requests ADD COLUMN request_id TEXT`,
+] as const;
 
 export interface MailRequest {
   id: string;

@@ -1,9 +1,10 @@
-/** The statements of each version of an object's tables, oldest first. Released statements are never edited. */
+/** The statements of each version of an object's tables, oldest first. Only comments of released statements are edited. */
 export type SchemaSteps = readonly (readonly string[])[];
 
-const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (
+export const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (
+  -- Row: exactly one.
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  -- How many of the steps have been taken.
+  -- How many steps of the object's schema have been applied.
   version INTEGER NOT NULL
 ) STRICT`;
 

@@ -78,10 +78,11 @@ export function openTicket(ticket: string): OpenedTicket | null {
 /** Table of tickets. Expired ones are deleted when the next ticket is inserted. */
 export const TICKET_SCHEMA = [
   `CREATE TABLE tail_tickets (
+     -- Row: a ticket for a tail that is valid, or has expired since the last ticket was created.
      -- Hex SHA-256 of the ticket.
      hash TEXT PRIMARY KEY,
      project INTEGER NOT NULL,
-     -- Who asked for it; see authority.ts.
+     -- \`k:\` and the key's hash, or \`u:\` with user and session.
      authority TEXT NOT NULL,
      expires_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,

@@ -21,22 +21,27 @@ const SWEEP_ROWS = 1000;
  */
 export const AUDIT_SCHEMA = [
   `CREATE TABLE audit (
+     -- Row: a change, or the first use of a session.
+     -- The order, never reused, because the newest row is never deleted.
      num INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,
-     -- A user id, or 'system'.
+     -- A user id, or \`system\`.
      actor TEXT NOT NULL,
      action TEXT NOT NULL,
      -- The id of what was changed.
      target TEXT NOT NULL,
-     -- The client address; null where no client is the cause.
+     -- The client IP.
      address TEXT,
+     -- Of the request or the alarm run.
      request_id TEXT NOT NULL,
-     -- JSON, what the change was about; null where there is nothing to say or too much.
+     -- JSON of at most 1,024 bytes.
      before TEXT,
+     -- JSON of at most 1,024 bytes.
      after TEXT
    ) STRICT`,
-  // Sessions whose first use here has its row. A session lives 90 days at most.
   `CREATE TABLE audited_sessions (
+     -- Row: a session whose first use has its row in \`audit\`; deleted after 91 days, because a session lasts at
+     -- most 90.
      session TEXT PRIMARY KEY,
      at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,

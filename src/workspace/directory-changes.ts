@@ -7,12 +7,16 @@ import { exists, one } from "../platform/sql.ts";
  */
 export const INDEX_CHANGES_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS index_changes (
-     -- Empty for the workspace's own row.
+     -- Row: a directory change that is not in D1 yet.
+     -- The added or removed member; empty for the workspace's own row.
      user_id TEXT PRIMARY KEY,
+     -- \`index_version\` of the change.
      version INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,
-  // Users that have deleted their account: never a member again, whatever is still under way.
-  "CREATE TABLE IF NOT EXISTS departed_users (user_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS departed_users (
+     -- Row: a user whose account was deleted, and who never becomes a member again.
+     user_id TEXT PRIMARY KEY
+   ) STRICT, WITHOUT ROWID`,
 ] as const;
 
 /** Stands for the workspace's own row. */

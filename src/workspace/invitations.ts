@@ -17,18 +17,24 @@ const EXPIRED_KEPT_MS = DAY_MS;
 
 export const INVITATION_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS invitations (
+     -- Row: an invitation that is valid, or has expired in the last day.
+     -- \`inv_...\`
      id TEXT PRIMARY KEY,
-     -- At most one of an address.
+     -- At most one invitation per e-mail address.
      email TEXT NOT NULL UNIQUE,
      role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
      -- SHA-256 of the token.
      hash BLOB NOT NULL CHECK (length(hash) = 32),
+     -- A user id.
      invited_by TEXT NOT NULL,
      created_at INTEGER NOT NULL,
      expires_at INTEGER NOT NULL
    ) STRICT`,
-  // When invitations were made, in the last 24 hours.
-  "CREATE TABLE IF NOT EXISTS invitation_times (num INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT",
+  `CREATE TABLE IF NOT EXISTS invitation_times (
+     -- Row: an invitation created in the last 24 hours.
+     num INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL
+   ) STRICT`,
 ] as const;
 
 export interface Invitation {

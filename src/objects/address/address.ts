@@ -1,12 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import {
-  LOGIN_THROTTLE_SCHEMA,
-  type LoginOutcome,
-  LoginThrottle,
-  type LoginVerdict,
-  throttleDuty,
-} from "../../accounts/login-throttle.ts";
+import { type LoginOutcome, LoginThrottle, type LoginVerdict, throttleDuty } from "../../accounts/login-throttle.ts";
 import { newSeed } from "../../accounts/one-time-token.ts";
+import { EMAIL_SCHEMA } from "../../accounts/schema.ts";
 import type { Env } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS, sweepDuty } from "../../limits/limiter.ts";
@@ -14,28 +9,16 @@ import type { LimitState } from "../../limits/state.ts";
 import { ViolationOutbox } from "../../limits/violation-outbox.ts";
 import type { Violation } from "../../limits/violations.ts";
 import type { Mail, TokenMailKind } from "../../mail/mail.ts";
-import { claimMail, mailSent, PENDING_MAIL_SCHEMA, releaseMail } from "../../mail/pending-mails.ts";
-import {
-  admitMail,
-  admitRegistrationMail,
-  MAIL_REQUEST_CAUSE,
-  MAIL_REQUEST_SCHEMA,
-  takeMailRequest,
-} from "../../mail/requests.ts";
+import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
+import { admitMail, admitRegistrationMail, takeMailRequest } from "../../mail/requests.ts";
 import { Duties, type Duty, SharedAlarm } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
-import { hasTable, migrate, type SchemaSteps } from "../../platform/sql.ts";
+import { hasTable, migrate } from "../../platform/sql.ts";
 import type { AddressRpc } from "../../rpc/address.ts";
 import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
 import { violationDuty } from "../queues/violations.ts";
 import { mailRequestDuty, processMailRequests } from "./mail-requests.ts";
-
-/** Tables of an e-mail address. The object of a client IP never has them. */
-const EMAIL_SCHEMA: SchemaSteps = [
-  [...LOGIN_THROTTLE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PENDING_MAIL_SCHEMA],
-  MAIL_REQUEST_CAUSE,
-];
 
 /**
  * Counts what happens before authentication. Of a client IP (`ip:<address>`): its requests. Of an e-mail address

@@ -2,48 +2,55 @@ import { exists, mapRows, maybe, one } from "../../platform/sql.ts";
 
 /** What moving entries to the cold tier needs on disk; described in `docs/storage.md`. */
 export const FLUSH_SCHEMA = [
-  // Up to this `seq` a project's entries have left this object, but for batches that were set aside.
-  `ALTER TABLE projects ADD COLUMN flushed_seq INTEGER NOT NULL DEFAULT 0`,
-  // What of a project waits in \`batches\`, without those set aside: kept in the row that ingest writes anyway, so that
-  // nobody has to count. Bytes as stored.
-  `ALTER TABLE projects ADD COLUMN waiting_batches INTEGER NOT NULL DEFAULT 0`,
-  `ALTER TABLE projects ADD COLUMN waiting_entries INTEGER NOT NULL DEFAULT 0`,
-  `ALTER TABLE projects ADD COLUMN waiting_bytes INTEGER NOT NULL DEFAULT 0`,
+  `-- The watermark: entries up to this \`seq\` are in the cold tier, except those of quarantined batches.
+   ALTER TABLE projects ADD COLUMN flushed_seq INTEGER NOT NULL DEFAULT 0`,
+  `-- Unflushed batches, without quarantined ones; in this row because ingest writes it anyway.
+   ALTER TABLE projects ADD COLUMN waiting_batches INTEGER NOT NULL DEFAULT 0`,
+  `-- Entries in the unflushed batches.
+   ALTER TABLE projects ADD COLUMN waiting_entries INTEGER NOT NULL DEFAULT 0`,
+  `-- Stored bytes of the unflushed batches.
+   ALTER TABLE projects ADD COLUMN waiting_bytes INTEGER NOT NULL DEFAULT 0`,
   `UPDATE projects SET (waiting_batches, waiting_entries, waiting_bytes) =
      (SELECT COUNT(*), COALESCE(SUM(count), 0), COALESCE(SUM(body_bytes), 0) FROM batches WHERE project = num)`,
-  // The range that is on its way to the cold tier. Whatever becomes of the first try, the next one takes exactly this.
   `CREATE TABLE flush_intents (
+     -- Row: the flush intent, the range that the running flush moves; at most one.
      project INTEGER PRIMARY KEY,
      first_seq INTEGER NOT NULL,
      last_seq INTEGER NOT NULL,
      first_commit INTEGER NOT NULL,
      last_commit INTEGER NOT NULL,
+     -- When it was persisted.
      made_at INTEGER NOT NULL
    ) STRICT`,
-  // Batches that the cold tier cannot take. Their rows stay in \`batches\` until the retention or their project ends.
   `CREATE TABLE set_aside (
+     -- Row: a quarantined batch, which the cold tier cannot take; its row in \`batches\` stays until the retention
+     -- or its project ends.
      commit_no INTEGER PRIMARY KEY,
      project INTEGER NOT NULL,
      first_seq INTEGER NOT NULL,
      count INTEGER NOT NULL,
+     -- Stored bytes.
      body_bytes INTEGER NOT NULL,
+     -- Why, without any content of the batch.
      reason TEXT NOT NULL,
      at INTEGER NOT NULL
    ) STRICT`,
   `CREATE TABLE flush_state (
+     -- Row: at most one.
      one INTEGER PRIMARY KEY CHECK (one = 1),
      -- When entries last arrived in the cold tier.
      last_at INTEGER,
-     -- Why the newest try failed; null after one that did not.
+     -- Why the newest attempt failed; null after a successful one.
      last_error TEXT
    ) STRICT`,
-  // The id under which a deleted project has entries in the cold tier; null where it has none (any more).
-  `ALTER TABLE doomed_projects ADD COLUMN id TEXT`,
-  `ALTER TABLE doomed_projects ADD COLUMN doomed_at INTEGER NOT NULL DEFAULT 0`,
-  // When the cold tier is next to be swept of it.
-  `ALTER TABLE doomed_projects ADD COLUMN sweep_at INTEGER NOT NULL DEFAULT 0`,
-  // 1: nothing of it is left in this object.
-  `ALTER TABLE doomed_projects ADD COLUMN emptied INTEGER NOT NULL DEFAULT 0`,
+  `-- \`proj_...\`; null if it has no data in the cold tier.
+   ALTER TABLE doomed_projects ADD COLUMN id TEXT`,
+  `-- When it was deleted.
+   ALTER TABLE doomed_projects ADD COLUMN doomed_at INTEGER NOT NULL DEFAULT 0`,
+  `-- When the next cold cleanup for it is due.
+   ALTER TABLE doomed_projects ADD COLUMN sweep_at INTEGER NOT NULL DEFAULT 0`,
+  `-- 1: no data is left in this object.
+   ALTER TABLE doomed_projects ADD COLUMN emptied INTEGER NOT NULL DEFAULT 0`,
 ] as const;
 
 /**
@@ -52,13 +59,15 @@ export const FLUSH_SCHEMA = [
  */
 export const FLUSHED_RANGES_SCHEMA = [
   `CREATE TABLE flushed_ranges (
+     -- Row: a flushed range, until all of it has expired.
      project INTEGER NOT NULL,
      first_seq INTEGER NOT NULL,
      last_seq INTEGER NOT NULL,
-     -- Smallest and largest timestamp of its entries, epoch milliseconds.
+     -- The earliest timestamp of its entries.
      min_ts INTEGER NOT NULL,
+     -- The latest timestamp of its entries.
      max_ts INTEGER NOT NULL,
-     -- 0: the retention has reached it, and some of its segments may be gone. The one of the newest entry is not.
+     -- 0 once some of its segments may have expired. The segment of the newest entry has not.
      is_whole INTEGER NOT NULL DEFAULT 1,
      PRIMARY KEY (project, first_seq)
    ) STRICT, WITHOUT ROWID`,

@@ -4,18 +4,26 @@ import { BatchColumns, type BatchSelection, type ProjectNumbers } from "./batch-
 /** The summary columns of runs of batches, packed into a row each: read from here, no batch's row is touched. */
 export const INDEX_CHUNK_SCHEMA = [
   `CREATE TABLE batch_blocks (
-     -- Every batch with \`first_commit <= commit_no <= last_commit\` that is still in \`batches\` is in \`columns\`.
+     -- Row: an index chunk: the metadata of up to 512 batches in order of commits (decision 18).
+     -- Every batch from \`first_commit\` to \`last_commit\` that is still in \`batches\` is in \`columns\`.
      last_commit INTEGER PRIMARY KEY,
      first_commit INTEGER NOT NULL,
-     -- Smallest and largest of \`min_ts\`, and of \`max_ts\`.
+     -- Minimum of \`min_ts\`.
      least_min INTEGER NOT NULL,
+     -- Maximum of \`min_ts\`.
      most_min INTEGER NOT NULL,
+     -- Minimum of \`max_ts\`.
      least_max INTEGER NOT NULL,
+     -- Maximum of \`max_ts\`.
      most_max INTEGER NOT NULL,
-     -- Of all batches together. A project sets the bit of its number modulo 32.
+     -- Of all batches.
      level_mask INTEGER NOT NULL,
+     -- Of all batches.
      category_mask INTEGER NOT NULL,
+     -- A bit per project: its number modulo 32.
      project_mask INTEGER NOT NULL,
+     -- LEB128: the count, then per batch commit and \`min_ts\` as differences, span, project, \`first_seq\`, masks,
+     -- \`body_bytes\`.
      columns BLOB NOT NULL
    ) STRICT`,
 ] as const;
