@@ -70,7 +70,7 @@ type Stored = Extract<FlushOutcome, { outcome: "stored" }>;
  */
 export class Flush implements Duty {
   readonly name = "flush";
-  readonly leases = new ReadPins();
+  readonly pins = new ReadPins();
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #state: WorkspaceState;
@@ -181,14 +181,14 @@ export class Flush implements Duty {
   #arrive(intent: FlushIntent, stored: Stored): void {
     const state = this.#state;
     const now = Date.now();
-    const blockedUntil = this.leases.blockedUntil(now);
+    const blockedUntil = this.pins.blockedUntil(now);
     if (blockedUntil !== null) {
       this.#arrived = { intent, stored };
       state.schedule.holdUntil(blockedUntil);
       return;
     }
     this.#arrived = null;
-    this.leases.released(now);
+    this.pins.released(now);
     const commits = state.transaction(({ sql }) => {
       // The project or the workspace may have been deleted in the meantime. Cleanup deletes the range then.
       if (!isOpen(sql, intent)) return null;

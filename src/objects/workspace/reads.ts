@@ -42,7 +42,7 @@ export class Reads {
     await (scan.position === null ? readScheduler.begin(PAGE_MS) : readScheduler.take(PAGE_MS));
     const result = await this.#recentPage(call, scan);
     readScheduler.end();
-    if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
+    if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.pins.renew(Date.now());
     return result;
   }
 
@@ -69,7 +69,7 @@ export class Reads {
     await (scan.after === 0 ? readScheduler.begin(COUNTS_MS) : readScheduler.take(COUNTS_MS));
     const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
     readScheduler.end();
-    if (result.ok && scan.after > 0 && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
+    if (result.ok && scan.after > 0 && !scan.followsMoves) this.#core.flush.pins.renew(Date.now());
     return result;
   }
 
