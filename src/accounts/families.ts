@@ -71,7 +71,7 @@ export function startFamily(
 
 /** Returns how a session was signed in; `null` if the session is not valid, see `isAlive`. */
 export function methodOfAlive(sql: SqlStorage, id: string, epoch: number, now: number): SignInMethod | null {
-  const select = `SELECT method FROM families WHERE id = ? AND ${ALIVE}`;
+  const select = `SELECT method FROM families WHERE id = ? AND ${IS_VALID}`;
   return maybe<{ method: SignInMethod }>(sql, select, id, ...aliveBounds(epoch, now))?.method ?? null;
 }
 
@@ -131,7 +131,7 @@ export function listSessions(sql: SqlStorage, epoch: number, now: number): Sessi
   return mapRows(
     sql,
     fromRow,
-    `SELECT id, method, user_agent, ip, created_at, last_used_at, rotate_by FROM families WHERE ${ALIVE}
+    `SELECT id, method, user_agent, ip, created_at, last_used_at, rotate_by FROM families WHERE ${IS_VALID}
      ORDER BY last_used_at DESC, num DESC`,
     ...aliveBounds(epoch, now),
   );
@@ -164,7 +164,7 @@ function endOf({ created_at, last_used_at, rotate_by }: EndRow): number {
   );
 }
 
-const ALIVE =
+const IS_VALID =
   "(revoked_at IS NULL AND epoch = ? AND created_at > ? AND last_used_at > ? AND COALESCE(rotate_by > ?, 1))";
 
 function aliveBounds(epoch: number, now: number): [number, number, number, number] {
@@ -174,7 +174,7 @@ function aliveBounds(epoch: number, now: number): [number, number, number, numbe
 /** Evicts families that can no longer be used first, then those signed in longest ago. */
 function evict(sql: SqlStorage, epoch: number, now: number): void {
   sql.exec(
-    `DELETE FROM families WHERE num IN (SELECT num FROM families ORDER BY ${ALIVE} DESC, num DESC LIMIT -1 OFFSET ?)`,
+    `DELETE FROM families WHERE num IN (SELECT num FROM families ORDER BY ${IS_VALID} DESC, num DESC LIMIT -1 OFFSET ?)`,
     ...aliveBounds(epoch, now),
     FAMILIES_MAX,
   );

@@ -62,11 +62,11 @@ export class BodyReader {
   /**
    * Returns the next piece; `null` at the end. A piece is alone in its buffer, which may be much larger, because the
    * sender decides how little a read brings. Copy what is kept, and give the buffer back.
-   * @param least bytes of the buffer, if the caller has counted them
+   * @param minBytes bytes of the buffer, if the caller has counted them
    * @throws BodyIncomplete
    */
-  async next(least = 0): Promise<Piece | null> {
-    const size = Math.min(Math.max(this.#bytes, READ_BYTES.min, least), READ_BYTES.max);
+  async next(minBytes = 0): Promise<Piece | null> {
+    const size = Math.min(Math.max(this.#bytes, READ_BYTES.min, minBytes), READ_BYTES.max);
     return this.#received(this.#reader.read(size));
   }
 
@@ -113,8 +113,8 @@ export class BodyReader {
   }
 
   /** Reads on and discards, until the body has had `most` bytes in total. */
-  async drain(most: number): Promise<null> {
-    while (this.#bytes < most) {
+  async drain(maxBytes: number): Promise<null> {
+    while (this.#bytes < maxBytes) {
       const piece = await this.next();
       if (piece === null) return null;
       this.recycle(piece);

@@ -166,8 +166,8 @@ async function collect(
   ahead: MemoryLease | null,
 ): Promise<Uint8Array | null> {
   const pieces = new ChunkBuffer(reader);
-  const least = ahead?.bytes ?? 0;
-  for (let piece = await reader.next(least); piece !== null; piece = await reader.next(least)) {
+  const minBytes = ahead?.bytes ?? 0;
+  for (let piece = await reader.next(minBytes); piece !== null; piece = await reader.next(minBytes)) {
     ahead?.renew();
     pieces.add(piece);
     if (pieces.size > limit) {

@@ -41,22 +41,22 @@ export function markLength(bytes: Uint8Array): number {
 /**
  * Finds the entries of a JSON document: one entry, an array of entries, or an object whose only member is `logs`.
  * @param bytes valid UTF-8
- * @param most maximum number of entries in a body
+ * @param maxEntries maximum number of entries in a body
  */
-export function splitDocument(bytes: Uint8Array, most: number): Split {
+export function splitDocument(bytes: Uint8Array, maxEntries: number): Split {
   const start = skipSpace(bytes, markLength(bytes), bytes.length);
   switch (bytes[start]) {
     case OPEN_BRACKET:
-      return splitArray(bytes, start, most, (end) => skipSpace(bytes, end, bytes.length) === bytes.length);
+      return splitArray(bytes, start, maxEntries, (end) => skipSpace(bytes, end, bytes.length) === bytes.length);
     case OPEN_BRACE:
-      return splitObject(bytes, start, most);
+      return splitObject(bytes, start, maxEntries);
     default:
       return { found: "no-entries", message: "The body must be an entry, an array of entries or {logs: [...]}." };
   }
 }
 
 /** @param isEnd whether the document may end after the array that ends at the given index */
-function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: number) => boolean): Split {
+function splitArray(bytes: Uint8Array, at: number, maxEntries: number, isEnd: (end: number) => boolean): Split {
   const offsets: EntryOffsets = { starts: [], ends: [] };
   let i = skipSpace(bytes, at + 1, bytes.length);
   if (bytes[i] !== CLOSE_BRACKET) {
@@ -67,7 +67,7 @@ function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: nu
       let end = i;
       while (end > start && isSpace(bytes[end - 1] ?? 0)) end--;
       if (end === start) return BROKEN;
-      if (offsets.starts.push(start) > most) return { found: "too_many" };
+      if (offsets.starts.push(start) > maxEntries) return { found: "too_many" };
       offsets.ends.push(end);
       if (bytes[i] === CLOSE_BRACKET) break;
       i++;
@@ -124,7 +124,7 @@ interface Members {
   others: OtherNames;
 }
 
-function splitObject(bytes: Uint8Array, start: number, most: number): Split {
+function splitObject(bytes: Uint8Array, start: number, maxEntries: number): Split {
   const others = new OtherNames(bytes);
   const members: Members = { logs: -1, logsEnd: -1, logsCount: 0, hasMessage: false, others };
   const end = readMembers(bytes, start, members);
@@ -136,7 +136,7 @@ function splitObject(bytes: Uint8Array, start: number, most: number): Split {
     return { found: "no-entries", message: `${other}: a body with logs must have no other member.` };
   }
   if (bytes[logs] !== OPEN_BRACKET) return { found: "no-entries", message: "logs must be an array of entries." };
-  const split = splitArray(bytes, logs, most, (behind) => behind === logsEnd);
+  const split = splitArray(bytes, logs, maxEntries, (behind) => behind === logsEnd);
   return split.found === "entries" && logsCount > 1 ? { ...split, found: "entries-of-last-logs" } : split;
 }
 
@@ -171,13 +171,13 @@ function readMembers(bytes: Uint8Array, start: number, members: Members): number
  * Finds the lines of an NDJSON body that are not blank.
  * @returns `null` if there are more than `most` lines
  */
-export function splitLines(bytes: Uint8Array, most: number): EntryOffsets | null {
+export function splitLines(bytes: Uint8Array, maxEntries: number): EntryOffsets | null {
   const offsets: EntryOffsets = { starts: [], ends: [] };
   for (let start = markLength(bytes); start < bytes.length; ) {
     const lineBreak = bytes.indexOf(LINE_BREAK, start);
     const end = lineBreak < 0 ? bytes.length : lineBreak;
     if (!isBlank(bytes, start, end)) {
-      if (offsets.starts.push(start) > most) return null;
+      if (offsets.starts.push(start) > maxEntries) return null;
       offsets.ends.push(end);
     }
     start = end + 1;

@@ -52,11 +52,11 @@ export function tellingPart(needle: string): string {
 
 function mostDifferent(characters: readonly string[], window: number): string[] {
   let best = 0;
-  let most = 0;
+  let highest = 0;
   for (let at = 0; at === 0 || at + window <= characters.length; at++) {
     const different = new Set(characters.slice(at, at + window)).size;
-    if (different < most) continue;
-    most = different;
+    if (different < highest) continue;
+    highest = different;
     best = at;
   }
   return characters.slice(best, best + window);

@@ -209,8 +209,8 @@ export class ColdFeed implements ScanFeed {
   /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */
   async #read(wanted: PendingBlock): Promise<void> {
     const isSparse = this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
-    const least = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
-    const grown = Math.max(least, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
+    const minBytes = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
+    const grown = Math.max(minBytes, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
     this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
     if (isSparse) this.#splitAhead(this.#bodyBytes);
     const blocks = [wanted];

@@ -21,8 +21,8 @@ const WAIT_MS = 30_000;
 export interface ReadMemory {
   /** Whether a read may hold the given bytes of rows. The initial reservation is always available. */
   canHoldRows(bytes: number): boolean;
-  /** Returns the bytes of batches or segments that may be requested at once: at most `wanted`, at least `least`. */
-  grantInput(wanted: number, least: number): number;
+  /** Returns the bytes of batches or segments that may be requested at once: at most `wanted`, at least `minBytes`. */
+  grantInput(wanted: number, minBytes: number): number;
   /** Records the received bytes of batches or segments. */
   recordInput(bytes: number): void;
   /** Extends the lease while the read makes progress. */
@@ -74,12 +74,12 @@ export class LeasedMemory implements ReadMemory {
     return true;
   }
 
-  grantInput(wanted: number, least: number): number {
-    while (wanted > least + this.#extraInput) {
+  grantInput(wanted: number, minBytes: number): number {
+    while (wanted > minBytes + this.#extraInput) {
       if (!this.#takeMore(STEP_BYTES)) break;
       this.#extraInput += STEP_BYTES;
     }
-    return Math.min(wanted, least + this.#extraInput);
+    return Math.min(wanted, minBytes + this.#extraInput);
   }
 
   recordInput(bytes: number): void {

@@ -117,11 +117,11 @@ function tellingBytes(text: string): string {
   if (text.length <= NEEDLE_BYTES) return text;
   const end = text.slice(-TELLING_BYTES);
   let best = 0;
-  let most = 0;
+  let highest = 0;
   for (let at = 0; at + NEEDLE_BYTES <= end.length; at++) {
     const different = new Set(end.slice(at, at + NEEDLE_BYTES)).size;
-    if (different < most) continue;
-    most = different;
+    if (different < highest) continue;
+    highest = different;
     best = at;
   }
   return end.slice(best, best + NEEDLE_BYTES);
