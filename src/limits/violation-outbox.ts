@@ -1,5 +1,6 @@
 import { type Backoff, delayOf } from "../platform/backoff.ts";
 import { hasTable } from "../platform/sql.ts";
+import type { Limiter } from "./limiter.ts";
 import { minuteEnd, minuteOf, type RefusedRequest, type Violation } from "./violations.ts";
 
 /** Milliseconds from the first refusal after a quiet period to the alarm that enqueues it. */
@@ -93,7 +94,7 @@ export class ViolationOutbox {
     return this.#dueAt;
   }
 
-  /** Records a refusal. Call `flush` before the transaction ends, or `forget` after it was rolled back. */
+  /** Records a refusal, inside `counted`. After a rollback, `forget` discards it. */
   recordRefusal(request: RefusedRequest, at: number): void {
     this.#turn.push({ request, at });
   }
@@ -244,6 +245,14 @@ export class ViolationOutbox {
     }
     return entries;
   }
+}
+
+/** Runs `work` and writes the counts of its checks and refusals. The caller rolls both back with its transaction. */
+export function counted<T>(limiter: Limiter, violations: ViolationOutbox, work: () => T): T {
+  const result = work();
+  limiter.flush();
+  violations.flush();
+  return result;
 }
 
 /** Initial state of an entry, new or read from disk. What was enqueued before a restart may be lost. */

@@ -1,5 +1,5 @@
-import { type Backoff, delayOf } from "../platform/backoff.ts";
-import { maybe, one } from "../platform/sql.ts";
+import { RowOutbox } from "../platform/outbox.ts";
+import { maybe } from "../platform/sql.ts";
 import type { Mail, MailContent } from "./mail.ts";
 
 /**
@@ -15,9 +15,6 @@ const NOTICE_EVERY_MS = 3_600_000;
  * Not longer, because a mail whose consumer crashed waits for the end of its claim.
  */
 const CLAIM_MS = 30_000;
-
-/** Delay until the alarm enqueues a mail again. */
-const RETRY: Backoff = { firstMs: 30_000, maxMs: 900_000 };
 
 export const PENDING_MAIL_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS promised_mails (
@@ -83,26 +80,22 @@ export interface MailRef {
   requestId: string | null;
 }
 
-type RefRow = { id: string; requestId: string | null };
-
-const REF = "id, json_extract(details, '$.requestId') AS requestId";
+const OUTBOX = new RowOutbox<{ id: string; requestId: string | null }>({
+  name: "promised_mails",
+  attempts: "handed_over",
+  columns: "id, json_extract(details, '$.requestId') AS requestId",
+  retry: { firstMs: 30_000, maxMs: 900_000 },
+});
 
 /** Returns the mails to enqueue and records the attempt. Deletes expired mails and returns them as `dropped`. */
 export function takeDueMails(sql: SqlStorage, now: number): { due: MailRef[]; dropped: MailRef[] } {
-  const dropped = sql.exec<RefRow>(`DELETE FROM promised_mails WHERE expires_at <= ? RETURNING ${REF}`, now).toArray();
-  const rows = sql
-    .exec<RefRow & { handed_over: number }>(`SELECT ${REF}, handed_over FROM promised_mails WHERE next_at <= ?`, now)
-    .toArray();
-  for (const { id, handed_over } of rows) {
-    const next = now + delayOf(RETRY, handed_over);
-    sql.exec("UPDATE promised_mails SET next_at = ?, handed_over = handed_over + 1 WHERE id = ?", next, id);
-  }
-  return { due: rows.map(({ id, requestId }) => ({ id, requestId })), dropped };
+  const { due, expired } = OUTBOX.take(sql, now);
+  return { due: due.map(({ id, requestId }) => ({ id, requestId })), dropped: expired };
 }
 
 /** Returns when the alarm must process pending mails next, epoch milliseconds; `null` if there are none. */
 export function nextMailAt(sql: SqlStorage): number | null {
-  return one<{ at: number | null }>(sql, "SELECT MIN(MIN(next_at, expires_at)) AS at FROM promised_mails").at;
+  return OUTBOX.nextAt(sql);
 }
 
 /**
@@ -124,7 +117,7 @@ export function claimMail(sql: SqlStorage, id: string, now: number): Mail | null
 
 /** Deletes a mail that was sent. */
 export function mailSent(sql: SqlStorage, id: string): void {
-  sql.exec("DELETE FROM promised_mails WHERE id = ?", id);
+  OUTBOX.remove(sql, id);
 }
 
 /** Releases the claim after a failed attempt, so that the next consumer can begin immediately. */

@@ -1,6 +1,5 @@
 import type { Limiter, LimitRequest } from "../limits/limiter.ts";
-import { type Backoff, delayOf } from "../platform/backoff.ts";
-import { one } from "../platform/sql.ts";
+import { RowOutbox } from "../platform/outbox.ts";
 import type { MailKind, TokenMailKind } from "./mail.ts";
 
 /**
@@ -54,8 +53,21 @@ const REGISTRATIONS = { identifier: "mail:registration:hour", limit: 5, windowSe
 
 /** Milliseconds after which a request is dropped. */
 const REQUEST_LIFETIME_MS = 10 * 60_000;
-/** Delay until an interrupted request is retried. */
-const RETRY: Backoff = { firstMs: 15_000, maxMs: REQUEST_LIFETIME_MS };
+
+type MailRequestRow = {
+  id: string;
+  kind: TokenMailKind;
+  address: string;
+  seed: ArrayBuffer;
+  request_id: string | null;
+};
+
+const OUTBOX = new RowOutbox<MailRequestRow>({
+  name: "mail_requests",
+  attempts: "tries",
+  columns: "id, kind, address, seed, request_id",
+  retry: { firstMs: 15_000, maxMs: REQUEST_LIFETIME_MS },
+});
 
 /**
  * Counts one mail of a kind for this object's e-mail address, if the limits allow it. The caller must not reveal the
@@ -98,34 +110,16 @@ export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: Mail
 
 /** Returns the due requests and postpones each, so that it is retried only if this attempt does not finish. */
 export function dueMailRequests(sql: SqlStorage, now: number): MailRequest[] {
-  sql.exec("DELETE FROM mail_requests WHERE expires_at <= ?", now);
-  const rows = sql
-    .exec<MailRequestRow>(
-      "SELECT id, kind, address, seed, tries, request_id FROM mail_requests WHERE next_at <= ?",
-      now,
-    )
-    .toArray();
-  return rows.map(({ id, kind, address, seed, tries, request_id }) => {
-    const next = now + delayOf(RETRY, tries);
-    sql.exec("UPDATE mail_requests SET next_at = ?, tries = tries + 1 WHERE id = ?", next, id);
+  return OUTBOX.take(sql, now).due.map(({ id, kind, address, seed, request_id }) => {
     return { id, kind, address, seed: new Uint8Array(seed), requestId: request_id ?? undefined };
   });
 }
 
-type MailRequestRow = {
-  id: string;
-  kind: TokenMailKind;
-  address: string;
-  seed: ArrayBuffer;
-  tries: number;
-  request_id: string | null;
-};
-
 export function dropMailRequest(sql: SqlStorage, id: string): void {
-  sql.exec("DELETE FROM mail_requests WHERE id = ?", id);
+  OUTBOX.remove(sql, id);
 }
 
 /** Returns when the alarm must process requests next, epoch milliseconds; `null` if there are none. */
 export function nextMailRequestAt(sql: SqlStorage): number | null {
-  return one<{ at: number | null }>(sql, "SELECT MIN(MIN(next_at, expires_at)) AS at FROM mail_requests").at;
+  return OUTBOX.nextAt(sql);
 }

@@ -1,5 +1,5 @@
 import { Limiter } from "../limits/limiter.ts";
-import { ViolationOutbox } from "../limits/violation-outbox.ts";
+import { counted, ViolationOutbox } from "../limits/violation-outbox.ts";
 import { SharedAlarm } from "../platform/alarm.ts";
 import { hostState } from "../platform/host.ts";
 import { migrate } from "../platform/sql.ts";
@@ -80,12 +80,8 @@ export class WorkspaceState {
     if (row === null) return null;
     keyProjectCache.trim();
     try {
-      const done = this.#storage.transactionSync(() => {
-        const result = work({ sql, keyProjectCache, limiter, violations, limits: row.limits, sessions }, row);
-        limiter.flush();
-        violations.flush();
-        return result;
-      });
+      const admission = { sql, keyProjectCache, limiter, violations, limits: row.limits, sessions };
+      const done = this.#storage.transactionSync(() => counted(limiter, violations, () => work(admission, row)));
       if (violations.dueAt !== null) this.alarm.by(violations.dueAt);
       return done;
     } catch (error) {

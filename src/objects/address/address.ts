@@ -6,7 +6,7 @@ import type { Env } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS, sweepDuty } from "../../limits/limiter.ts";
 import type { LimitState } from "../../limits/state.ts";
-import { ViolationOutbox } from "../../limits/violation-outbox.ts";
+import { counted, ViolationOutbox } from "../../limits/violation-outbox.ts";
 import type { Violation } from "../../limits/violations.ts";
 import type { Mail, TokenMailKind } from "../../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
@@ -66,8 +66,7 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
   async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
     this.#provision();
     const now = Date.now();
-    const state = this.#limiter.check(request, now);
-    this.#limiter.flush();
+    const state = counted(this.#limiter, this.#violations, () => this.#limiter.check(request, now));
     // A request that costs more than the whole limit is refused for its size, and is no violation.
     if (state.admitted || request.cost > request.limit) return state;
     this.#noteRefusal(request, preset, origin?.requestId, now);
@@ -163,8 +162,8 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
   ): void {
     const before = this.#violations.dueAt;
     const identifier = this.#name;
-    this.#violations.recordRefusal({ identifier, rule: preset, limit, windowSeconds, requestId }, now);
-    this.#violations.flush();
+    const refusal = { identifier, rule: preset, limit, windowSeconds, requestId };
+    counted(this.#limiter, this.#violations, () => this.#violations.recordRefusal(refusal, now));
     if (this.#violations.dueAt !== before) this.#duties.arm(now);
   }
 

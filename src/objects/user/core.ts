@@ -6,7 +6,7 @@ import { USER_SCHEMA } from "../../accounts/schema.ts";
 import type { Env } from "../../env.ts";
 import { Limiter, sweepDuty } from "../../limits/limiter.ts";
 import { API_DEFAULT, type LimitState } from "../../limits/state.ts";
-import { ViolationOutbox } from "../../limits/violation-outbox.ts";
+import { counted, ViolationOutbox } from "../../limits/violation-outbox.ts";
 import type { Violation } from "../../limits/violations.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
 import { Duties, type Duty, SharedAlarm } from "../../platform/alarm.ts";
@@ -119,14 +119,13 @@ export class UserCore {
     const armed = this.#limiter.nextSweepAt(now) !== null;
     const dueAt = this.#violations.dueAt;
     const identifier = `user:${userId}`;
-    const state = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
-    if (!state.admitted) {
+    const state = counted(this.#limiter, this.#violations, () => {
+      const verdict = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
+      if (verdict.admitted) return verdict;
       const refusedBy = { rule: "API_DEFAULT", windowSeconds: API_DEFAULT.windowSeconds, identifier };
-      state.refusedBy = refusedBy;
       this.#violations.recordRefusal({ ...refusedBy, limit: API_DEFAULT.limit, requestId }, now);
-    }
-    this.#limiter.flush();
-    this.#violations.flush();
+      return { ...verdict, refusedBy };
+    });
     const account = readAccount(this.sql);
     // The first count sets the alarm for the sweep, the first refusal sets it for the violations. Both renew their
     // alarms.

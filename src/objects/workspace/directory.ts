@@ -44,8 +44,10 @@ const deleteViolations: WipeStep = async ({ DB }, workspaceId) => {
   return deleted.meta.changes < CHUNK_ROWS;
 };
 
-const deleteSegments: WipeStep = async (databases, workspaceId) =>
-  (await new ColdTier(databases).deleteOfWorkspace(workspaceId)) === 0;
+const deleteSegments: WipeStep = async (databases, workspaceId) => {
+  const { isDone } = await new ColdTier(databases).deleteOfWorkspace(workspaceId);
+  return isDone;
+};
 
 /** In the order of execution. Unlisting comes first: it hides the workspace and frees its slug. */
 const WIPE_STEPS: readonly WipeStep[] = [unlist, deleteViolations, deleteSegments];

@@ -1,6 +1,6 @@
 import type { Env } from "../../env.ts";
 import type { Limiter } from "../../limits/limiter.ts";
-import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { ColdTier, type Deletion } from "../../logs/cold/store/cold-tier.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
@@ -30,8 +30,9 @@ export interface ExpireStep {
   next: number | null;
 }
 
-/** Deletes expired batches. Do not call while a flush is in progress: its next attempt needs the whole range. */
+/** Deletes expired batches. Throws if a flush is in progress: its next attempt needs the whole range. */
 export function expireBatches(sql: SqlStorage, after: number, cutoff: number): ExpireStep {
+  if (readIntent(sql) !== null) throw new Error("A flush is in progress.");
   const rows = sql
     .exec<{ commit: number; project: number; maxTimestamp: number; isAside: number }>(
       `SELECT commit_no AS "commit", project, max_ts AS maxTimestamp,
@@ -231,9 +232,9 @@ export class ColdCleanup implements Duty {
   }
 
   /** @returns whether no row is left */
-  async #delete(some: (store: ColdTier) => Promise<number>): Promise<boolean> {
+  async #delete(some: (store: ColdTier) => Promise<Deletion>): Promise<boolean> {
     const store = new ColdTier(this.#env);
-    for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(store)) === 0) return true;
+    for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(store)).isDone) return true;
     return false;
   }
 }

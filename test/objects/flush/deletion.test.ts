@@ -2,7 +2,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
+import { expireBatches } from "../../../src/objects/workspace/upkeep.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
+import { writeIntent } from "../../../src/workspace/flush/intent.ts";
 import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";
 import {
   AGED_MS,
@@ -37,6 +39,21 @@ async function beside(tenant: Awaited<ReturnType<typeof newTenant>>) {
   const project = { ...tenant, projectId: await addProject(tenant) };
   return { ...project, ...(await addKey(project)) };
 }
+
+describe("expired batches", () => {
+  it("stay while a flush is in progress, whose next attempt needs the whole range", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await onSql(tenant.workspaceId, (sql) => {
+      const later = clock.at + AGED_MS;
+      const { project } = sql.exec<{ project: number }>("SELECT project FROM batches").one();
+      writeIntent(sql, { project, firstSeq: 1, lastSeq: 3, firstCommit: 1, lastCommit: 1 }, clock.at);
+      expect(() => expireBatches(sql, 0, later)).toThrow("A flush is in progress.");
+      sql.exec("DELETE FROM flush_intents");
+      expect(expireBatches(sql, 0, later)).toEqual({ deleted: [1], next: null });
+    });
+  });
+});
 
 describe("a deleted project", () => {
   it("is deleted from both tiers, without effect on other projects", async () => {

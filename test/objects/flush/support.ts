@@ -177,15 +177,15 @@ export function delayInsert(): { isWaiting: () => Promise<void>; land: () => Pro
 }
 
 /**
- * Makes timers of one length, set from now on, end when the returned function is called, with the clock moved on. They
- * end in the object that set them: another object must not resolve what it waits for.
+ * Makes timers of one length, set from now on, end when the returned function is called, with the clock moved on. Later
+ * timers are as usual. All end in the object that set them: another object must not resolve what it waits for.
  */
 export function holdTimers(milliseconds: number): () => void {
   const set = globalThis.setTimeout;
   let hasPassed = false;
   vi.spyOn(globalThis, "setTimeout").mockImplementation((callback: () => void, delay?: number) => {
     const check = () => (hasPassed ? callback() : set(check, 5));
-    return delay === milliseconds ? set(check, 5) : set(callback, delay);
+    return delay === milliseconds && !hasPassed ? set(check, 5) : set(callback, delay);
   });
   return () => {
     clock.pass(milliseconds);

@@ -95,7 +95,7 @@ describe("D25: a project with segments in both databases", () => {
     // The first two segments of six: one in each database.
     const [, second] = await store.segmentsBySeq(tenant.workspaceId, tenant.projectId, { from: 1, to: 60 }, null, 9);
     const cutoff = second?.minTimestamp ?? 0;
-    while ((await tier.deleteOlder(tenant.workspaceId, cutoff)) > 0);
+    while (!(await tier.deleteOlder(tenant.workspaceId, cutoff)).isDone);
     expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([2, 2]);
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     clock.pass(LATE_WRITES_MS);

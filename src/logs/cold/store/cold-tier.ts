@@ -80,6 +80,12 @@ export interface ColdDatabases {
   COLD_DB: D1Database;
 }
 
+/** A bounded step of a deletion. */
+export interface Deletion {
+  /** Whether nothing was left to delete. If not, the caller repeats the step. */
+  isDone: boolean;
+}
+
 /**
  * The cold tier: the segments in `COLD_DB` and the legacy segments in `DB`. No range is in both, and every read merges them
  * in its own order. Only workspaces that may have legacy segments cause queries on `DB`.
@@ -204,23 +210,24 @@ export class ColdTier {
     return projects;
   }
 
-  /** Deletes some of a project's segments. Call again until the result is 0. @returns the number deleted */
-  deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
+  /** Deletes some of a project's segments. */
+  deleteOfProject(workspaceId: string, projectId: string): Promise<Deletion> {
     return this.#delete(workspaceId, (writer) => writer.deleteOfProject(workspaceId, projectId));
   }
 
-  deleteOfWorkspace(workspaceId: string): Promise<number> {
+  deleteOfWorkspace(workspaceId: string): Promise<Deletion> {
     return this.#delete(workspaceId, (writer) => writer.deleteOfWorkspace(workspaceId));
   }
 
   /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
-  deleteOlder(workspaceId: string, cutoff: number): Promise<number> {
+  deleteOlder(workspaceId: string, cutoff: number): Promise<Deletion> {
     return this.#delete(workspaceId, (writer) => writer.deleteOlder(workspaceId, cutoff));
   }
 
-  async #delete(workspaceId: string, deleteSome: (writer: SegmentWriter) => Promise<number>) {
+  async #delete(workspaceId: string, deleteSome: (writer: SegmentWriter) => Promise<number>): Promise<Deletion> {
     const legacy = await this.#legacy.of(workspaceId);
-    return (legacy && (await deleteSome(legacy.writer))) || deleteSome(this.#segments.writer);
+    const rows = (legacy && (await deleteSome(legacy.writer))) || (await deleteSome(this.#segments.writer));
+    return { isDone: rows === 0 };
   }
 
   /** Queries `COLD_DB` and, if the workspace may have legacy segments, `DB`. @returns the result of `COLD_DB` first */
