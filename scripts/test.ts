@@ -20,7 +20,13 @@ process.on("exit", () => rmSync(temporary, { recursive: true, force: true, maxRe
 const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
 const child = spawn(process.execPath, [vitest, "run", ...args], {
   cwd: ROOT,
-  env: { ...process.env, ...WRANGLER_ENV, TMPDIR: temporary },
+  env: {
+    ...process.env,
+    ...WRANGLER_ENV,
+    TMPDIR: temporary,
+    // Hundreds of processes load the same modules: the first one compiles them for the others of this run.
+    NODE_COMPILE_CACHE: path.join(temporary, "compiled"),
+  },
   stdio: "inherit",
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { unstable_splitSqlQuery } from "wrangler";
 import { StartFailure } from "./failure.ts";
+import { answerOf } from "./wrangler-answers.ts";
 
 /** The part of D1 that migrations require. */
 export interface MigrationTarget {
@@ -26,7 +26,8 @@ export async function migrate(target: MigrationTarget, directory: string): Promi
   const done = new Set(await target.applied());
   const files = (await readdir(directory)).filter((name) => name.endsWith(".sql") && !done.has(name)).sort();
   for (const name of files) {
-    const statements = unstable_splitSqlQuery(await readFile(path.join(directory, name), "utf8"));
+    const sql = await readFile(path.join(directory, name), "utf8");
+    const statements = answerOf([sql], ({ unstable_splitSqlQuery }) => unstable_splitSqlQuery(sql));
     try {
       await target.apply(name, statements);
     } catch (error) {

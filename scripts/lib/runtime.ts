@@ -9,11 +9,11 @@ import {
   type V4SharedOptions,
   type V4WorkerOptionsShape,
 } from "miniflare";
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { childRunning } from "./child-processes.ts";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
 import { BUNDLE, MIGRATIONS_DIRS, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
+import { answerOf } from "./wrangler-answers.ts";
 
 /** The worker's name in wrangler.toml, under which objects are stored. */
 const WORKER_NAME = "taffrail";
@@ -44,10 +44,21 @@ export interface ServeOptions {
 
 /** A worker's options for the runtime, from its wrangler configuration. */
 function workerOptions(config = WRANGLER_CONFIG): V4WorkerOptionsShape {
-  // The rules apply to files that are bundled already.
-  const { modulesRules: _bundled, ...options } = unstable_getMiniflareWorkerOptions(config).workerOptions;
+  const options = answerOf([config, readFileSync(config, "utf8")], ({ unstable_getMiniflareWorkerOptions }) => {
+    // The rules apply to files that are bundled already, and the variables may come from other files.
+    const {
+      modulesRules: _rules,
+      bindings: _bindings,
+      ...others
+    } = unstable_getMiniflareWorkerOptions(config).workerOptions;
+    return others;
+  });
   // Only wrangler.toml: .dev.vars and .env are not settings of this server.
-  return { ...options, bindings: unstable_readConfig({ config: WRANGLER_CONFIG }).vars };
+  const bindings = answerOf(
+    [readFileSync(WRANGLER_CONFIG, "utf8")],
+    ({ unstable_readConfig }) => unstable_readConfig({ config: WRANGLER_CONFIG }).vars,
+  );
+  return { ...options, bindings };
 }
 
 /** The worker's variables: `[vars]` of wrangler.toml, with overrides. */
