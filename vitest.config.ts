@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import MixedLanes from "./test/support/order.ts";
 
 /** Fixed test secrets of at least 32 bytes, which are obviously not secret. */
 const TEST_SETTINGS = {
@@ -14,9 +15,10 @@ const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
 
 export default defineConfig({
   test: {
-    // Many tests wait: for a mail's second attempt, a limit's window, a server's start. Three files in parallel use
+    // Many tests wait: for a mail's second attempt, a limit's window, a server's start. Four files in parallel use
     // that time, also on two cores. No test here measures time.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    sequence: { sequencer: MixedLanes },
     projects: [
       {
         // Tests of pure modules share no state, so all files run in one process.

@@ -37,6 +37,14 @@ export interface TestServer {
   restart(): Promise<void>;
 }
 
+/** Variables of the test run that a server inherits; no setting of the shell reaches it. */
+const PASSED_ON = Object.fromEntries(
+  ["PATH", "HOME", "NODE_COMPILE_CACHE"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
+
 interface Run {
   child: ChildProcess;
   pid: number;
@@ -88,7 +96,7 @@ export function launch(env: Readonly<Record<string, string>>): Run {
     cwd: ROOT,
     // A separate group, so that the whole of it can be killed at once.
     detached: true,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...PASSED_ON, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
