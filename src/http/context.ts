@@ -15,10 +15,18 @@ export interface Variables {
   route: RouteRef;
   /** The limit state for the headers; `null` until a check, and on routes of no group. Set by `noteLimit`. */
   limit: LimitState | null;
-  /** The caller of a JWT route; set by its guard, and unset on every other route. */
-  user: { userId: string; sessionId: string };
+  /**
+   * The caller of a JWT route; set by its guard, and unset on every other route. `method`: how the session was signed in,
+   * where the route asks for it; `null` if the user object is of an older version.
+   */
+  user: { userId: string; sessionId: string; method?: string | null };
   /** The workspace of a JWT route; set by its guard. */
   workspaceId: string;
+  /**
+   * Admits and counts the request by a call of its own, or ends it. Set by a guard that leaves this to the handler's call;
+   * `null` from that call on.
+   */
+  admit: (() => Promise<void>) | null;
   /** Fields for the request's event, added by guards and handlers. */
   log: Record<string, string | number | boolean | null>;
 }

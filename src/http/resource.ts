@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { isId } from "../ids.ts";
 import { type BodyResult, readBody } from "./body.ts";
 import { type AppEnv, finishAfterDisconnect } from "./context.ts";
-import { type ErrorCode, type ErrorDetail, refuse, refuseFields } from "./errors.ts";
+import { ApiError, type ErrorCode, type ErrorDetail, refuse, refuseFields } from "./errors.ts";
 
 /** Maximum number of fields in one error, so that an invalid body does not cause a response many times its size. */
 const DETAILS_MAX = 100;
@@ -205,14 +205,36 @@ export function resource(): Resource {
         await next();
       };
       const readBody = isOptional(spec) ? optionalJsonBody : jsonBody;
-      app.on(spec.method, spec.path, entry, ...guards, async (c) => {
+      const handle = async (c: Context<AppEnv>): Promise<Response> => {
         const query = spec.query ? validated(spec.query, c.req.query(), "query") : undefined;
         const body = spec.body ? await finishAfterDisconnect(c, readBody(c.req.raw, spec.body)) : undefined;
         // SAFETY: `body` and `query` are the outputs of the schemas that `RouteInput` is inferred from.
         return handler(c, { body, query } as RouteInput<typeof spec>);
-      });
+      };
+      app.on(spec.method, spec.path, entry, ...guards, (c) =>
+        c.get("admit") ? finishAfterDisconnect(c, admitIfRefused(c, handle)) : handle(c),
+      );
     },
   };
+}
+
+/**
+ * Runs a handler whose call to the workspace admits the request. If the request is refused before that call, it is
+ * admitted and counted first: a fault of the caller (no membership, a missing role) is reported instead of the refusal.
+ */
+async function admitIfRefused(
+  c: Context<AppEnv>,
+  handle: (c: Context<AppEnv>) => Promise<Response>,
+): Promise<Response> {
+  let response: Response;
+  try {
+    response = await handle(c);
+  } catch (error) {
+    if (error instanceof ApiError) await c.get("admit")?.();
+    throw error;
+  }
+  if (c.get("admit")) throw new Error(`${c.get("log").event} answers without having been admitted.`);
+  return response;
 }
 
 /**

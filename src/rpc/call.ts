@@ -33,6 +33,16 @@ export class OutdatedRouter extends Error {
   }
 }
 
+/** Thrown by an object of an older version to a router that asks for what the object does not have. Handled likewise. */
+export class OutdatedObject extends Error {
+  readonly overloaded = true;
+
+  constructor() {
+    super("The object is of an older version, which does not have what the router asks for.");
+    this.name = "OutdatedObject";
+  }
+}
+
 /**
  * Returns an object's answer if it has these members: the answer of an older version may lack newer ones.
  * @throws ApiError SERVICE_UNAVAILABLE if one is missing

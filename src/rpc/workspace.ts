@@ -1,21 +1,17 @@
-import type { CreatedKey, KeyPage, KeyRequest, OwnKeys } from "../keys/actions.ts";
-import type { LimitConfiguration } from "../limits/cascade.ts";
+import type { OwnKeys } from "../keys/actions.ts";
 import type { ChargedCall, RouteRef } from "../limits/state.ts";
 import type { Violation } from "../limits/violations.ts";
 import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-counts.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { Origin } from "../platform/origin.ts";
-import type { Admitted, LiveCounter } from "../workspace/admission.ts";
-import type { AuditFilter, AuditPage } from "../workspace/audit.ts";
+import type { Admitted } from "../workspace/admission.ts";
 import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
-import type { Invitation, InviteRequest, OpenInvitation } from "../workspace/invitations.ts";
-import type { Member } from "../workspace/members.ts";
+import type { OpenInvitation } from "../workspace/invitations.ts";
 import type { Caller, Requirement, Role } from "../workspace/permissions.ts";
-import type { FlushedRanges, Inspection, ProjectRow } from "../workspace/projects.ts";
+import type { FlushedRanges, Inspection } from "../workspace/projects.ts";
 import type { NewWorkspace } from "../workspace/provision.ts";
 import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../workspace/recent/reader.ts";
-import type { SettingsChange } from "../workspace/settings.ts";
-import type { Usage } from "../workspace/usage.ts";
+import type { Management, ManagementCall, ManagementMethod } from "./management.ts";
 import type { Failure, Result, Success } from "./result.ts";
 import type { TicketCall, TicketResult } from "./tail.ts";
 
@@ -79,6 +75,10 @@ export interface WorkspaceRpc {
   destroy(origin?: Origin): Promise<void>;
   /** Stores the slug under which the directory lists the workspace. Safe to repeat. */
   confirm(slug: string): Promise<void>;
+  /** Admits a member, counts the request, and runs one method of `Management`, in one transaction. */
+  manage<M extends ManagementMethod>(call: ManagementCall<M>): Promise<Result<ReturnType<Management[M]>>>;
+  /** Returns the workspace as a member sees it. Refused as unknown until the directory lists it. Counts nothing. */
+  getWorkspaceInfo(userId: string): Promise<Result<WorkspaceInfo>>;
   /**
    * Admits a request and counts it. Every request of a user begins with this call; for a request with an invalid body it is
    * the only one. Without a route the request is not counted.
@@ -128,44 +128,4 @@ export interface WorkspaceRpc {
   stopTails(): Promise<void>;
   /** Aborts the object, which ends the connections of closed tails. Called at the stop, with no request in flight. */
   endConnections(): Promise<void>;
-
-  // On behalf of a member, after `admit` has counted the request.
-  createProject(userId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>>;
-  listProjects(userId: string, cursor: number, limit: number): Promise<Result<ProjectRow[]>>;
-  getProject(userId: string, projectId: string): Promise<Result<ProjectRow>>;
-  renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>>;
-  /** Revokes the project's keys immediately. Queries no longer return its entries; the alarm deletes them in steps. */
-  deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Result<true>>;
-  createKey(userId: string, projectId: string, request: KeyRequest, origin?: Origin): Promise<Result<CreatedKey>>;
-  listKeys(userId: string, projectId: string, cursor: string | null, limit: number): Promise<Result<KeyPage | null>>;
-  /** Returns `null` if the project has no such key, or if the key is no longer valid. */
-  rotateKey(
-    userId: string,
-    projectId: string,
-    keyId: string,
-    overlapSeconds: number,
-    origin?: Origin,
-  ): Promise<Result<CreatedKey | null>>;
-  /** Returns `false` if the project has no such key. Revoking a revoked key changes nothing. */
-  revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Result<boolean>>;
-  rateLimits(userId: string): Promise<Result<{ limits: LimitConfiguration; live: LiveCounter[] }>>;
-  /** Replaces the configuration of limits. The next request is counted by the new one. */
-  setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Result<true>>;
-  /** Returns the workspace as a member sees it. Failure as unknown until the directory lists the workspace. */
-  getWorkspaceInfo(userId: string): Promise<Result<WorkspaceInfo>>;
-  changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Result<WorkspaceInfo>>;
-  /** Deletes the workspace in this turn, and removes it from the directory before the response if D1 is reachable. */
-  deleteWorkspace(userId: string, origin?: Origin): Promise<Result<Result<true>>>;
-  /** Returns a page of the audit, newest first. `before` is the `next` of the previous page, or `null`. */
-  audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Result<AuditPage>>;
-  usage(userId: string): Promise<Result<Usage>>;
-  /** Returns the members after `cursor`: (joinedAt, userId). */
-  listMembers(userId: string, cursor: readonly [number, string], limit: number): Promise<Result<Member[]>>;
-  changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Result<Result<Member>>>;
-  /** Removes a member, who may be the caller. The member's keys are revoked in the same turn. */
-  removeMember(userId: string, memberId: string, origin?: Origin): Promise<Result<Result<true>>>;
-  invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Result<Result<Invitation>>>;
-  /** Returns the invitations after `cursor`: (createdAt, id). */
-  listInvitations(userId: string, cursor: readonly [number, string], limit: number): Promise<Result<Invitation[]>>;
-  revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Result<Result<true>>>;
 }

@@ -12,6 +12,9 @@ export type Caller =
    */
   | { kind: "user"; userId: string; session?: SessionUse };
 
+/** A user as caller of a workspace. */
+export type UserCaller = Extract<Caller, { kind: "user" }>;
+
 /** The session that a user's request was made in. */
 export interface SessionUse {
   id: string;

@@ -1,10 +1,10 @@
 import type { Env } from "../../env.ts";
-import { COUNTED } from "../../limits/state.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
-import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
-import { ok, type Result } from "../../rpc/result.ts";
+import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
+import type { MemberCall } from "../../rpc/management.ts";
+import type { Result } from "../../rpc/result.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
@@ -28,6 +28,13 @@ const REARM_MS = 60_000;
 const RETRY_MS = 30_000;
 /** Milliseconds to the next step of work that one alarm did not finish. */
 const STEP_MS = 100;
+
+/**
+ * Work on behalf of an admitted member.
+ * @param subject the project that the call names, or the member's role
+ * @param id id of the workspace
+ */
+type MemberWork<S, T> = (admission: AdmissionContext, subject: S, id: string, note: AuditNote) => Result<T>;
 
 /** The workspace as it was before a change. */
 interface BeforeChange {
@@ -70,60 +77,51 @@ export class WorkspaceCore {
    * Changes the workspace: runs `work` in one transaction, invalidates the caches in the same turn, and does the pending
    * work that is on disk afterwards. Every change by a member or another object goes through here, so that no method has
    * to start its pending work.
+   * @param hasChanged whether `work` has changed anything but counters; if not, there is nothing to invalidate or to do
    * @returns the result of `work`; `null` if this object is not a workspace
    */
-  async change<T>(origin: Origin, work: (admission: AdmissionContext, row: WorkspaceRow) => T): Promise<T | null> {
+  async change<T>(
+    origin: Origin,
+    work: (admission: AdmissionContext, row: WorkspaceRow) => T,
+    hasChanged: (result: T) => boolean = () => true,
+  ): Promise<T | null> {
     const { state } = this;
     const before = state.row && { row: state.row, directoryVersion: directoryVersion(state.sql) };
     const result = state.transaction(work);
+    if (result !== null && !hasChanged(result)) return result;
     state.invalidateSettings();
     await this.#runPendingWork(before, origin);
     return result;
   }
 
   /**
-   * Runs `work` for a member, whose role is checked in the same transaction. `admit` has counted the request. An action that
-   * changes something is run by `change`, and `work` calls `note`, so that the change and its audit item are committed
-   * together.
+   * Admits a member, counts the request and runs `work`, in one transaction. An action that changes something is run by
+   * `change`, and `work` calls `note`, so that the change and its audit item are committed together.
    */
-  as<T>(
-    userId: string,
-    action: Action,
-    projectId: string,
-    work: (admission: AdmissionContext, project: ProjectRow, id: string, note: AuditNote) => T,
-    origin?: Origin,
-  ): Promise<Result<T>>;
-  as<T>(
-    userId: string,
-    action: Action,
-    projectId: null,
-    work: (admission: AdmissionContext, role: Role, id: string, note: AuditNote) => T,
-    origin?: Origin,
-  ): Promise<Result<T>>;
+  as<T>(by: MemberCall, action: Action, projectId: string, work: MemberWork<ProjectRow, T>): Promise<Result<T>>;
+  as<T>(by: MemberCall, action: Action, projectId: null, work: MemberWork<Role, T>): Promise<Result<T>>;
   async as<T>(
-    userId: string,
+    { caller, charge, origin }: MemberCall,
     action: Action,
     projectId: string | null,
-    work: (admission: AdmissionContext, subject: never, id: string, note: AuditNote) => T,
-    origin?: Origin,
+    work: MemberWork<never, T>,
   ): Promise<Result<T>> {
-    const caller = { kind: "user", userId } as const;
     const requirement = { scope: null, role: roleFor(action), projectId };
-    const cause = originOrNew(origin);
     const run = (admission: AdmissionContext, { id }: WorkspaceRow): Result<T> => {
-      const admitted = admit(admission, caller, requirement, COUNTED, Date.now());
+      const admitted = admit(admission, caller, requirement, charge, Date.now());
       if (!admitted.ok) return admitted;
       // SAFETY: by the overloads `work` takes the project if one is named, and the role otherwise; both are there.
       const subject = (projectId === null ? admitted.role : admitted.project) as never;
       const note: AuditNote = (target, change = {}) => {
         if (!isAudited(action)) throw new Error("A read changes nothing.");
-        recordAudit(admission.sql, { actor: userId, action, target, ...change }, cause, Date.now());
+        recordAudit(admission.sql, { actor: caller.userId, action, target, ...change }, origin, Date.now());
       };
-      return ok(work(admission, subject, id, note));
+      const result = work(admission, subject, id, note);
+      return admitted.limit === null ? result : { ...result, limit: admitted.limit };
     };
     const isChange = PERMISSIONS[action].invalidates === "workspace";
-    const answer = isChange ? await this.change(cause, run) : this.state.transaction(run);
-    return answer ?? unknownCaller(caller);
+    const result = isChange ? await this.change(origin, run, ({ ok }) => ok) : this.state.transaction(run);
+    return result ?? unknownCaller(caller);
   }
 
   /**

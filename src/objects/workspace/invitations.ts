@@ -1,4 +1,6 @@
+import { COUNTED } from "../../limits/state.ts";
 import type { Origin } from "../../platform/origin.ts";
+import type { MemberCall } from "../../rpc/management.ts";
 import { fail, ok, type Result } from "../../rpc/result.ts";
 import type { Invitee, WorkspaceInfo } from "../../rpc/workspace.ts";
 import { recordAudit } from "../../workspace/audit.ts";
@@ -11,14 +13,17 @@ import { unknownCaller } from "../../workspace/permissions.ts";
 import { readWorkspace } from "../../workspace/settings.ts";
 import type { WorkspaceCore } from "./core.ts";
 
-/** Returns the workspace as a member sees it. Failure as unknown until the directory, which decides the slug, lists it. */
-export async function readWorkspaceInfo(core: WorkspaceCore, userId: string): Promise<Result<WorkspaceInfo>> {
-  const slug = await core.directory.slug();
-  const answer = await core.as(userId, "workspace.get", null, ({ sql }, role): WorkspaceInfo => {
+/** Returns the workspace as a member sees it. Refused as unknown until the directory, which decides the slug, lists it. */
+export async function readWorkspaceInfo(core: WorkspaceCore, by: MemberCall): Promise<Result<WorkspaceInfo>> {
+  const known = core.state.row?.slug ?? null;
+  const answer = await core.as(by, "workspace.get", null, ({ sql }, role) => {
     const { id, name, personal, retentionDays, createdAt } = readWorkspace(sql);
-    return { id, slug: slug ?? "", name, personal, role, retentionDays, createdAt };
+    return ok({ id, slug: known ?? "", name, personal, role, retentionDays, createdAt });
   });
-  return answer.ok && slug === null ? unknownCaller({ kind: "user", userId }) : answer;
+  if (!answer.ok || known !== null) return answer;
+  const slug = await core.directory.slug();
+  if (slug !== null) return { ...answer, value: { ...answer.value, slug } };
+  return { ...unknownCaller(by.caller), limit: answer.limit ?? null };
 }
 
 const CHANGED = fail("CONFLICT", "The invitation has just changed. Accept it again.");
@@ -42,7 +47,8 @@ export async function acceptInvitation(
   if (!(await listMember(db, row.id, userId))) return UNKNOWN_INVITATION;
   const taken = await core.change(origin, (admission) => takeIn(admission.sql, tokenHash, guest, origin, Date.now()));
   if (!taken?.ok) return taken ?? UNKNOWN_INVITATION;
-  const info = await readWorkspaceInfo(core, userId);
+  const caller = { kind: "user", userId } as const;
+  const info = await readWorkspaceInfo(core, { caller, charge: COUNTED, origin });
   return info.ok ? info : UNKNOWN_INVITATION;
 }
 

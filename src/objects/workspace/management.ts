@@ -1,39 +1,20 @@
-import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../../env.ts";
-import {
-  type CreatedKey,
-  createKey,
-  getKeys,
-  type KeyPage,
-  type KeyRequest,
-  removeKey,
-  rotateKey,
-} from "../../keys/actions.ts";
-import type { LimitConfiguration } from "../../limits/cascade.ts";
-import { type Origin, originOrNew } from "../../platform/origin.ts";
-import { fail, ok, type Result } from "../../rpc/result.ts";
-import type { WorkspaceInfo } from "../../rpc/workspace.ts";
-import { settingsOf } from "../../settings.ts";
-import { type AdmissionContext, type LiveCounter, liveCounters } from "../../workspace/admission.ts";
-import { type AuditFilter, type AuditNote, type AuditPage, listAudit } from "../../workspace/audit.ts";
+import { createKey, getKeys, removeKey, rotateKey } from "../../keys/actions.ts";
+import { COUNTED } from "../../limits/state.ts";
+import { OutdatedObject } from "../../rpc/call.ts";
+import type { Management, ManagementCall, ManagementMethod, MemberCall } from "../../rpc/management.ts";
+import { fail, ok, type Result, type Success } from "../../rpc/result.ts";
+import { liveCounters } from "../../workspace/admission.ts";
+import { listAudit } from "../../workspace/audit.ts";
 import { markRenamed } from "../../workspace/directory-changes.ts";
-import {
-  type Invitation,
-  type InviteRequest,
-  invite,
-  listInvitations,
-  revokeInvitation,
-} from "../../workspace/invitations.ts";
-import { listMembers, type Member } from "../../workspace/members.ts";
+import { invite, listInvitations, revokeInvitation } from "../../workspace/invitations.ts";
+import { listMembers } from "../../workspace/members.ts";
 import { changeRole, removeMember } from "../../workspace/membership.ts";
-import type { Role } from "../../workspace/permissions.ts";
 import {
   createProject,
   deleteProject,
   hasRoomForProject,
   listProjects,
   MAX_PROJECTS,
-  type ProjectRow,
   renameProject,
 } from "../../workspace/projects.ts";
 import { deleteWorkspace } from "../../workspace/provision.ts";
@@ -42,200 +23,156 @@ import {
   changeSettings,
   limitsInAudit,
   readWorkspace,
-  type SettingsChange,
   writeLimits,
 } from "../../workspace/settings.ts";
-import { readUsage, type Usage } from "../../workspace/usage.ts";
-import { WorkspaceCore } from "./core.ts";
+import { readUsage } from "../../workspace/usage.ts";
+import type { WorkspaceCore } from "./core.ts";
 import { readWorkspaceInfo } from "./invitations.ts";
 
+type Implementation = {
+  [M in ManagementMethod]: (
+    by: MemberCall,
+    ...args: Parameters<Management[M]>
+  ) => Promise<Result<ReturnType<Management[M]>>>;
+};
+
+/** The limit of a result, for another result of the same call. */
+function limitOf({ limit }: Pick<Success<unknown>, "limit">): Pick<Success<unknown>, "limit"> {
+  return limit === undefined ? {} : { limit };
+}
+
+/** Runs what members ask of a workspace object. */
+export class MemberManagement {
+  readonly #methods: Implementation;
+
+  /** @param pepper the secret that invitation tokens derive from */
+  constructor(core: WorkspaceCore, pepper: string) {
+    this.#methods = managementOf(core, pepper);
+  }
+
+  /** @throws OutdatedObject if this version does not have the method */
+  run<M extends ManagementMethod>({
+    method,
+    args,
+    ...by
+  }: ManagementCall<M>): Promise<Result<ReturnType<Management[M]>>> {
+    if (!Object.hasOwn(this.#methods, method)) throw new OutdatedObject();
+    return this.#methods[method](by, ...args);
+  }
+}
+
 /**
- * The part of a workspace object that its members manage: projects, keys, limits, settings, members and invitations.
- * Each method checks the member's role and does its work in one transaction.
+ * What members do in a workspace object: projects, keys, limits, settings, members and invitations. Each method admits the
+ * member, counts the request and does its work in one transaction.
  */
-export abstract class ManagedWorkspace extends DurableObject<Env> {
-  protected readonly core: WorkspaceCore;
+function managementOf(core: WorkspaceCore, pepper: string): Implementation {
+  return {
+    createProject: (by, name) =>
+      core.as(by, "project.create", null, ({ sql }, _role, _id, note) => {
+        if (!hasRoomForProject(sql)) return fail("CONFLICT", `A workspace has at most ${MAX_PROJECTS} projects.`);
+        const project = createProject(sql, name, Date.now());
+        note(project.id, { after: { name } });
+        return ok(project);
+      }),
 
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
-    this.core = new WorkspaceCore(ctx, env);
-  }
+    listProjects: (by, cursor, limit) =>
+      core.as(by, "project.list", null, ({ sql }) => ok(listProjects(sql, cursor, limit))),
 
-  async createProject(userId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>> {
-    const create = ({ sql }: AdmissionContext, _role: Role, _id: string, note: AuditNote): ProjectRow | null => {
-      if (!hasRoomForProject(sql)) return null;
-      const project = createProject(sql, name, Date.now());
-      note(project.id, { after: { name } });
-      return project;
-    };
-    const made = await this.core.as(userId, "project.create", null, create, origin);
-    if (!made.ok) return made;
-    if (made.value !== null) return ok(made.value);
-    return fail("CONFLICT", `A workspace has at most ${MAX_PROJECTS} projects.`);
-  }
+    getProject: (by, projectId) => core.as(by, "project.get", projectId, (_, project) => ok(project)),
 
-  async listProjects(userId: string, cursor: number, limit: number): Promise<Result<ProjectRow[]>> {
-    return this.core.as(userId, "project.list", null, ({ sql }) => listProjects(sql, cursor, limit));
-  }
+    renameProject: (by, projectId, name) =>
+      core.as(by, "project.rename", projectId, ({ sql }, project, _id, note) => {
+        if (project.name === name) return ok(project);
+        renameProject(sql, project.num, name);
+        note(projectId, { before: { name: project.name }, after: { name } });
+        return ok({ ...project, name });
+      }),
 
-  async getProject(userId: string, projectId: string): Promise<Result<ProjectRow>> {
-    return this.core.as(userId, "project.get", projectId, (_, project) => project);
-  }
+    deleteProject: (by, projectId) =>
+      core.as(by, "project.delete", projectId, ({ sql }, project, _id, note) => {
+        deleteProject(sql, project.num, Date.now());
+        note(projectId, { before: { name: project.name } });
+        return ok(true);
+      }),
 
-  async renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>> {
-    const rename = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): ProjectRow => {
-      if (project.name === name) return project;
-      renameProject(sql, project.num, name);
-      note(projectId, { before: { name: project.name }, after: { name } });
-      return { ...project, name };
-    };
-    return this.core.as(userId, "project.rename", projectId, rename, origin);
-  }
+    createKey: (by, projectId, request) =>
+      core.as(by, "key.create", projectId, ({ sql }, project, workspaceId, note) =>
+        ok(createKey(sql, workspaceId, project, by.caller.userId, request, note, Date.now())),
+      ),
 
-  async deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Result<true>> {
-    const end = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): true => {
-      deleteProject(sql, project.num, Date.now());
-      note(projectId, { before: { name: project.name } });
-      return true;
-    };
-    return this.core.as(userId, "project.delete", projectId, end, origin);
-  }
+    listKeys: (by, projectId, cursor, limit) =>
+      core.as(by, "key.list", projectId, ({ sql }, { num }) => ok(getKeys(sql, num, cursor, limit))),
 
-  async createKey(
-    userId: string,
-    projectId: string,
-    request: KeyRequest,
-    origin?: Origin,
-  ): Promise<Result<CreatedKey>> {
-    const create = ({ sql }: AdmissionContext, project: ProjectRow, workspaceId: string, note: AuditNote): CreatedKey =>
-      createKey(sql, workspaceId, project, userId, request, note, Date.now());
-    return this.core.as(userId, "key.create", projectId, create, origin);
-  }
+    rotateKey: (by, projectId, keyId, overlapSeconds) =>
+      core.as(by, "key.rotate", projectId, ({ sql }, { num }, workspaceId, note) =>
+        ok(rotateKey(sql, workspaceId, num, by.caller.userId, keyId, overlapSeconds, note, Date.now())),
+      ),
 
-  async listKeys(
-    userId: string,
-    projectId: string,
-    cursor: string | null,
-    limit: number,
-  ): Promise<Result<KeyPage | null>> {
-    return this.core.as(userId, "key.list", projectId, ({ sql }, project) => getKeys(sql, project.num, cursor, limit));
-  }
+    revokeKey: (by, projectId, keyId) =>
+      core.as(by, "key.revoke", projectId, ({ sql }, { num }, _id, note) =>
+        ok(removeKey(sql, num, keyId, note, Date.now())),
+      ),
 
-  async rotateKey(
-    userId: string,
-    projectId: string,
-    keyId: string,
-    overlapSeconds: number,
-    origin?: Origin,
-  ): Promise<Result<CreatedKey | null>> {
-    const rotate = (
-      { sql }: AdmissionContext,
-      { num }: ProjectRow,
-      workspaceId: string,
-      note: AuditNote,
-    ): CreatedKey | null => rotateKey(sql, workspaceId, num, userId, keyId, overlapSeconds, note, Date.now());
-    return this.core.as(userId, "key.rotate", projectId, rotate, origin);
-  }
+    rateLimits: (by) =>
+      core.as(by, "limits.get", null, (admission) =>
+        ok({ limits: admission.limits.configuration, live: liveCounters(admission, Date.now()) }),
+      ),
 
-  async revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Result<boolean>> {
-    const revoke = ({ sql }: AdmissionContext, { num }: ProjectRow, _id: string, note: AuditNote): boolean =>
-      removeKey(sql, num, keyId, note, Date.now());
-    return this.core.as(userId, "key.revoke", projectId, revoke, origin);
-  }
+    setLimits: (by, limits) =>
+      core.as(by, "limits.set", null, ({ sql, limits: { configuration } }, _role, id, note) => {
+        const [before, after] = [limitsInAudit(configuration), limitsInAudit(limits)];
+        if (JSON.stringify(configuration) !== JSON.stringify(limits)) note(id, { before, after });
+        writeLimits(sql, limits);
+        return ok(true);
+      }),
 
-  async rateLimits(userId: string): Promise<Result<{ limits: LimitConfiguration; live: LiveCounter[] }>> {
-    return this.core.as(userId, "limits.get", null, (admission) => ({
-      limits: admission.limits.configuration,
-      live: liveCounters(admission, Date.now()),
-    }));
-  }
+    getWorkspaceInfo: (by) => readWorkspaceInfo(core, by),
 
-  async setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Result<true>> {
-    const set = (
-      { sql, limits: { configuration } }: AdmissionContext,
-      _role: Role,
-      id: string,
-      note: AuditNote,
-    ): true => {
-      const [before, after] = [limitsInAudit(configuration), limitsInAudit(limits)];
-      if (JSON.stringify(configuration) !== JSON.stringify(limits)) note(id, { before, after });
-      writeLimits(sql, limits);
-      return true;
-    };
-    return this.core.as(userId, "limits.set", null, set, origin);
-  }
+    changeSettings: async (by, change) => {
+      const changed = await core.as(by, "workspace.update", null, ({ sql }, _role, id, note) => {
+        const { before, after } = changedSettings(readWorkspace(sql), change);
+        if (Object.keys(after).length > 0) note(id, { before: { ...before }, after: { ...after } });
+        changeSettings(sql, change);
+        if (change.name !== undefined) markRenamed(sql);
+        return ok(true);
+      });
+      if (!changed.ok) return changed;
+      return { ...(await readWorkspaceInfo(core, { ...by, charge: COUNTED })), ...limitOf(changed) };
+    },
 
-  async getWorkspaceInfo(userId: string): Promise<Result<WorkspaceInfo>> {
-    return readWorkspaceInfo(this.core, userId);
-  }
+    deleteWorkspace: (by) =>
+      core.as(by, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, by.origin, Date.now())),
 
-  /** @deprecated The earlier name of `getWorkspaceInfo`: routers of the version before call it during a deploy. */
-  describe(userId: string): Promise<Result<WorkspaceInfo>> {
-    return this.getWorkspaceInfo(userId);
-  }
+    audit: (by, filter, before, limit) =>
+      core.as(by, "audit.list", null, ({ sql }) => ok(listAudit(sql, filter, before, limit, Date.now()))),
 
-  async changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Result<WorkspaceInfo>> {
-    const update = ({ sql }: AdmissionContext, _role: Role, id: string, note: AuditNote): void => {
-      const { before, after } = changedSettings(readWorkspace(sql), change);
-      if (Object.keys(after).length > 0) note(id, { before: { ...before }, after: { ...after } });
-      changeSettings(sql, change);
-      if (change.name !== undefined) markRenamed(sql);
-    };
-    const changed = await this.core.as(userId, "workspace.update", null, update, origin);
-    if (!changed.ok) return changed;
-    return readWorkspaceInfo(this.core, userId);
-  }
+    usage: (by) => core.as(by, "usage.get", null, ({ sql }) => ok(readUsage(sql, Date.now()))),
 
-  async deleteWorkspace(userId: string, origin?: Origin): Promise<Result<Result<true>>> {
-    const cause = originOrNew(origin);
-    return this.core.as(userId, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, cause, Date.now()));
-  }
+    listMembers: (by, cursor, limit) =>
+      core.as(by, "member.list", null, ({ sql }) => ok(listMembers(sql, cursor, limit))),
 
-  async audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Result<AuditPage>> {
-    return this.core.as(userId, "audit.list", null, ({ sql }) => listAudit(sql, filter, before, limit, Date.now()));
-  }
+    changeRole: (by, memberId, role) =>
+      core.as(by, "member.change", null, ({ sql }, own, _id, note) =>
+        changeRole(sql, own, memberId, role, note, Date.now()),
+      ),
 
-  async usage(userId: string): Promise<Result<Usage>> {
-    return this.core.as(userId, "usage.get", null, ({ sql }) => readUsage(sql, Date.now()));
-  }
+    removeMember: (by, memberId) =>
+      core.as(by, by.caller.userId === memberId ? "member.leave" : "member.remove", null, ({ sql }, own, _id, note) =>
+        removeMember(sql, own, memberId, note, Date.now()),
+      ),
 
-  async listMembers(userId: string, cursor: readonly [number, string], limit: number): Promise<Result<Member[]>> {
-    return this.core.as(userId, "member.list", null, ({ sql }) => listMembers(sql, cursor, limit));
-  }
+    invite: (by, request) =>
+      core.as(by, "invitation.create", null, ({ sql }, own, workspaceId, note) => {
+        const inviter = { by: own, userId: by.caller.userId, workspaceId, pepper, requestId: by.origin.requestId };
+        return invite(sql, inviter, request, note, Date.now());
+      }),
 
-  async changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Result<Result<Member>>> {
-    const change = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Result<Member> =>
-      changeRole(sql, by, memberId, role, note, Date.now());
-    return this.core.as(userId, "member.change", null, change, origin);
-  }
+    listInvitations: (by, cursor, limit) =>
+      core.as(by, "invitation.list", null, ({ sql }) => ok(listInvitations(sql, cursor, limit, Date.now()))),
 
-  async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Result<Result<true>>> {
-    const action = userId === memberId ? "member.leave" : "member.remove";
-    const remove = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Result<true> =>
-      removeMember(sql, by, memberId, note, Date.now());
-    return this.core.as(userId, action, null, remove, origin);
-  }
-
-  async invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Result<Result<Invitation>>> {
-    const cause = originOrNew(origin);
-    const { requestId } = cause;
-    const pepper = settingsOf(this.env).REFRESH_PEPPER;
-    const create = ({ sql }: AdmissionContext, by: Role, workspaceId: string, note: AuditNote): Result<Invitation> =>
-      invite(sql, { by, userId, workspaceId, pepper, requestId }, request, note, Date.now());
-    return this.core.as(userId, "invitation.create", null, create, cause);
-  }
-
-  async listInvitations(
-    userId: string,
-    cursor: readonly [number, string],
-    limit: number,
-  ): Promise<Result<Invitation[]>> {
-    return this.core.as(userId, "invitation.list", null, ({ sql }) => listInvitations(sql, cursor, limit, Date.now()));
-  }
-
-  async revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Result<Result<true>>> {
-    const revoke = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Result<true> =>
-      revokeInvitation(sql, by, id, note, Date.now());
-    return this.core.as(userId, "invitation.revoke", null, revoke, origin);
-  }
+    revokeInvitation: (by, id) =>
+      core.as(by, "invitation.revoke", null, ({ sql }, own, _id, note) =>
+        revokeInvitation(sql, own, id, note, Date.now()),
+      ),
+  };
 }

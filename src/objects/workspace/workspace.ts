@@ -9,6 +9,7 @@ import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
 import type { Duties } from "../../platform/alarm.ts";
 import { commitMemory } from "../../platform/isolate-memory.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
+import type { Management, ManagementCall, ManagementMethod } from "../../rpc/management.ts";
 import type { Failure, Result } from "../../rpc/result.ts";
 import { TAIL_CALL_HEADER, type TailCall, type TicketCall, type TicketResult } from "../../rpc/tail.ts";
 import type { Invitee, PageResult, ReadCall, SandboxAccess, WorkspaceInfo, WorkspaceRpc } from "../../rpc/workspace.ts";
@@ -32,7 +33,7 @@ import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../../workspace/r
 import { readWorkspace } from "../../workspace/settings.ts";
 import { workspaceDuties } from "./duties.ts";
 import { acceptInvitation } from "./invitations.ts";
-import { ManagedWorkspace } from "./management.ts";
+import { AnswersOlderRouters } from "./older-routers.ts";
 import { Reads } from "./reads.ts";
 import { Sandbox } from "./sandbox.ts";
 import { Tails } from "./tails.ts";
@@ -50,7 +51,7 @@ const BUSY: IngestResult = {
  * Everything that must be exact is decided here, in one synchronous turn. An unprovisioned object rejects every caller as
  * unknown and writes nothing.
  */
-export class WorkspaceObject extends ManagedWorkspace implements WorkspaceRpc {
+export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc {
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
   readonly #reads: Reads;
   readonly #sandbox: Sandbox;
@@ -92,6 +93,10 @@ export class WorkspaceObject extends ManagedWorkspace implements WorkspaceRpc {
       this.core.state.transaction((admission) => admit(admission, caller, requirement, charge, Date.now())) ??
       unknownCaller(caller)
     );
+  }
+
+  manage<M extends ManagementMethod>(call: ManagementCall<M>): Promise<Result<ReturnType<Management[M]>>> {
+    return this.management.run(call);
   }
 
   async ingest(call: IngestCall): Promise<IngestResult> {

@@ -6,7 +6,7 @@ import { type AppEnv, originOf, refuseIfLimited } from "../../http/context.ts";
 import { type ErrorCode, refuse } from "../../http/errors.ts";
 import type { LimitState } from "../../limits/state.ts";
 import { callUser } from "../../rpc/call.ts";
-import type { Caller } from "../../workspace/permissions.ts";
+import type { UserCaller } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
 
 /** `user`: the request counts in the user object. `none`: another object counts it or has counted it. */
@@ -26,12 +26,15 @@ export function userGuard({ count }: UserGuardOptions): MiddlewareHandler<AppEnv
 /** Like `userGuard`, for a route that accepts other credentials too. Counts the request only if it refuses it. */
 export async function authenticateUser(c: Context<AppEnv>): Promise<UserCaller> {
   const { claims, method } = await admit(c, 0);
-  const { userId, sessionId } = claims;
-  return { kind: "user", userId, session: { id: sessionId, method, origin: originOf(c) } };
+  c.set("user", { ...claims, method });
+  return callerOf(c);
 }
 
-/** A user as caller of a workspace object, with the session of the request. */
-export type UserCaller = Extract<Caller, { kind: "user" }>;
+/** Returns the authenticated user as caller of a workspace object, with the session of the request. */
+export function callerOf(c: Context<AppEnv>): UserCaller {
+  const { userId, sessionId, method = null } = c.get("user");
+  return { kind: "user", userId, session: { id: sessionId, method, origin: originOf(c) } };
+}
 
 interface AdmittedSession {
   claims: AccessClaims;

@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { type AppEnv, clientAddress, noteLimit, originOf, refuseIfLimited } from "../../http/context.ts";
 import { ApiError, refuse, refuseTooMany } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
@@ -7,23 +7,15 @@ import { type Charge, COUNTED, chargeMembers, type LimitState } from "../../limi
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import type { Failure, Result } from "../../rpc/result.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import { type Action, type Caller, type Requirement, roleFor } from "../../workspace/permissions.ts";
+import type { Caller, Requirement } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
-import { authenticateUser, bearerToken } from "./user.ts";
+import { bearerToken } from "./user.ts";
 
 /** Returns the value of an object's result and shows its limit; a refusal ends the request. */
 export async function resultOf<T>(c: Context<AppEnv>, result: Result<T>): Promise<T> {
   if (!result.ok) return refuseFailure(c, result);
   noteLimit(c, result.limit);
   return result.value;
-}
-
-/**
- * Returns a result of an object whose value may be a result: objects answer some calls with the result of the admission
- * around that of the workspace's rules.
- */
-export function flat<T>(result: Result<Result<T>>): Result<T> {
-  return result.ok ? result.value : result;
 }
 
 /**
@@ -88,29 +80,6 @@ export async function countIfRefused<T>(
     noteLimit(c, answer.limit);
     throw error;
   }
-}
-
-export interface WorkspaceGuardOptions {
-  /** The action of the request. A function decides it once the user is known. */
-  action: Action | ((c: Context<AppEnv>) => Action);
-  /** Where the workspace is named: the header `X-Workspace-Id`, or the path's `:workspaceId`. */
-  from: "header" | "path";
-}
-
-/** Admits members with a sufficient role, counts the request in the workspace, and sets `workspaceId`. */
-export function workspaceGuard({ action, from }: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
-  return async (c, next) => {
-    const caller = await authenticateUser(c);
-    const workspaceId = await namedWorkspace(c, from);
-    const role = roleFor(typeof action === "function" ? action(c) : action);
-    const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
-    const route = c.get("route");
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-    if (!answer.ok) return refuseFailure(c, answer);
-    noteLimit(c, answer.limit);
-    c.set("workspaceId", workspaceId);
-    await next();
-  };
 }
 
 /** Returns the workspace of a user's request. Use after `authenticateUser`: a bad name counts in the user object. */

@@ -3,11 +3,10 @@ import type { Env } from "../../env.ts";
 import { success } from "../../http/envelope.ts";
 import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
-import { callWorkspace } from "../../rpc/call.ts";
 import type { AuditItem } from "../../workspace/audit.ts";
 import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../../workspace/audit-actions.ts";
 import { emailsOf } from "../../workspace/listing.ts";
-import { resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const ID = "[0-9A-Za-z]{12}";
@@ -97,14 +96,8 @@ audit.route(
   },
   [workspaceGuard({ action: "audit.list", from: "path" })],
   async (c, { query: { cursor, limit, ...filter } }) => {
-    const { userId } = c.get("user");
     const before = numberCursor(cursor);
-    const { items, next } = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-        stub.audit(userId, filter, before, limit),
-      ),
-    );
+    const { items, next } = await manage(c, "audit", filter, before, limit);
     const emails = await knownEmails(c.env, items);
     const data = { items: items.map((item) => auditData(item, emails)), nextCursor: next === null ? null : `${next}` };
     return success(data, c.get("requestId"));

@@ -16,8 +16,9 @@ import { FOR_ANOTHER, type Invitation } from "../../workspace/invitations.ts";
 import { emailsOf } from "../../workspace/listing.ts";
 import { EXAMPLE } from "../examples.ts";
 import { publicLimit } from "../guards/address.ts";
+import { manage, managed, workspaceGuard } from "../guards/member.ts";
 import { refuseSession, userGuard, verifiedUser } from "../guards/user.ts";
-import { flat, refuseFailure, resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { refuseFailure, resultOf } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import {
   openInvitation,
@@ -64,7 +65,8 @@ invitations.route(
     response: invitationShape,
     errors: [...WORKSPACE_ERRORS, "EMAIL_NOT_VERIFIED", "CONFLICT"],
   },
-  [workspaceGuard({ action: "invitation.create", from: "path" })],
+  // First, because an invitation that is refused for its role must not spend what user and address may send.
+  [workspaceGuard({ action: "invitation.create", from: "path", admits: "first" })],
   async (c, { body: { email, role } }) => {
     const { id: userId, email: inviter } = await verifiedUser(c);
     const { sessionId } = c.get("user");
@@ -78,13 +80,9 @@ invitations.route(
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
     const request = { id, email, role, inviteeId: invitee?.userId ?? null, inviter, seed: newSeed(), isMailed };
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-      stub.invite(userId, request, originOf(c)),
-    );
-    if (!answer.ok || !answer.value.ok) {
-      await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
-    }
-    return success(invitationData(await resultOf(c, flat(answer))), c.get("requestId"), 201);
+    const invitation = await managed(c, "invite", request);
+    if (!invitation.ok) await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
+    return success(invitationData(await resultOf(c, invitation)), c.get("requestId"), 201);
   },
 );
 
@@ -103,14 +101,8 @@ invitations.route(
   },
   [workspaceGuard({ action: "invitation.list", from: "path" })],
   async (c, { query: { cursor, limit } }) => {
-    const { userId } = c.get("user");
     const from = timeCursor(cursor);
-    const rows = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-        stub.listInvitations(userId, from, limit + 1),
-      ),
-    );
+    const rows = await manage(c, "listInvitations", from, limit + 1);
     const { page, nextCursor } = timePage(rows, limit, ({ createdAt, id }) => [createdAt, id]);
     return success({ items: page.map(invitationData), nextCursor }, c.get("requestId"));
   },
@@ -130,12 +122,8 @@ invitations.route(
   },
   [workspaceGuard({ action: "invitation.revoke", from: "path" })],
   async (c) => {
-    const { userId } = c.get("user");
     const invitationId = c.req.param("invitationId") ?? "";
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-      stub.revokeInvitation(userId, invitationId, originOf(c)),
-    );
-    await resultOf(c, flat(answer));
+    await manage(c, "revokeInvitation", invitationId);
     return success({ revoked: true }, c.get("requestId"));
   },
 );

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { type AppEnv, originOf } from "../../http/context.ts";
+import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import { requiredNameSchema } from "../../http/fields.ts";
@@ -10,9 +10,9 @@ import type { CreatedKey } from "../../keys/actions.ts";
 import { SCOPES } from "../../keys/scopes.ts";
 import type { KeyInfo } from "../../keys/store.ts";
 import { timeSchema } from "../../logs/ingest/timestamp.ts";
-import { callUser, callWorkspace } from "../../rpc/call.ts";
+import { callUser } from "../../rpc/call.ts";
+import { manage, managed, workspaceGuard } from "../guards/member.ts";
 import { refuseSession } from "../guards/user.ts";
-import { resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 /** Longest lifetime of a key that expires. */
@@ -73,10 +73,7 @@ async function handOut(c: Context<AppEnv>, made: CreatedKey, projectId: string):
   const { userId, sessionId } = c.get("user");
   const { alive } = await callUser(c.env, userId, "replay-safe", (stub) => stub.authenticate(sessionId, 0));
   if (alive) return madeKeyAnswer(c, made, projectId);
-  const { id } = made.key;
-  await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-    stub.revokeKey(userId, projectId, id, originOf(c)),
-  );
+  await managed(c, "revokeKey", projectId, made.key.id);
   return refuseSession(c);
 }
 
@@ -118,15 +115,9 @@ keys.route(
   },
   [workspaceGuard({ action: "key.create", from: "header" })],
   async (c, { body }) => {
-    const { userId } = c.get("user");
     const projectId = param(c, "projectId");
     const request = { name: body.name, scopes: body.scopes, expiresAt: expiryMs(body.expiresAt, Date.now()) };
-    const made = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-        stub.createKey(userId, projectId, request, originOf(c)),
-      ),
-    );
+    const made = await manage(c, "createKey", projectId, request);
     return handOut(c, made, projectId);
   },
 );
@@ -146,14 +137,8 @@ keys.route(
   },
   [workspaceGuard({ action: "key.list", from: "header" })],
   async (c, { query: { cursor, limit } }) => {
-    const { userId } = c.get("user");
     const projectId = param(c, "projectId");
-    const page = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-        stub.listKeys(userId, projectId, cursor ?? null, limit),
-      ),
-    );
+    const page = await manage(c, "listKeys", projectId, cursor ?? null, limit);
     if (page === null) {
       refuseFields([
         {
@@ -186,14 +171,8 @@ keys.route(
   },
   [workspaceGuard({ action: "key.rotate", from: "header" })],
   async (c, { body }) => {
-    const { userId } = c.get("user");
     const projectId = param(c, "projectId");
-    const made = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-        stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds, originOf(c)),
-      ),
-    );
+    const made = await manage(c, "rotateKey", projectId, param(c, "keyId"), body.overlapSeconds);
     if (made === null) return refuse("NOT_FOUND", "API key not found, revoked or expired.");
     return handOut(c, made, projectId);
   },
@@ -214,14 +193,8 @@ keys.route(
   },
   [workspaceGuard({ action: "key.revoke", from: "header" })],
   async (c) => {
-    const { userId } = c.get("user");
     const keyId = param(c, "keyId");
-    const revoked = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-        stub.revokeKey(userId, param(c, "projectId"), keyId, originOf(c)),
-      ),
-    );
+    const revoked = await manage(c, "revokeKey", param(c, "projectId"), keyId);
     if (!revoked) return refuse("NOT_FOUND", "API key not found.");
     c.get("log").keyId = keyId;
     return success({ revoked: true }, c.get("requestId"));

@@ -1,15 +1,14 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { type AppEnv, originOf } from "../../http/context.ts";
+import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuseFields } from "../../http/errors.ts";
 import { pageOf, pageQuery } from "../../http/paging.ts";
 import { type Resource, resource } from "../../http/resource.ts";
 import { type LimitConfiguration, normalizePath, RoutePaths, RULE_METHODS } from "../../limits/cascade.ts";
 import { listViolations, type Violation, type ViolationCursor } from "../../limits/violations.ts";
-import { callWorkspace } from "../../rpc/call.ts";
 import { LIMIT_BOUNDS, NO_LIMITS } from "../../workspace/settings.ts";
-import { resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const { limit, windowSeconds, product, rules, path } = LIMIT_BOUNDS;
@@ -143,23 +142,13 @@ export function rateLimits(paths: () => RoutePaths): Resource {
 }
 
 async function replaceLimits(c: Context<AppEnv>, limits: LimitConfiguration): Promise<Response> {
-  const { userId } = c.get("user");
-  await resultOf(
-    c,
-    await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-      stub.setLimits(userId, limits, originOf(c)),
-    ),
-  );
+  await manage(c, "setLimits", limits);
   c.get("log").rules = limits.rules.length;
   return configuration(c);
 }
 
 async function configuration(c: Context<AppEnv>): Promise<Response> {
-  const { userId } = c.get("user");
-  const { limits, live } = await resultOf(
-    c,
-    await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.rateLimits(userId)),
-  );
+  const { limits, live } = await manage(c, "rateLimits");
   const items = live.map(({ resetAt, ...counter }) => ({ ...counter, resetAt: new Date(resetAt).toISOString() }));
   return success({ ...limits, live: items }, c.get("requestId"));
 }
@@ -208,7 +197,7 @@ violations.route(
     response: pageOf(violationSchema),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ action: "violations.list", from: "path" })],
+  [workspaceGuard({ action: "violations.list", from: "path", admits: "first" })],
   async (c, { query: { cursor, limit } }) => {
     const page = await listViolations(c.env.DB, c.get("workspaceId"), cursorOf(cursor), limit, Date.now());
     const nextCursor = page.next && `${page.next.firstAt}.${page.next.id}`;

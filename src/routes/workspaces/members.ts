@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { emailsOf } from "../../workspace/listing.ts";
 import type { Member } from "../../workspace/members.ts";
-import { flat, resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { admitNow, manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { roleSchema, withOwnershipQuota } from "./shared.ts";
 
@@ -41,14 +40,8 @@ members.route(
   },
   [workspaceGuard({ action: "member.list", from: "path" })],
   async (c, { query: { cursor, limit } }) => {
-    const { userId } = c.get("user");
     const from = timeCursor(cursor);
-    const rows = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-        stub.listMembers(userId, from, limit + 1),
-      ),
-    );
+    const rows = await manage(c, "listMembers", from, limit + 1);
     const { page, nextCursor } = timePage(rows, limit, (member) => [member.joinedAt, member.userId]);
     const emails = await emailsOf(
       c.env.DB,
@@ -79,15 +72,13 @@ members.route(
   },
   [workspaceGuard({ action: "member.change", from: "path" })],
   async (c, { body: { role } }) => {
-    const { userId } = c.get("user");
     const memberId = c.req.param("userId") ?? "";
     const workspaceId = c.get("workspaceId");
     const change = async (): Promise<Member> => {
-      const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
-        stub.changeRole(userId, memberId, role, originOf(c)),
-      );
-      return await resultOf(c, flat(answer));
+      return await manage(c, "changeRole", memberId, role);
     };
+    // The quota of the new owner is another object's: it is asked only for a caller who may change roles.
+    if (role === "owner") await admitNow(c);
     // Only for a member does the response reveal how many workspaces the user owns.
     const gains =
       role === "owner" &&
@@ -121,12 +112,8 @@ members.route(
     }),
   ],
   async (c) => {
-    const { userId } = c.get("user");
     const memberId = c.req.param("userId") ?? "";
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-      stub.removeMember(userId, memberId, originOf(c)),
-    );
-    await resultOf(c, flat(answer));
+    await manage(c, "removeMember", memberId);
     return success({ removed: true }, c.get("requestId"));
   },
 );

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { type ErrorCode, refuseFields } from "../../http/errors.ts";
 import { requiredNameSchema } from "../../http/fields.ts";
 import { pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
-import { callWorkspace } from "../../rpc/call.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
-import { resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
 
 /** Errors that every route of a workspace may return. */
 export const WORKSPACE_ERRORS = [
@@ -55,11 +53,7 @@ projects.route(
   [workspaceGuard({ action: "project.create", from: "header" })],
   async (c, { body }) => {
     const workspaceId = c.get("workspaceId");
-    const { userId } = c.get("user");
-    const project = await resultOf(
-      c,
-      await callWorkspace(c.env, workspaceId, "once", (stub) => stub.createProject(userId, body.name, originOf(c))),
-    );
+    const project = await manage(c, "createProject", body.name);
     c.get("log").projectId = project.id;
     return success(projectData(project, workspaceId), c.get("requestId"), 201);
   },
@@ -81,12 +75,8 @@ projects.route(
   [workspaceGuard({ action: "project.list", from: "header" })],
   async (c, { query: { cursor, limit } }) => {
     const workspaceId = c.get("workspaceId");
-    const { userId } = c.get("user");
     const from = cursorNumber(cursor);
-    const rows = await resultOf(
-      c,
-      await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.listProjects(userId, from, limit + 1)),
-    );
+    const rows = await manage(c, "listProjects", from, limit + 1);
     const page = rows.slice(0, limit);
     const nextCursor = rows.length > limit ? String(page.at(-1)?.num) : null;
     const items = page.map((project) => projectData(project, workspaceId));
@@ -117,12 +107,8 @@ projects.route(
   [workspaceGuard({ action: "project.get", from: "header" })],
   async (c) => {
     const workspaceId = c.get("workspaceId");
-    const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";
-    const project = await resultOf(
-      c,
-      await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getProject(userId, projectId)),
-    );
+    const project = await manage(c, "getProject", projectId);
     return success(projectData(project, workspaceId), c.get("requestId"));
   },
 );
@@ -144,14 +130,8 @@ projects.route(
   [workspaceGuard({ action: "project.rename", from: "header" })],
   async (c, { body }) => {
     const workspaceId = c.get("workspaceId");
-    const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";
-    const project = await resultOf(
-      c,
-      await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
-        stub.renameProject(userId, projectId, body.name, originOf(c)),
-      ),
-    );
+    const project = await manage(c, "renameProject", projectId, body.name);
     return success(projectData(project, workspaceId), c.get("requestId"));
   },
 );
@@ -171,14 +151,8 @@ projects.route(
   },
   [workspaceGuard({ action: "project.delete", from: "header" })],
   async (c) => {
-    const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";
-    await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-        stub.deleteProject(userId, projectId, originOf(c)),
-      ),
-    );
+    await manage(c, "deleteProject", projectId);
     c.get("log").projectId = projectId;
     return success({ deleted: true }, c.get("requestId"));
   },

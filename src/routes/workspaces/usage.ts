@@ -4,9 +4,9 @@ import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { resource } from "../../http/resource.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
-import { callWorkspace, requireMembers } from "../../rpc/call.ts";
+import { requireMembers } from "../../rpc/call.ts";
 import type { Usage } from "../../workspace/usage.ts";
-import { resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -72,11 +72,7 @@ usage.route(
   },
   [workspaceGuard({ action: "usage.get", from: "path" })],
   async (c) => {
-    const { userId } = c.get("user");
-    const usage = await resultOf(
-      c,
-      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
-    );
+    const usage = await manage(c, "usage");
     const data = await usageData(c, c.get("workspaceId"), usage);
     return success(data, c.get("requestId"));
   },

@@ -12,8 +12,9 @@ import type { Origin } from "../../platform/origin.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { claimWorkspace, listedWorkspaces } from "../../workspace/listing.ts";
 import { type CreationPorts, createWorkspace } from "../../workspace/provision.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
 import { userGuard, verifiedUser } from "../guards/user.ts";
-import { flat, resultOf, workspaceGuard } from "../guards/workspace.ts";
+import { resultOf } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { withOwnershipQuota, workspaceData, workspaceShape } from "./shared.ts";
 
@@ -125,11 +126,7 @@ workspaces.route(
   },
   [workspaceGuard({ action: "workspace.get", from: "path" })],
   async (c) => {
-    const { userId } = c.get("user");
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-      stub.getWorkspaceInfo(userId),
-    );
-    return success(workspaceData(await resultOf(c, answer)), c.get("requestId"));
+    return success(workspaceData(await manage(c, "getWorkspaceInfo")), c.get("requestId"));
   },
 );
 
@@ -153,11 +150,7 @@ workspaces.route(
   },
   [workspaceGuard({ action: "workspace.update", from: "path" })],
   async (c, { body }) => {
-    const { userId } = c.get("user");
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-      stub.changeSettings(userId, body, originOf(c)),
-    );
-    return success(workspaceData(await resultOf(c, answer)), c.get("requestId"));
+    return success(workspaceData(await manage(c, "changeSettings", body)), c.get("requestId"));
   },
 );
 
@@ -179,11 +172,7 @@ workspaces.route(
   },
   [workspaceGuard({ action: "workspace.delete", from: "path" })],
   async (c) => {
-    const { userId } = c.get("user");
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-      stub.deleteWorkspace(userId, originOf(c)),
-    );
-    await resultOf(c, flat(answer));
+    await manage(c, "deleteWorkspace");
     return success({ deleted: true }, c.get("requestId"));
   },
 );

@@ -220,8 +220,8 @@ describe("O5: the first proof of an address purges what was added before", () =>
             // SAFETY: native RPC; each method that the route calls is a method of the object.
             const method = Reflect.get(stub, name) as (...args: unknown[]) => Promise<unknown>;
             return async (...args: unknown[]) => {
-              // The session is verified and the member admitted. The owner's proof happens now.
-              if (name === "createKey") await PROOFS["a magic link"](email);
+              // The session is verified. The owner's proof happens now.
+              if (name === "manage") await PROOFS["a magic link"](email);
               return Reflect.apply(method, stub, args);
             };
           },

@@ -1,0 +1,111 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { type AppEnv, noteLimit, originOf } from "../../http/context.ts";
+import { COUNTED } from "../../limits/state.ts";
+import { callWorkspace, isUnknownMethod, type RetryPolicy } from "../../rpc/call.ts";
+import type { Management, ManagementCall, ManagementMethod } from "../../rpc/management.ts";
+import type { Result } from "../../rpc/result.ts";
+import { type Action, roleFor } from "../../workspace/permissions.ts";
+import { authenticateUser, callerOf } from "./user.ts";
+import { namedWorkspace, refuseFailure, resultOf } from "./workspace.ts";
+
+export interface WorkspaceGuardOptions {
+  /** The action of the request. A function decides it once the user is known. */
+  action: Action | ((c: Context<AppEnv>) => Action);
+  /** Where the workspace is named: the header `X-Workspace-Id`, or the path's `:workspaceId`. */
+  from: "header" | "path";
+  /**
+   * `with-call`, the default: the handler's first call of `manage` admits the request. `first`: the guard does, for a
+   * handler that does something else before that call, or makes none.
+   */
+  admits?: "with-call" | "first";
+}
+
+/**
+ * Authenticates a user and sets `user` and `workspaceId`. The workspace admits the user, who must be a member with a
+ * sufficient role, and counts the request.
+ */
+export function workspaceGuard({
+  action,
+  from,
+  admits = "with-call",
+}: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const caller = await authenticateUser(c);
+    const workspaceId = await namedWorkspace(c, from);
+    c.set("workspaceId", workspaceId);
+    const role = roleFor(typeof action === "function" ? action(c) : action);
+    const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
+    const route = c.get("route");
+    c.set("admit", async () => {
+      c.set("admit", null);
+      const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+      if (!answer.ok) return refuseFailure(c, answer);
+      noteLimit(c, answer.limit);
+    });
+    if (admits === "first") await admitNow(c);
+    await next();
+  };
+}
+
+/** Admits and counts the request unless that has been done. A refusal ends it. */
+export async function admitNow(c: Context<AppEnv>): Promise<void> {
+  await c.get("admit")?.();
+}
+
+/** Methods that may be repeated after a lost answer: two executions have the effect of one. */
+const REPLAY_SAFE: ReadonlySet<ManagementMethod> = new Set(["rateLimits", "changeRole", "revokeKey"]);
+
+/** Runs a method of the workspace for the user. The first call of a request admits and counts it. A refusal ends it. */
+export async function manage<M extends ManagementMethod>(
+  c: Context<AppEnv>,
+  method: M,
+  ...args: Parameters<Management[M]>
+): Promise<ReturnType<Management[M]>> {
+  return resultOf(c, await managed(c, method, ...args));
+}
+
+/** Like `manage`, but returns a refusal of the workspace. */
+export async function managed<M extends ManagementMethod>(
+  c: Context<AppEnv>,
+  method: M,
+  ...args: Parameters<Management[M]>
+): Promise<Result<ReturnType<Management[M]>>> {
+  const admit = c.get("admit");
+  c.set("admit", null);
+  const charge = admit ? ({ by: "route", route: c.get("route") } as const) : COUNTED;
+  const call = { caller: callerOf(c), charge, origin: originOf(c), method, args };
+  // A repeated count after a lost answer would charge the user for a request that was never made.
+  const replay = !admit && REPLAY_SAFE.has(method) ? "replay-safe" : "once";
+  const result = await callWorkspace(c.env, c.get("workspaceId"), replay, async (stub) => {
+    try {
+      return await stub.manage(call);
+    } catch (error) {
+      if (error instanceof Error && isUnknownMethod(error)) return null;
+      throw error;
+    }
+  });
+  if (result !== null) return result;
+  await admit?.();
+  return manageOlder(c, call, replay);
+}
+
+/** The methods of an object of the version before, which answers some of them with a result within a result. */
+type OlderWorkspace = Record<ManagementMethod, (userId: string, ...more: unknown[]) => Promise<Result<unknown>>>;
+
+/** Calls an object of the version before `manage`, after the request has been admitted. Remove with the next release. */
+async function manageOlder<M extends ManagementMethod>(
+  c: Context<AppEnv>,
+  { caller, method, args, origin }: ManagementCall<M>,
+  replay: RetryPolicy,
+): Promise<Result<ReturnType<Management[M]>>> {
+  const result = await callWorkspace(c.env, c.get("workspaceId"), replay, (stub) =>
+    // SAFETY: that version has a method of each name, with these parameters.
+    (stub as unknown as OlderWorkspace)[method](caller.userId, ...args, origin),
+  );
+  // SAFETY: the value of that method, or a result with it.
+  return (result.ok && isResult(result.value) ? result.value : result) as Result<ReturnType<Management[M]>>;
+}
+
+function isResult(value: unknown): value is Result<unknown> {
+  return typeof value === "object" && value !== null && "ok" in value && typeof value.ok === "boolean";
+}

@@ -1,0 +1,67 @@
+import type { CreatedKey, KeyPage, KeyRequest } from "../keys/actions.ts";
+import type { LimitConfiguration } from "../limits/cascade.ts";
+import type { Charge } from "../limits/state.ts";
+import type { Origin } from "../platform/origin.ts";
+import type { LiveCounter } from "../workspace/admission.ts";
+import type { AuditFilter, AuditPage } from "../workspace/audit.ts";
+import type { Invitation, InviteRequest } from "../workspace/invitations.ts";
+import type { Member } from "../workspace/members.ts";
+import type { Role, UserCaller } from "../workspace/permissions.ts";
+import type { ProjectRow } from "../workspace/projects.ts";
+import type { SettingsChange } from "../workspace/settings.ts";
+import type { Usage } from "../workspace/usage.ts";
+import type { WorkspaceInfo } from "./workspace.ts";
+
+// Plain data only. These shapes, with those that they name, cross versions during a deploy: add optional members and new
+// methods only.
+
+/** What members do in a workspace: arguments and value of each method of `WorkspaceRpc.manage`. */
+export interface Management {
+  createProject(name: string): ProjectRow;
+  listProjects(cursor: number, limit: number): ProjectRow[];
+  getProject(projectId: string): ProjectRow;
+  renameProject(projectId: string, name: string): ProjectRow;
+  /** Revokes the project's keys immediately. Queries no longer return its entries; the alarm deletes them in steps. */
+  deleteProject(projectId: string): true;
+  createKey(projectId: string, request: KeyRequest): CreatedKey;
+  /** Returns `null` for a cursor that no page gave. */
+  listKeys(projectId: string, cursor: string | null, limit: number): KeyPage | null;
+  /** Returns `null` if the project has no such key, or if the key is no longer valid. */
+  rotateKey(projectId: string, keyId: string, overlapSeconds: number): CreatedKey | null;
+  /** Returns `false` if the project has no such key. Revoking a revoked key changes nothing. */
+  revokeKey(projectId: string, keyId: string): boolean;
+  rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
+  /** Replaces the configuration of limits. The next request is counted by the new one. */
+  setLimits(limits: LimitConfiguration): true;
+  /** Refused as unknown until the directory lists the workspace. */
+  getWorkspaceInfo(): WorkspaceInfo;
+  changeSettings(change: SettingsChange): WorkspaceInfo;
+  /** Deletes the workspace in this turn, and removes it from the directory before the response if D1 is reachable. */
+  deleteWorkspace(): true;
+  /** Returns a page of the audit, newest first. `before` is the `next` of the previous page, or `null`. */
+  audit(filter: AuditFilter, before: number | null, limit: number): AuditPage;
+  usage(): Usage;
+  /** Returns the members after `cursor`: (joinedAt, userId). */
+  listMembers(cursor: readonly [number, string], limit: number): Member[];
+  changeRole(memberId: string, role: Role): Member;
+  /** Removes a member, who may be the caller. The member's keys are revoked in the same turn. */
+  removeMember(memberId: string): true;
+  invite(request: InviteRequest): Invitation;
+  /** Returns the invitations after `cursor`: (createdAt, id). */
+  listInvitations(cursor: readonly [number, string], limit: number): Invitation[];
+  revokeInvitation(id: string): true;
+}
+
+export type ManagementMethod = keyof Management;
+
+/** A member on whose behalf a method runs, what the request counts under, and the cause of the change. */
+export interface MemberCall {
+  caller: UserCaller;
+  charge: Charge;
+  origin: Origin;
+}
+
+export interface ManagementCall<M extends ManagementMethod = ManagementMethod> extends MemberCall {
+  method: M;
+  args: Parameters<Management[M]>;
+}
