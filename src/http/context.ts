@@ -53,6 +53,11 @@ function limitText(limit: number, { rule, windowSeconds, identifier }: RefusedBy
   return `At most ${limit} ${limit === 1 ? one : several} in ${windowSeconds} s for this ${caller} (rule: ${rule}).`;
 }
 
+/** Returns the bearer token of a request, or `null`. The scheme is case-insensitive (RFC 9110). */
+export function bearerToken(c: Context<AppEnv>): string | null {
+  return /^bearer +(\S.*)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? null;
+}
+
 /** Returns the request as the origin of the work that it causes in objects. */
 export function originOf(c: Context<AppEnv>): Origin {
   return { requestId: c.get("requestId"), address: clientAddress(c) };

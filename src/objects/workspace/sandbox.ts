@@ -64,10 +64,10 @@ export class Sandbox implements Duty {
     return true;
   }
 
-  /** Counts the bytes of a call. Returns a refusal if the sandbox has reached its limit for this hour, `null` otherwise. */
+  /** Counts the bytes of a call to the sandbox. Returns a refusal if it has reached its limit for this hour, `null` otherwise. */
   full({ batch }: IngestCall, now: number): IngestResult | null {
     const { state } = this.#core;
-    if (batch === null || state.row?.id !== SANDBOX_WORKSPACE_ID) return null;
+    if (batch === null) return null;
     const request = { identifier: "sandbox-intake", ...SANDBOX_INTAKE, cost: batch.body.length };
     const intake = state.transaction(({ limiter }) => limiter.check(request, now));
     if (intake === null || intake.admitted) return null;

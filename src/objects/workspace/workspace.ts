@@ -13,6 +13,7 @@ import type { Management, ManagementCall, ManagementMethod } from "../../rpc/man
 import type { Failure, Result } from "../../rpc/result.ts";
 import { TAIL_CALL_HEADER, type TailCall, type TicketCall, type TicketResult } from "../../rpc/tail.ts";
 import type { Invitee, PageResult, ReadCall, SandboxAccess, WorkspaceInfo, WorkspaceRpc } from "../../rpc/workspace.ts";
+import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { type Admitted, admit, unknownKey } from "../../workspace/admission.ts";
 import { recordAudit } from "../../workspace/audit.ts";
 import { SYSTEM } from "../../workspace/audit-actions.ts";
@@ -101,7 +102,8 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
 
   async ingest(call: IngestCall): Promise<IngestResult> {
     if (!this.core.state.row) return unknownKey();
-    return this.#sandbox.full(call, Date.now()) ?? this.#ingest.submit(call) ?? BUSY;
+    const full = this.core.state.row.id === SANDBOX_WORKSPACE_ID ? this.#sandbox.full(call, Date.now()) : null;
+    return full ?? this.#ingest.submit(call) ?? BUSY;
   }
 
   async isOwnedBy(userId: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { type AccessClaims, verifyAccessToken } from "../../accounts/access-token.ts";
 import type { Profile } from "../../accounts/sessions.ts";
-import { type AppEnv, originOf, refuseIfLimited } from "../../http/context.ts";
+import { type AppEnv, bearerToken, originOf, refuseIfLimited } from "../../http/context.ts";
 import { type ErrorCode, refuse } from "../../http/errors.ts";
 import type { LimitState } from "../../limits/state.ts";
 import { callUser } from "../../rpc/call.ts";
@@ -80,11 +80,6 @@ const REFUSALS = {
   INVALID_ACCESS_TOKEN: "The bearer token is not a valid access token.",
   ACCESS_TOKEN_EXPIRED: "The access token has expired. Get a new one with POST /auth/refresh.",
 } as const;
-
-/** Returns the bearer token of a request, or `null`. The scheme is case-insensitive (RFC 9110). */
-export function bearerToken(c: Context<AppEnv>): string | null {
-  return /^bearer +(\S.*)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? null;
-}
 
 /** Unauthenticated: charges the client IP, unless an `/auth` route has charged it already. */
 async function refuseCredential(c: Context<AppEnv>, code: ErrorCode, message: string): Promise<never> {

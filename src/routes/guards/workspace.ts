@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { type AppEnv, clientAddress, noteLimit, originOf, refuseIfLimited } from "../../http/context.ts";
+import { type AppEnv, bearerToken, clientAddress, noteLimit, originOf, refuseIfLimited } from "../../http/context.ts";
 import { ApiError, refuse, refuseTooMany } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
@@ -9,7 +9,6 @@ import type { Failure, Result } from "../../rpc/result.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import type { Caller, Requirement } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
-import { bearerToken } from "./user.ts";
 
 /** Returns the value of an object's result and shows its limit; a refusal ends the request. */
 export async function resultOf<T>(c: Context<AppEnv>, result: Result<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
+import { type AppEnv, bearerToken, finishAfterDisconnect } from "../../http/context.ts";
 import { streamedSuccess } from "../../http/envelope.ts";
 import { refuse } from "../../http/errors.ts";
 import { jsonBody } from "../../http/resource.ts";
@@ -21,7 +21,7 @@ import type { PageResult, ReadCall, WorkspaceRpc } from "../../rpc/workspace.ts"
 import { settingsOf } from "../../settings.ts";
 import { type Caller, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "../guards/address.ts";
-import { authenticateUser, bearerToken } from "../guards/user.ts";
+import { authenticateUser } from "../guards/user.ts";
 import { chargeOfKey, countIfRefused, namedWorkspace, requireApiKey, resultOf } from "../guards/workspace.ts";
 
 /** The caller of a read, the workspace whose object decides, and what the request counts under there. */

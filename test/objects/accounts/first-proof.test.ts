@@ -212,6 +212,7 @@ describe("O5: the first proof of an address purges what was added before", () =>
   it("a key that a request from before the purge creates after it is revoked and not returned", async () => {
     const email = "o5-late@example.com";
     const attacker = await attack(email);
+    let isProven = false;
     const late = {
       idFromName: (name: string) => env.WORKSPACES.idFromName(name),
       get: (id: DurableObjectId) =>
@@ -221,7 +222,10 @@ describe("O5: the first proof of an address purges what was added before", () =>
             const method = Reflect.get(stub, name) as (...args: unknown[]) => Promise<unknown>;
             return async (...args: unknown[]) => {
               // The session is verified. The owner's proof happens now.
-              if (name === "manage") await PROOFS["a magic link"](email);
+              if (name === "manage" && !isProven) {
+                isProven = true;
+                await PROOFS["a magic link"](email);
+              }
               return Reflect.apply(method, stub, args);
             };
           },
