@@ -49,3 +49,14 @@ export function* coldBatches({ firstSeq, count, batch, start, step }: ColdFill):
     };
   }
 }
+
+/** Returns the lines of a file as one batch, with the members that ingest adds. @param start time of the first entry */
+export function sliceOf(lines: readonly string[], start: number): DecodedBatch {
+  const timed = lines.map((line, index) => {
+    const { timestamp: _sent, level, category, type, message, ...rest } = JSON.parse(line);
+    const timestamp = new Date(start + index * 17).toISOString();
+    return JSON.stringify({ timestamp, level, category, type, message, ...rest });
+  });
+  const body = new TextEncoder().encode(timed.join("\n"));
+  return { firstSeq: 1, count: lines.length, commit: 1, receivedAt: start, body };
+}

@@ -10,7 +10,7 @@ import { encodeSegments } from "../src/logs/cold/format/encode.ts";
 import type { DecodedBatch } from "../src/logs/cold/format/lines.ts";
 import type { EncodedSegment } from "../src/logs/cold/format/segment.ts";
 import { toFilter } from "../src/logs/query/schema.ts";
-import { type ColdFill, type ColdRun, coldBatches, RARE_TEXT, RARE_TRACE } from "./cold-data.ts";
+import { type ColdFill, type ColdRun, coldBatches, RARE_TEXT, RARE_TRACE, sliceOf } from "./cold-data.ts";
 import { Workshop } from "./servers.ts";
 import { aligned } from "./table.ts";
 
@@ -40,7 +40,7 @@ report("330-byte entries, 50 a batch", [...segmentsOf(coldBatches(fillOf(0, 0, 5
 report("330-byte entries, one a batch", [...segmentsOf(coldBatches(fillOf(0, 0, 1)), PER_SEGMENT)]);
 for (const file of files) {
   const lines = readFileSync(file, "utf8").trim().split("\n");
-  report(`${path.basename(file)}, ${lines.length} entries`, [...segmentsOf([sliceOf(lines)], lines.length)]);
+  report(`${path.basename(file)}, ${lines.length} entries`, [...segmentsOf([sliceOf(lines, start)], lines.length)]);
 }
 await measureStore();
 process.exit(0);
@@ -53,28 +53,6 @@ function fillOf(project: number, segment: number, batch: number): ColdFill {
 
 function segmentsOf(batches: Iterable<DecodedBatch>, count: number): Generator<EncodedSegment> {
   return encodeSegments(PROJECTS[0] ?? "", batches, { firstSeq: 1, lastSeq: count });
-}
-
-/** Lines of a file as one batch, with the members that ingest adds. */
-function sliceOf(lines: readonly string[]): DecodedBatch {
-  const timed = lines.map((line, index) => {
-    const { timestamp: _sent, level, category, type, message, ...rest } = JSON.parse(line);
-    return JSON.stringify({
-      timestamp: new Date(start + index * 17).toISOString(),
-      level,
-      category,
-      type,
-      message,
-      ...rest,
-    });
-  });
-  return {
-    firstSeq: 1,
-    count: lines.length,
-    commit: 1,
-    receivedAt: start,
-    body: new TextEncoder().encode(timed.join("\n")),
-  };
 }
 
 function report(name: string, segments: readonly EncodedSegment[]): void {

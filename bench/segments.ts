@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
@@ -5,15 +7,20 @@ import { releaseColumn } from "../src/logs/segments/decode/column-values.ts";
 import { LineRestorer } from "../src/logs/segments/decode/line-restorer.ts";
 import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
 import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
+import { sliceOf } from "./cold-data.ts";
 import { entryAt } from "./entries.ts";
 import { aligned } from "./table.ts";
 
 /**
- * `npm run bench:segments -- [--entries 100000] [--rounds 5]`: CPU time of encoding a segment file, its bytes by column,
- * and CPU time of decoding columns and restoring lines, each the best of some rounds. Prints; writes nothing.
+ * `npm run bench:segments -- [--entries 100000] [--rounds 5] [file.ndjson ...]`: CPU time of encoding a segment file, its
+ * bytes by column, and CPU time of decoding columns and restoring lines, each the best of some rounds; and size and time
+ * of real logs, a JSON entry a line. Prints; writes nothing.
  */
 
-const { values } = parseArgs({ options: { entries: { type: "string" }, rounds: { type: "string" } } });
+const { values, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: { entries: { type: "string" }, rounds: { type: "string" } },
+});
 const entries = Number(values.entries ?? 100_000);
 const rounds = Number(values.rounds ?? 5);
 if (!(entries >= 1000 && entries <= 1_000_000 && rounds >= 1)) throw new StartFailure("--entries: 1000 to 1000000.");
@@ -29,9 +36,12 @@ const batches = batchesOf();
 const raw = batches.reduce((sum, { body }) => sum + body.length + 1, 0);
 console.log(`${entries} entries of ${(raw / entries).toFixed(0)} bytes, ${BATCH} a batch, over 24 h`);
 
-const encoded = [10_000, 25_000, 100_000].map((groupRows) => ({ groupRows, ...best(() => encode(groupRows)) }));
+const encoded = [10_000, 25_000, 100_000].map((groupRows) => ({
+  groupRows,
+  ...best(() => encode(batches, entries, groupRows)),
+}));
 print(
-  ["rows a row group", "row groups", "CPU us an entry", "bytes an entry", "footer", "longest step ms"],
+  ["rows a row group", "row groups", "CPU us an entry", "bytes an entry", "footer", "longest step, CPU ms"],
   encoded.map(({ groupRows, us, result: { file, longest } }) => [
     groupRows,
     openFile(file).reader.rowGroups.length,
@@ -42,7 +52,7 @@ print(
   ]),
 );
 
-const { reader, bytes } = openFile(encode(25_000).file);
+const { reader, bytes } = openFile(encode(batches, entries, 25_000).file);
 console.log("");
 print(
   ["column", "bytes an entry", "uncompressed"],
@@ -64,6 +74,36 @@ report("substring of messages, count", () => countInMessages("status 200 in 17 m
 report("restore all lines", restoreAll);
 report("restore 1 line in 1,000", restoreSome);
 
+if (files.length > 0) {
+  console.log("");
+  print(
+    ["file", "entries", "bytes of a line", "CPU us an entry", "bytes an entry", "in rest", "columns of data", "shapes"],
+    files.map(rowOfFile),
+  );
+}
+
+function rowOfFile(file: string): (string | number)[] {
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  const slice = sliceOf(lines, START);
+  const count = lines.length;
+  const { us, result } = best(() => encode([slice], count, 25_000));
+  const { reader, bytes } = openFile(result.file);
+  const { start, end } = reader.range(0, reader.columns.length - 1);
+  const shape = reader.columns.length - 2;
+  const place = reader.range(0, shape);
+  const shapes = reader.texts(0, shape, bytes.subarray(place.start, place.end));
+  return [
+    path.basename(file),
+    count,
+    (slice.body.length / count).toFixed(0),
+    (us / count).toFixed(2),
+    (result.file.size / count).toFixed(1),
+    ((end - start) / count).toFixed(1),
+    reader.properties.columns.length,
+    shapes.kind === "texts" ? count : shapes.dictionary.length,
+  ];
+}
+
 function batchesOf(): DecodedBatch[] {
   const step = (24 * HOUR_MS) / entries;
   return Array.from({ length: Math.ceil(entries / BATCH) }, (_, index) => {
@@ -77,13 +117,18 @@ function batchesOf(): DecodedBatch[] {
   });
 }
 
-function encode(groupRows: number): { file: SegmentFile; longest: number } {
-  const steps = encodeSegment("proj_000000000001", linesOf(batches, { firstSeq: 1, lastSeq: entries }), { groupRows });
+function encode(
+  from: readonly DecodedBatch[],
+  lastSeq: number,
+  groupRows: number,
+): { file: SegmentFile; longest: number } {
+  const steps = encodeSegment("proj_000000000001", linesOf(from, { firstSeq: 1, lastSeq }), { groupRows });
   let longest = 0;
   for (;;) {
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     const step = steps.next();
-    longest = Math.max(longest, performance.now() - startedAt);
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1000);
     if (step.done === true) return { file: step.value, longest };
   }
 }

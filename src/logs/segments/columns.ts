@@ -59,7 +59,7 @@ export function schemaOf(data: readonly DataColumn[]): SchemaColumn[] {
   return [...LEADING_COLUMNS, ...own, ...TRAILING_COLUMNS];
 }
 
-/** Names that stand in a column's name as they are. */
+/** Names of members that a column's name contains without quotes. */
 const PLAIN_NAME = /^[^.[\]":\s]+$/;
 
 /**

@@ -2,7 +2,7 @@ import { pathKey } from "./columns.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
 /**
- * Templates: the text of `data` with a mark in place of each value. `#` stands for a value in a column, `*` for one in
+ * Templates: the text of `data` with a mark in place of each value. `#` marks a value in a column, `*` one in
  * `rest`: `{"userId":#,"tags":*,"user":{"plan":#}}`. Outside of a name's quotes JSON has neither character.
  *
  * `rest` of a line is `data` reduced to the members with `*`: `{"tags":["a"]}`. Both follow from the template, so a line
@@ -147,7 +147,7 @@ export type ValuePlace = "column" | "rest" | "object" | "absent";
 /** @param path names from `data` inwards, without indices of arrays */
 export function placeOf({ slots, objects }: Template, path: readonly string[]): ValuePlace {
   for (const { path: own, inRest } of slots) {
-    // A mark at the beginning of the path may stand for an array or an object that the template does not describe.
+    // A mark at the beginning of the path may be an array or an object that the template does not describe.
     if (inRest && isPrefix(own, path)) return "rest";
     if (!inRest && own.length === path.length && isPrefix(own, path)) return "column";
   }

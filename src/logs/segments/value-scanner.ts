@@ -2,7 +2,7 @@ import { endOfString } from "../ingest/canonical-json.ts";
 
 /**
  * Finds the ends of JSON values in the bytes of stored lines, and their kinds, without parsing them. Only values that
- * `JSON.stringify` would write again are accepted: a column then gives back their spelling.
+ * `JSON.stringify` would write again are accepted, so that a column preserves their spelling.
  */
 
 /** Kinds of value. The numbers are an order: texts are below `integer`, numbers below `true`. */

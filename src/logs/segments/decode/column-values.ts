@@ -2,7 +2,7 @@ import { detachBuffer } from "../../../platform/isolate-memory.ts";
 
 /** Decoded columns: typed arrays, one element a row. */
 
-/** Strings in one buffer. String `i` lies from `offsets[i]` to `offsets[i + 1]`. UTF-8. */
+/** Strings in one buffer. String `i` has the bytes from `offsets[i]` to `offsets[i + 1]`. UTF-8. */
 export class Texts {
   readonly bytes: Uint8Array;
   readonly offsets: Int32Array;

@@ -125,7 +125,7 @@ class ChunkDecoder {
 
   /** @returns how many of the rows have a value */
   #readLevels(bytes: Uint8Array, rows: number): number {
-    decodeRuns(bytes, LEVELS_LENGTH_BYTES, 1, this.#levels, 0, rows);
+    decodeRuns(bytes, LEVELS_LENGTH_BYTES, 1, this.#levels, 0, rows, 2);
     let present = 0;
     for (let row = 0; row < rows; row++) present += this.#levels[row] ?? 0;
     return present;

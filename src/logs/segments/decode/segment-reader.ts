@@ -84,7 +84,8 @@ export class SegmentReader {
   numberRange(group: number, column: number): NumberRange {
     const { min, max, type } = this.#chunk(group, column);
     if (min?.length !== 8 || max?.length !== 8 || (type !== TYPE.int64 && type !== TYPE.double)) return null;
-    return { min: numberOf(min, type), max: numberOf(max, type) };
+    // Zero is recorded with either sign.
+    return { min: numberOf(min, type) + 0, max: numberOf(max, type) + 0 };
   }
 
   /**

@@ -45,10 +45,7 @@ class Indices {
   read(raw: Uint8Array, at: number, size: number, { row, rows, present, levels }: PageRows): void {
     const { byRow } = this;
     if (present === 0) return;
-    decodeRuns(raw, at + 1, raw[at] ?? 0, byRow, row, present);
-    let most = 0;
-    for (let index = row; index < row + present; index++) if ((byRow[index] ?? 0) > most) most = byRow[index] ?? 0;
-    if (most >= size) throw new MalformedFile("An index is outside of the dictionary.");
+    decodeRuns(raw, at + 1, raw[at] ?? 0, byRow, row, present, size);
     if (levels !== null) spread(byRow, row, rows, present, levels, -1);
   }
 }

@@ -49,7 +49,7 @@ export function* sourceLinesOf(reader: SegmentReader, group: number, source: Chu
   }
 }
 
-/** Returns what `mergeColumns` needs to know of a file. */
+/** Returns the columns and counts of a file as input of `mergeColumns`. */
 export function columnCountsOf({ properties, rowGroups }: SegmentReader): ColumnCounts {
   const columns = properties.columns.map((column, index) => ({
     column,

@@ -1,8 +1,11 @@
 import { columnName, type DataColumn, type DataType, pathKey } from "../columns.ts";
 import { type LineShape, VALUE_CLASSES } from "./line-shape.ts";
 
-/** Columns of `data` in one file. Each costs some 100 bytes of metadata a row group. */
+/** Columns of `data` in one file. Each costs some 250 bytes a row group, so small files have fewer. */
 const MOST_COLUMNS = 96;
+const FEWEST_COLUMNS = 16;
+/** Entries for each column beyond the fewest. */
+const ENTRIES_A_COLUMN = 16;
 /** Share of the entries that must have a value for its path to get a column. */
 const SMALLEST_SHARE = 0.02;
 /** Longest name of a column, in UTF-16 code units. */
@@ -31,7 +34,7 @@ export function chooseColumns(shapes: readonly LineShape[], rows: number): DataC
   return pick([...countPaths(shapes).values()].flatMap(candidatesOf), rows);
 }
 
-/** What a merge of files needs to know of each: its columns, and the values in each of them. */
+/** Columns of one file of a merge, with the number of values in each. */
 export interface ColumnCounts {
   count: number;
   columns: readonly { column: DataColumn; values: number }[];
@@ -61,12 +64,13 @@ function pick(candidates: readonly Candidate[], rows: number): DataColumn[] {
     .filter(({ count }) => count >= rows * SMALLEST_SHARE)
     .map((candidate) => ({ ...candidate, key: pathKey(candidate.path) }))
     .sort((a, b) => b.count - a.count || compare(a.key, b.key) || compare(a.type, b.type));
+  const most = Math.min(MOST_COLUMNS, Math.max(FEWEST_COLUMNS, Math.floor(rows / ENTRIES_A_COLUMN)));
   const named = new Set<string>();
   const columns: DataColumn[] = [];
   for (const { path, type, key } of frequent) {
     const name = columnName(path, named.has(key) ? type : null);
     // An encoder and a reader must name columns alike, so a path is left out as a whole or by its later types.
-    if (name.length > MOST_NAME || columns.length === MOST_COLUMNS) continue;
+    if (name.length > MOST_NAME || columns.length === most) continue;
     named.add(key);
     columns.push({ name, path, type });
   }

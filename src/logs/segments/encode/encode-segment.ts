@@ -127,7 +127,7 @@ export function* encodeSegment(
 
 const LINE_FEED = Uint8Array.of(10);
 
-/** Hashes lines with one call for each run of lines that lie behind each other in a body. */
+/** Hashes lines with one call for each run of adjacent lines of a body. */
 function hashLines(hash: Hash, lines: readonly SourceLine[]): void {
   for (let first = 0; first < lines.length; ) {
     const { batch, start = 0 } = lines[first] ?? {};

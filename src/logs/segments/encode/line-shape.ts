@@ -11,6 +11,8 @@ const HEADS = TEXT_MEMBERS.map((name) => encoder.encode(`,"${name}":`));
 const DATA_HEAD = encoder.encode(',"data":');
 const MARK = Uint8Array.of(0x23);
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
@@ -29,6 +31,14 @@ const DEPTHS = [32, 1, 0];
 /** Bytes of all shapes of a kind. */
 const MAX_SHAPE_BYTES = 128 * 1024;
 
+/** @returns index after the closing quote; -1 if the text has an escape or does not end */
+function endOfPlainText(bytes: Uint8Array, at: number): number {
+  let i = at;
+  let byte = bytes[i] ?? 0;
+  while (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) byte = bytes[++i] ?? 0;
+  return byte === QUOTE ? i + 1 : -1;
+}
+
 /** Classes of value that a column can hold, as counted by a shape. */
 export const VALUE_CLASSES = 4;
 /** Class of each kind: 0 text, 1 integer, 2 other number, 3 boolean; -1 if no column holds it. */
@@ -38,7 +48,7 @@ export function classOf(kind: number): number {
   return CLASS_OF_KIND[kind] ?? -1;
 }
 
-/** What lines with the same members have in common: all bytes but their values. */
+/** The shape of lines with the same members: all bytes but their values. */
 export class LineShape {
   /** Bytes before, between and after the values, from the end of the timestamp on. */
   readonly pieces: readonly Uint8Array[];
@@ -121,11 +131,17 @@ export class LineSplitter {
       at += piece.length;
       // The members of a nested object belong to the shape.
       if (bytes[at] === OPEN_BRACE) return false;
-      at = this.#scanner.end(bytes, at);
-      if (at < 0) return false;
+      let kind: number = KIND.text;
+      let end = bytes[at] === QUOTE ? endOfPlainText(bytes, at + 1) : -1;
+      if (end < 0) {
+        end = this.#scanner.end(bytes, at);
+        kind = this.#scanner.kind;
+        if (end < 0) return false;
+      }
+      at = end;
       this.ends[slot] = at;
-      this.kinds[slot] = this.#scanner.kind;
-      if (slot < shape.firstData && this.#scanner.kind > KIND.escapedText) return false;
+      this.kinds[slot] = kind;
+      if (slot < shape.firstData && kind > KIND.escapedText) return false;
     }
     const last = pieces[slots] ?? MARK;
     return at + last.length === to && isAt(bytes, at, last) && this.#hasLevel(bytes, from);

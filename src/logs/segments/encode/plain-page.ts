@@ -1,4 +1,10 @@
-import { type ChunkWriter, PAGE_ROWS, PAGE_TEXT_BYTES } from "../parquet/chunk-writer.ts";
+import {
+  type ChunkWriter,
+  MAX_PAGE_TEXT_BYTES,
+  PAGE_ROWS,
+  PAGE_STORED_BYTES,
+  PAGE_TEXT_BYTES,
+} from "../parquet/chunk-writer.ts";
 import { deltaBytes, encodeDelta } from "../parquet/delta.ts";
 import { ENCODING } from "../parquet/metadata.ts";
 import { copy } from "./text-dictionary.ts";
@@ -13,7 +19,9 @@ const SHORTEST_PREFIX = 3;
 export class PlainPage {
   readonly #validity = new Uint8Array(PAGE_ROWS);
   readonly #lengths = new Int32Array(PAGE_ROWS);
-  #text = new Uint8Array(PAGE_TEXT_BYTES);
+  #text = new Uint8Array(MAX_PAGE_TEXT_BYTES);
+  /** Bytes of the page that is being filled. */
+  #capacity = PAGE_TEXT_BYTES;
   #bytes = 0;
   #rows = 0;
   #present = 0;
@@ -22,7 +30,7 @@ export class PlainPage {
 
   /** Whether a string of this length must begin the next page. */
   isFull(length: number): boolean {
-    return this.#rows === PAGE_ROWS || (this.#rows > 0 && this.#bytes + length > PAGE_TEXT_BYTES);
+    return this.#rows === PAGE_ROWS || (this.#rows > 0 && this.#bytes + length > this.#capacity);
   }
 
   addNull(): void {
@@ -54,10 +62,20 @@ export class PlainPage {
     const isPrefixed = present > 1 && this.#shared >= SHORTEST_PREFIX && this.#haveOneLength();
     const encoding = present === 0 ? ENCODING.plain : isPrefixed ? ENCODING.prefixed : ENCODING.deltaLength;
     const most = 2 * deltaBytes(present) + this.#bytes;
-    writer.page(present === rows ? null : this.#validity, 0, rows, rows - present, encoding, most, (out, at) => {
-      if (present === 0) return at;
-      return isPrefixed ? this.#writePrefixed(out, at) : this.#write(out, at);
-    });
+    const stored = writer.page(
+      present === rows ? null : this.#validity,
+      0,
+      rows,
+      rows - present,
+      encoding,
+      most,
+      (out, at) => {
+        if (present === 0) return at;
+        return isPrefixed ? this.#writePrefixed(out, at) : this.#write(out, at);
+      },
+    );
+    const fitting = Math.floor((this.#bytes / stored) * PAGE_STORED_BYTES);
+    this.#capacity = Math.max(PAGE_TEXT_BYTES, Math.min(MAX_PAGE_TEXT_BYTES, fitting));
     [this.#bytes, this.#rows, this.#present] = [0, 0, 0];
   }
 

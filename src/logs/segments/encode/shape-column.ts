@@ -32,7 +32,7 @@ interface Variant {
   restSlots: readonly number[];
 }
 
-/** What is known of a shape once the columns are chosen. */
+/** State of a shape after the columns are chosen. */
 interface ShapeColumns {
   /** Bit `1 << kind` of each slot in `data` whose value of that kind is in a column. */
   readonly masks: Int32Array;

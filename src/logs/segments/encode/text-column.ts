@@ -6,7 +6,7 @@ import { copy, TextDictionary } from "./text-dictionary.ts";
 
 /** Gives the strings of a column, row by row. */
 export interface TextCursor {
-  /** Moves to a row. @returns whether the row has a string; then it lies in `bytes` from `start` to `end` */
+  /** Moves to a row. @returns whether the row has a string; then `bytes` has it from `start` to `end` */
   find(row: number): boolean;
   bytes: Uint8Array;
   start: number;

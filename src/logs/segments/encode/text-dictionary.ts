@@ -11,6 +11,8 @@ export class TextDictionary {
   #table = new Int32Array(256).fill(-1);
   /** Number of strings. */
   size = 0;
+  /** Index of the string that was added or found last. */
+  #last = 0;
 
   /** @param maxBytes of the dictionary, with 4 bytes for each length */
   constructor(maxBytes: number) {
@@ -25,6 +27,8 @@ export class TextDictionary {
   /** @returns the index of a string; -1 if it is new and does not fit, or if too many strings share its hash */
   add(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start;
+    // Neighbours are often equal.
+    if (this.size > 0 && this.#is(this.#last, bytes, start, length)) return this.#last;
     const hash = hashOf(bytes, start, end);
     const mask = this.#table.length - 1;
     let at = hash & mask;
@@ -32,7 +36,10 @@ export class TextDictionary {
       const index = this.#table[at] ?? -1;
       if (index < 0) break;
       if (probe === MAX_PROBES) return -1;
-      if (this.#hashes[index] === hash && this.#is(index, bytes, start, length)) return index;
+      if (this.#hashes[index] === hash && this.#is(index, bytes, start, length)) {
+        this.#last = index;
+        return index;
+      }
     }
     const from = this.textBytes;
     if (from + length + 4 * (this.size + 1) > this.#maxBytes) return -1;
@@ -43,6 +50,7 @@ export class TextDictionary {
     this.#hashes[this.size] = hash;
     this.#table[at] = this.size;
     const index = this.size++;
+    this.#last = index;
     if (this.size * 2 > this.#table.length) this.#rehash();
     return index;
   }

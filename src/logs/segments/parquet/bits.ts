@@ -64,7 +64,7 @@ export function unpackBits(
   const mask = 2 ** width - 1;
   const end = from + count;
   let bit = at * 8;
-  // A value of up to 9 bits lies in 2 bytes, one of up to 17 in 3, others in 4. Separate loops take half the time.
+  // A value of up to 9 bits is within 2 bytes, one of up to 17 within 3, others within 4. Separate loops take half the time.
   if (width <= 9) {
     for (let index = from; index < end; index++, bit += width) {
       const byte = bit >> 3;
@@ -177,7 +177,7 @@ function writeRun(value: number, length: number, width: number, out: Uint8Array,
 }
 
 /**
- * Decodes `count` values that `encodeRuns` wrote.
+ * Decodes `count` values that `encodeRuns` wrote, all of them below `limit`.
  * @returns index after the last byte read
  * @throws MalformedFile
  */
@@ -188,6 +188,7 @@ export function decodeRuns(
   out: Int32Array,
   from: number,
   count: number,
+  limit: number,
 ): number {
   if (width > CHUNK_BITS) throw new MalformedFile("Its indices are too wide.");
   const cursor = { at };
@@ -199,6 +200,7 @@ export function decodeRuns(
       const taken = Math.min(length * 8, end - index);
       if (length === 0 || cursor.at + length * width > bytes.length) throw new MalformedFile("A run is incomplete.");
       unpackBits(bytes, cursor.at, width, out, index, taken);
+      if (limit < 2 ** width && !areBelow(out, index, index + taken, limit)) throw new MalformedFile(OUTSIDE);
       cursor.at += length * width;
       index += taken;
     } else {
@@ -207,11 +209,19 @@ export function decodeRuns(
       if (length === 0 || length > end - index || cursor.at > bytes.length) {
         throw new MalformedFile("A run has another length.");
       }
+      if (value >= limit) throw new MalformedFile(OUTSIDE);
       out.fill(value, index, index + length);
       index += length;
     }
   }
   return cursor.at;
+}
+
+const OUTSIDE = "An index is outside of the dictionary.";
+
+function areBelow(values: Int32Array, from: number, to: number, limit: number): boolean {
+  for (let index = from; index < to; index++) if ((values[index] ?? 0) >= limit) return false;
+  return true;
 }
 
 export function writeVarint(value: number, out: Uint8Array, at: number): number {

@@ -7,10 +7,14 @@ import { PAGE, type PageHeader, writePageHeader } from "./page-header.ts";
 /** Rows of one page. A page of numbers then has at most 128 KiB, the largest input of one block of zstd. */
 export const PAGE_ROWS = 16_384;
 /**
- * Bytes of strings in one page; a longer string is a page of its own. Text that shrinks to three quarters, as base64
- * does, stays below the 40 KiB that workerd's zstd can write.
+ * Bytes of strings in the first page of a column; a longer string has a separate page. Text that shrinks to three
+ * quarters, as base64 does, stays below the 40 KiB that workerd's zstd can write.
  */
 export const PAGE_TEXT_BYTES = 48 * 1024;
+/** Bytes of strings in a page if the page before was small enough when compressed. */
+export const MAX_PAGE_TEXT_BYTES = 128 * 1024;
+/** Compressed bytes that a page is sized for, some less than the 40 KiB. */
+export const PAGE_STORED_BYTES = 32 * 1024;
 
 const LEVELS_LENGTH_BYTES = 4;
 
@@ -62,6 +66,7 @@ export class ChunkWriter {
    * Adds a page of rows.
    * @param nulls number of rows without a value
    * @param most maximum number of bytes that `write` writes for the other rows
+   * @returns bytes of the page as stored
    */
   page(
     validity: Validity,
@@ -71,7 +76,7 @@ export class ChunkWriter {
     encoding: Encoding,
     most: number,
     write: WriteValues,
-  ): void {
+  ): number {
     const buffer = reserve(LEVELS_LENGTH_BYTES + runsBytes(rows, 1) + most);
     let at = 0;
     if (!this.#isRequired) {
@@ -81,7 +86,7 @@ export class ChunkWriter {
     }
     this.#values += rows;
     this.#nulls += nulls;
-    this.#add(PAGE.data, rows, encoding, buffer, write(buffer, at));
+    return this.#add(PAGE.data, rows, encoding, buffer, write(buffer, at));
   }
 
   /**
@@ -110,7 +115,7 @@ export class ChunkWriter {
     encoding: Encoding,
     buffer: Uint8Array,
     written: number | Written,
-  ): void {
+  ): number {
     const { body, end } = typeof written === "number" ? { body: 0, end: written } : written;
     const raw = buffer.subarray(0, end);
     const frame = compressPage(raw, body);
@@ -120,6 +125,7 @@ export class ChunkWriter {
     this.#rawBytes += header.length + raw.length;
     this.#storedBytes += header.length + frame.length;
     this.#parts.push(header, frame);
+    return frame.length;
   }
 }
 

@@ -16,7 +16,7 @@ export const CODEC_ZSTD = 6;
 export const REQUIRED = 0;
 export const CONVERTED_UTF8 = 0;
 
-/** What the values of a column mean. `time` is epoch milliseconds, UTC. */
+/** Meaning of a column's values. `time` is epoch milliseconds, UTC. */
 export type Meaning = "text" | "time" | "value";
 
 export interface SchemaColumn {
@@ -81,7 +81,7 @@ export function footerBytes(tail: Uint8Array): number {
 }
 
 /**
- * Reads a footer and checks it: all chunks lie in the file before the footer, and counts agree.
+ * Reads a footer and checks it: all chunks are in the file before the footer, and counts agree.
  * @param footer as `writeFooter` returned it
  * @param size of the file in bytes
  * @throws MalformedFile
