@@ -36,7 +36,7 @@ if (again) {
 
 function end() {
   if (name === "exit") process.exit(0);
-  if (name === "uncaught") throw new Error("nobody caught this");
+  if (name === "uncaught") throw new Error("uncaught error");
   if (name === "natural") return;
   setInterval(() => {}, 1000);
   say({ flushMs: null });

@@ -71,7 +71,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
 
   /** Whether the first error is reported on the console, because no callback receives it. */
   let isReportDue = !onError && !debug;
-  /** Dropped entries at which the console is told the next time: ten times as many, so that a long failure is no flood. */
+  /** Number of dropped entries at which the console reports again: ten times as many each time. */
   let reportFrom = isReportDue && !onDrop ? 1 : 1 / 0;
   function report(error: unknown): void {
     if (isReportDue) {

@@ -126,7 +126,7 @@ test("drops no other entry for one that does not fit beside the deliveries in fl
     batch: { maxQueueBytes: 64 * 1024, concurrency: 1 },
   });
   const ofBytes = (bytes: number) => ({ text: "x".repeat(bytes) });
-  logger.error("under way", ofBytes(30_000));
+  logger.error("in flight", ofBytes(30_000));
   logger.flush({ timeoutMs: 0 });
   for (let n = 0; n < 10; n++) logger.debug("waits", ofBytes(2000));
   logger.error("too large", ofBytes(40_000));

@@ -33,7 +33,7 @@ export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
 export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
 
 /**
- * Why no tail is opened. `FUTURE_SEQ`: the project has no such `seq` yet. Older objects omit the message of the codes
+ * Why no tail is opened. `FUTURE_SEQ`: the project has not reached this `seq` yet. Older objects omit the message of the codes
  * that only tails have.
  */
 export type TailFailure = Failure<FailureCode | "SESSION_REVOKED" | "FUTURE_SEQ" | "SERVICE_UNAVAILABLE">;

@@ -27,6 +27,6 @@ function surface(): string {
   const unknown = files.filter(
     (file) => !readdirSync(path.join(SDK, path.dirname(file))).includes(path.basename(file)),
   );
-  if (unknown.length > 0) throw new Error(`No such declarations: ${unknown.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`Missing declarations: ${unknown.join(", ")}`);
   return files.map((file) => `// ${file}\n${readFileSync(path.join(SDK, file), "utf8").trim()}\n`).join("\n");
 }

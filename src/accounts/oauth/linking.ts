@@ -18,7 +18,7 @@ export type LinkAuthority =
   | { by: "email"; email: string };
 
 /**
- * `gone`: no such account, or it has another address. `changed`: the account has changed since the link was requested.
+ * `gone`: the account does not exist, or has another address. `changed`: the account has changed since the link was requested.
  */
 export type LinkRefusal = "gone" | "session ended" | "unverified" | "changed" | "busy";
 

@@ -31,7 +31,7 @@ const FIRST: RecentPage = {
 function openPages(...pages: RecentPage[]): Promise<RecentFeed> {
   return RecentFeed.open(async () => {
     const page = pages.shift();
-    if (!page) throw new Error("There is no such page.");
+    if (!page) throw new Error("The page does not exist.");
     return page;
   }, SCAN);
 }
