@@ -29,7 +29,7 @@ async function consume(batch: MessageBatch, env: Env): Promise<void> {
     case "taffrail-violations-dead":
       return noteDeadViolations(violations, env);
     default:
-      throw new Error(`Nothing consumes the queue ${batch.queue}.`);
+      throw new Error(`No consumer for the queue ${batch.queue}.`);
   }
 }
 

@@ -84,7 +84,7 @@ export function streamedSuccess(data: Iterator<string>, requestId: string, ports
       }
       controller.enqueue(piece);
       stalled = setTimeout(() => {
-        controller.error(new Error("The client does not read its answer."));
+        controller.error(new Error("The client does not read its response."));
         ports.ended();
       }, PATIENCE_MS);
     },

@@ -13,7 +13,7 @@ export type ReportUnreadable = (fault: Error, entries: number) => void;
 /** Reports entries of a project whose lines are damaged. */
 export function reportEntries(report: ReportUnreadable, projectId: string, seqs: readonly number[]): void {
   if (seqs.length === 0) return;
-  const fault = `Stored lines of ${projectId} are no entries: ${seqs.length}, the first of them seq ${seqs[0]}.`;
+  const fault = `Stored lines of ${projectId} are not entries: ${seqs.length}, the first of them seq ${seqs[0]}.`;
   report(new UnreadableItem(fault), seqs.length);
 }
 

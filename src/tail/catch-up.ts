@@ -98,7 +98,7 @@ export class CatchUp implements BacklogReaders {
       const framed = await this.#host.backlog(tail, room);
       // The hub ends the tails of a deleted project.
       if (framed === null || !isBehind(tail)) return;
-      if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
+      if (framed.through <= place) throw new RangeError("A step of a tail that is behind made no progress.");
       verdict = this.#actions.offer(tail, framed);
     } finally {
       this.#host.share.endStep(lease);

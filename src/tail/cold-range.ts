@@ -60,7 +60,7 @@ export async function readCold(source: ColdSeqSource, scope: ColdScope, range: S
   const units: SeqLines[] = [];
   for (let read = 0; read < wanted.length; ) {
     const bodies = await source.readBodies(workspaceId, wanted.slice(read));
-    if (bodies.length === 0) throw new RangeError("The store left out the first range.");
+    if (bodies.length === 0) throw new RangeError("The store has omitted the first range.");
     for (const [index, body] of bodies.entries()) {
       const part = wanted[read + index];
       if (part && body) units.push(...unitsOf(part, body, scope.report));

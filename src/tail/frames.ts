@@ -77,7 +77,7 @@ export function* entrySteps(
     };
     const damaged: number[] = [];
     const leaveOut = (index: number) => {
-      if (report === null) throw new RangeError("What has just been taken in is no entry.");
+      if (report === null) throw new RangeError("A committed line is not an entry.");
       const seq = unit.seqAt(index);
       if (seq > after && seq <= until) damaged.push(seq);
     };

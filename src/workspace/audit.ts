@@ -3,21 +3,21 @@ import type { AuditAction } from "./audit-actions.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** An item is listed, and kept, for so many milliseconds: 365 days. */
+/** Milliseconds for which an item is listed and stored: 365 days. */
 export const AUDIT_KEPT_MS = 365 * DAY_MS;
 
-/** Bytes of JSON that `before` and `after` may have each; larger ones are left out. */
+/** Maximum bytes of JSON of `before` and of `after`; larger values are omitted. */
 export const AUDIT_STATE_BYTES = 1024;
 
-/** Rows that one page looks through at most, whatever its filters: a few milliseconds. */
+/** Maximum rows that one page scans, whatever its filters: a few milliseconds. */
 const SCAN_ROWS = 5000;
 
-/** Rows deleted by one step at most. */
+/** Maximum rows that one step deletes. */
 const SWEEP_ROWS = 1000;
 
 /**
- * One row per change, written in the change's transaction. `num` is the order and the only index: rows written are the
- * bill. The newest row is never deleted, so a `num` is never given twice.
+ * One row per change, written in the change's transaction. `num` is the order and the only index, because rows written
+ * are the cost. The newest row is never deleted, so a `num` is never reused.
  */
 export const AUDIT_SCHEMA = [
   `CREATE TABLE audit (
@@ -47,7 +47,7 @@ export const AUDIT_SCHEMA = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
-/** Values of a thing before or after a change. Never a secret. */
+/** Values before or after a change. Never a secret. */
 export type AuditState = Readonly<Record<string, unknown>>;
 
 export interface AuditChange {
@@ -62,7 +62,7 @@ export interface AuditEntry extends AuditChange {
 }
 
 export interface AuditItem extends AuditEntry {
-  /** Rises by one with each item of a workspace. */
+  /** Rises by 1 with each item of a workspace. */
   num: number;
   /** Epoch milliseconds. */
   at: number;
@@ -70,7 +70,10 @@ export interface AuditItem extends AuditEntry {
   requestId: string;
 }
 
-/** Records what the turn changes. To be called in its transaction, once it is certain that it does. */
+/**
+ * Records a change of the current turn. Call in the transaction of the change, once it is certain that something
+ * changes.
+ */
 export type AuditNote = (target: string, change?: AuditChange) => void;
 
 export function recordAudit(sql: SqlStorage, entry: AuditEntry, { requestId, address }: Origin, now: number): void {
@@ -104,7 +107,7 @@ export interface AuditFilter {
 
 export interface AuditPage {
   items: AuditItem[];
-  /** Where the next page begins; null at the end. A page may have fewer items than asked for, even none, before it. */
+  /** Start of the next page; `null` at the end. A page may have fewer items than requested, or none, before the end. */
   next: number | null;
 }
 
@@ -121,8 +124,8 @@ type Row = {
 };
 
 /**
- * One page, newest first.
- * @param before the `next` of the page before; null for the newest
+ * Returns a page, newest first.
+ * @param before the `next` of the previous page; null for the newest items
  * @param limit items, at least 1
  */
 export function listAudit(
@@ -141,11 +144,11 @@ export function listAudit(
   let scanned = 0;
   let last = 0;
   for (const row of rows) {
-    // Something lies behind the last row that was looked at.
+    // There are more rows after the last scanned one.
     if (scanned === SCAN_ROWS || items.length === limit) return { items, next: last };
     scanned++;
     last = row.num;
-    // Rows are in order of time but for changes of the clock: one that is past its time ends nothing.
+    // Rows are in order of time except for clock changes, so an expired row does not end the scan.
     if (row.at > now - AUDIT_KEPT_MS && matches(row, filter)) items.push(fromRow(row));
   }
   return { items, next: null };
@@ -168,7 +171,7 @@ function fromRow({ request_id, before, after, ...row }: Row): AuditItem {
 }
 
 /**
- * Deletes some of the items past their time, the oldest first, and sessions that have long ended.
+ * Deletes some expired items, oldest first, and sessions that ended long ago.
  * @returns whether there may be more of them
  */
 export function sweepAudit(sql: SqlStorage, now: number): boolean {
@@ -185,5 +188,5 @@ export function sweepAudit(sql: SqlStorage, now: number): boolean {
   return count === SWEEP_ROWS;
 }
 
-/** No session lives longer; see `families.ts`. */
+/** The maximum lifetime of a session; see `families.ts`. */
 const SESSION_KEPT_MS = 91 * DAY_MS;

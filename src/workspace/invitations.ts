@@ -8,11 +8,11 @@ import { may, mayAssign, type Role } from "./permissions.ts";
 import { readWorkspace } from "./settings.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** An invitation is good for so many milliseconds. */
+/** Milliseconds for which an invitation is valid. */
 export const INVITATION_LIFETIME_MS = 7 * DAY_MS;
-/** Invitations that a workspace makes in any 24 hours at most, those taken back included. */
+/** Maximum number of invitations of a workspace in any 24 hours, including revoked ones. */
 const INVITATIONS_A_DAY = 20;
-/** An expired invitation is told apart from one that never was for so many milliseconds. */
+/** Milliseconds for which an expired invitation is distinguished from an unknown one. */
 const EXPIRED_KEPT_MS = DAY_MS;
 
 export const INVITATION_SCHEMA = [
@@ -46,29 +46,29 @@ export interface Invitation {
   expiresAt: number;
 }
 
-/** What the router says of an invitation. */
+/** The router's part of a new invitation. */
 export interface InviteRequest {
   /** `inv_...` */
   id: string;
   email: string;
   role: Role;
-  /** The account of that address; null where it has none. */
+  /** The account with that address, or `null`. */
   inviteeId: string | null;
-  /** The caller's own address, for the letter. */
+  /** The inviter's address, for the mail. */
   inviter: string;
-  /** 32 random bytes that the token is derived from. */
+  /** 32 random bytes from which the token is derived. */
   seed: Uint8Array;
-  /** Whether a mail may go to the address now. */
+  /** Whether the address may get a mail now. */
   isMailed: boolean;
 }
 
-/** Who invites, and where. */
+/** The inviter and the workspace. */
 export interface Inviter {
   by: Role;
   userId: string;
   workspaceId: string;
   pepper: string;
-  /** Of the request, for the mail. */
+  /** Id of the request, for the mail. */
   requestId: string;
 }
 
@@ -82,7 +82,7 @@ type Row = { id: string; email: string; role: Role; created_at: number; expires_
 
 const COLUMNS = "id, email, role, created_at, expires_at";
 
-/** Makes an invitation and promises its mail, in the caller's transaction. */
+/** Creates an invitation with its pending mail, in the caller's transaction. */
 export function invite(
   sql: SqlStorage,
   { by, userId, workspaceId, pepper, requestId }: Inviter,
@@ -106,8 +106,8 @@ export function invite(
 }
 
 /**
- * Makes an invitation. One of the same address gives way to it; where no mail may go there now, the mail that went before
- * stays good, and only role and end are new.
+ * Creates an invitation, which replaces an older one to the same address. If no mail may be sent now, the link of the
+ * last mail stays valid, and only role and expiry change.
  */
 function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: number): Result<Invitation> {
   const { email, role, invitedBy, hash, isMailed } = wanted;
@@ -143,7 +143,7 @@ function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: n
   return ok({ id: wanted.id, email, role, createdAt: now, expiresAt });
 }
 
-/** Those that can still be accepted, in order of creation, after the (createdAt, id) of `cursor`. */
+/** Valid invitations in order of creation, after the (createdAt, id) of `cursor`. */
 export function listInvitations(
   sql: SqlStorage,
   cursor: readonly [number, string],
@@ -161,7 +161,7 @@ export function listInvitations(
   );
 }
 
-/** Takes an invitation back: its token is good for nothing, and its mail is not sent if it has not been. */
+/** Revokes an invitation: its token becomes invalid, and a mail that was not sent yet is dropped. */
 export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: AuditNote, now: number): Result<true> {
   const row = maybe<Row>(sql, `SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now);
   if (!row) return fail("NOT_FOUND", "Invitation not found.");
@@ -171,14 +171,14 @@ export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: Au
   return ok(true);
 }
 
-/** The invitation that a token of this hash accepts for the owner of an address. */
+/** The invitation with this token hash that the owner of an address may accept. */
 export function findAcceptable(sql: SqlStorage, hash: Uint8Array, email: string, now: number): Result<Invitation> {
   const row = rowOf(sql, hash);
   if (row && row.email !== email) return FOR_ANOTHER;
   return row && row.expires_at > now ? ok(fromRow(row)) : refusedToken(row);
 }
 
-/** What the holder of an invitation's token may see of it, without being signed in. */
+/** What an invitation's token reveals to its holder without signing in. */
 export interface OpenInvitation extends Pick<Invitation, "email" | "role" | "expiresAt"> {
   /** Name of the workspace. */
   workspace: string;
@@ -186,7 +186,7 @@ export interface OpenInvitation extends Pick<Invitation, "email" | "role" | "exp
   invitedBy: string;
 }
 
-/** The invitation that a token of this hash opens. */
+/** The invitation with this token hash. */
 export function openInvitation(sql: SqlStorage, hash: Uint8Array, now: number): Result<OpenInvitation> {
   const row = rowOf(sql, hash);
   if (!row || row.expires_at <= now) return refusedToken(row);
@@ -197,10 +197,10 @@ export function openInvitation(sql: SqlStorage, hash: Uint8Array, now: number): 
 
 export const UNKNOWN_INVITATION = fail("INVALID_TOKEN", "The invitation is not valid, or was accepted or revoked.");
 
-/** The refusal of an account that has another address than the invited one. */
+/** The failure for an account with another address than the invited one. */
 export const FOR_ANOTHER = fail("FORBIDDEN", "The invitation is for another e-mail address.");
 
-/** `row`: the invitation that has expired, if any. */
+/** @param row the expired invitation, if any */
 function refusedToken(row: Row | null): Failure {
   return row ? fail("TOKEN_EXPIRED", "The invitation has expired. Request a new one.") : UNKNOWN_INVITATION;
 }
@@ -214,7 +214,7 @@ export function deleteInvitation(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM promised_mails WHERE id = ?", mailOfInvitation(id));
 }
 
-/** Takes back what a member with this role could not have made, or all that somebody made who is no member any more. */
+/** Revokes the invitations that an inviter with this role may not create; all of them for a former member (`null`). */
 export function dropInvitationsOf(sql: SqlStorage, userId: string, role: Role | null): void {
   const rows = sql.exec<{ id: string; role: Role }>("SELECT id, role FROM invitations WHERE invited_by = ?", userId);
   for (const { id, role: offered } of rows.toArray()) {
@@ -222,7 +222,7 @@ export function dropInvitationsOf(sql: SqlStorage, userId: string, role: Role | 
   }
 }
 
-/** The mail of an invitation: the ids differ by their prefix. */
+/** The id of an invitation's mail, which differs only in its prefix. */
 export function mailOfInvitation(id: string): string {
   return id.replace(/^inv_/, "mail_");
 }
@@ -234,7 +234,7 @@ function invitationOf(sql: SqlStorage, email: string): Invitation | null {
   return row ? fromRow(row) : null;
 }
 
-/** A refusal where as many invitations as a day allows were made in the last 24 hours. */
+/** Returns a failure if the maximum number of invitations was created in the last 24 hours. */
 function countToday(sql: SqlStorage, now: number): Failure | null {
   const times = sql
     .exec<{ at: number }>("SELECT at FROM invitation_times WHERE at > ? ORDER BY num", now - DAY_MS)

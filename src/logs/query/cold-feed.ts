@@ -229,7 +229,7 @@ export class ColdFeed implements ScanFeed {
       if (run) share(run, stored);
       this.#readCost += WORK.segment + (stored?.batchTable.length ?? 0) * WORK.batchTableByte;
     }
-    if (wanted.body === undefined) throw new RangeError("The store left out the first range.");
+    if (wanted.body === undefined) throw new RangeError("The store has omitted the first range.");
   }
 }
 

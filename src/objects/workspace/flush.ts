@@ -129,7 +129,7 @@ export class Flush implements Duty {
         break;
       case "bad":
         // A changed range must not overlap with a late write of the earlier one, which would store entries twice.
-        if (Date.now() < this.#lateUntil) this.#failed(intent, "A writer may still be on its way");
+        if (Date.now() < this.#lateUntil) this.#failed(intent, "An earlier writer may still be running");
         else this.#quarantine(intent, outcome.batches);
         break;
       case "failed":
@@ -153,7 +153,7 @@ export class Flush implements Duty {
       return this.#arrived.stored;
     }
     const { batches, bad } = readRange(sql, intent);
-    if (row === null) return { outcome: "failed", reason: "The workspace is gone" };
+    if (row === null) return { outcome: "failed", reason: "The workspace was deleted" };
     // The intent is on disk before anything leaves the object.
     await this.#ctx.storage.sync();
     const { projectId, firstSeq, lastSeq, watermark } = intent;
@@ -165,7 +165,7 @@ export class Flush implements Duty {
   async #call(call: FlushCall): Promise<FlushOutcome> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<FlushOutcome>((resolve) => {
-      timer = setTimeout(() => resolve({ outcome: "failed", reason: "D1 did not answer in time" }), ANSWER_MS);
+      timer = setTimeout(() => resolve({ outcome: "failed", reason: "D1 did not respond in time" }), ANSWER_MS);
     });
     try {
       return await Promise.race([this.#ctx.exports.ColdWriter.write(call), late]);
@@ -205,7 +205,7 @@ export class Flush implements Duty {
     const count = intent.lastSeq - intent.firstSeq + 1;
     const { segments, bytes, hasReplaced } = stored;
     if (hasReplaced)
-      this.#line("error", "replaced", intent, { reason: "the cold tier held something else in its place" });
+      this.#line("error", "replaced", intent, { reason: "the cold tier had other segments in its place" });
     this.#line("info", "ok", intent, {
       batches: commits.length,
       count,

@@ -60,7 +60,7 @@ export class Reads {
       readRecent(sql, index, again, scope, found),
     );
     if (!second.ok) return { ...second, limit };
-    if (!second.value.ok) throw new Error("What was selected makes a page.");
+    if (!second.value.ok) throw new Error("A selection must produce a page.");
     return pageOf(second.value.page, limit, projectId);
   }
 
@@ -97,7 +97,7 @@ export class Reads {
   bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): PageResult<SeqPage> {
     return this.#read(call, (sql, { projects: [named], oldest }) => {
       const project = named && findProjectByNum(sql, named.num);
-      if (!project) throw new Error("A read by seq names its project.");
+      if (!project) throw new Error("A read by seq must name its project.");
       return readBySeq(sql, this.#core.state.index, project, oldest, scan);
     });
   }

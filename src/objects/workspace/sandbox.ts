@@ -110,7 +110,7 @@ export class Sandbox implements Duty {
   }
 
   #reset(now: number, due: number, origin: Origin): void {
-    if (!this.#isHere()) throw new Error("This object is not the sandbox's.");
+    if (!this.#isHere()) throw new Error("This object is not the sandbox.");
     const { state } = this.#core;
     const line = { event: "sandbox.reset", workspaceId: SANDBOX_WORKSPACE_ID };
     try {

@@ -116,7 +116,7 @@ export class TailAccess {
     const admitted = admit(admission, authority, requirementFor(projectId), chargeOf(charged), now);
     if (!admitted.ok) return admitted;
     const { project, limit } = admitted;
-    if (project === null) throw new Error("A tail names its project.");
+    if (project === null) throw new Error("A tail must name its project.");
     if (since !== null && since > project.lastSeq)
       return fail("FUTURE_SEQ", "The project has no entry with this seq yet.", { limit });
     if (tails.size + this.#opening.size >= this.quota.tails) {

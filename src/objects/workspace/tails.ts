@@ -105,12 +105,12 @@ export class Tails implements Duty {
     if (expiresAt === "ended") return refusalResponse(fail("SESSION_REVOKED", "The session has ended.", { limit }));
     // Checks the authority again after the await. From here until the tail is registered there is no other await.
     const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
-    if (!ruling.ok) return refusalResponse(fail(ruling.code, "You may not read this project.", { limit }));
+    if (!ruling.ok) return refusalResponse(fail(ruling.code, "No permission to read this project.", { limit }));
     if (hostState.isStopping) {
       return refusalResponse(fail("SERVICE_UNAVAILABLE", "The service stops.", { limit }));
     }
     const [client, server] = Object.values(new WebSocketPair());
-    if (!client || !server) throw new Error("A pair of sockets has two.");
+    if (!client || !server) throw new Error("A WebSocketPair must have two sockets.");
     this.#ctx.acceptWebSocket(server);
     const lastSeq = this.#state.keyProjectCache.projectByNum(project.num)?.lastSeq ?? 0;
     const { filter, since, address } = call;
@@ -222,7 +222,7 @@ export class Tails implements Duty {
   #abortObject(): void {
     this.#note("warn", newAlarmOrigin(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
     this.#share.leave();
-    this.#ctx.abort("Clients that were closed and do not read hold the room of all tails.");
+    this.#ctx.abort("Closed clients that do not read hold the memory of all tails.");
   }
 
   #closed({ projectId, sent, requestId }: Tail, code: number, reason: string): void {

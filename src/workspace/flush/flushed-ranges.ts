@@ -1,6 +1,6 @@
 import { exists, mapRows, maybe, one } from "../../platform/sql.ts";
 
-/** What moving entries to the cold tier needs on disk; described in `docs/storage.md`. */
+/** Tables and columns of the flush; described in `docs/storage.md`. */
 export const FLUSH_SCHEMA = [
   `-- The watermark: entries up to this \`seq\` are in the cold tier, except those of quarantined batches.
    ALTER TABLE projects ADD COLUMN flushed_seq INTEGER NOT NULL DEFAULT 0`,
@@ -54,8 +54,8 @@ export const FLUSH_SCHEMA = [
 ] as const;
 
 /**
- * Which ranges this object has moved to the cold tier: what `npm run reconcile` compares that tier with. A range's row goes
- * before its segments do, so that a range that is here must be there too, unless the cold tier has lost it.
+ * The flushed ranges, which `npm run reconcile` compares with the cold tier. A range's row is deleted before its
+ * segments, so that every listed range must exist there unless the cold tier has lost it.
  */
 export const FLUSHED_RANGES_SCHEMA = [
   `CREATE TABLE flushed_ranges (
@@ -75,17 +75,17 @@ export const FLUSHED_RANGES_SCHEMA = [
   `CREATE INDEX flushed_ranges_oldest ON flushed_ranges (min_ts) WHERE is_whole = 1`,
 ] as const;
 
-/** A range that lies in the cold tier, all of it or what the retention has left. */
+/** A range in the cold tier, whole or partly expired. */
 export interface FlushedRange {
   firstSeq: number;
   lastSeq: number;
   isWhole: boolean;
 }
 
-/** Rows that one step changes at most of each kind. */
+/** Maximum rows of each kind that one step changes. */
 const STEP_ROWS = 2000;
 
-/** In the transaction that deletes the range's batches, before they go. */
+/** Call in the transaction that deletes the range's batches, before their deletion. */
 export function recordRange(
   sql: SqlStorage,
   { project, firstSeq, lastSeq }: { project: number; firstSeq: number; lastSeq: number },
@@ -104,10 +104,10 @@ export function recordRange(
 }
 
 /**
- * Forgets some ranges of which the retention leaves nothing, and marks those that it reaches; also those of deleted
- * projects. To be called before the cold tier is told to delete the same.
- * @param cutoff entries with an earlier timestamp are past the retention, epoch milliseconds
- * @returns whether nothing of it is left to do
+ * Deletes some ranges whose entries have all expired, and marks those with expired entries, also for deleted projects.
+ * Call before the cold tier deletes the same entries.
+ * @param cutoff entries with an earlier timestamp are expired, epoch milliseconds
+ * @returns whether nothing is left to do
  */
 export function expireRanges(sql: SqlStorage, cutoff: number): boolean {
   const statements = [
@@ -120,7 +120,7 @@ export function expireRanges(sql: SqlStorage, cutoff: number): boolean {
   return statements.every((statement) => sql.exec(statement, cutoff).toArray().length < STEP_ROWS);
 }
 
-/** Forgets some ranges of a deleted project. @returns whether none is left */
+/** Deletes some ranges of a deleted project. @returns whether none is left */
 export function forgetRangesOf(sql: SqlStorage, project: number): boolean {
   const gone = sql.exec(
     `DELETE FROM flushed_ranges WHERE project = ?1 AND first_seq IN
@@ -130,12 +130,12 @@ export function forgetRangesOf(sql: SqlStorage, project: number): boolean {
   return gone.toArray().length < STEP_ROWS;
 }
 
-/** Whether this object has moved anything to the cold tier's own database that the retention has left there. */
+/** Whether this object has moved entries to `COLD_DB` that have not expired. */
 export function hasFlushedRanges(sql: SqlStorage): boolean {
   return exists(sql, "SELECT 1 FROM flushed_ranges LIMIT 1");
 }
 
-/** Ranges of a project that begin behind a `seq`, in order. */
+/** Ranges of a project that begin after a `seq`, in order. */
 export function flushedRangesAfter(sql: SqlStorage, project: number, after: number, limit: number): FlushedRange[] {
   type Row = { firstSeq: number; lastSeq: number; isWhole: number };
   return mapRows(
@@ -149,11 +149,11 @@ export function flushedRangesAfter(sql: SqlStorage, project: number, after: numb
   );
 }
 
-/** How moving entries to the cold tier goes. Times are epoch milliseconds. */
+/** State of the flush. Times are epoch milliseconds. */
 export interface FlushProgress {
   lastAt: number | null;
   lastError: string | null;
-  /** Batches that the cold tier cannot take. */
+  /** Quarantined batches. */
   setAside: { batches: number; entries: number; bytes: number };
 }
 
@@ -173,7 +173,7 @@ export function recordFlush(sql: SqlStorage, now: number): void {
   sql.exec("INSERT OR REPLACE INTO flush_state (one, last_at, last_error) VALUES (1, ?, NULL)", now);
 }
 
-/** Written once per reason, however often it comes. */
+/** Written once per reason, however often it occurs. */
 export function recordFlushFailure(sql: SqlStorage, reason: string): void {
   sql.exec(
     `INSERT INTO flush_state (one, last_error) VALUES (1, ?1)
@@ -190,10 +190,10 @@ function newestSetAside(sql: SqlStorage): string | null {
   );
   if (!row) return null;
   const { commit, projectId, firstSeq, count, reason } = row;
-  return `Batch ${commit} of ${projectId} (seq ${firstSeq} to ${firstSeq + count - 1}) was set aside: ${reason}.`;
+  return `Batch ${commit} of ${projectId} (seq ${firstSeq} to ${firstSeq + count - 1}) is quarantined: ${reason}.`;
 }
 
-/** Whether anything of this workspace is in the cold tier, or may still arrive there. */
+/** Whether the cold tier has entries of this workspace, or may still receive some. */
 export function hasColdEntries(sql: SqlStorage): boolean {
   const { cold } = one<{ cold: number }>(
     sql,
@@ -204,8 +204,8 @@ export function hasColdEntries(sql: SqlStorage): boolean {
 }
 
 /**
- * Milliseconds after which nothing that was on its way when a project or a workspace was deleted can arrive in the cold
- * tier: a minute in which a writer may begin (`FLUSH_CALL_MS`), D1's 30 s for a query, and room for clocks that differ.
+ * Milliseconds after which no write that was in flight when a project or workspace was deleted can reach the cold tier:
+ * a minute in which a writer may begin (`FLUSH_CALL_MS`), D1's 30 s for a query, and room for clock differences.
  */
 export const LATE_WRITES_MS = 5 * 60 * 1000;
 
@@ -213,14 +213,14 @@ export const LATE_WRITES_MS = 5 * 60 * 1000;
 export interface DeletedProject {
   project: number;
   projectId: string;
-  /** Epoch milliseconds: when it was deleted, and when it is to be swept. */
+  /** Epoch milliseconds of the deletion, and of the next cold cleanup. */
   deletedAt: number;
   sweepAt: number;
 }
 
 /**
- * Writes down what is to be deleted of a project, before its row goes. What was on its way to the cold tier is not
- * waited for: what arrives of it is swept later.
+ * Records what to delete of a project, before its row is deleted. Does not wait for a flush in flight: cold cleanup
+ * deletes later what it writes.
  */
 export function recordProjectDeletion(sql: SqlStorage, num: number, now: number): void {
   sql.exec(
@@ -235,19 +235,19 @@ export function recordProjectDeletion(sql: SqlStorage, num: number, now: number)
   sql.exec("DELETE FROM set_aside WHERE project = ?", num);
 }
 
-/** A deleted project of which something is left in this object. */
+/** Returns a deleted project with data left in this object, or `null`. */
 export function nextProjectToClear(sql: SqlStorage): number | null {
   const select = "SELECT project FROM doomed_projects WHERE emptied = 0 LIMIT 1";
   return maybe<{ project: number }>(sql, select)?.project ?? null;
 }
 
-/** A deleted project's last batch and receipt are gone. */
+/** Call after a deleted project's last batch and receipt were deleted. */
 export function markProjectCleared(sql: SqlStorage, num: number): void {
   sql.exec("UPDATE doomed_projects SET emptied = 1 WHERE project = ?", num);
   forgetDone(sql);
 }
 
-/** The deleted project whose entries in the cold tier are to be swept first. */
+/** Returns the deleted project whose cold cleanup is due first, or `null`. */
 export function nextDeletedProject(sql: SqlStorage): DeletedProject | null {
   return maybe<{ project: number; projectId: string; deletedAt: number; sweepAt: number }>(
     sql,
@@ -256,10 +256,13 @@ export function nextDeletedProject(sql: SqlStorage): DeletedProject | null {
   );
 }
 
-/** A look for a deleted project's entries in the cold tier has found none: the last one is made when none can arrive. */
+/**
+ * Records that cold cleanup found no entries of a deleted project. The last cleanup is after the time at which writes
+ * can arrive.
+ */
 export function recordColdSweep(sql: SqlStorage, { project, deletedAt }: DeletedProject, now: number): void {
   const lastAt = deletedAt + LATE_WRITES_MS;
-  // A large project's ranges take some looks; they are a few bytes each.
+  // Deleting a large project's ranges takes several steps; a range has a few bytes.
   if (now < lastAt || !forgetRangesOf(sql, project))
     sql.exec("UPDATE doomed_projects SET sweep_at = ? WHERE project = ?", Math.max(now, lastAt), project);
   else sql.exec("UPDATE doomed_projects SET id = NULL WHERE project = ?", project);

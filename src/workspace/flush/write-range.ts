@@ -82,7 +82,7 @@ async function write(store: RangeStore, call: FlushCall, now: () => number): Pro
   // passes them.
   const replaced = await store.replaceSegments(workspaceId, encoded.segments, watermark);
   if (replaced.entries === count) return { outcome: "stored", ...sizeOf(replaced), hasReplaced: true };
-  return { outcome: "bad", batches: allOf(call, "the cold tier holds something else under its place") };
+  return { outcome: "bad", batches: allOf(call, "the cold tier has other segments in its place") };
 }
 
 function sizeOf({ segments, bytes }: SegmentTotals) {
@@ -103,7 +103,7 @@ async function encode(call: FlushCall): Promise<Encoded> {
     return { ok: true, segments };
   } catch {
     const batches = call.batches.filter((batch) => !isGood(call.projectId, batch));
-    if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be made into segments") };
+    if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be encoded") };
     return { ok: false, batches: batches.map(({ commit }) => ({ commit, reason: "it cannot be read" })) };
   }
 }

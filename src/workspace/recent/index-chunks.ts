@@ -1,7 +1,7 @@
 import { maybe, one } from "../../platform/sql.ts";
 import { BatchColumns, type BatchSelection, type ProjectNumbers } from "./batch-columns.ts";
 
-/** The summary columns of runs of batches, packed into a row each: read from here, no batch's row is touched. */
+/** Metadata of runs of batches, packed into a row each. Reading it touches no batch's row. */
 export const INDEX_CHUNK_SCHEMA = [
   `CREATE TABLE batch_blocks (
      -- Row: an index chunk: the metadata of up to 512 batches in order of commits (decision 18).
@@ -28,12 +28,15 @@ export const INDEX_CHUNK_SCHEMA = [
    ) STRICT`,
 ] as const;
 
-/** Batches of a block when it is made. */
+/** Batches of a new chunk. */
 export const CHUNK_BATCHES = 512;
-/** So many batches without a block make one due; the newest stay without, as they are likely to be asked for. */
+/**
+ * Number of batches without a chunk at which one is due. The newest batches stay without, because reads are likely to
+ * need them.
+ */
 const PACK_AT = 768;
 
-/** What a block's batches have in common. */
+/** Common metadata of a chunk's batches. */
 export interface IndexChunk {
   firstCommit: number;
   lastCommit: number;
@@ -48,7 +51,7 @@ export interface IndexChunk {
 
 type Nine = [number, number, number, number, number, number, number, number, number];
 
-/** In order of commits, those that reach into a run of commits. The packed columns are not read. */
+/** Chunks that overlap a range of commit numbers, in order. Does not read the packed columns. */
 export function readIndexChunks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_INTEGER): IndexChunk[] {
   const rows = sql
     .exec(
@@ -57,7 +60,7 @@ export function readIndexChunks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_
       from,
       to,
     )
-    // Arrays rather than objects: there may be thousands of rows.
+    // Arrays instead of objects, because there may be thousands of rows.
     .raw<Nine>();
   return [...rows].map((row) => {
     const [
@@ -85,26 +88,26 @@ export function readIndexChunks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_
   });
 }
 
-/** A block's batches; null where all of them are gone. */
+/** A chunk's batches; `null` if all of them were deleted. */
 export function readIndexChunk(sql: SqlStorage, { lastCommit }: IndexChunk): BatchColumns | null {
   const select = "SELECT columns FROM batch_blocks WHERE last_commit = ?";
   const row = maybe<{ columns: ArrayBuffer }>(sql, select, lastCommit);
   return row ? BatchColumns.unpack(new Uint8Array(row.columns)) : null;
 }
 
-/** The last commit that a block covers; 0 without blocks. */
+/** The last commit number that a chunk covers; 0 without chunks. */
 export function lastPacked(sql: SqlStorage): number {
   return one<{ last: number }>(sql, "SELECT COALESCE(MAX(last_commit), 0) AS last FROM batch_blocks").last;
 }
 
-/** The batches that no block covers, from their rows. They are few; see `packIndexChunk`. */
-export function readUnpacked(sql: SqlStorage, most = -1): BatchColumns {
+/** Batches that no chunk covers, from their rows. There are few; see `packIndexChunk`. */
+export function readUnpacked(sql: SqlStorage, limit = -1): BatchColumns {
   const rows = sql
     .exec(
       `SELECT commit_no, project, first_seq, min_ts, max_ts, level_mask, category_mask, body_bytes FROM batches
        WHERE commit_no > ? ORDER BY commit_no LIMIT ?`,
       lastPacked(sql),
-      most,
+      limit,
     )
     .raw<[number, number, number, number, number, number, number, number]>();
   const columns = new BatchColumns();
@@ -114,7 +117,7 @@ export function readUnpacked(sql: SqlStorage, most = -1): BatchColumns {
   return columns;
 }
 
-/** Batches without a block, as far as they matter: `PACK_AT` at most. */
+/** Number of batches without a chunk, at most `PACK_AT`. */
 export function countUnpacked(sql: SqlStorage): number {
   const rows = `SELECT 1 FROM batches WHERE commit_no > ? LIMIT ${PACK_AT}`;
   return one<{ count: number }>(sql, `SELECT COUNT(*) AS count FROM (${rows})`, lastPacked(sql)).count;
@@ -124,54 +127,54 @@ export function isPackingDue(unpacked: number): boolean {
   return unpacked >= PACK_AT;
 }
 
-/** Makes a block of the oldest batches without one. Takes about 2 ms. */
+/** Writes a chunk of the oldest batches without one. Takes about 2 ms. */
 export function packIndexChunk(sql: SqlStorage): void {
   const columns = readUnpacked(sql, CHUNK_BATCHES);
   const first = columns[Symbol.iterator]().next().value;
-  if (first) writeBlock(sql, first.commit, columns.lastCommit, columns);
+  if (first) writeChunk(sql, first.commit, columns.lastCommit, columns);
 }
 
-/** Takes deleted batches out of their blocks, in the caller's transaction: a row written a block. */
+/** Removes deleted batches from their chunks in the caller's transaction: one row written per chunk. */
 export function removeFromIndexChunks(sql: SqlStorage, commits: readonly number[]): void {
   const { from, to } = rangeOf(commits);
-  const gone = new Set(commits);
-  for (const block of readIndexChunks(sql, from, to)) {
-    const columns = readIndexChunk(sql, block);
-    const left = columns?.filter((commit) => !gone.has(commit)) ?? null;
+  const deleted = new Set(commits);
+  for (const chunk of readIndexChunks(sql, from, to)) {
+    const columns = readIndexChunk(sql, chunk);
+    const left = columns?.filter((commit) => !deleted.has(commit)) ?? null;
     if (left === null || left.length === columns?.length) continue;
-    if (left.length === 0) sql.exec("DELETE FROM batch_blocks WHERE last_commit = ?", block.lastCommit);
-    else writeBlock(sql, block.firstCommit, block.lastCommit, left);
+    if (left.length === 0) sql.exec("DELETE FROM batch_blocks WHERE last_commit = ?", chunk.lastCommit);
+    else writeChunk(sql, chunk.firstCommit, chunk.lastCommit, left);
   }
 }
 
-/** The smallest and the largest of some commits. */
+/** The smallest and the largest of some commit numbers. */
 export function rangeOf(commits: readonly number[]): { from: number; to: number } {
   return {
-    from: commits.reduce((least, commit) => Math.min(least, commit), Number.MAX_SAFE_INTEGER),
-    to: commits.reduce((most, commit) => Math.max(most, commit), 0),
+    from: commits.reduce((min, commit) => Math.min(min, commit), Number.MAX_SAFE_INTEGER),
+    to: commits.reduce((max, commit) => Math.max(max, commit), 0),
   };
 }
 
-function writeBlock(sql: SqlStorage, firstCommit: number, lastCommit: number, columns: BatchColumns): void {
-  const block = indexChunkOf(firstCommit, lastCommit, columns);
+function writeChunk(sql: SqlStorage, firstCommit: number, lastCommit: number, columns: BatchColumns): void {
+  const chunk = indexChunkOf(firstCommit, lastCommit, columns);
   sql.exec(
     `INSERT OR REPLACE INTO batch_blocks (first_commit, last_commit, least_min, most_min, least_max, most_max, level_mask,
        category_mask, project_mask, columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     firstCommit,
     lastCommit,
-    block.minTimestampMin,
-    block.minTimestampMax,
-    block.maxTimestampMin,
-    block.maxTimestampMax,
-    block.levelMask,
-    block.categoryMask,
-    block.projectMask,
+    chunk.minTimestampMin,
+    chunk.minTimestampMax,
+    chunk.maxTimestampMin,
+    chunk.maxTimestampMax,
+    chunk.levelMask,
+    chunk.categoryMask,
+    chunk.projectMask,
     columns.pack(),
   );
 }
 
 function indexChunkOf(firstCommit: number, lastCommit: number, columns: BatchColumns): IndexChunk {
-  const block: IndexChunk = {
+  const chunk: IndexChunk = {
     firstCommit,
     lastCommit,
     minTimestampMin: Number.MAX_SAFE_INTEGER,
@@ -183,15 +186,15 @@ function indexChunkOf(firstCommit: number, lastCommit: number, columns: BatchCol
     projectMask: 0,
   };
   for (const { minTimestamp, maxTimestamp, levelMask, categoryMask, project } of columns) {
-    block.minTimestampMin = Math.min(block.minTimestampMin, minTimestamp);
-    block.minTimestampMax = Math.max(block.minTimestampMax, minTimestamp);
-    block.maxTimestampMin = Math.min(block.maxTimestampMin, maxTimestamp);
-    block.maxTimestampMax = Math.max(block.maxTimestampMax, maxTimestamp);
-    block.levelMask |= levelMask;
-    block.categoryMask |= categoryMask;
-    block.projectMask |= projectBit(project);
+    chunk.minTimestampMin = Math.min(chunk.minTimestampMin, minTimestamp);
+    chunk.minTimestampMax = Math.max(chunk.minTimestampMax, minTimestamp);
+    chunk.maxTimestampMin = Math.min(chunk.maxTimestampMin, maxTimestamp);
+    chunk.maxTimestampMax = Math.max(chunk.maxTimestampMax, maxTimestamp);
+    chunk.levelMask |= levelMask;
+    chunk.categoryMask |= categoryMask;
+    chunk.projectMask |= projectBit(project);
   }
-  return block;
+  return chunk;
 }
 
 function projectBit(project: number): number {
@@ -204,12 +207,12 @@ export function projectMaskOf(projects: ProjectNumbers): number {
   return mask;
 }
 
-/** Whether a block may hold a batch of a selection at or behind its position. */
-export function mayContainBatch(block: IndexChunk, selection: BatchSelection, projectMask: number): boolean {
+/** Whether a chunk may contain a batch of a selection at or after its position. */
+export function mayContainBatch(chunk: IndexChunk, selection: BatchSelection, projectMask: number): boolean {
   const { asOf, from, to, levelMask, categoryMask, order, position } = selection;
-  if (block.firstCommit > asOf || (block.projectMask & projectMask) === 0) return false;
-  if ((block.levelMask & levelMask) === 0 || (block.categoryMask & categoryMask) === 0) return false;
-  if ((from !== null && block.maxTimestampMax < from) || (to !== null && block.minTimestampMin >= to)) return false;
+  if (chunk.firstCommit > asOf || (chunk.projectMask & projectMask) === 0) return false;
+  if ((chunk.levelMask & levelMask) === 0 || (chunk.categoryMask & categoryMask) === 0) return false;
+  if ((from !== null && chunk.maxTimestampMax < from) || (to !== null && chunk.minTimestampMin >= to)) return false;
   if (position === null) return true;
-  return order === "desc" ? block.maxTimestampMin <= position.timestamp : block.minTimestampMax >= position.timestamp;
+  return order === "desc" ? chunk.maxTimestampMin <= position.timestamp : chunk.minTimestampMax >= position.timestamp;
 }

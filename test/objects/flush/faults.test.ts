@@ -194,7 +194,7 @@ describe("a call of the writer without an answer", () => {
     passTime();
     await step;
     expect(await usageOf(tenant)).toMatchObject({
-      flush: { pendingBatches: 2, lastAt: null, lastError: "D1 did not answer in time." },
+      flush: { pendingBatches: 2, lastAt: null, lastError: "D1 did not respond in time." },
     });
     expect(await rowsOf(tenant.workspaceId, "flush_intents")).toEqual([intent]);
     await sendBatches(tenant, 5);
@@ -326,7 +326,7 @@ describe("a batch that cannot be read", () => {
         pendingBatches: 0,
         setAside: 1,
         lastAt: clock.at,
-        lastError: `Batch 2 of ${projectId} (seq 4 to 1003) was set aside: it cannot be read.`,
+        lastError: `Batch 2 of ${projectId} (seq 4 to 1003) is quarantined: it cannot be read.`,
       },
     });
     expect(receiptOf(await send(tenant, numbered(1)))).toMatchObject({ firstSeq: 1010 });
@@ -407,7 +407,7 @@ describe("other segments in the place of a range", () => {
     await alarm(workspaceId);
     expect((await usageOf(tenant)).flush).toMatchObject({
       setAside: 0,
-      lastError: "A writer may still be on its way.",
+      lastError: "An earlier writer may still be running.",
     });
     await land();
     await first;

@@ -76,7 +76,7 @@ it("a stored line that is not an entry is reported and affects no other entry, i
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   expect(await readings(tenant)).toEqual(WITHOUT_IT);
   const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)));
-  const fault = `Stored lines of ${tenant.projectId} are no entries: 1, the first of them seq 5.`;
+  const fault = `Stored lines of ${tenant.projectId} are not entries: 1, the first of them seq 5.`;
   const { workspaceId } = tenant;
   expect(lines).toContainEqual(
     expect.objectContaining({ event: "workspace.read", outcome: "unreadable", workspaceId, fault, unreadable: 1 }),

@@ -55,7 +55,7 @@ function parseAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
       entries.push(
         orNull(() => {
           const entry = parseStoredLine(Buffer.from(line).toString("utf8"));
-          if (entry === null) throw new RangeError("It is no entry.");
+          if (entry === null) throw new RangeError("The line is not an entry.");
           tokens.add(entry);
           return { severity: LEVELS.indexOf(entry.level), category: entry.category, type: entry.type };
         }),

@@ -23,7 +23,7 @@ function found(filters: TestFilters, tests: readonly DataTest[], entries: readon
   return indexes;
 }
 
-const noEntry = (index: number) => expect.fail(`Line ${index} is no entry.`);
+const noEntry = (index: number) => expect.fail(`Line ${index} is not an entry.`);
 
 function expected(filters: TestFilters, tests: readonly DataTest[], entries: readonly TestEntry[]): number[] {
   return entries.flatMap((entry, index) => (passes(entry, filters, tests) ? [index] : []));

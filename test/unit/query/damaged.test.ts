@@ -80,7 +80,7 @@ describe.each(Object.entries(DAMAGED))("a stored line that is %s", (_name, line)
             expect(seen).toEqual(order === "asc" ? ["m0", "m2", "m3"] : ["m3", "m2", "m0"]);
             // A line that lacks a filter's needle is not parsed, so its damage is not noticed.
             if (!("search" in filters) && !("session" in filters)) {
-              expect(faults[0]).toEqual([`Stored lines of ${PROJECT} are no entries: 1, the first of them seq 2.`, 1]);
+              expect(faults[0]).toEqual([`Stored lines of ${PROJECT} are not entries: 1, the first of them seq 2.`, 1]);
             }
           }
         }

@@ -39,7 +39,7 @@ function textOf(query: string): string {
 function sent(query: string, entries: readonly TestEntry[]): number[] {
   const matcher = new BatchMatcher(toLogFilter(readTailFilter(textOf(query)), null));
   const indexes: number[] = [];
-  const noEntry = (index: number) => expect.fail(`Line ${index} is no entry.`);
+  const noEntry = (index: number) => expect.fail(`Line ${index} is not an entry.`);
   matcher.forEachMatch(
     bodyOf(entries),
     () => true,

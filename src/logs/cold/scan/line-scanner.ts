@@ -219,6 +219,6 @@ export class SegmentEntryReader {
 /** Parses an entry and keeps no reference: a range of small members takes twenty times its bytes when parsed. */
 function parsed(body: Uint8Array, start: number, end: number): Entry {
   const entry = parseStoredLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
-  if (entry === null) throw new RangeError("A line is no entry.");
+  if (entry === null) throw new RangeError("A line is not an entry.");
   return entry;
 }

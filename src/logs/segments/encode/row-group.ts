@@ -139,7 +139,7 @@ function grown<T extends Float64Array | Int32Array | Uint8Array>(from: T, to: T)
 /** @throws RangeError if the line is not an entry */
 function wholeMembers(line: Uint8Array): WholeMembers {
   const entry = parseStoredLine(utf8(line));
-  if (entry === null) throw new RangeError("A line is no entry.");
+  if (entry === null) throw new RangeError("A line is not an entry.");
   const members: Record<string, unknown> = { ...entry };
   return TEXT_MEMBERS.map((name) => {
     const value = members[name];
