@@ -1,7 +1,7 @@
 import type { Origin } from "../platform/origin.ts";
 import { maybe } from "../platform/sql.ts";
 import { type Account, readAccount } from "./account.ts";
-import { endFamilies, isAlive } from "./families.ts";
+import { endFamilies, isValidSession } from "./families.ts";
 import { isReauthenticated, type Reauthentication } from "./sessions.ts";
 import { dropTokens } from "./tokens.ts";
 
@@ -88,7 +88,7 @@ export type DeletionVerdict = "begun" | "dead" | "unproven";
  */
 export function beginDeletion(sql: SqlStorage, request: DeletionRequest, origin: Origin, now: number): DeletionVerdict {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, request.sessionId, account.epoch, now)) return "dead";
+  if (!account || !isValidSession(sql, request.sessionId, account.epoch, now)) return "dead";
   if (!isProven(sql, account, request, now)) return "unproven";
   sql.exec(
     "INSERT INTO deletion (one, user_id, workspace_id, request_id) VALUES (1, ?, ?, ?)",

@@ -69,14 +69,14 @@ export function startFamily(
   return { familyId: family.id, counter: row.counter, key: new Uint8Array(row.key), isNew };
 }
 
-/** Returns how a session was signed in; `null` if the session is not valid, see `isAlive`. */
+/** Returns how a session was signed in; `null` if the session is not valid, see `isValidSession`. */
 export function methodOfAlive(sql: SqlStorage, id: string, epoch: number, now: number): SignInMethod | null {
   const select = `SELECT method FROM families WHERE id = ? AND ${IS_VALID}`;
   return maybe<{ method: SignInMethod }>(sql, select, id, ...aliveBounds(epoch, now))?.method ?? null;
 }
 
 /** Whether a session is valid: it exists, is not revoked, is of the account's epoch and has not expired. */
-export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number): boolean {
+export function isValidSession(sql: SqlStorage, id: string, epoch: number, now: number): boolean {
   return methodOfAlive(sql, id, epoch, now) !== null;
 }
 
@@ -195,7 +195,7 @@ export function subscribeToSessionEnd(
   now: number,
 ): number | null {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, sessionId, account.epoch, now)) return null;
+  if (!account || !isValidSession(sql, sessionId, account.epoch, now)) return null;
   sql.exec("INSERT OR IGNORE INTO session_watches (session, workspace) VALUES (?, ?)", sessionId, workspaceId);
   return sessionEnd(sql, sessionId);
 }
@@ -205,7 +205,7 @@ export function endedSubscriptions(sql: SqlStorage, epoch: number, now: number):
   return sql
     .exec<{ session: string; workspace: string }>("SELECT session, workspace FROM session_watches")
     .toArray()
-    .filter(({ session }) => !isAlive(sql, session, epoch, now))
+    .filter(({ session }) => !isValidSession(sql, session, epoch, now))
     .map(({ session, workspace }) => ({ sessionId: session, workspaceId: workspace }));
 }
 

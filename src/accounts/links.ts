@@ -1,6 +1,6 @@
 import { exists, mapRows, maybe, one } from "../platform/sql.ts";
 import { type Account, readAccount } from "./account.ts";
-import { endFamilies, isAlive, listSessions } from "./families.ts";
+import { endFamilies, isValidSession, listSessions } from "./families.ts";
 import type { Identity, ProviderName } from "./oauth/provider.ts";
 import { isReauthenticated, type Reauthentication } from "./sessions.ts";
 
@@ -127,7 +127,8 @@ export type Recovered =
  */
 export function recover(sql: SqlStorage, shown: Reauthentication, now: number): Recovered {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  if (!account || !isValidSession(sql, shown.sessionId, account.epoch, now))
+    return { ok: false, reason: "session ended" };
   if (!isReauthenticated(sql, account, shown, now)) return { ok: false, reason: "unproven" };
   const since = now - RECENT_MS;
   const select = `SELECT COUNT(*) AS left FROM links WHERE linked_at IS NOT NULL AND NOT (${RECENT})`;

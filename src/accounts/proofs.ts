@@ -3,7 +3,7 @@ import { readAccount } from "./account.ts";
 import { notifyOwner } from "./account-mails.ts";
 import type { ActivityNote } from "./activity.ts";
 import { proveAddress, purgeAccount } from "./deletion.ts";
-import { endFamilies, isAlive, type NewFamily } from "./families.ts";
+import { endFamilies, isValidSession, type NewFamily } from "./families.ts";
 import { isFresh, openSession, type Reauthentication, type Session } from "./sessions.ts";
 import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
 
@@ -100,7 +100,7 @@ export type PasswordVerdict = "changed" | "dead" | "unproven";
 export function changePassword(sql: SqlStorage, change: PasswordChange, origin: Origin, now: number): PasswordVerdict {
   const { sessionId, checkedEpoch, epoch, passwordHash } = change;
   const account = readAccount(sql);
-  if (!account || account.epoch !== epoch || !isAlive(sql, sessionId, epoch, now)) return "dead";
+  if (!account || account.epoch !== epoch || !isValidSession(sql, sessionId, epoch, now)) return "dead";
   const isProven = account.passwordHash === null ? isFresh(sql, sessionId, now) : checkedEpoch === epoch;
   if (!isProven) return "unproven";
   setPassword(sql, passwordHash, sessionId, origin, now);

@@ -2,7 +2,7 @@ import type { LimitState } from "../limits/state.ts";
 import { type Account, confirmAccount, readAccount } from "./account.ts";
 import type { ActivityNote } from "./activity.ts";
 import {
-  isAlive,
+  isValidSession,
   methodOfAlive,
   type NewFamily,
   type SignInMethod,
@@ -123,7 +123,7 @@ export function authenticate(
 /** Returns the profile of a session's owner; `null` if the session has ended. */
 export function profileOfSession(sql: SqlStorage, sessionId: string, now: number): Profile | null {
   const account = readAccount(sql);
-  return account && isAlive(sql, sessionId, account.epoch, now) ? profileOf(account) : null;
+  return account && isValidSession(sql, sessionId, account.epoch, now) ? profileOf(account) : null;
 }
 
 function profileOf({ id, email, name, emailVerified }: Account): Profile {

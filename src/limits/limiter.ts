@@ -112,8 +112,8 @@ export class Limiter {
     };
   }
 
-  /** Returns at most `most` identifiers that have counts in the longest window, in order of their first count. */
-  identifiers(wall: number, most: number): string[] {
+  /** Returns at most `max` identifiers that have counts in the longest window, in order of their first count. */
+  identifiers(wall: number, max: number): string[] {
     const from = Math.floor((this.#now(wall) - MAX_WINDOW_SECONDS * 1000) / 1000);
     return mapRows(
       this.#sql,
@@ -121,7 +121,7 @@ export class Limiter {
       `SELECT identifier FROM rate_counters
        WHERE EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id AND second >= ?) ORDER BY id LIMIT ?`,
       from,
-      most,
+      max,
     );
   }
 

@@ -3,7 +3,7 @@ import { readAccount } from "../account.ts";
 import { notifyOwner } from "../account-mails.ts";
 import type { ActivityNote } from "../activity.ts";
 import { proveAddress, unfinishedPurge } from "../deletion.ts";
-import { isAlive } from "../families.ts";
+import { isValidSession } from "../families.ts";
 import { beginLink, completeLink, hasLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
 import { isReauthenticated, type Reauthentication } from "../sessions.ts";
 import type { ProviderName } from "./provider.ts";
@@ -29,7 +29,8 @@ export type LinkAllowed =
 /** Whether a session may begin to link a provider. `epoch`: the epoch under which the link must be completed. */
 export function allowLinking(sql: SqlStorage, shown: Reauthentication, now: number): LinkAllowed {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  if (!account || !isValidSession(sql, shown.sessionId, account.epoch, now))
+    return { ok: false, reason: "session ended" };
   if (!account.emailVerified) return { ok: false, reason: "unverified" };
   if (!isReauthenticated(sql, account, shown, now)) return { ok: false, reason: "unproven" };
   return { ok: true, epoch: account.epoch };
@@ -44,7 +45,7 @@ export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuth
   if (!account) return { ok: false, reason: "gone" };
   const { emailVerified, email, epoch } = account;
   if (authority.by === "session") {
-    if (!isAlive(sql, authority.sessionId, epoch, now)) return { ok: false, reason: "session ended" };
+    if (!isValidSession(sql, authority.sessionId, epoch, now)) return { ok: false, reason: "session ended" };
     if (!emailVerified) return { ok: false, reason: "unverified" };
     // This refusal is known to routers of an older version, too.
     if (authority.checkedEpoch === undefined) return { ok: false, reason: "busy" };
@@ -85,7 +86,7 @@ export function epochOfLinked(sql: SqlStorage, link: NewLink): number | null {
 /** Returns the account's sign-in methods; `null` if the session has ended. */
 export function methodsOfSession(sql: SqlStorage, sessionId: string, now: number): SignInMethods | null {
   const account = readAccount(sql);
-  return account && isAlive(sql, sessionId, account.epoch, now) ? readMethods(sql) : null;
+  return account && isValidSession(sql, sessionId, account.epoch, now) ? readMethods(sql) : null;
 }
 
 export type Unlinked =
@@ -100,7 +101,8 @@ export function unlinkBySession(
   now: number,
 ): Unlinked {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  if (!account || !isValidSession(sql, shown.sessionId, account.epoch, now))
+    return { ok: false, reason: "session ended" };
   if (!isReauthenticated(sql, account, shown, now)) return { ok: false, reason: "unproven" };
   return unlink(sql, provider);
 }

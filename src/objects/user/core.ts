@@ -1,7 +1,7 @@
 import { type Account, isProvisioned, readAccount } from "../../accounts/account.ts";
 import { type ActivityNote, recordActivity } from "../../accounts/activity.ts";
 import { beginDeletion, type DeletionRequest, type DeletionVerdict } from "../../accounts/deletion.ts";
-import { isAlive } from "../../accounts/families.ts";
+import { isValidSession } from "../../accounts/families.ts";
 import { USER_SCHEMA } from "../../accounts/schema.ts";
 import type { Env } from "../../env.ts";
 import { Limiter, sweepDuty } from "../../limits/limiter.ts";
@@ -93,7 +93,7 @@ export class UserCore {
   ): T | null {
     return this.change(origin, (sql, now, note) => {
       const account = readAccount(sql);
-      return account && isAlive(sql, sessionId, account.epoch, now) ? work(sql, account, now, note) : null;
+      return account && isValidSession(sql, sessionId, account.epoch, now) ? work(sql, account, now, note) : null;
     });
   }
 

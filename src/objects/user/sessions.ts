@@ -2,7 +2,7 @@ import { notifyOwner } from "../../accounts/account-mails.ts";
 import {
   endFamilies,
   endFamily,
-  isAlive,
+  isValidSession,
   listSessions,
   type NewFamily,
   type SessionInfo,
@@ -106,7 +106,7 @@ export class UserSessions {
   /** `false` if the session `endedId` does not exist or has ended. */
   end(sessionId: string, endedId: string, origin: Origin): boolean | null {
     return this.#core.changeInSession(sessionId, origin, (sql, { epoch }, now, note) => {
-      const hasEnded = isAlive(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
+      const hasEnded = isValidSession(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
       if (hasEnded) note({ action: "session.end", session: endedId });
       return hasEnded;
     });

@@ -90,12 +90,12 @@ export function runHousekeeping(
   const receipts = sweepReceipts(sql, from, now);
   let urgent = sweepAudit(sql, now) || receipts !== null;
   const deleted: number[] = [];
-  const doomed = nextProjectToClear(sql);
-  if (doomed !== null) {
+  const project = nextProjectToClear(sql);
+  if (project !== null) {
     urgent = true;
-    const step = deleteSomeBatches(sql, doomed);
+    const step = deleteSomeBatches(sql, project);
     deleted.push(...step.commits);
-    if (step.done && deleteSomeReceipts(sql, doomed)) markProjectCleared(sql, doomed);
+    if (step.done && deleteSomeReceipts(sql, project)) markProjectCleared(sql, project);
   }
   return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }
@@ -153,7 +153,7 @@ export class ColdCleanup implements Duty {
   /** When the next search for expired entries is due; 0 after the start of the object, so at the first alarm. */
   #expireAt = 0;
   /** The last commit that this search has read. */
-  #lookedAt = 0;
+  #scannedTo = 0;
   /** No step runs before this time, after a failure. */
   #notBefore = 0;
 
@@ -165,7 +165,7 @@ export class ColdCleanup implements Duty {
   /** Starts a search for expired entries. Called after the retention has become shorter. */
   expireSoon(): void {
     this.#expireAt = 0;
-    this.#lookedAt = 0;
+    this.#scannedTo = 0;
     this.#state.alarm.by(Date.now());
   }
 
@@ -217,17 +217,17 @@ export class ColdCleanup implements Duty {
       this.#expireAt = now + STEP_MS;
       return;
     }
-    const step = this.#state.transaction((admission) => expireBatches(admission.sql, this.#lookedAt, cutoff));
+    const step = this.#state.transaction((admission) => expireBatches(admission.sql, this.#scannedTo, cutoff));
     if (step === null) return;
     index.remove(step.deleted);
     if (step.deleted.length > 0) {
       this.#state.keyProjectCache.clear();
       schedule.unload();
     }
-    this.#lookedAt = step.next ?? this.#lookedAt;
+    this.#scannedTo = step.next ?? this.#scannedTo;
     const isEmpty = !hasColdEntries(sql) || (await this.#delete((store) => store.deleteOlder(row.id, cutoff)));
     const isDone = isEmpty && step.next === null;
-    if (isDone) this.#lookedAt = 0;
+    if (isDone) this.#scannedTo = 0;
     this.#expireAt = now + (isDone ? EXPIRE_EVERY_MS : STEP_MS);
   }
 
