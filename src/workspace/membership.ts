@@ -48,13 +48,13 @@ export function removeMember(sql: SqlStorage, by: Role, userId: string, note: Au
   if (!mayAssign(by, member.role)) return OWNERS_ONLY;
   const bound = staysOwner(sql, member);
   if (bound) return bound;
-  const keysRevoked = letGo(sql, userId, now);
+  const keysRevoked = endMembership(sql, userId, now);
   note(userId, { before: { role: member.role }, ...(keysRevoked > 0 ? { after: { keysRevoked } } : {}) });
   return ok(true);
 }
 
 /** `workspace`: the workspace is deleted with its person or its only owner. */
-export type DeletedUserEffect = "workspace" | "member" | "nobody";
+export type DeletedUserEffect = "workspace" | "member" | "none";
 
 /**
  * Removes a deleted user from the workspace. The user id is kept, so that an invitation acceptance in flight for this user is
@@ -68,8 +68,8 @@ export function removeDeletedUser(sql: SqlStorage, userId: string, origin: Origi
     return "workspace";
   }
   sql.exec("INSERT OR IGNORE INTO departed_users (user_id) VALUES (?)", userId);
-  if (!member) return "nobody";
-  const keysRevoked = letGo(sql, userId, now);
+  if (!member) return "none";
+  const keysRevoked = endMembership(sql, userId, now);
   const after = { reason: "account deleted", ...(keysRevoked > 0 ? { keysRevoked } : {}) };
   const change = { before: { role: member.role }, after };
   recordAudit(sql, { actor: SYSTEM, action: "member.remove", target: userId, ...change }, origin, now);
@@ -80,15 +80,18 @@ export function isDeletedUser(sql: SqlStorage, userId: string): boolean {
   return exists(sql, "SELECT 1 FROM departed_users WHERE user_id = ?", userId);
 }
 
-/** @returns the number of valid keys that were revoked */
-function letGo(sql: SqlStorage, userId: string, now: number): number {
+/**
+ * Deletes a member, and revokes the member's keys and invitations.
+ * @returns the number of valid keys that were revoked
+ */
+function endMembership(sql: SqlStorage, userId: string, now: number): number {
   deleteMember(sql, userId);
   dropInvitationsOf(sql, userId, null);
   markMemberChanged(sql, userId);
   return revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
 }
 
-/** Why a member cannot stop being an owner, if so. */
+/** Returns why a member cannot stop being an owner, or `null`. */
 function staysOwner(sql: SqlStorage, member: Member): Failure | null {
   const { personalOf } = readWorkspace(sql);
   if (personalOf === member.userId) return PERSON;
