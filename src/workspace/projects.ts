@@ -40,7 +40,7 @@ function fromRow(row: Row): ProjectRow {
   };
 }
 
-/** Projects of a workspace: reads name each of them to D1, and list them all. */
+/** Maximum projects of a workspace. A query sends the id and watermark of each to D1; see `docs/limits.md`. */
 export const MAX_PROJECTS = 1000;
 
 export function hasRoomForProject(sql: SqlStorage): boolean {
