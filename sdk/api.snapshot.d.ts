@@ -265,7 +265,8 @@ interface BrowserLoggerOptions {
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
   /**
-   * Called with each delivery error. Without it, the first error is reported on the console.
+   * Called with each delivery error. Without it, the first error is reported on the console; without `onDrop`, the first
+   * dropped entries if they come before any error.
    * @default none
    */
   onError?: (error: Error) => void;

@@ -90,7 +90,8 @@ export interface BrowserLoggerOptions {
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
   /**
-   * Called with each delivery error. Without it, the first error is reported on the console.
+   * Called with each delivery error. Without it, the first error is reported on the console; without `onDrop`, the first
+   * dropped entries if they come before any error.
    * @default none
    */
   onError?: (error: Error) => void;
@@ -184,13 +185,15 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   let isReportDue = !onError && !debug;
   function report(failure: unknown): void {
     const error = asError(failure);
-    if (isReportDue) console.warn(`taffrail: ${error.message}`);
+    if (isReportDue) console.warn("taffrail:", error.message);
     isReportDue = false;
     quietly(() => withoutReentry(() => onError?.(error)), error);
   }
-  const { push, drop, stats, flush } = createSender(hasPage, url, batch, counts, report, (lines, reason) =>
-    quietly(() => withoutReentry(() => onDrop?.(lines.map(parsed), reason)), `${lines.length} dropped: ${reason}`),
-  );
+  const { push, drop, stats, flush } = createSender(hasPage, url, batch, counts, report, (lines, reason) => {
+    const text = `${lines.length} dropped: ${reason}`;
+    if (onDrop || onError) quietly(() => withoutReentry(() => onDrop?.(lines.map(parsed), reason)), text);
+    else report(text);
+  });
 
   const close: LoggerMethods["close"] = (limits) => {
     isClosed = true;

@@ -127,6 +127,18 @@ test("11: a page in place of the proxy delivers nothing, and is reported once", 
   expect(reported).toEqual(["taffrail: The proxy answered 200: check url"]);
 });
 
+test("14: a full queue in a page is reported once, and flush counts all that it dropped", async () => {
+  site = await startSite();
+  const { page, reported } = await open(`${site.url}/`, { batch: { maxQueueBytes: 2000 } });
+  const result = await page.evaluate(async () => {
+    for (let n = 0; n < 50; n++) logger.info("x".repeat(100));
+    return logger.flush();
+  });
+  expect(result.dropped).toBeGreaterThan(30);
+  expect(result).toMatchObject({ delivered: 50 - result.dropped, pending: 0 });
+  expect(reported).toEqual(["taffrail: 1 dropped: queue-full"]);
+});
+
 test("14: browser entries carry URL and user agent with secrets masked; fields of the call win", async () => {
   site = await startSite();
   const { page } = await open(`${site.url}/?token=abc&tab=1`, { service: "shop", version: "1.2", environment: "test" });
