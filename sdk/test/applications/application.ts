@@ -44,6 +44,14 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+const served: Served[] = [];
+const sinks: Sink[] = [];
+// Registered while the file is collected: within a test, vitest ignores it, and the servers would outlive the run.
+afterAll(async () => {
+  for (const one of served) await one.stop();
+  for (const sink of sinks) await sink.close();
+});
+
 export async function install(name: string): Promise<Application> {
   const dir = path.join(CACHE, name);
   const modules = path.join(dir, "node_modules");
@@ -69,13 +77,9 @@ export async function install(name: string): Promise<Application> {
   cpSync(path.join(pack().consumer, "node_modules/taffrail"), path.join(modules, "taffrail"), { recursive: true });
 
   const sink = await startSink();
-  const served: Served[] = [];
+  sinks.push(sink);
   let forgotten = 0;
   const stored = (): LogEntry[] => sink.stored().slice(forgotten);
-  afterAll(async () => {
-    for (const one of served) await one.stop();
-    await sink.close();
-  });
   const settings = {
     TAFFRAIL_URL: sink.url,
     TAFFRAIL_PROJECT: "proj_example",
