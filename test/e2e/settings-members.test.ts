@@ -4,7 +4,7 @@ import { type Account, call } from "../support/api.ts";
 import { nextMail, tokenIn } from "../support/outbox.ts";
 import { newEmail, signUp } from "./support/account.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
-import { openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
+import { join, openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
 let url: string;
@@ -157,6 +157,19 @@ it("14: the home page shows the role that the user has now, not that of the page
   await page.getByRole("link", { name: "Taffrail", exact: true }).click();
   await main.getByText("member", { exact: true }).waitFor();
   expect(await change("viewer")).toBe(200);
+  await page.context().close();
+});
+
+it("14: tells a viewer whom to ask for a project and a key, instead of to create them", async () => {
+  const id = await sharedWorkspace(url, owner, "Bare");
+  const viewer = await verifiedAccount(url);
+  await join(url, { workspaceId: id, owner, guest: viewer, role: "viewer" });
+  const page = await openSettings(under, viewer, "keys", id);
+  await page.getByText("Ask an owner, an admin, or a member to create one first.").waitFor();
+  expect(await page.getByRole("link", { name: "Go to projects" }).count()).toBe(0);
+  await call(url, "/projects", { token: owner.accessToken, workspaceId: id, body: { name: "shop" } });
+  await page.reload();
+  await page.getByText("Ask an owner or an admin for a key to send or read entries of shop.").waitFor();
   await page.context().close();
 });
 

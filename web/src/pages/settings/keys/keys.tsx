@@ -1,5 +1,6 @@
 import { useLocation } from "preact-iso";
 import { useLoad } from "../../../lib/load.ts";
+import { ableTo, reasonAgainst } from "../../../model/roles.ts";
 import type { Workspace } from "../../../model/types.ts";
 import { loadProjects } from "../../../model/workspaces.ts";
 import { buttonClass } from "../../../ui/button.tsx";
@@ -13,6 +14,7 @@ export function Keys({ workspace }: { workspace: Workspace }) {
   const { query, route } = useLocation();
   const { data: projects, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
   const base = `/w/${workspace.id}/settings`;
+  const mayCreate = reasonAgainst(workspace.role, "project.create") === null;
   const project = projects?.find(({ id }) => id === query.project) ?? projects?.[0];
   return (
     <Section title="API keys" intro="An API key sends or reads entries of one project. Its secret is shown only once.">
@@ -20,10 +22,15 @@ export function Keys({ workspace }: { workspace: Workspace }) {
       {projects === null && failure === null ? <Loading /> : null}
       {projects?.length === 0 ? (
         <Empty title="No projects yet">
-          <p>An API key belongs to a project. Create one first.</p>
-          <a class={buttonClass("primary")} href={`${base}/projects`}>
-            Go to projects
-          </a>
+          <p>
+            An API key belongs to a project. {mayCreate ? "Create" : `Ask ${ableTo("project.create")} to create`} one
+            first.
+          </p>
+          {mayCreate ? (
+            <a class={buttonClass("primary")} href={`${base}/projects`}>
+              Go to projects
+            </a>
+          ) : null}
         </Empty>
       ) : null}
       {projects && project ? (

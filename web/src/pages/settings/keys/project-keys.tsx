@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { hasEnded } from "../../../model/key-state.ts";
-import { reasonAgainst } from "../../../model/roles.ts";
+import { ableTo, reasonAgainst } from "../../../model/roles.ts";
 import type { ApiKey, MadeKey, Project, Workspace } from "../../../model/types.ts";
 import { allOf } from "../../../model/workspaces.ts";
 import { authorized } from "../../../session/session.ts";
@@ -56,7 +56,10 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
         )
       ) : working.length === 0 ? (
         <Empty title="No active keys">
-          <p>Create a key to send or read entries of {project.name}.</p>
+          <p>
+            {reason === null ? "Create" : `Ask ${ableTo("key.create")} for`} a key to send or read entries of{" "}
+            {project.name}.
+          </p>
         </Empty>
       ) : (
         <Card>
