@@ -15,9 +15,9 @@ const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
 
 export default defineConfig({
   test: {
-    // Many tests wait: for a mail's second attempt, a limit's window, a server's start. Four files in parallel use
+    // Many tests wait: for a mail's second attempt, a limit's window, a server's start. Three files in parallel use
     // that time, also on two cores. No test here measures time.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: MixedLanes },
     projects: [
       {
@@ -60,7 +60,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          globalSetup: ["test/support/chromium.ts"],
+          globalSetup: ["test/support/chromium.ts", "test/support/shared-server.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

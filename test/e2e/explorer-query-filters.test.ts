@@ -11,7 +11,7 @@ import {
   send,
   variedEntries,
 } from "./explorer-query-support.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let tenant: Tenant;
@@ -20,7 +20,7 @@ let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
   tenant = await createTenant(console.server.url);
   sent = variedEntries(Date.now());
   await send(console.server.url, tenant, sent);

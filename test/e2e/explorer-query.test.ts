@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 const run = promisify(execFile);
 
@@ -15,7 +15,7 @@ let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
   tenant = await createTenant(console.server.url);
   sent = variedEntries(Date.now());
   await send(console.server.url, tenant, sent);

@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { logsOf, row, rows, send } from "./support/explorer.ts";
 
 let console: ConsoleUnderTest;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
 });
 
 afterAll(() => console?.close());

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { allMessages, logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
@@ -13,7 +13,7 @@ let console: ConsoleUnderTest;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
   tenant = await createTenant(console.server.url);
   const start = Date.now() - COUNT * 1000;
   await send(console.server.url, tenant, COUNT, (index) => ({

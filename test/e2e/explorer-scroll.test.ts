@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
@@ -15,7 +15,7 @@ const IN_PAGE = [
 let console: ConsoleUnderTest;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
 });
 
 afterAll(() => console?.close());

@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asUser, call, createTenant, type Tenant } from "../support/api.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type OwnConsole, startConsole } from "./support/console.ts";
 import { allMessages, logsOf, row, send } from "./support/explorer.ts";
 
-let console: ConsoleUnderTest;
+let console: OwnConsole;
 
 beforeAll(async () => {
   console = await startConsole();

@@ -2,10 +2,10 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { call, type FoundLogs } from "../support/api.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type OwnConsole, startConsole } from "./support/console.ts";
 import { card, feed, openPlayground, row, sandboxOf } from "./support/playground.ts";
 
-let under: ConsoleUnderTest;
+let under: OwnConsole;
 let server: TestServer;
 
 beforeAll(async () => {

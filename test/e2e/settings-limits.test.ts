@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { explain } from "../../web/src/pages/settings/limits/explanation.ts";
 import { type ApiRoute, pathOf, ROUTES } from "../../web/src/pages/settings/limits/routes.ts";
 import { asUser, call, createTenant, type Tenant } from "../support/api.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { openSettings } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
 let url: string;
 
 beforeAll(async () => {
-  under = await startConsole();
+  under = await startSharedConsole();
   url = under.server.url;
 });
 

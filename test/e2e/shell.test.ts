@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
 });
 
 afterAll(() => console?.close());

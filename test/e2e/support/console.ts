@@ -1,5 +1,6 @@
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { inject } from "vitest";
 import { startBothProviders } from "../../../scripts/providers/both.ts";
 import type { Account } from "../../support/api.ts";
 import { startChromium } from "../../support/chromium.ts";
@@ -7,7 +8,7 @@ import { freePort, type ServerOptions, startServer, type TestServer } from "../.
 
 /** A real server and a real browser, with the faults of all pages. */
 export interface ConsoleUnderTest {
-  server: TestServer;
+  server: { readonly url: string };
   browser: Browser;
   /** A new browser context, signed out unless `as` is given. */
   open(options?: BrowserContextOptions & { as?: Account }): Promise<BrowserContext>;
@@ -16,8 +17,29 @@ export interface ConsoleUnderTest {
   close(): Promise<void>;
 }
 
-export async function startConsole(options: ServerOptions = {}): Promise<ConsoleUnderTest> {
+/** A console whose server belongs to one test file, which may stop it. */
+export interface OwnConsole extends ConsoleUnderTest {
+  server: TestServer;
+}
+
+export async function startConsole(options: ServerOptions = {}): Promise<OwnConsole> {
   const [server, browser] = await Promise.all([startServer(options), startChromium()]);
+  const close = async (): Promise<void> => {
+    await browser.close();
+    await server.stop();
+  };
+  return { ...consoleOf(server, browser), server, close };
+}
+
+/** A console on the server that several test files share: see `test/support/shared-server.ts`. */
+export async function startSharedConsole(): Promise<ConsoleUnderTest> {
+  const [response, browser] = await Promise.all([fetch(inject("sharedServer")), startChromium()]);
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return consoleOf({ url: text }, browser);
+}
+
+function consoleOf(server: { readonly url: string }, browser: Browser): ConsoleUnderTest {
   const faults: string[] = [];
   return {
     server,
@@ -36,10 +58,7 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
       return context;
     },
     faults: () => faults,
-    async close() {
-      await browser.close();
-      await server.stop();
-    },
+    close: () => browser.close(),
   };
 }
 
