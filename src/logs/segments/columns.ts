@@ -39,7 +39,7 @@ export const LEADING_COLUMNS: readonly SchemaColumn[] = [
 ];
 
 /** Columns of every file after those of `data`. */
-export const TRAILING_COLUMNS: readonly SchemaColumn[] = [text("shape"), text("rest")];
+const TRAILING_COLUMNS: readonly SchemaColumn[] = [text("shape"), text("rest")];
 
 /** Index of the first column that holds a member of an entry: `level`. The others follow as in a line. */
 export const FIRST_MEMBER_COLUMN = 4;

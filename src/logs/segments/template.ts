@@ -10,7 +10,7 @@ import { ValueScanner } from "./value-scanner.ts";
  */
 
 const QUOTE = 0x22;
-export const IN_COLUMN = 0x23;
+const IN_COLUMN = 0x23;
 export const IN_REST = 0x2a;
 const COMMA = 0x2c;
 const COLON = 0x3a;

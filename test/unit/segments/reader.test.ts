@@ -59,6 +59,26 @@ describe("a reader of a segment file", () => {
     }
   });
 
+  test("counts the rows whose value may be outside of the columns of its path", () => {
+    const own = Array.from({ length: 120 }, (_, at) =>
+      line({ n: at, user: { id: at }, some: at % 2 === 0 ? null : 1 }, {}, at),
+    );
+    // After the first row group, from which the columns are chosen.
+    own[43] = line({ n: "rare", user: { id: 3 } }, {}, 43);
+    own[50] = line({ n: 50, user: [{ id: 1 }] }, {}, 50);
+    own[60] = line('{"n":1.0}', {}, 60);
+    own[70] = line(undefined, {}, 70);
+    const opened = open(bytesOf(encode(own, { groupRows: 40 }))).reader;
+    const counts = ["data.n", "data.user.id", "data.some"].map((name) =>
+      opened.rowGroups.map((_, group) => opened.elsewhere(group, opened.indexOf(name))),
+    );
+    expect(counts).toEqual([
+      [0, 2, 0],
+      [0, 2, 0],
+      [0, 1, 0],
+    ]);
+  });
+
   test("keeps numbers and strings that repeat as a dictionary with indices", () => {
     const texts = reader.texts(0, reader.indexOf("data.some"), chunk(0, reader.indexOf("data.some")));
     if (texts.kind !== "indexedTexts") throw new Error("The column has a dictionary.");

@@ -81,6 +81,14 @@ export class SegmentReader {
     return this.#chunk(group, column).nulls;
   }
 
+  /**
+   * Returns how many rows of a row group may have a value of the column's path in `rest`. With 0, the columns of the path
+   * have all its numbers, strings and booleans.
+   */
+  elsewhere(group: number, column: number): number {
+    return this.#chunk(group, column).elsewhere;
+  }
+
   numberRange(group: number, column: number): NumberRange {
     const { min, max, type } = this.#chunk(group, column);
     if (min?.length !== 8 || max?.length !== 8 || (type !== TYPE.int64 && type !== TYPE.double)) return null;

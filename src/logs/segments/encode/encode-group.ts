@@ -47,7 +47,9 @@ export function* encodeGroup(
     yield null;
   }
   for (const column of columns) {
-    close(yield* encodeData(group, column));
+    const encoded = yield* encodeData(group, column);
+    encoded.writer.elsewhere = variants.elsewhere(column.path);
+    close(encoded);
     yield null;
   }
   close(yield* variants.encodeShapes());

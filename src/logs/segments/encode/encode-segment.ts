@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { SourceLine } from "../../cold/format/lines.ts";
 import { type DataColumn, schemaOf } from "../columns.ts";
-import { MAGIC, type RowGroupMeta } from "../parquet/metadata.ts";
+import { MAGIC, METADATA_LIMITS, type RowGroupMeta } from "../parquet/metadata.ts";
 import { writeFooter } from "../parquet/write-footer.ts";
 import { ENCODER_VERSION, FORMAT_VERSION, propertiesOf } from "../properties.ts";
 import { chooseColumns } from "./choose-columns.ts";
@@ -42,7 +42,7 @@ export interface SegmentFile {
 }
 
 /** Rows of a row group; see the decision record on segment files. */
-export const GROUP_ROWS = 25_000;
+const GROUP_ROWS = 25_000;
 /** Bytes of lines at which a row group ends. Its lines are in memory until it is encoded. */
 export const GROUP_BYTES = 8 * 1024 * 1024;
 /** Lines, and bytes of lines, that are split between two pauses. */
@@ -55,6 +55,7 @@ export interface EncodeOptions {
    * reads; see `mergeColumns`.
    */
   columns: readonly DataColumn[] | null;
+  /** At most 262,144. */
   groupRows: number;
   /** Bytes of lines at which a row group ends; see `GROUP_BYTES`. */
   groupBytes: number;
@@ -72,6 +73,7 @@ export function* encodeSegment(
   lines: Iterable<readonly SourceLine[]>,
   { columns: given = null, groupRows = GROUP_ROWS, groupBytes = GROUP_BYTES }: Partial<EncodeOptions> = {},
 ): Generator<Pause, SegmentFile> {
+  if (groupRows > METADATA_LIMITS.groupRows) throw new RangeError("A row group has too many rows.");
   const writer = new FileWriter();
   const counter = new EntryCounter();
   const range = new RangeTracker();

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { DataColumn } from "../columns.ts";
 import { pathKey } from "../columns.ts";
-import { IN_REST, parseTemplate, type Template, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
+import { IN_REST, parseTemplate, placeOf, type Template, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
 import { KIND } from "../value-scanner.ts";
 import { MadeText, takes } from "./cursors.ts";
 import type { LineShape } from "./line-shape.ts";
@@ -54,6 +54,9 @@ export class Variants {
   readonly #variants: Variant[] = [];
   readonly #shapes: ShapeColumns[];
   #bytes = 0;
+  /** Rows of each variant, and of lines that are stored whole. */
+  readonly #rows: number[] = [];
+  #wholeRows = 0;
 
   private constructor(group: RowGroup, columns: readonly DataColumn[]) {
     this.#group = group;
@@ -78,10 +81,25 @@ export class Variants {
   static *choose(group: RowGroup, columns: readonly DataColumn[]): Generator<Pause, Variants> {
     const variants = new Variants(group, columns);
     for (let row = 0; row < group.rows; row++) {
-      variants.of[row] = variants.#choose(row);
+      const variant = variants.#choose(row);
+      variants.of[row] = variant;
+      variants.#count(variant);
       if (row % PAUSE_ROWS === PAUSE_ROWS - 1) yield null;
     }
     return variants;
+  }
+
+  /** Returns how many rows may have a value of a path in `rest`. */
+  elsewhere(path: readonly string[]): number {
+    return this.#variants.reduce((sum, { template, restSlots }, variant) => {
+      const isElsewhere = restSlots.length > 0 && placeOf(template, path) === "rest";
+      return isElsewhere ? sum + (this.#rows[variant] ?? 0) : sum;
+    }, this.#wholeRows);
+  }
+
+  #count(variant: number): void {
+    if (variant === WHOLE) this.#wholeRows++;
+    else if (variant !== NO_DATA) this.#rows[variant] = (this.#rows[variant] ?? 0) + 1;
   }
 
   *encodeShapes(): Generator<Pause, EncodedColumn> {

@@ -45,6 +45,8 @@ export class ChunkWriter {
   #storedBytes = 0;
   #dictionaryBytes = 0;
   #values = 0;
+  /** See `ChunkMeta`. */
+  elsewhere = 0;
   #nulls = 0;
 
   constructor(type: PhysicalType, isRequired: boolean) {
@@ -99,6 +101,7 @@ export class ChunkWriter {
       encodings: [...this.#encodings, ENCODING.runs],
       values: this.#values,
       nulls: this.#nulls,
+      elsewhere: this.elsewhere,
       rawBytes: this.#rawBytes,
       storedBytes: this.#storedBytes,
       offset,

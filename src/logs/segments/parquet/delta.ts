@@ -12,7 +12,7 @@ const MINIBLOCK = BLOCK / MINIBLOCKS;
 /** Difference between the smallest and the largest value up to which all arithmetic is exact. */
 export const MAX_DELTA_SPAN = 2 ** 51;
 
-/** Returns the maximum number of bytes that `encodeDelta` writes for values whose differences have `width` bits. */
+/** Returns the maximum number of bytes that `encodeDelta` writes for a number of values. */
 export function deltaBytes(count: number): number {
   return 32 + Math.ceil(count / BLOCK) * (8 + MINIBLOCKS + BLOCK * 7);
 }
@@ -65,11 +65,6 @@ export function encodeDelta(
     }
   }
   return next;
-}
-
-/** A decoded sequence and the index after its last byte. */
-export interface DeltaEnd {
-  at: number;
 }
 
 /**

@@ -12,6 +12,8 @@ export type PhysicalType = (typeof TYPE)[keyof typeof TYPE];
 export const ENCODING = { plain: 0, runs: 3, delta: 5, deltaLength: 6, prefixed: 7, dictionary: 8, split: 9 } as const;
 export type Encoding = (typeof ENCODING)[keyof typeof ENCODING];
 
+/** Key of a chunk's `elsewhere`. */
+export const ELSEWHERE = "taffrail.elsewhere";
 export const CODEC_ZSTD = 6;
 export const REQUIRED = 0;
 export const CONVERTED_UTF8 = 0;
@@ -34,6 +36,8 @@ export interface ChunkMeta {
   /** Values, nulls included. */
   values: number;
   nulls: number;
+  /** Rows whose value of the column's path may be in `rest`. */
+  elsewhere: number;
   /** Bytes of its pages with their headers, uncompressed and as stored. */
   rawBytes: number;
   storedBytes: number;
@@ -147,6 +151,7 @@ function readChunk(reader: ThriftReader): ChunkMeta {
   let [type, codec, values, nulls, rawBytes, storedBytes, dataOffset, dictionaryOffset] = [
     -1, -1, -1, 0, -1, -1, -1, -1,
   ];
+  let elsewhere = 0;
   let min: Uint8Array | null = null;
   let max: Uint8Array | null = null;
   reader.struct((id, kind) => {
@@ -156,7 +161,12 @@ function readChunk(reader: ThriftReader): ChunkMeta {
     else if (id === 5) values = reader.int();
     else if (id === 6) rawBytes = reader.int();
     else if (id === 7) storedBytes = reader.int();
-    else if (id === 9) dataOffset = reader.int();
+    else if (id === 8) {
+      reader.list(kind, () => {
+        const [key, value] = readProperty(reader);
+        if (key === ELSEWHERE) elsewhere = Number(value);
+      });
+    } else if (id === 9) dataOffset = reader.int();
     else if (id === 11) dictionaryOffset = reader.int();
     else if (id === 12) {
       reader.struct((statistic) => {
@@ -169,7 +179,7 @@ function readChunk(reader: ThriftReader): ChunkMeta {
   if (codec !== CODEC_ZSTD) throw new MalformedFile("A column has another compression.");
   const offset = dictionaryOffset < 0 ? dataOffset : dictionaryOffset;
   const physical = physicalType(type === -1 ? TYPE.bytes : type);
-  return { type: physical, encodings, values, nulls, rawBytes, storedBytes, offset, dataOffset, min, max };
+  return { type: physical, encodings, values, nulls, elsewhere, rawBytes, storedBytes, offset, dataOffset, min, max };
 }
 
 function readProperty(reader: ThriftReader): [string, string] {
@@ -205,12 +215,16 @@ function check({ rows, columns, rowGroups }: FileMeta, dataEnd: number): void {
     if (group.chunks.length !== columns.length || !(group.rows >= 0 && group.rows <= groupRows))
       throw new MalformedFile("A row group is incomplete.");
     for (const [index, chunk] of group.chunks.entries()) {
-      const { offset, dataOffset, storedBytes, rawBytes, values, nulls } = chunk;
+      const { offset, dataOffset, storedBytes, rawBytes, values, nulls, elsewhere } = chunk;
       const isInside = offset >= MAGIC.length && dataOffset >= offset && offset + storedBytes <= dataEnd;
-      const isCounted = values === group.rows && nulls >= 0 && nulls <= values && rawBytes >= 0 && storedBytes >= 0;
-      if (!isInside || !isCounted || chunk.type !== columns[index]?.type) {
+      const isCounted = values === group.rows && isShare(nulls, values) && isShare(elsewhere, values);
+      if (!isInside || !isCounted || rawBytes < 0 || storedBytes < 0 || chunk.type !== columns[index]?.type) {
         throw new MalformedFile("A column of a row group has another form.");
       }
     }
   }
+}
+
+function isShare(part: number, whole: number): boolean {
+  return Number.isSafeInteger(part) && part >= 0 && part <= whole;
 }

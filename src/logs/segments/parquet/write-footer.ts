@@ -2,6 +2,7 @@ import {
   type ChunkMeta,
   CODEC_ZSTD,
   CONVERTED_UTF8,
+  ELSEWHERE,
   type FileMeta,
   MAGIC,
   REQUIRED,
@@ -86,6 +87,12 @@ function writeChunk(writer: ThriftWriter, chunk: ChunkMeta, name: string): void 
   writer.i64(5, chunk.values);
   writer.i64(6, chunk.rawBytes);
   writer.i64(7, chunk.storedBytes);
+  if (chunk.elsewhere > 0) {
+    writer.structs(8, [String(chunk.elsewhere)], (count) => {
+      writer.text(1, ELSEWHERE);
+      writer.text(2, count);
+    });
+  }
   writer.i64(9, chunk.dataOffset);
   if (chunk.offset !== chunk.dataOffset) writer.i64(11, chunk.offset);
   writer.struct(12, () => {
