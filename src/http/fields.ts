@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { refuse } from "./errors.ts";
 
 /** Text without lone surrogates, which UTF-8 cannot encode. A pattern, so that a published schema can contain it. */
 export const WELL_FORMED = /^\P{Cs}*$/u;
@@ -29,21 +27,3 @@ export const requiredNameSchema = z
   .regex(/\S/, { abort: true, error: "must not be empty" })
   .regex(new RegExp(`^\\s*(?!\\s)${TEXT}\\s*$`, "u"), problem)
   .trim();
-
-const KEY_MAX_LENGTH = 128;
-const KEY = /^[\x20-\x7e]{1,128}$/;
-
-/** The header in the document of the API: 1 to 128 printable ASCII characters. */
-export const idempotencyKeySchema = z.string().regex(KEY);
-
-/**
- * Returns the SHA-256 of a request's `Idempotency-Key`; `null` without one. Ends the request with 400 if it is invalid.
- */
-export function idempotencyKeyHash(headers: Headers): Uint8Array | null {
-  const key = headers.get("Idempotency-Key");
-  if (key === null) return null;
-  if (KEY.test(key)) return Uint8Array.from(createHash("sha256").update(key).digest());
-  const message = `must be 1 to ${KEY_MAX_LENGTH} printable ASCII characters.`;
-  const details = [{ path: "Idempotency-Key", code: "invalid_format", message }];
-  return refuse("VALIDATION_ERROR", `Idempotency-Key ${message}`, { details });
-}

@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import type { z } from "zod";
+import { z } from "zod";
 import { isId } from "../ids.ts";
 import { type BodyResult, readBody } from "./body.ts";
 import { type AppEnv, finishAfterDisconnect } from "./context.ts";
@@ -16,6 +17,24 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 /** Returns `application/json` from `application/json; charset=utf-8`; empty without a header. */
 export function mediaType(header: string | null | undefined): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+const IDEMPOTENCY_KEY_MAX = 128;
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,128}$/;
+
+/** The header in the document of the API: 1 to 128 printable ASCII characters. */
+export const idempotencyKeySchema = z.string().regex(IDEMPOTENCY_KEY);
+
+/**
+ * Returns the SHA-256 of a request's `Idempotency-Key`; `null` without one. Ends the request with 400 if it is invalid.
+ */
+export function idempotencyKeyHash(headers: Headers): Uint8Array | null {
+  const key = headers.get("Idempotency-Key");
+  if (key === null) return null;
+  if (IDEMPOTENCY_KEY.test(key)) return Uint8Array.from(createHash("sha256").update(key).digest());
+  const message = `must be 1 to ${IDEMPOTENCY_KEY_MAX} printable ASCII characters.`;
+  const details = [{ path: "Idempotency-Key", code: "invalid_format", message }];
+  return refuse("VALIDATION_ERROR", `Idempotency-Key ${message}`, { details });
 }
 
 /**

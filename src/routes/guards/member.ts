@@ -1,12 +1,12 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { type AppEnv, noteLimit, originOf } from "../../http/context.ts";
+import { type AppEnv, originOf } from "../../http/context.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { callWorkspace, isUnknownMethod, type RetryPolicy } from "../../rpc/call.ts";
 import type { Management, ManagementCall, ManagementMethod } from "../../rpc/management.ts";
 import type { Result } from "../../rpc/result.ts";
 import { type Action, roleFor } from "../../workspace/permissions.ts";
 import { authenticateUser, callerOf } from "./user.ts";
-import { namedWorkspace, refuseFailure, resultOf } from "./workspace.ts";
+import { admitAlone, chargeOfRoute, namedWorkspace, resultOf } from "./workspace.ts";
 
 export interface WorkspaceGuardOptions {
   /** The action of the request. A function decides it once the user is known. */
@@ -35,12 +35,9 @@ export function workspaceGuard({
     c.set("workspaceId", workspaceId);
     const role = roleFor(typeof action === "function" ? action(c) : action);
     const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
-    const route = c.get("route");
-    c.set("admit", async () => {
+    c.set("admit", () => {
       c.set("admit", null);
-      const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-      if (!answer.ok) return refuseFailure(c, answer);
-      noteLimit(c, answer.limit);
+      return admitAlone(c, workspaceId, caller, requirement, chargeOfRoute(c));
     });
     if (admits === "first") await admitNow(c);
     await next();
@@ -72,7 +69,7 @@ export async function managed<M extends ManagementMethod>(
 ): Promise<Result<ReturnType<Management[M]>>> {
   const admit = c.get("admit");
   c.set("admit", null);
-  const charge = admit ? ({ by: "route", route: c.get("route") } as const) : COUNTED;
+  const charge = admit ? chargeOfRoute(c) : COUNTED;
   const call = { caller: callerOf(c), charge, origin: originOf(c), method, args };
   // A repeated count after a lost answer would charge the user for a request that was never made.
   const replay = !admit && REPLAY_SAFE.has(method) ? "replay-safe" : "once";

@@ -51,6 +51,25 @@ export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
     : refuse("INVALID_API_KEY", "The bearer token is not a valid API key.");
 }
 
+/** Returns the charge of a request that counts in its workspace. */
+export function chargeOfRoute(c: Context<AppEnv>): Charge {
+  return { by: "route", route: c.get("route") };
+}
+
+/** Admits and counts a request by a call that does nothing else. A refusal ends the request. */
+export async function admitAlone(
+  c: Context<AppEnv>,
+  workspaceId: string,
+  caller: Caller,
+  requirement: Requirement,
+  charge: Charge,
+): Promise<void> {
+  const { route } = chargeMembers(charge);
+  const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+  if (!answer.ok) return refuseFailure(c, answer);
+  noteLimit(c, answer.limit);
+}
+
 /** The sender of a request that a workspace counts. */
 export interface ChargedCaller {
   caller: Caller;
@@ -73,10 +92,7 @@ export async function countIfRefused<T>(
     return await read();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { route } = chargeMembers(await charge());
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-    if (!answer.ok) return refuseFailure(c, answer);
-    noteLimit(c, answer.limit);
+    await admitAlone(c, workspaceId, caller, requirement, await charge());
     throw error;
   }
 }
@@ -116,7 +132,7 @@ export async function chargeOfKey(
   budget: BudgetName,
   units: number,
 ): Promise<Charge> {
-  if (key.workspaceId !== SANDBOX_WORKSPACE_ID) return { by: "route", route: c.get("route") };
+  if (key.workspaceId !== SANDBOX_WORKSPACE_ID) return chargeOfRoute(c);
   await requireLiveKey(c, key);
   await spend(c, budget, units);
   return COUNTED;
@@ -126,8 +142,9 @@ export async function chargeOfKey(
 export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
   const caller = { kind: "key", hash } as const;
   const requirement = { scope: null, role: "owner", projectId: null } as const;
+  const { route } = chargeMembers(COUNTED);
   const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
-    stub.admit(caller, requirement, null),
+    stub.admit(caller, requirement, route),
   );
   if (answer.ok) return;
   const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;

@@ -5,8 +5,15 @@ import { readBody } from "../../http/body.ts";
 import { type AppEnv, finishAfterDisconnect, noteLimit } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { ApiError, DISK_NEARLY_FULL, type ErrorCode, refuse } from "../../http/errors.ts";
-import { idempotencyKeyHash, idempotencyKeySchema } from "../../http/fields.ts";
-import { bodyOrRefuse, MEMORY_RETRY_SECONDS, mediaType, type Resource, refuseForMemory } from "../../http/resource.ts";
+import {
+  bodyOrRefuse,
+  idempotencyKeyHash,
+  idempotencyKeySchema,
+  MEMORY_RETRY_SECONDS,
+  mediaType,
+  type Resource,
+  refuseForMemory,
+} from "../../http/resource.ts";
 import { acceptedKeys, type ParsedApiKey } from "../../keys/api-key.ts";
 import { chargeMembers } from "../../limits/state.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";

@@ -22,7 +22,14 @@ import { settingsOf } from "../../settings.ts";
 import { type Caller, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "../guards/address.ts";
 import { authenticateUser } from "../guards/user.ts";
-import { chargeOfKey, countIfRefused, namedWorkspace, requireApiKey, resultOf } from "../guards/workspace.ts";
+import {
+  chargeOfKey,
+  chargeOfRoute,
+  countIfRefused,
+  namedWorkspace,
+  requireApiKey,
+  resultOf,
+} from "../guards/workspace.ts";
 
 /** The caller of a read, the workspace whose object decides, and what the request counts under there. */
 export interface Reader {
@@ -46,7 +53,7 @@ export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
   }
   const caller = await authenticateUser(c);
   const workspaceId = await namedWorkspace(c, "header");
-  return { caller, workspaceId, charge: { by: "route", route: c.get("route") } };
+  return { caller, workspaceId, charge: chargeOfRoute(c) };
 }
 
 /** Validates the JSON body of a read. A request with an invalid body is counted, after faults of the caller. */

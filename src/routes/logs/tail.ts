@@ -4,7 +4,7 @@ import { type AppEnv, clientAddress, noteLimit, originOf } from "../../http/cont
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
-import { type Charge, COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
+import { COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
 import { callWorkspace, fetchWorkspace, unavailable } from "../../rpc/call.ts";
 import {
   TAIL_CALL_HEADER,
@@ -18,7 +18,7 @@ import { openTicket, type TailAuthority } from "../../tail/authority.ts";
 import { TAIL_LIMITS, TAIL_PROGRESS_MS, TICKET_LIFETIME_MS } from "../../tail/limits.ts";
 import { readTailQuery, TailParameters, type TailQuery } from "../../tail/query.ts";
 import { countByAddress } from "../guards/address.ts";
-import { refuseFailure } from "../guards/workspace.ts";
+import { chargeOfRoute, refuseFailure } from "../guards/workspace.ts";
 import { countIfReadRefused, type Reader, readerOf } from "./reader.ts";
 
 export function addTail(logger: Resource): void {
@@ -136,7 +136,7 @@ async function callOfTicket(
     if (!isDemo) await countByAddress(c, "API_DEFAULT");
     throw error;
   }
-  const charge: Charge = isDemo ? COUNTED : { by: "route", route: c.get("route") };
+  const charge = isDemo ? COUNTED : chargeOfRoute(c);
   return {
     reader: { kind: "ticket", hash },
     projectId,
