@@ -24,7 +24,7 @@ export function isFailedCall(error: Error): boolean {
 const STORAGE_FAILURE = /\bSQLITE_(?:FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|BUSY|PROTOCOL)/;
 
 /**
- * The runtime's message for a failure of its own, whose cause is only in its log: for example, the database of an
+ * The runtime's message for its own failures, whose cause is only in its log: for example, the database of an
  * object or of D1 cannot be opened, read or rolled back. The caller's request is never the cause, and there is no flag
  * for it. D1 adds a prefix.
  */

@@ -2,28 +2,28 @@ import type { Scope } from "../keys/scopes.ts";
 import type { Origin } from "../platform/origin.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 
-/** Who a request says it is; the object decides whether that holds here. */
+/** The caller that a request claims; the object verifies the claim. */
 export type Caller =
   /** Hex SHA-256 of the whole API key. */
   | { kind: "key"; hash: string }
   /**
-   * A user whose session the user object has just confirmed. `session` is left out by a router of an older version, and
-   * where the request was not made to use this very workspace, as in a list of all of them.
+   * A user whose session the user object has just confirmed. `session` is absent if a router of an older version sent
+   * the request, or if the request does not use this workspace, such as a list of all workspaces.
    */
   | { kind: "user"; userId: string; session?: SessionUse };
 
 /** A user as caller of a workspace. */
 export type UserCaller = Extract<Caller, { kind: "user" }>;
 
-/** The session that a user's request was made in. */
+/** The session of a user's request. */
 export interface SessionUse {
   id: string;
-  /** How it was signed in; null where the user object is of an older version. */
+  /** The sign-in method; `null` from a user object of an older version. */
   method: string | null;
   origin: Origin;
 }
 
-/** Roles in rising order: each may do what the ones before it may. */
+/** Roles in ascending order: each may do everything that the previous ones may. */
 export const ROLES = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -31,15 +31,15 @@ export function roleAtLeast(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
 
-/** What a request needs to be allowed: a scope for a key, a role for a user. */
+/** What a request requires: a scope for a key, a role for a user. */
 export interface Requirement {
   scope: Scope | null;
   role: Role;
-  /** The project the request names; null where it names none. */
+  /** The project that the request names; `null` if it names none. */
   projectId: string | null;
 }
 
-/** The answer of an object that is no workspace: to a key it is unknown, to a user it does not exist. */
+/** The failure of an object that is not a workspace: the key is unknown, or for a user the workspace does not exist. */
 export function unknownCaller(caller: Caller): Failure {
   return caller.kind === "key"
     ? fail("INVALID_API_KEY", "The API key is not valid.", { limit: null })
@@ -47,15 +47,17 @@ export function unknownCaller(caller: Caller): Failure {
 }
 
 interface Permission {
-  /** The least role that may perform the action. */
+  /** The lowest role that may perform the action. */
   role: Role;
-  /** What the action may change: the object drops the caches of it afterwards. `nothing` for a read. */
+  /** What the action may change: the object drops its caches of it afterwards. `nothing` for a read. */
   invalidates: "workspace" | "nothing";
   /** Whether the audit records the action. */
   isAudited: boolean;
 }
 
-/** What a member may do: the role matrix, and the effect of each action. Guards and objects decide by this table alone. */
+/**
+ * The permissions table: who may do what, and the effect of each action. Guards and objects decide by this table only.
+ */
 export const PERMISSIONS = {
   "logs.read": { role: "viewer", invalidates: "nothing", isAudited: false },
   "project.list": { role: "viewer", invalidates: "nothing", isAudited: false },
@@ -91,7 +93,7 @@ export type Action = keyof typeof PERMISSIONS;
 /** Actions of members that the audit records. */
 export type AuditedAction = { [A in Action]: (typeof PERMISSIONS)[A]["isAudited"] extends true ? A : never }[Action];
 
-/** The least role that may perform an action. */
+/** The lowest role that may perform an action. */
 export function roleFor(action: Action): Role {
   return PERMISSIONS[action].role;
 }
@@ -104,7 +106,7 @@ export function isAudited(action: Action): action is AuditedAction {
   return PERMISSIONS[action].isAudited;
 }
 
-/** Whether a member may assign or remove a role: only one that is not above the member's own. */
+/** Whether a member may assign or remove a role, which must not be above the member's own. */
 export function mayAssign(by: Role, role: Role): boolean {
   return roleAtLeast(by, role);
 }

@@ -26,7 +26,7 @@ const OFF_FOR_PLAYWRIGHT = [
   "PreconnectToSearch",
 ];
 /**
- * The suggestions of the address bar, which a Chromium with windows prepares in two pages of its own for each context:
+ * The suggestions of the address bar, which a Chromium with windows prepares in two separate pages for each context:
  * half of the processor time of a test.
  */
 const OFF_FOR_SPEED = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"];

@@ -52,7 +52,7 @@ test("values and types come from the same layer or from one below", () => {
   expect(upward).toEqual([]);
 });
 
-test("routes and objects know each other by the contracts in rpc only", () => {
+test("routes import objects only through the contracts in rpc", () => {
   const across = files
     .filter((file) => file.startsWith("routes/"))
     .flatMap((file) =>

@@ -93,7 +93,7 @@ const UNICODE_ESCAPE_BYTES = 5;
 
 /**
  * Reads JSON strings from bytes. Leaves plain ASCII where it is. Writes a string with escapes of ASCII characters (line
- * breaks, quotes) to a buffer of its own. Only other strings become JavaScript strings, which costs most.
+ * breaks, quotes) to a separate buffer. Only other strings become JavaScript strings, which costs most.
  */
 export class JsonText {
   /** The bytes that hold the text, as ASCII. */

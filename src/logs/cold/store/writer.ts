@@ -264,7 +264,7 @@ const PAIRS = makePairs();
 
 /** Characters that are decoded at a time. Even, so that no byte is cut. */
 const HEX_STRETCH = 32 * 1024;
-/** The character codes of one stretch. Reused, because large buffers of dead codes would wait for a collection. */
+/** The character codes of one stretch. Reused, because large unreachable buffers would wait for a collection. */
 const HEX_CODES = new Uint16Array(HEX_STRETCH / 2);
 const HEX_BYTES = new Uint8Array(HEX_CODES.buffer);
 
