@@ -1,5 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import type { Service } from "./api.ts";
+import type {
+  AuditCommand,
+  Command,
+  CommandEnvironment,
+  SendCommand,
+  Shared,
+  Start,
+  StatsCommand,
+} from "./commands.ts";
 import { type DataTest, parseDataTest } from "./data-test.ts";
 import { membersOf } from "./entry-members.ts";
 import { usage } from "./failure.ts";
@@ -54,84 +62,6 @@ const GOOD_BUCKETS = 120;
 const DEFAULT_STATS_MS = 3_600_000;
 const AUDIT_FILTERS = ["actor", "action", "target"] as const;
 const GROUPS: readonly string[] = ["level", "category", "type"];
-
-interface Shared {
-  service: Service;
-  project: string | null;
-  json: boolean;
-  colors: boolean;
-  /** Whether the key or token was given on the command line. */
-  isKeyVisible: boolean;
-}
-
-/** Where a tail begins: after a seq, at a time (epoch milliseconds), or now. */
-export type Start = { kind: "seq"; seq: number } | { kind: "time"; ms: number } | { kind: "now" };
-
-export interface TailCommand extends Shared {
-  name: "tail";
-  project: string;
-  filters: Filters;
-  start: Start;
-  limit: number;
-}
-
-export interface QueryCommand extends Shared {
-  name: "query";
-  filters: Filters;
-  from: number | null;
-  to: number | null;
-  limit: number;
-  order: "desc" | "asc";
-}
-
-export interface StatsCommand extends Shared {
-  name: "stats";
-  filters: Filters;
-  from: number | null;
-  to: number | null;
-  interval: string;
-  by: string | null;
-}
-
-export interface SendCommand extends Shared {
-  name: "send";
-  project: string;
-  /** Message of the single entry to send, or `null` to read files. */
-  message: string | null;
-  text: boolean;
-  /** Members of every entry that is created from text. */
-  members: Record<string, unknown>;
-  retryForMs: number;
-  /** Paths of the files; `-` is standard input. */
-  files: readonly string[];
-}
-
-export interface AuditCommand extends Omit<Shared, "project"> {
-  name: "audit";
-  workspace: string;
-  /** Query parameters of the filters that were given. */
-  filters: Readonly<Record<string, string>>;
-  /** Epoch milliseconds; `null` for all stored items. */
-  from: number | null;
-  limit: number;
-}
-
-export type Command =
-  | { name: "help"; of: string }
-  | { name: "version" }
-  | TailCommand
-  | QueryCommand
-  | StatsCommand
-  | SendCommand
-  | AuditCommand;
-
-export interface CommandEnvironment {
-  env: Readonly<Record<string, string | undefined>>;
-  /** Whether standard output is a terminal. */
-  isTerminal: boolean;
-  /** Epoch milliseconds. */
-  now: number;
-}
 
 /** Parses a command line. @throws Failure if it is invalid */
 export function parseCommand(argv: readonly string[], environment: CommandEnvironment): Command {

@@ -1,5 +1,5 @@
 import { readByGet, record } from "./api.ts";
-import type { AuditCommand } from "./args.ts";
+import type { AuditCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { type Io, writeLine } from "./io.ts";
 import { jsonLine, paint, shown } from "./pretty.ts";

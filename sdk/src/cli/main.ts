@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { type Command, keyFrom, parseCommand } from "./args.ts";
+import { keyFrom, parseCommand } from "./args.ts";
 import { audit } from "./audit.ts";
+import type { Command } from "./commands.ts";
 import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, notice, writeLine } from "./io.ts";

@@ -1,5 +1,5 @@
 import { readByPost, record, type Service } from "./api.ts";
-import type { QueryCommand } from "./args.ts";
+import type { QueryCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, writeLine } from "./io.ts";

@@ -1,5 +1,5 @@
 import { readByPost, record } from "./api.ts";
-import type { StatsCommand } from "./args.ts";
+import type { StatsCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";

@@ -1,5 +1,5 @@
 import { answerOf, formatRefusal, isTemporary, type Refusal, record } from "./api.ts";
-import type { TailCommand } from "./args.ts";
+import type { TailCommand } from "./commands.ts";
 import { passes } from "./data-test.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
 import { toQueryFilters, toTailQuery } from "./filters.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Command, parseCommand } from "../../src/cli/args.ts";
+import { parseCommand } from "../../src/cli/args.ts";
+import type { Command } from "../../src/cli/commands.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const ENV = { TAFFRAIL_API_KEY: "sk_secret", TAFFRAIL_PROJECT: "proj_1" };
