@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
+import { LEVELS } from "../../../src/logs/entry.ts";
 import { columnName } from "../../../src/logs/segments/columns.ts";
 import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
 import { batchesOf, bytesOf, encode, line, linesIn, open, PROJECT, valuesIn } from "./support.ts";
@@ -146,6 +148,33 @@ describe("the encoder", () => {
     expect(file.maxTimestamp).toBe(Date.parse(JSON.parse(lines[2] ?? "").timestamp));
     expect([file.minCommit, file.maxCommit]).toEqual([10, 16]);
     expect(file.size).toBe(bytesOf(file).length);
+  });
+
+  test("counts as the encoder of segments in D1 does", () => {
+    const lines = Array.from({ length: 500 }, (_, at) =>
+      at % 40 === 9
+        ? line('{"a":1.0}', { category: "c\u00fc", type: 'x"y' }, at * 100)
+        : line(
+            { a: at },
+            { level: LEVELS[at % 7] ?? "info", category: at % 3 ? "http" : "own", type: `t${at % 4}` },
+            at * 100,
+          ),
+    );
+    const [stored] = encodeSegments(PROJECT, batchesOf(lines), { firstSeq: 1, lastSeq: 500 });
+    if (stored === undefined) throw new Error("There is a segment.");
+    const { count, minTimestamp, maxTimestamp, minCommit, maxCommit, levelMask, categoryMask, levels, summary } =
+      stored;
+    expect(encode(lines)).toMatchObject({
+      count,
+      minTimestamp,
+      maxTimestamp,
+      minCommit,
+      maxCommit,
+      levelMask,
+      categoryMask,
+    });
+    expect(encode(lines).levels).toEqual(levels);
+    expect(encode(lines).summary).toEqual(summary);
   });
 
   test("works in steps: never more than a page of a column, or 2,048 lines, between two pauses", () => {

@@ -52,7 +52,7 @@ describe("a damaged segment file", () => {
         for (const [at, flip] of changes) damaged[at] = (damaged[at] ?? 0) ^ flip;
         readAll(damaged);
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 
@@ -67,7 +67,7 @@ describe("a damaged segment file", () => {
         for (const [at, value] of changes) damaged[start + at] = value;
         readAll(damaged);
       }),
-      { numRuns: 600 },
+      { numRuns: 250 },
     );
   });
 

