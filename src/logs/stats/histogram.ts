@@ -4,6 +4,7 @@ import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
 import { Filters, toFilter } from "../query/schema.ts";
+import type { Counted } from "./count-entries.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -36,8 +37,8 @@ export interface StatsQuery {
 // SAFETY: `Object.keys` of a literal gives exactly its keys.
 const intervalNames = Object.keys(INTERVALS) as [keyof typeof INTERVALS];
 
-/** Body of `POST /logger/stats`. */
-export const StatsBody = z
+/** Body of `POST /logger/stats` without `aggregations`. */
+export const HistogramBody = z
   .strictObject({
     projectId: z
       .string()
@@ -84,14 +85,6 @@ export interface Bucket {
   start: string;
   count: number;
   groups?: Record<string, number>;
-}
-
-/** The unit of counting: entries of one level, category and type. */
-export interface Counted {
-  /** Severity, 0..6. */
-  level: number;
-  category: string;
-  type: string;
 }
 
 /** Thrown if there are more buckets or groups than a response may have. */

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { z } from "zod";
 import type { AppEnv } from "../../http/context.ts";
 import { type ErrorDetail, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
@@ -8,10 +9,12 @@ import { pageTexts, type QueryFailure, runQuery } from "../../logs/query/run-que
 import { skipOf } from "../../logs/query/scan.ts";
 import { QueryBody } from "../../logs/query/schema.ts";
 import { rowBytes } from "../../logs/query/top-rows.ts";
-import { STATS_LIMITS, StatsBody, statsAnswerSchema } from "../../logs/stats/histogram.ts";
+import { STATS_LIMITS, type StatsQuery, statsAnswerSchema } from "../../logs/stats/histogram.ts";
 import { runStats } from "../../logs/stats/run-stats.ts";
+import { runTable, type TableQuery, tableText } from "../../logs/stats/run-table.ts";
+import { StatsBody, tableAnswerSchema } from "../../logs/stats/table-schema.ts";
 import { EXAMPLE } from "../examples.ts";
-import { logSource, readerBody, readerOf, statsSource, withReadMemory } from "./reader.ts";
+import { logSource, type Reader, readerBody, readerOf, statsSource, withReadMemory } from "./reader.ts";
 
 export function addQuery(logger: Resource): void {
   logger.route(
@@ -68,18 +71,22 @@ export function addStats(logger: Resource): void {
       path: "/logger/stats",
       operation: "workspace.stats",
       tag: "Logs",
-      summary: "Count log entries by time",
+      summary: "Count and aggregate log entries",
       description: [
         "A histogram of both tiers: entries by minute, 5 minutes, hour or day, optionally also by level, category or type.",
         "Without `from` and `to`, counts all retained entries. Always exact; fast if the filters are level, category, type",
-        "and times. Accepts an API key with `logs:read`, which reads its own project, or an access token with",
-        "`X-Workspace-Id`.",
+        "and times.",
+        "",
+        "With `aggregations` a table: counts, sums, averages, percentiles and others of any field, by fields and by spans of",
+        "time. Reads entries, up to the limit of work of a request. `notes` states what to know about the values.",
+        "",
+        "Accepts an API key with `logs:read`, which reads its own project, or an access token with `X-Workspace-Id`.",
       ].join("\n"),
       security: "either",
       documentedBody: { "application/json": { schema: StatsBody, example: EXAMPLE.stats } },
       headers: { "X-Workspace-Id": "Required with an access token: the workspace to read." },
       status: 200,
-      response: statsAnswerSchema,
+      response: z.union([statsAnswerSchema, tableAnswerSchema]),
       errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
     },
     [],
@@ -87,13 +94,17 @@ export function addStats(logger: Resource): void {
   );
 }
 
-/** Memory of a histogram with the most buckets and groups, as rows of a query. */
+/** Memory of a histogram with the most buckets and groups, as rows of a query. A table begins with as much. */
 const HISTOGRAM_ROWS = 2048;
 
 async function stats(c: Context<AppEnv>): Promise<Response> {
   const startedAt = Date.now();
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, StatsBody);
+  return wanted.kind === "table" ? table(c, reader, wanted, startedAt) : histogram(c, reader, wanted, startedAt);
+}
+
+function histogram(c: Context<AppEnv>, reader: Reader, wanted: StatsQuery, startedAt: number): Promise<Response> {
   return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
     const result = await runStats(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
     if (!result.ok) return refuseTooMany();
@@ -102,6 +113,18 @@ async function stats(c: Context<AppEnv>): Promise<Response> {
     Object.assign(c.get("log"), { buckets: answer.buckets.length, tookMs, complete: answer.complete });
     const text = toByteString(JSON.stringify(answer));
     return { data: [text].values(), bytes: text.length };
+  });
+}
+
+function table(c: Context<AppEnv>, reader: Reader, wanted: TableQuery, startedAt: number): Promise<Response> {
+  return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
+    const result = await runTable(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    if (!result.ok) return refuseFields([FAILURES[result.reason]]);
+    const { answer, work } = result;
+    const { rows, scanned, complete } = answer;
+    const tookMs = Date.now() - startedAt;
+    Object.assign(c.get("log"), { rows: rows.length, scanned, work: Math.round(work), tookMs, complete });
+    return { data: tableText(answer), bytes: rows.reduce((sum, row) => sum + row.length, 0) };
   });
 }
 

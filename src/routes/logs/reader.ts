@@ -14,7 +14,7 @@ import { parseExactly } from "../../logs/ingest/exact-json.ts";
 import { LeasedMemory } from "../../logs/query/memory.ts";
 import type { RecentPage } from "../../logs/query/recent-feed.ts";
 import type { LogSource } from "../../logs/query/tiers.ts";
-import type { StatsSource } from "../../logs/stats/run-stats.ts";
+import type { StatsSource } from "../../logs/stats/count-entries.ts";
 import { logEvent } from "../../platform/log.ts";
 import { callWorkspace, requireMembers } from "../../rpc/call.ts";
 import type { PageResult, ReadCall, WorkspaceRpc } from "../../rpc/workspace.ts";

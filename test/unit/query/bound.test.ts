@@ -11,7 +11,7 @@ import { LeasedMemory, UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.t
 import type { RecentScan } from "../../../src/logs/query/recent-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { StatsBody } from "../../../src/logs/stats/histogram.ts";
+import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { queryMemory } from "../../../src/platform/isolate-memory.ts";
 import { entryAt, time } from "./arbitraries.ts";
@@ -155,7 +155,7 @@ describe("A2: a query", () => {
       }
       const none = { read: async () => ({ segments: [], next: null }), most: 1 };
       const stats = { ...source, recentCounts: () => expect.fail(), levels: none, summaries: none };
-      const counted = await runStats(stats, StatsBody.parse({ filters, interval: "1m", groupBy: "type" }));
+      const counted = await runStats(stats, HistogramBody.parse({ filters, interval: "1m", groupBy: "type" }));
       expect(counted.ok).toBe(true);
     }
   }, 120_000);

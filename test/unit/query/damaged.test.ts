@@ -3,7 +3,7 @@ import { encodeBody } from "../../../src/logs/batch.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { StatsBody } from "../../../src/logs/stats/histogram.ts";
+import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { answered, copied, lineOf, type TestEntry, TestStore } from "./store.ts";
 
@@ -91,7 +91,7 @@ describe.each(Object.entries(DAMAGED))("a stored line that is %s", (_name, line)
   it("is the only entry that a histogram lacks", async () => {
     for (const groupBy of [undefined, "level", "category", "type"] as const) {
       const { source } = damaged(line);
-      const question = StatsBody.parse({ filters: { session: "s" }, interval: "1d", ...(groupBy && { groupBy }) });
+      const question = HistogramBody.parse({ filters: { session: "s" }, interval: "1d", ...(groupBy && { groupBy }) });
       const result = await runStats(source, question);
       expect(result).toMatchObject({ ok: true, answer: { total: 3, complete: true } });
     }

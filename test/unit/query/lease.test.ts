@@ -4,7 +4,7 @@ import { encodeCursor, fingerprint, RESUMABLE_SCAN_START } from "../../../src/lo
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { StatsBody } from "../../../src/logs/stats/histogram.ts";
+import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { TestStore } from "./store.ts";
 
@@ -57,7 +57,7 @@ describe("A3: the lease of a read that scans one large batch", () => {
     [
       "a histogram",
       (memory: ReadMemory) =>
-        runStats(largeBatch().stats(5), StatsBody.parse({ filters, interval: "1m" }), QUERY_BUDGET, memory),
+        runStats(largeBatch().stats(5), HistogramBody.parse({ filters, interval: "1m" }), QUERY_BUDGET, memory),
     ],
   ])("A3: is renewed in every pause of %s", async (_, read) => {
     let renewals = 0;

@@ -5,7 +5,7 @@ import { UNIT_NS } from "../../../src/logs/query/budget.ts";
 import type { FoundSegment } from "../../../src/logs/query/cold-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { StatsBody } from "../../../src/logs/stats/histogram.ts";
+import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { answered, TestStore } from "./store.ts";
 
@@ -108,7 +108,7 @@ describe("many segments that a filter excludes", () => {
   it("end a histogram in a partial one", async () => {
     const { source, store } = sparse();
     const stats = store.stats(5);
-    const question = StatsBody.parse({ interval: "1d", filters: { traceId: "wanted" } });
+    const question = HistogramBody.parse({ interval: "1d", filters: { traceId: "wanted" } });
     const result = await runStats({ ...stats, ...source }, question);
     expect(result).toMatchObject({ ok: true, answer: { total: 1, complete: false } });
     let statements = 0;
@@ -122,7 +122,7 @@ describe("many segments that a filter excludes", () => {
         return { segments: new Array(selection.limit).fill(segment), next: place };
       },
     };
-    const endless = await runStats({ ...stats, levels }, StatsBody.parse({ interval: "1d" }));
+    const endless = await runStats({ ...stats, levels }, HistogramBody.parse({ interval: "1d" }));
     expect(endless).toMatchObject({ ok: true, answer: { complete: false } });
     expect(statements).toBeLessThan(600);
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
-import { GROUPS, INTERVALS, STATS_LIMITS, StatsBody } from "../../../src/logs/stats/histogram.ts";
+import { GROUPS, INTERVALS, STATS_LIMITS, HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats, type StatsAnswer } from "../../../src/logs/stats/run-stats.ts";
 import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
@@ -18,7 +18,7 @@ interface Question {
 }
 
 async function answerOf(store: TestStore, question: Question, pageBatches = 3): Promise<StatsAnswer> {
-  const result = await runStats(store.stats(pageBatches), StatsBody.parse(question), QUERY_BUDGET);
+  const result = await runStats(store.stats(pageBatches), HistogramBody.parse(question), QUERY_BUDGET);
   if (!result.ok) throw new Error(result.reason);
   return result.answer;
 }
@@ -99,7 +99,7 @@ describe("runStats", () => {
         return source.recent(...args);
       },
     };
-    const ask = (filters: object) => runStats(spied, StatsBody.parse({ filters, interval: "1m", groupBy: "level" }));
+    const ask = (filters: object) => runStats(spied, HistogramBody.parse({ filters, interval: "1m", groupBy: "level" }));
     const minutes = { from: START + 60_000, to: START + 50 * 60_000 };
     expect(await ask({ ...minutes, level: "info", category: "custom", type: "log" })).toMatchObject({
       ok: true,
@@ -115,11 +115,11 @@ describe("runStats", () => {
   it("reports that a budget ended it, and refuses more buckets than a response may have", async () => {
     const store = new TestStore();
     for (let at = 0; at < 3; at++) store.add("proj_00000000000a", [simple(START + at * 60_000)]);
-    const question = StatsBody.parse({ filters: { search: "m" }, interval: "1m" });
+    const question = HistogramBody.parse({ filters: { search: "m" }, interval: "1m" });
     const result = await runStats(store.stats(5), question, { ...QUERY_BUDGET, work: 100 });
     expect(result).toMatchObject({ ok: true, answer: { total: 1, complete: false } });
     for (let at = 0; at < STATS_LIMITS.buckets; at++) store.add("proj_00000000000a", [simple(START - at * 60_000)]);
-    expect(await runStats(store.stats(5000), StatsBody.parse({ interval: "1m" }))).toEqual({
+    expect(await runStats(store.stats(5000), HistogramBody.parse({ interval: "1m" }))).toEqual({
       ok: false,
       reason: "too_many",
     });

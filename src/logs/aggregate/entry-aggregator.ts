@@ -1,0 +1,247 @@
+import { LEVELS } from "../entry.ts";
+import type { LineMatch } from "../query/batch-matcher.ts";
+import type { WorkMeter } from "../query/budget.ts";
+import { toByteString } from "../query/case-folding.ts";
+import type { LineSource } from "../query/feed.ts";
+import { SUMMARY_BUCKET_MS } from "../summary.ts";
+import { type Aggregator, type Measure, TYPE_BITS } from "./aggregator.ts";
+import type { OwnField } from "./fields.ts";
+import type { FoundField } from "./found-field.ts";
+import { NULL_ID } from "./groups.ts";
+import { LineFields } from "./line-fields.ts";
+import type { AggregatePlan } from "./plan.ts";
+
+/** Groups that one entry counts in at most, if its keys have arrays. Fewer, if it also has many values to add. */
+export const MAX_GROUPS_OF_ENTRY = 100;
+/** Values that one entry adds to all its groups at most: 20 ms. A single group takes all. */
+const MAX_VALUES_OF_ENTRY = 200_000;
+
+/** Work units: reading a line and each byte of it, finding a group by one key, adding a value to a measure. */
+const LINE_WORK = 200;
+const LINE_BYTE_WORK = 0.8;
+const KEY_WORK = 80;
+const VALUE_WORK = 60;
+const TEXT_BYTE_WORK = 2;
+
+/** Own fields whose values are counted with batches and segments. */
+const COUNTED_FIELDS: ReadonlySet<OwnField | null> = new Set(["level", "category", "type"]);
+
+interface CountedNames {
+  /** Severity, 0..6. */
+  level: number;
+  category: string;
+  type: string;
+}
+
+/** Result of a line: it was counted, it is no entry, or its group would be one too many. */
+export type AddedLine = "added" | "damaged" | "full";
+
+/** Adds stored lines to an aggregator. */
+export class EntryAggregator {
+  readonly #aggregator: Aggregator;
+  readonly #meter: WorkMeter;
+  readonly #fields: LineFields;
+  readonly #ids: number[];
+  /** Measures by what they take of a field. */
+  readonly #measures: readonly { measure: Measure; found: FoundField; takes: "numbers" | "texts" | "whole" }[];
+  /** Groups of the current entry. */
+  readonly #groups: number[] = [];
+  /** The bin that was found last. Consecutive entries mostly belong to the same. */
+  #binStart = Number.NaN;
+  #binId = NULL_ID;
+
+  constructor(aggregator: Aggregator, meter: WorkMeter) {
+    this.#aggregator = aggregator;
+    this.#meter = meter;
+    const { plan, measures } = aggregator;
+    this.#fields = new LineFields(plan.fields);
+    this.#ids = plan.keys.map(() => NULL_ID);
+    this.#measures = measures.flatMap((measure, index) => {
+      const found = this.#fields.found[plan.measures[index]?.field ?? -1];
+      return found ? [{ measure, found, takes: takenBy(measure) }] : [];
+    });
+  }
+
+  add(match: LineMatch, lines: LineSource): AddedLine {
+    const meter = this.#meter;
+    meter.add(LINE_WORK + (this.#fields.readsBody ? (match.end - match.start) * LINE_BYTE_WORK : 0));
+    if (!this.#fields.read(match, lines)) return "damaged";
+    const found = this.#findGroups(match);
+    if (found !== "added") return found;
+    const { entries, types } = this.#aggregator;
+    for (const [field, { types: bits }] of this.#fields.found.entries()) types[field] = (types[field] ?? 0) | bits;
+    for (const group of this.#groups) {
+      entries.add(group, 1);
+      for (const { measure, found, takes } of this.#measures) {
+        if (takes === "numbers") this.#addNumbers(measure, found, group);
+        else if (takes === "texts") this.#addTexts(measure, found, group);
+        else if (found.isThere) this.#addWhole(measure, found, group, match, lines);
+      }
+    }
+    return "added";
+  }
+
+  /** Whether stored counts suffice: keys of level, category, type and whole minutes, and columns of numbers of entries. */
+  static takesCounts({ keys, fields, measures }: AggregatePlan): boolean {
+    if (measures.length > 0) return false;
+    return keys.every((key) =>
+      "binMs" in key ? key.binMs % SUMMARY_BUCKET_MS === 0 : COUNTED_FIELDS.has(fields[key.field]?.own ?? null),
+    );
+  }
+
+  /** Adds entries of a level, category and type. @param timestamp epoch milliseconds, a whole minute */
+  addCounted(timestamp: number, counted: CountedNames, count: number): AddedLine {
+    const { plan, groups, entries } = this.#aggregator;
+    for (const [key, spec] of plan.keys.entries()) {
+      if ("binMs" in spec) this.#ids[key] = this.#binOf(key, Math.floor(timestamp / spec.binMs) * spec.binMs);
+      else {
+        const own = plan.fields[spec.field]?.own;
+        const value = own === "level" ? LEVELS[counted.level] : own === "category" ? counted.category : counted.type;
+        this.#ids[key] = groups.keys[key]?.idOf(toByteString(JSON.stringify(value)), same) ?? NULL_ID;
+      }
+    }
+    this.#meter.add(KEY_WORK * (plan.keys.length + 1));
+    const group = groups.groupOf(this.#ids);
+    if (group < 0) return "full";
+    entries.add(group, count);
+    return "added";
+  }
+
+  #addNumbers(measure: Measure, found: FoundField, group: number): void {
+    for (let at = 0; at < found.count; at++) {
+      const number = found.kinds[at] === TYPE_BITS.number || isOrdinal(found, at) ? found.numberAt(at) : Number.NaN;
+      if (Number.isFinite(number)) this.#aggregator.addNumber(measure, group, number);
+    }
+    this.#meter.add(VALUE_WORK * found.count);
+  }
+
+  #addTexts(measure: Measure, found: FoundField, group: number): void {
+    for (let at = 0; at < found.count; at++) {
+      if (found.kinds[at] === TYPE_BITS.null) continue;
+      const text = found.textAt(at);
+      this.#meter.add(VALUE_WORK + text.length * TEXT_BYTE_WORK);
+      this.#aggregator.addText(measure, group, text, canonical);
+    }
+  }
+
+  #addWhole(measure: Measure, found: FoundField, group: number, match: LineMatch, lines: LineSource): void {
+    this.#meter.add(VALUE_WORK);
+    const { projectId } = lines;
+    const position = { timestamp: match.timestamp, seq: lines.seqAt(match.index), projectId };
+    this.#aggregator.addWhole(measure, group, position, () => {
+      const text = found.whole();
+      this.#meter.add(text.length * TEXT_BYTE_WORK);
+      return canonical(text);
+    });
+  }
+
+  /** Finds the groups of an entry: one, unless a key has an array. */
+  #findGroups({ timestamp }: LineMatch): AddedLine {
+    const { plan, groups } = this.#aggregator;
+    let isList = false;
+    for (const [key, spec] of plan.keys.entries()) {
+      this.#meter.add(KEY_WORK);
+      if ("binMs" in spec) {
+        this.#ids[key] = this.#binOf(key, Math.floor(timestamp / spec.binMs) * spec.binMs);
+        continue;
+      }
+      const found = this.#fields.found[spec.field];
+      if (found && found.count > 1) isList = true;
+      const id = found && found.count > 0 ? this.#idOf(key, found, 0) : NULL_ID;
+      if (id < 0) return "damaged";
+      this.#ids[key] = id;
+    }
+    this.#groups.length = 0;
+    if (isList) return this.#findGroupsOfLists();
+    const group = groups.groupOf(this.#ids);
+    if (group < 0) return "full";
+    this.#groups.push(group);
+    return "added";
+  }
+
+  #binOf(key: number, start: number): number {
+    if (start === this.#binStart) return this.#binId;
+    this.#binStart = start;
+    this.#binId = this.#aggregator.groups.keys[key]?.idOf(String(start), same) ?? NULL_ID;
+    return this.#binId;
+  }
+
+  /** Returns the number of a key's value; negative if the value is damaged. */
+  #idOf(key: number, found: FoundField, at: number): number {
+    const text = found.textAt(at);
+    this.#meter.add(text.length * TEXT_BYTE_WORK);
+    return this.#aggregator.groups.keys[key]?.idOf(text, canonical) ?? NULL_ID;
+  }
+
+  /** Finds a group for each combination of the items of all keys. */
+  #findGroupsOfLists(): AddedLine {
+    const { plan, groups } = this.#aggregator;
+    let combinations: number[][] = [[]];
+    const values = this.#measures.reduce((sum, { found }) => sum + found.count, 1);
+    const groupsAtMost = Math.min(MAX_GROUPS_OF_ENTRY, Math.ceil(MAX_VALUES_OF_ENTRY / values));
+    for (const [key, spec] of plan.keys.entries()) {
+      const found = "binMs" in spec ? undefined : this.#fields.found[spec.field];
+      const ids = found && found.count > 1 ? this.#idsOf(key, found) : [this.#ids[key] ?? NULL_ID];
+      if (ids === null) return "damaged";
+      const most = Math.floor(groupsAtMost / combinations.length);
+      if (ids.length > most) this.#aggregator.leavesItemsOut = true;
+      const taken = ids.slice(0, Math.max(1, most));
+      combinations = combinations.flatMap((before) => taken.map((id) => [...before, id]));
+    }
+    for (const ids of combinations) {
+      this.#meter.add(KEY_WORK * ids.length);
+      const group = groups.groupOf(ids);
+      if (group < 0) return "full";
+      this.#groups.push(group);
+    }
+    return "added";
+  }
+
+  /** Returns the numbers of a key's different items, one more than an entry may have groups; `null`: damaged. */
+  #idsOf(key: number, found: FoundField): number[] | null {
+    const ids: number[] = [];
+    for (let at = 0; at < found.count && ids.length <= MAX_GROUPS_OF_ENTRY; at++) {
+      this.#meter.add(KEY_WORK);
+      const id = this.#idOf(key, found, at);
+      if (id < 0) return null;
+      if (!ids.includes(id)) ids.push(id);
+    }
+    return ids;
+  }
+}
+
+/** Whether a value is a time or a level, which have a number besides their text. */
+function isOrdinal(found: FoundField, at: number): boolean {
+  return found.hasNumber && found.kinds[at] === TYPE_BITS.string;
+}
+
+function takenBy({ kind }: Measure): "numbers" | "texts" | "whole" {
+  switch (kind) {
+    case "sum":
+    case "extremes":
+    case "percentiles":
+      return "numbers";
+    case "distinct":
+    case "values":
+      return "texts";
+    default:
+      return "whole";
+  }
+}
+
+function same(text: string): string {
+  return text;
+}
+
+/**
+ * Returns a JSON text as `JSON.stringify` writes it, in its own memory; `null` if it is damaged. Lines are not read in
+ * full, but what comes into a response must be JSON.
+ */
+function canonical(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "latin1").toString("utf8"));
+    return Buffer.from(JSON.stringify(value), "utf8").toString("latin1");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,126 @@
+import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
+import { logId } from "../entry-view.ts";
+import type { LineMatch } from "../query/batch-matcher.ts";
+import type { LineSource } from "../query/feed.ts";
+import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
+import { TYPE_BITS } from "./aggregator.ts";
+import { DataFields, stringEnd } from "./data-fields.ts";
+import { type Field, fieldTree } from "./fields.ts";
+import { FoundField } from "./found-field.ts";
+
+const QUOTE = 0x22;
+const CLOSE_BRACE = 0x7d;
+const IDS = [
+  { name: ',"session":', own: "session" },
+  { name: ',"traceId":', own: "trace" },
+  { name: ',"spanId":', own: "span" },
+] as const;
+const DATA = ',"data":';
+const LEVEL_TEXTS = LEVELS.map((level) => JSON.stringify(level));
+
+/**
+ * Finds the values of some fields in stored lines without parsing them. Reads a line from its beginning up to the last
+ * field that is needed, and of other members only where they end. A line that is not written as ingest writes it is
+ * parsed.
+ */
+export class LineFields {
+  /** The values in the line that was read last, by field. */
+  readonly found: readonly FoundField[];
+  readonly #fields: readonly Field[];
+  readonly #data: DataFields | null;
+  /** Whether fields behind the type are needed. */
+  readonly #readsBody: boolean;
+
+  constructor(fields: readonly Field[]) {
+    this.#fields = fields;
+    this.found = fields.map(() => new FoundField());
+    const tree = fieldTree(fields);
+    this.#data = tree && new DataFields(tree, this.found);
+    const inBody = new Set<string | null>(["message", "session", "trace", "span", null]);
+    this.#readsBody = fields.some(({ own }) => inBody.has(own));
+  }
+
+  /** Whether lines are read beyond level, category and type. */
+  get readsBody(): boolean {
+    return this.#readsBody;
+  }
+
+  /** @returns whether the line is an entry, as far as it was read */
+  read(match: LineMatch, lines: LineSource): boolean {
+    for (const found of this.found) found.reset(match.text);
+    if (this.#read(match, lines)) return true;
+    const entry = parseStoredLine(match.raw.toString("utf8", match.start, match.end));
+    if (entry === null) return false;
+    const text = Buffer.from(JSON.stringify(inOrder(entry)), "utf8").toString("latin1");
+    for (const found of this.found) found.reset(text);
+    const severity = LEVELS.indexOf(entry.level);
+    return this.#read({ ...match, severity, text, start: 0, end: text.length }, lines);
+  }
+
+  #read(match: LineMatch, lines: LineSource): boolean {
+    const { text, start, end, severity } = match;
+    const category = categoryAt(start, severity);
+    const type = typeAt(text, category);
+    const typeEnd = text.indexOf(AFTER_TYPE, type) + 1;
+    if (type <= category || typeEnd <= type || typeEnd >= end) return false;
+    for (const [index, { own }] of this.#fields.entries()) {
+      const found = this.found[index];
+      if (!found || own === null) continue;
+      if (own === "category") found.add(0, TYPE_BITS.string, category, type - ',"type":'.length);
+      else if (own === "type") found.add(0, TYPE_BITS.string, type, typeEnd);
+      else this.#setKnown(found, own, match, lines);
+    }
+    return !this.#readsBody || this.#readBody(text, typeEnd - 1 + AFTER_TYPE.length, end);
+  }
+
+  #setKnown(found: FoundField, own: Field["own"], match: LineMatch, lines: LineSource): void {
+    const { timestamp, index, severity } = match;
+    if (own === "level") found.set(LEVEL_TEXTS[severity] ?? "", TYPE_BITS.string, severity);
+    else if (own === "time") found.set(timeText(timestamp), TYPE_BITS.string, timestamp);
+    else if (own === "received") {
+      const receivedAt = lines.receivedAtOf(index);
+      found.set(timeText(receivedAt), TYPE_BITS.string, receivedAt);
+    } else if (own === "seq") {
+      const seq = lines.seqAt(index);
+      found.set(String(seq), TYPE_BITS.number, seq);
+    } else if (own === "project") found.set(`"${lines.projectId}"`, TYPE_BITS.string, Number.NaN);
+    else if (own === "id") {
+      found.set(`"${logId(lines.projectId, lines.seqAt(index))}"`, TYPE_BITS.string, Number.NaN);
+    }
+  }
+
+  /** Reads the members from the message on. */
+  #readBody(text: string, message: number, end: number): boolean {
+    let at = this.#member("message", text, message, end);
+    for (const { name, own } of IDS) {
+      if (at >= 0 && text.startsWith(name, at)) at = this.#member(own, text, at + name.length, end);
+    }
+    if (at < 0) return false;
+    if (text.startsWith(DATA, at)) {
+      if (this.#data === null) return true;
+      return this.#data.read(text, at + DATA.length, end);
+    }
+    return at === end - 1 && text.charCodeAt(at) === CLOSE_BRACE;
+  }
+
+  /** @returns the index after a string; negative if there is none */
+  #member(own: Field["own"], text: string, from: number, end: number): number {
+    if (text.charCodeAt(from) !== QUOTE) return -1;
+    const to = stringEnd(text, from + 1, end) + 1;
+    if (to === 0) return -1;
+    for (const [index, field] of this.#fields.entries()) {
+      if (field.own === own) this.found[index]?.add(0, TYPE_BITS.string, from, to);
+    }
+    return to;
+  }
+}
+
+function timeText(timestamp: number): string {
+  return `"${new Date(timestamp).toISOString()}"`;
+}
+
+/** Returns an entry with its members in the order of stored lines. */
+function inOrder({ timestamp, level, category, type, message, ...rest }: Entry): object {
+  const { session, traceId, spanId, data } = rest;
+  return { timestamp, level, category, type, message, session, traceId, spanId, data };
+}

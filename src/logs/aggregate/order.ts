@@ -1,0 +1,82 @@
+import { LEVELS } from "../entry.ts";
+import type { Aggregator } from "./aggregator.ts";
+import { NULL_ID } from "./groups.ts";
+import { sortInSteps } from "./sorting.ts";
+import { compareTexts } from "./values.ts";
+
+/** The order of a table's rows: by a column, then by all keys. */
+export interface TableSort {
+  /** Index of the column. */
+  column: number;
+  order: "asc" | "desc";
+}
+
+/** What rows are compared by: ranks or values by group. NaN: the group has no value, and comes last. */
+export type SortValues = (group: number) => number;
+
+/**
+ * Returns the groups in order: by the values, if there are any, then by the keys as they stand in the plan, rising, null
+ * last. Yields work units between two pieces of work.
+ */
+export function* orderGroups(
+  { groups, plan }: Aggregator,
+  values: SortValues | null,
+  order: "asc" | "desc",
+): Generator<number, Int32Array> {
+  const ranks: Int32Array[] = [];
+  for (const key of plan.keys.keys()) ranks.push(yield* keyRanks(groups.keys[key]?.texts ?? [], compareOf(plan, key)));
+  const sign = order === "asc" ? 1 : -1;
+  const compare = (a: number, b: number): number => {
+    const difference = values === null ? 0 : compareValues(values(a), values(b), sign);
+    if (difference !== 0) return difference;
+    for (const [key, rank] of ranks.entries()) {
+      const byKey = (rank[groups.idAt(a, key)] ?? 0) - (rank[groups.idAt(b, key)] ?? 0);
+      if (byKey !== 0) return byKey;
+    }
+    return 0;
+  };
+  const ordered = Int32Array.from({ length: groups.count }, (_, group) => group);
+  yield* sortInSteps(ordered, compare);
+  return ordered;
+}
+
+function compareValues(a: number, b: number, sign: number): number {
+  const [hasA, hasB] = [!Number.isNaN(a), !Number.isNaN(b)];
+  if (hasA && hasB) return a < b ? -sign : a > b ? sign : 0;
+  return Number(hasB) - Number(hasA);
+}
+
+/** Returns the rank of each text in their order. */
+export function* keyRanks(
+  texts: readonly string[],
+  compare: (a: string, b: string) => number,
+): Generator<number, Int32Array> {
+  const numbers = Int32Array.from(texts, (_, at) => at);
+  yield* sortInSteps(numbers, (a, b) => compare(texts[a] ?? "", texts[b] ?? ""));
+  const ranks = new Int32Array(texts.length);
+  for (const [rank, at] of numbers.entries()) ranks[at] = rank;
+  return ranks;
+}
+
+/** Returns how the values of a key are compared. */
+function compareOf({ keys, fields }: Aggregator["plan"], key: number): (a: string, b: string) => number {
+  const spec = keys[key];
+  if (!spec || "binMs" in spec || fields[spec.field]?.own !== "level") return compareTexts;
+  return (a, b) => severity(a) - severity(b);
+}
+
+/** By JSON text; null comes after all levels. */
+const SEVERITIES: ReadonlyMap<string, number> = new Map(LEVELS.map((level, at) => [JSON.stringify(level), at]));
+
+function severity(text: string): number {
+  return SEVERITIES.get(text) ?? LEVELS.length;
+}
+
+/** Returns the values by which rows are sorted for a column of a key. */
+export function* keySortValues({ groups, plan }: Aggregator, key: number): Generator<number, SortValues> {
+  const ranks = yield* keyRanks(groups.keys[key]?.texts ?? [], compareOf(plan, key));
+  return (group) => {
+    const id = groups.idAt(group, key);
+    return id === NULL_ID ? Number.NaN : (ranks[id] ?? Number.NaN);
+  };
+}

@@ -1,0 +1,254 @@
+import { reportEntries } from "../batch.ts";
+import { readLevelCounts } from "../cold/format/counts.ts";
+import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
+import { BatchMatcher, type LineMatch } from "../query/batch-matcher.ts";
+import { type QueryBudget, type ScanPacer, WORK } from "../query/budget.ts";
+import { type LineSource, type ScanFeed, Watermarks } from "../query/feed.ts";
+import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query/filter.ts";
+import type { ReadMemory } from "../query/memory.ts";
+import type { ProjectProgress } from "../query/recent-feed.ts";
+import { openItem, readable } from "../query/scan.ts";
+import { type LogSource, openMoved, openRecent, storedProjects, withColdTier } from "../query/tiers.ts";
+import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
+import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
+
+/** A segment's position with its packed counts. */
+export interface CountedSegment extends SegmentPosition {
+  counts: Uint8Array;
+}
+
+/** The sources of counts, in addition to the logs themselves. */
+export interface StatsSource extends LogSource {
+  recentCounts(scan: RecentCountScan): Promise<RecentCountPage>;
+  /** Segments with counts by minute and level, or by all four, and the maximum number of them on a page. */
+  levels: { read: ReadSegments<CountedSegment>; most: number };
+  summaries: { read: ReadSegments<CountedSegment>; most: number };
+}
+
+/** The unit of counting: entries of one level, category and type. */
+export interface Counted {
+  /** Severity, 0..6. */
+  level: number;
+  category: string;
+  type: string;
+}
+
+/** What entries are added to. Times are epoch milliseconds; those of stored counts are whole minutes. */
+export interface CountSink {
+  /** Whether stored counts by minute, level, category and type suffice. */
+  readonly takesCounts: boolean;
+  /** Whether counts by minute and level suffice. */
+  readonly needsLevelsAlone: boolean;
+  /** Whether nothing more can be added. */
+  readonly isFull: boolean;
+  add(timestamp: number, counted: Counted, count: number): void;
+  /** Counts entries of which only the level is known. */
+  addLevel(timestamp: number, level: number, count: number): void;
+  /** Adds an entry that passes the filter. @returns `false` if the line is no entry */
+  addLine(match: LineMatch, lines: LineSource, matcher: BatchMatcher): boolean;
+  /** Called with the number of entries whose lines or stored counts are examined. */
+  scanned(count: number): void;
+}
+
+/** The resources of one request. */
+export interface Counting {
+  source: StatsSource;
+  sink: CountSink;
+  budget: QueryBudget;
+  memory: ReadMemory;
+  pacer: ScanPacer;
+}
+
+/** Maximum budgets of one histogram: 1.9 s. Each of its parts may use at most one budget. */
+const MAX_BUDGETS = 1.5;
+
+/** Returns the work units at which the next part of the request must end. */
+function endOf({ budget, pacer }: Counting): number {
+  return Math.min(pacer.meter.done + budget.work, MAX_BUDGETS * budget.work);
+}
+
+/** The result of a count. */
+export interface Read {
+  /** Whether the budget and the sink sufficed. */
+  complete: boolean;
+  /** Progress of each project in the snapshot. */
+  progress: readonly ProjectProgress[];
+  /** Commit number of the snapshot, and the newest one. */
+  asOf: number;
+  lastCommit: number;
+}
+
+/**
+ * Adds all entries of both tiers that pass a filter to the sink, newest first. Uses stored counts where they suffice, and
+ * scans entries for other filters and sinks, and for the two partial minutes at the ends of a time range.
+ * @param asOf commit number of the snapshot; `null` pins the newest commit
+ */
+export async function countMatching(counting: Counting, filter: LogFilter, asOf: number | null): Promise<Read> {
+  // Stored counts of a segment cannot be cut at an earlier commit.
+  if (!counting.sink.takesCounts || asOf !== null || needsContent(filter)) return countEntries(counting, filter, asOf);
+  const whole = wholeMinutes(filter);
+  const read = await countSummaries(counting, { ...filter, ...whole });
+  let { complete } = read;
+  for (const edge of edgesOf(filter, whole)) {
+    if (!(await countEntries(counting, { ...filter, ...edge }, read.asOf)).complete) complete = false;
+  }
+  return { ...read, complete };
+}
+
+interface TimeRange {
+  from: number | null;
+  to: number | null;
+}
+
+/** Returns the whole minutes of a range. The range is empty if `from` is not before `to`. */
+function wholeMinutes({ from, to }: LogFilter): TimeRange {
+  const up = from === null ? null : Math.ceil(from / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
+  const down = to === null ? null : Math.floor(to / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
+  return { from: up, to: down };
+}
+
+/** Returns the partial minutes at the ends of a range. A range within one minute is one part. */
+function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
+  if (from !== null && to !== null && (whole.from ?? 0) > (whole.to ?? 0)) return from < to ? [{ from, to }] : [];
+  return [
+    { from, to: whole.from },
+    { from: whole.to, to },
+  ].filter((edge) => edge.from !== null && edge.to !== null && edge.from < edge.to);
+}
+
+/** Adds up the stored counts of batches and segments. */
+async function countSummaries(counting: Counting, filter: LogFilter): Promise<Read> {
+  const { source, sink, pacer } = counting;
+  const { levelMask, from, to } = filter;
+  const categoryMask = categoryMaskOf(filter);
+  const scan = { from, to, levelMask, categoryMask, followsMoves: true };
+  const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
+  const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
+  const { workspaceId } = source;
+  const { asOf, flushed: progress } = first;
+  const read = { asOf, lastCommit: asOf, progress };
+  const watermarks = new Watermarks(first.flushed);
+  const end = endOf(counting);
+  let complete = true;
+  for (let page = first; ; ) {
+    for (const summary of unpackSummaries(page.summaries)) {
+      addSummary(sink, summary, kept);
+      await chargeCounts(pacer, summary);
+    }
+    if (page.next === null) break;
+    // Recent batches are read in order of arrival, so the newest entries are missing here.
+    if (pacer.meter.done >= end || sink.isFull) return { ...read, complete: false };
+    const after = page.next;
+    page = await source.recentCounts({ ...scan, asOf, after });
+    const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
+    for (const move of watermarks.follow(page.flushed)) {
+      const moved = await openMoved(source.cold, { ...wanted, order: "desc" }, move);
+      if (!(await countFeed(counting, moved, kept))) complete = false;
+    }
+  }
+  const projects = storedProjects(first.flushed);
+  const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
+  if (!(await countSegments(counting, kept, { ...common, from: kept.from, to }))) complete = false;
+  return { ...read, complete };
+}
+
+/**
+ * Adds up the counts of segments, newest first.
+ * @returns whether the budget sufficed
+ */
+async function countSegments(counting: Counting, filter: LogFilter, selection: PagerSelection): Promise<boolean> {
+  const { source, sink, pacer } = counting;
+  const byLevelAlone = filter.categories === null && filter.types === null && sink.needsLevelsAlone;
+  const { read, most } = byLevelAlone ? source.levels : source.summaries;
+  const pager = new SegmentPager(read, selection, most, most);
+  const end = endOf(counting);
+  while (!pager.isDone) {
+    if (pacer.meter.done + pager.cost >= end || sink.isFull) return false;
+    for (const { counts } of await pager.page()) {
+      if (byLevelAlone) addLevels(sink, counts, filter);
+      else addSummary(sink, counts, filter);
+      await chargeCounts(pacer, counts);
+    }
+  }
+  pacer.meter.add(pager.cost);
+  return !sink.isFull;
+}
+
+/** Charges packed counts that were added up, and yields if a pause is due. */
+function chargeCounts(pacer: ScanPacer, counts: Uint8Array): Promise<void> | undefined {
+  pacer.meter.add(WORK.summary + counts.length * WORK.countsByte);
+  return pacer.meter.isDue ? pacer.pause() : undefined;
+}
+
+function addLevels(sink: CountSink, packed: Uint8Array, filter: LogFilter): void {
+  for (const { minute, level, count } of readLevelCounts(packed)) {
+    sink.scanned(count);
+    if (passes(filter, minute, level)) sink.addLevel(minute * SUMMARY_BUCKET_MS, level, count);
+  }
+}
+
+function addSummary(sink: CountSink, packed: Uint8Array, filter: LogFilter): void {
+  const { categories, types } = filter;
+  for (const row of readSummary(packed)) {
+    sink.scanned(row.count);
+    if (!passes(filter, row.minute, row.level)) continue;
+    if (categories !== null && !isListed(categories, row.category)) continue;
+    if (types !== null && !isListed(types, row.type)) continue;
+    sink.add(row.minute * SUMMARY_BUCKET_MS, row, row.count);
+  }
+}
+
+function passes({ from, to, levelMask }: LogFilter, minute: number, level: number): boolean {
+  const start = minute * SUMMARY_BUCKET_MS;
+  return (from === null || start >= from) && (to === null || start < to) && ((1 << level) & levelMask) !== 0;
+}
+
+/** Scans entries, newest first. */
+async function countEntries(counting: Counting, wanted: LogFilter, asOf: number | null): Promise<Read> {
+  const { source } = counting;
+  const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
+  const recent = await openRecent(source, wanted, scan);
+  const { asOf: pinned, lastCommit, flushed: progress } = recent.first;
+  const read = { asOf: pinned, lastCommit, progress };
+  if (pinned > lastCommit) return { ...read, complete: true };
+  const { feed, filter } = await withColdTier(source, recent, wanted, scan);
+  return { ...read, complete: await countFeed(counting, feed, filter) };
+}
+
+/**
+ * Counts the remaining entries of a feed.
+ * @returns whether the budget sufficed
+ */
+async function countFeed(counting: Counting, feed: ScanFeed, filter: LogFilter): Promise<boolean> {
+  const { source, sink, memory, pacer } = counting;
+  const { meter } = pacer;
+  const matcher = new BatchMatcher(filter, meter);
+  const end = endOf(counting);
+  while (feed.bound() !== null) {
+    if (meter.done + feed.cost >= end || sink.isFull) return false;
+    memory.renew();
+    const item = await feed.take();
+    const lines = await openItem(item, source.report);
+    if (lines === null) continue;
+    sink.scanned(item.count);
+    meter.add(WORK.item);
+    const damaged: number[] = [];
+    const steps = matcher.steps(
+      lines.pieces(),
+      (_, index) => lines.isVisible(index),
+      (match) => {
+        if (!sink.addLine(match, lines, matcher)) damaged.push(lines.seqAt(match.index));
+      },
+      (index) => damaged.push(lines.seqAt(index)),
+    );
+    for (const _ of readable(steps, matcher, item, source.report)) {
+      memory.renew();
+      await pacer.pause();
+    }
+    lines.close?.();
+    reportEntries(source.report, lines.projectId, damaged);
+    await pacer.pause();
+  }
+  meter.add(feed.cost);
+  return !sink.isFull;
+}
