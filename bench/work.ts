@@ -1,8 +1,12 @@
+import { Aggregator } from "../src/logs/aggregate/aggregator.ts";
+import { EntryAggregator } from "../src/logs/aggregate/entry-aggregator.ts";
+import { tableOf } from "../src/logs/aggregate/table.ts";
 import { encodeBody, type RecentBatch } from "../src/logs/batch.ts";
-import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
+import { BatchMatcher, type LineMatch } from "../src/logs/query/batch-matcher.ts";
 import { UNIT_NS, WORK, WorkMeter } from "../src/logs/query/budget.ts";
 import { itemOfBatch } from "../src/logs/query/feed.ts";
 import { QueryBody } from "../src/logs/query/schema.ts";
+import { TableBody } from "../src/logs/stats/table-schema.ts";
 
 /**
  * `npm run bench:work`: measures the prices of `src/logs/query/budget.ts` on this machine, and prints the nanoseconds
@@ -74,8 +78,48 @@ const CASES: readonly Case[] = [
   { name: "a hundred tests", filters: { data: many(100, { ne: 1 }) }, line: ordinary },
 ];
 
+const fields = Array.from({ length: 20 }, (_, index) => `f${index}`);
+const wide = (index: number) =>
+  `${HEAD},"message":"m","data":{${fields.map((name, at) => `"${name}":${(index * 7919 + at * 104_729) % 1_000_003}`).join(",")}}}`;
+const everyOf = (fn: string) => fields.map((field) => ({ fn, field }));
+
+const TABLES: readonly { name: string; body: object; line: (index: number) => string }[] = [
+  {
+    name: "count by level and 30 s",
+    body: { aggregations: [{ fn: "count" }], groupBy: ["level", { bin: "30s" }] },
+    line: ordinary,
+  },
+  {
+    name: "p99 by route",
+    body: { aggregations: [{ fn: "p99", field: "status" }], groupBy: ["route"] },
+    line: ordinary,
+  },
+  { name: "count by userId", body: { aggregations: [{ fn: "count" }], groupBy: ["userId"] }, line: ordinary },
+  {
+    name: "distinct sessions by route",
+    body: { aggregations: [{ fn: "count_distinct", field: "session" }], groupBy: ["route"] },
+    line: ordinary,
+  },
+  {
+    name: "sum of a filtered number",
+    body: { aggregations: [{ fn: "sum", field: "userId" }], filters: { data: { status: { gte: 400 } } } },
+    line: ordinary,
+  },
+  { name: "twenty percentiles by a number", body: { aggregations: everyOf("p99"), groupBy: ["f0"] }, line: wide },
+  { name: "twenty distinct counts", body: { aggregations: everyOf("count_distinct") }, line: wide },
+  { name: "twenty sums by five keys", body: { aggregations: everyOf("sum"), groupBy: fields.slice(0, 5) }, line: wide },
+  { name: "twenty last values", body: { aggregations: everyOf("first") }, line: wide },
+  { name: "list of numbers, percentile", body: { aggregations: [{ fn: "p99", field: "a" }] }, line: listOf("5111") },
+  {
+    name: "list of texts, groups",
+    body: { aggregations: [{ fn: "p99", field: "a" }], groupBy: ["a"] },
+    line: listOf('"ab"'),
+  },
+];
+
 for (const { name, filters, line } of CASES) await report(name, filters, line, 500);
 await report("batches of one entry", {}, ordinary, 1);
+for (const { name, body, line } of TABLES) await reportTable(name, body, line);
 console.log(`\nA unit is to take ${UNIT_NS} ns or less.`);
 
 async function report(name: string, filters: object, line: (index: number) => string, entries: number): Promise<void> {
@@ -101,6 +145,39 @@ async function report(name: string, filters: object, line: (index: number) => st
     figure.toFixed(2).padStart(8),
   );
   console.log(`${name.padEnd(36)} ${figures[0]} ns a unit ${figures[1]} units a byte ${figures[2]} ns a byte`);
+}
+
+async function reportTable(name: string, body: object, line: (index: number) => string): Promise<void> {
+  const batches = batchesOf(line, 500);
+  const { filter, plan, sort, limit } = TableBody.parse(body);
+  let best = Number.POSITIVE_INFINITY;
+  let units = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const meter = new WorkMeter();
+    const matcher = new BatchMatcher(filter, meter);
+    const aggregator = new Aggregator(plan);
+    const entries = new EntryAggregator(aggregator, meter);
+    const startedAt = process.cpuUsage().user;
+    for (const batch of batches) {
+      meter.add(WORK.item);
+      const lines = await itemOfBatch(batch).open();
+      const found = (match: LineMatch) => lines && entries.add(match, lines);
+      for (const _ of matcher.steps(
+        lines?.pieces() ?? [],
+        () => true,
+        found,
+        () => undefined,
+      ));
+    }
+    for (const work of tableOf(aggregator, { sort, limit, bytes: 4e6 })) meter.add(work);
+    best = Math.min(best, (process.cpuUsage().user - startedAt) / 1000);
+    units = meter.done;
+  }
+  const lines = batches.reduce((sum, { count }) => sum + count, 0);
+  const figures = [(best * 1e6) / units, units / lines, (best * 1e6) / lines].map((figure) =>
+    figure.toFixed(2).padStart(8),
+  );
+  console.log(`${name.padEnd(36)} ${figures[0]} ns a unit ${figures[1]} units a line ${figures[2]} ns a line`);
 }
 
 function batchesOf(line: (index: number) => string, entries: number): (RecentBatch & { size: number })[] {

@@ -55,11 +55,16 @@ export class DataFields {
       const child = node.member(text, name, nameEnd);
       at = child === null ? this.#skip(nameEnd + 2) : this.#value(nameEnd + 2, child, false);
       if (at < 0) return MALFORMED;
-      if (mayEnd && child !== null && this.#searched.every(({ isFinal }) => isFinal)) return at;
+      if (mayEnd && child !== null && this.#hasAll()) return at;
       const byte = text.charCodeAt(at++);
       if (byte === CLOSE_BRACE) return at;
       if (byte !== COMMA) return MALFORMED;
     }
+  }
+
+  #hasAll(): boolean {
+    for (let at = 0; at < this.#searched.length; at++) if (!this.#searched[at]?.isFinal) return false;
+    return true;
   }
 
   /** @param isItem whether the value is an item of an array at the node's path */
@@ -67,25 +72,26 @@ export class DataFields {
     const byte = this.#text.charCodeAt(at);
     if (byte === OPEN_BRACE) {
       const to = node.hasChildren ? this.#object(at, node, false) : this.#skip(at);
-      if (to >= 0) this.#add(node, TYPE_BITS.nested, at, to);
+      if (to >= 0) this.#add(node, TYPE_BITS.nested, at, to, isItem);
       return to;
     }
     if (byte === OPEN_BRACKET) {
       if (!isItem) return this.#array(at, node);
       const to = this.#skip(at);
-      if (to >= 0) this.#add(node, TYPE_BITS.nested, at, to);
+      if (to >= 0) this.#add(node, TYPE_BITS.nested, at, to, true);
       return to;
     }
     const to = this.#skip(at);
     if (to < 0) return MALFORMED;
     const kind = this.#kindAt(byte, at, to);
     if (kind === 0) return MALFORMED;
-    this.#add(node, kind, at, to);
+    this.#add(node, kind, at, to, isItem);
     return to;
   }
 
   #array(open: number, node: FieldNode): number {
     const text = this.#text;
+    for (const { field, rank } of node.fields) this.#found[field]?.beginArray(rank, open);
     let at = open + 1;
     if (text.charCodeAt(at) === CLOSE_BRACKET) at++;
     else {
@@ -99,12 +105,15 @@ export class DataFields {
         if (byte !== COMMA) return MALFORMED;
       }
     }
-    for (const { field, rank } of node.fields) this.#found[field]?.addArray(rank, open, at);
+    for (const { field, rank } of node.fields) this.#found[field]?.endArray(rank, open, at);
     return at;
   }
 
-  #add(node: FieldNode, kind: number, from: number, to: number): void {
-    for (const { field, rank } of node.fields) this.#found[field]?.add(rank, kind, from, to);
+  #add(node: FieldNode, kind: number, from: number, to: number, isItem: boolean): void {
+    for (const { field, rank } of node.fields) {
+      if (isItem) this.#found[field]?.addItem(rank, kind, from, to);
+      else this.#found[field]?.add(rank, kind, from, to);
+    }
   }
 
   /** Returns the type of a scalar; 0 if it is none. */
@@ -131,6 +140,7 @@ export class DataFields {
     const end = this.#end;
     const first = text.charCodeAt(from);
     if (first === QUOTE) return stringEnd(text, from + 1, end) + 1 || MALFORMED;
+    if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return this.#scalarEnd(from);
     let depth = 0;
     for (let at = from; at < end; at++) {
       const byte = text.charCodeAt(at);
@@ -139,10 +149,18 @@ export class DataFields {
         if (at < 0) return MALFORMED;
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
       else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-        // A scalar ends where its object or array does.
-        if (depth === 0) return at;
         if (--depth === 0) return at + 1;
-      } else if (byte === COMMA && depth === 0) return at;
+      }
+    }
+    return MALFORMED;
+  }
+
+  /** @returns the index of the comma or bracket after a number or word */
+  #scalarEnd(from: number): number {
+    const text = this.#text;
+    for (let at = from; at < this.#end; at++) {
+      const byte = text.charCodeAt(at);
+      if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET) return at;
     }
     return MALFORMED;
   }

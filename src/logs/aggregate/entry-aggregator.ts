@@ -16,12 +16,19 @@ export const MAX_GROUPS_OF_ENTRY = 100;
 /** Values that one entry adds to all its groups at most: 20 ms. A single group takes all. */
 const MAX_VALUES_OF_ENTRY = 200_000;
 
-/** Work units: reading a line and each byte of it, finding a group by one key, adding a value to a measure. */
+/**
+ * Work units: reading a line and each byte of it, finding a group by one key, adding a number or a text to a measure, each
+ * byte of a text. A new group needs memory in each measure. `npm run bench:work` measures them.
+ */
 const LINE_WORK = 200;
 const LINE_BYTE_WORK = 0.8;
-const KEY_WORK = 80;
-const VALUE_WORK = 60;
+const KEY_WORK = 100;
+const NUMBER_WORK = 110;
+const TEXT_WORK = 400;
+const WHOLE_WORK = 160;
 const TEXT_BYTE_WORK = 2;
+const NEW_GROUP_WORK = 2000;
+const NEW_MEASURE_WORK = 400;
 
 /** Own fields whose values are counted with batches and segments. */
 const COUNTED_FIELDS: ReadonlySet<OwnField | null> = new Set(["level", "category", "type"]);
@@ -66,11 +73,17 @@ export class EntryAggregator {
     const meter = this.#meter;
     meter.add(LINE_WORK + (this.#fields.readsBody ? (match.end - match.start) * LINE_BYTE_WORK : 0));
     if (!this.#fields.read(match, lines)) return "damaged";
-    const found = this.#findGroups(match);
-    if (found !== "added") return found;
+    const before = this.#aggregator.groups.count;
+    const result = this.#findGroups(match);
+    const made = this.#aggregator.groups.count - before;
+    if (made > 0) meter.add(made * (NEW_GROUP_WORK + NEW_MEASURE_WORK * this.#measures.length));
+    if (result !== "added") return result;
     const { entries, types } = this.#aggregator;
-    for (const [field, { types: bits }] of this.#fields.found.entries()) types[field] = (types[field] ?? 0) | bits;
-    for (const group of this.#groups) {
+    const fields = this.#fields.found;
+    for (let field = 0; field < fields.length; field++)
+      types[field] = (types[field] ?? 0) | (fields[field]?.types ?? 0);
+    for (let at = 0; at < this.#groups.length; at++) {
+      const group = this.#groups[at] ?? 0;
       entries.add(group, 1);
       for (const { measure, found, takes } of this.#measures) {
         if (takes === "numbers") this.#addNumbers(measure, found, group);
@@ -112,20 +125,20 @@ export class EntryAggregator {
       const number = found.kinds[at] === TYPE_BITS.number || isOrdinal(found, at) ? found.numberAt(at) : Number.NaN;
       if (Number.isFinite(number)) this.#aggregator.addNumber(measure, group, number);
     }
-    this.#meter.add(VALUE_WORK * found.count);
+    this.#meter.add(NUMBER_WORK * found.count);
   }
 
   #addTexts(measure: Measure, found: FoundField, group: number): void {
     for (let at = 0; at < found.count; at++) {
       if (found.kinds[at] === TYPE_BITS.null) continue;
       const text = found.textAt(at);
-      this.#meter.add(VALUE_WORK + text.length * TEXT_BYTE_WORK);
+      this.#meter.add(TEXT_WORK + text.length * TEXT_BYTE_WORK);
       this.#aggregator.addText(measure, group, text, canonical);
     }
   }
 
   #addWhole(measure: Measure, found: FoundField, group: number, match: LineMatch, lines: LineSource): void {
-    this.#meter.add(VALUE_WORK);
+    this.#meter.add(WHOLE_WORK);
     const { projectId } = lines;
     const position = { timestamp: match.timestamp, seq: lines.seqAt(match.index), projectId };
     this.#aggregator.addWhole(measure, group, position, () => {
@@ -139,8 +152,10 @@ export class EntryAggregator {
   #findGroups({ timestamp }: LineMatch): AddedLine {
     const { plan, groups } = this.#aggregator;
     let isList = false;
-    for (const [key, spec] of plan.keys.entries()) {
+    for (let key = 0; key < plan.keys.length; key++) {
+      const spec = plan.keys[key];
       this.#meter.add(KEY_WORK);
+      if (spec === undefined) continue;
       if ("binMs" in spec) {
         this.#ids[key] = this.#binOf(key, Math.floor(timestamp / spec.binMs) * spec.binMs);
         continue;

@@ -17,7 +17,8 @@ export class FoundField {
   /** Position of each value's JSON in the text. */
   readonly #froms: number[] = [];
   readonly #tos: number[] = [];
-  #wholeFrom = 0;
+  /** Position of the first array or value; -1 if there is none. */
+  #wholeFrom = -1;
   #wholeTo = 0;
   #rank = NO_RANK;
   #text = "";
@@ -28,6 +29,7 @@ export class FoundField {
     this.types = 0;
     this.isThere = false;
     this.#rank = NO_RANK;
+    this.#wholeFrom = -1;
     this.#text = text;
     this.#number = Number.NaN;
   }
@@ -39,20 +41,23 @@ export class FoundField {
 
   /** Adds a value at a path of the field. @param from,to of its JSON */
   add(rank: number, kind: number, from: number, to: number): void {
-    if (!this.#takes(kind === TYPE_BITS.nested ? rank + OBJECT_RANK : rank)) return;
-    if (this.count === 0) this.#setWhole(from, to);
-    this.kinds[this.count] = kind;
-    this.#froms[this.count] = from;
-    this.#tos[this.count] = to;
-    this.count++;
-    this.types |= kind;
+    if (this.#takes(kind === TYPE_BITS.nested ? rank + OBJECT_RANK : rank)) this.#push(kind, from, to);
   }
 
-  /** Records an array whose items were added. */
-  addArray(rank: number, from: number, to: number): void {
+  /** Adds an item of an array at a path of the field, after `beginArray`. */
+  addItem(rank: number, kind: number, from: number, to: number): void {
+    if (this.#takes(rank)) this.#push(kind, from, to);
+  }
+
+  /** Records an array at a path of the field, before its items. */
+  beginArray(rank: number, from: number): void {
     if (!this.#takes(rank)) return;
     this.types |= TYPE_BITS.array;
-    this.#setWhole(from, to);
+    if (this.#wholeFrom < 0) this.#wholeFrom = from;
+  }
+
+  endArray(rank: number, from: number, to: number): void {
+    if (rank === this.#rank && this.#wholeFrom === from) this.#wholeTo = to;
   }
 
   /** Sets the only value, which is not in the line as JSON. @param number NaN if it is no number */
@@ -89,12 +94,19 @@ export class FoundField {
       this.#rank = rank;
       this.count = 0;
       this.types = 0;
+      this.#wholeFrom = -1;
     }
     this.isThere = true;
     return true;
   }
 
-  #setWhole(from: number, to: number): void {
+  #push(kind: number, from: number, to: number): void {
+    this.kinds[this.count] = kind;
+    this.#froms[this.count] = from;
+    this.#tos[this.count] = to;
+    this.count++;
+    this.types |= kind;
+    if (this.#wholeFrom >= 0) return;
     this.#wholeFrom = from;
     this.#wholeTo = to;
   }

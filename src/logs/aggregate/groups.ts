@@ -93,8 +93,8 @@ export class Groups {
     const first = ids[0] ?? NULL_ID;
     if (this.keys.length === 1) return this.#single.get(first);
     let number = first;
-    for (const [at, pairs] of this.#pairs.entries()) {
-      number = pairs.find(number, ids[at + 1] ?? NULL_ID);
+    for (let at = 0; at < this.#pairs.length; at++) {
+      number = this.#pairs[at]?.find(number, ids[at + 1] ?? NULL_ID) ?? -1;
       if (number < 0) return -1;
     }
     return number;

@@ -5,7 +5,7 @@ import type { LineSource } from "../query/feed.ts";
 import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
 import { TYPE_BITS } from "./aggregator.ts";
 import { DataFields, stringEnd } from "./data-fields.ts";
-import { type Field, fieldTree } from "./fields.ts";
+import { type Field, fieldTree, type OwnField } from "./fields.ts";
 import { FoundField } from "./found-field.ts";
 
 const QUOTE = 0x22;
@@ -26,14 +26,18 @@ const LEVEL_TEXTS = LEVELS.map((level) => JSON.stringify(level));
 export class LineFields {
   /** The values in the line that was read last, by field. */
   readonly found: readonly FoundField[];
-  readonly #fields: readonly Field[];
+  /** Own fields. */
+  readonly #known: readonly { own: OwnField; found: FoundField }[];
   readonly #data: DataFields | null;
   /** Whether fields behind the type are needed. */
   readonly #readsBody: boolean;
 
   constructor(fields: readonly Field[]) {
-    this.#fields = fields;
     this.found = fields.map(() => new FoundField());
+    this.#known = fields.flatMap(({ own }, index) => {
+      const found = this.found[index];
+      return own === null || !found ? [] : [{ own, found }];
+    });
     const tree = fieldTree(fields);
     this.#data = tree && new DataFields(tree, this.found);
     const inBody = new Set<string | null>(["message", "session", "trace", "span", null]);
@@ -47,14 +51,18 @@ export class LineFields {
 
   /** @returns whether the line is an entry, as far as it was read */
   read(match: LineMatch, lines: LineSource): boolean {
-    for (const found of this.found) found.reset(match.text);
+    this.#reset(match.text);
     if (this.#read(match, lines)) return true;
     const entry = parseStoredLine(match.raw.toString("utf8", match.start, match.end));
     if (entry === null) return false;
     const text = Buffer.from(JSON.stringify(inOrder(entry)), "utf8").toString("latin1");
-    for (const found of this.found) found.reset(text);
+    this.#reset(text);
     const severity = LEVELS.indexOf(entry.level);
     return this.#read({ ...match, severity, text, start: 0, end: text.length }, lines);
+  }
+
+  #reset(text: string): void {
+    for (let index = 0; index < this.found.length; index++) this.found[index]?.reset(text);
   }
 
   #read(match: LineMatch, lines: LineSource): boolean {
@@ -63,9 +71,7 @@ export class LineFields {
     const type = typeAt(text, category);
     const typeEnd = text.indexOf(AFTER_TYPE, type) + 1;
     if (type <= category || typeEnd <= type || typeEnd >= end) return false;
-    for (const [index, { own }] of this.#fields.entries()) {
-      const found = this.found[index];
-      if (!found || own === null) continue;
+    for (const { found, own } of this.#known) {
       if (own === "category") found.add(0, TYPE_BITS.string, category, type - ',"type":'.length);
       else if (own === "type") found.add(0, TYPE_BITS.string, type, typeEnd);
       else this.#setKnown(found, own, match, lines);
@@ -108,9 +114,7 @@ export class LineFields {
     if (text.charCodeAt(from) !== QUOTE) return -1;
     const to = stringEnd(text, from + 1, end) + 1;
     if (to === 0) return -1;
-    for (const [index, field] of this.#fields.entries()) {
-      if (field.own === own) this.found[index]?.add(0, TYPE_BITS.string, from, to);
-    }
+    for (const known of this.#known) if (known.own === own) known.found.add(0, TYPE_BITS.string, from, to);
     return to;
   }
 }

@@ -9,7 +9,7 @@ export const MAX_ROWS = 10_000;
 
 /** Work units of writing a row and of each of its columns. */
 const ROW_WORK = 300;
-const CELL_WORK = 100;
+const CELL_WORK = 300;
 const GROUPS_AT_ONCE = 1024;
 
 export type ColumnType = "string" | "number" | "boolean" | "time" | "json" | "mixed" | "null";
