@@ -1,4 +1,4 @@
-import { isArrayIndex } from "../query/filter.ts";
+import { isArrayIndex } from "../query/data-path.ts";
 
 /** Fields of the entry itself, by their names in requests. Any other name is a path in `data`. */
 const OWN_FIELDS = {

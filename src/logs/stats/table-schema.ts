@@ -12,7 +12,7 @@ import {
 } from "../aggregate/plan.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
 import { decodeAsOf } from "../query/cursor.ts";
-import { isRecord } from "../query/filter.ts";
+import { isRecord } from "../query/data-path.ts";
 import { Filters, toFilter } from "../query/schema.ts";
 import { HistogramBody, type StatsQuery } from "./histogram.ts";
 import type { TableQuery } from "./run-table.ts";
@@ -56,20 +56,25 @@ const FieldAggregationBody = z.strictObject({
   field: FieldName,
   as: As.optional(),
 });
-const AggregationBody = z.union([FieldAggregationBody, FieldCountBody, EntryAggregationBody]);
+const AggregationBody = z.union([FieldAggregationBody, FieldCountBody, EntryAggregationBody], {
+  error: `Must be {fn, field, as?} with one of ${FIELD_FUNCTIONS.join(", ")} and a field, or {fn, as?} with count or rate. A field is a name such as status, user.id, items[0].id or "a.b".`,
+});
 
-const GroupKeyBody = z.union([
-  FieldName,
-  z
-    .strictObject({ bin: z.string().regex(DURATION).describe("A length of time: `30s`, `5m`, `1h`, `1d`.") })
-    .describe("Spans of time that begin at whole multiples of their length in UTC. Column `time`."),
-]);
+const GroupKeyBody = z.union(
+  [
+    FieldName,
+    z
+      .strictObject({ bin: z.string().regex(DURATION).describe("A length of time: `30s`, `5m`, `1h`, `1d`.") })
+      .describe("Spans of time that begin at whole multiples of their length in UTC. Column `time`."),
+  ],
+  { error: 'Must be a field such as status or user.id, or a span of time such as {"bin": "5m"}.' },
+);
 
 const Fields = z.strictObject({
   projectId: z
     .string()
     .optional()
-    .describe("With an access token: one project instead of all. A key always means its own project."),
+    .describe("With an access token, limits the request to one project. A key always reads its own project."),
   filters: Filters.optional(),
   aggregations: z
     .array(AggregationBody)
@@ -92,7 +97,7 @@ const Fields = z.strictObject({
     })
     .optional()
     .describe("Order of the rows; by default by the keys, rising. Rows with equal values are ordered by their keys.")
-    .meta({ examples: [{ by: "count()" }] }),
+    .meta({ examples: [{ by: "route", order: "asc" }] }),
   limit: z.int().min(1).max(MAX_ROWS).optional().describe(`Rows of the table; ${MAX_ROWS}.`),
   asOf: z.string().optional().describe("`asOf` of an earlier answer: only what was stored by then."),
 });
@@ -121,7 +126,7 @@ export const TableBody = Fields.transform((body, ctx): TableQuery => {
     refuse(["aggregations", rate, "fn"], "A rate needs a bin in `groupBy`, or `from` and a later `to` in `filters`.");
   }
   const asOf = body.asOf === undefined ? null : decodeAsOf(body.asOf);
-  if (body.asOf !== undefined && asOf === null) refuse(["asOf"], "This is not a snapshot.");
+  if (body.asOf !== undefined && asOf === null) refuse(["asOf"], "Invalid snapshot. Send asOf of an earlier response.");
   return {
     projectId: body.projectId ?? null,
     filter,

@@ -10,7 +10,7 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/\.list$/, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^operator\./, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.query$/, /^pagination\.cursor$/, /^Invalid cursor\. /],
-  [/^workspace\.query$/, /^asOf$/, /^Invalid snapshot\. |^The snapshot does not exist yet\.$/],
+  [/^workspace\.(?:query|stats)$/, /^asOf$/, /^Invalid snapshot\. |^The snapshot does not exist yet\.$/],
   // Depends on the time of the request.
   [/^key\.create$/, /^expiresAt$/, /^must be in the future and at most 365 days ahead\.$/],
   [/^workspace\.ingest$/, /^entry$/, /^timestamp is (?:more than 24 hours ahead|older than )/],
@@ -21,6 +21,12 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^limits\.set$/, /^(?:default|rules\.\d+)\.limit$/, /^limit \* windowSeconds must be at most /],
   [/^limits\.set$/, /^rules\.\d+\.path$/, /has the same method and path|^No route of /],
   [/^auth\.oauth\./, /^query\.code_challenge$/, /^mode=code and code_challenge must be sent together$/],
+  [/^workspace\.stats$/, /^aggregations$/, /^Two columns are named /],
+  [/^workspace\.stats$/, /^aggregations\.\d+\.fn$/, /^A rate needs a bin /],
+  [/^workspace\.stats$/, /^sort\.by$/, /^Must be a column: /],
+  // Depends on which fields an entry has.
+  [/^workspace\.stats$/, /^aggregations\.\d+\.field$/, / needs numbers, /],
+  [/^workspace\.stats$/, /^(?:aggregations\.\d+\.field|groupBy\.\d+)$/, / cannot be aggregated\. /],
   // Depends on the account.
   [/^auth\.(?:delete|password\.change)$/, /^(?:p|currentP)assword$/, /^The account has a password\.$/],
 ];

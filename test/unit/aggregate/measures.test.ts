@@ -125,18 +125,15 @@ describe("percentiles", () => {
     expect(all.valueAt(3, 500)).toBeNull();
   });
 
-  it.each([1, 3])(
-    "4: are exact for 1,000,000 values in all groups and near for 1,000,001, in %i parts",
-    (parts) => {
-      const groups = Array.from({ length: 40 }, (_, at) => numbered(25_000, at + 1));
-      const exact = percentilesOf(groups, parts);
-      expect([exact.isExact(39), exact.valueAt(39, 990)]).toEqual([true, 24_749 * 40]);
-      const sketch = percentilesOf([...groups, [5]], parts);
-      expect([sketch.isExact(39), sketch.isExact(40)]).toEqual([false, false]);
-      expect(sketch.valueAt(39, 990)).toBe(sketched(24_749 * 40));
-      expect(sketch.valueAt(40, 990)).toBe(sketched(5));
-    },
-  );
+  it.each([1, 3])("4: are exact for 1,000,000 values in all groups and near for 1,000,001, in %i parts", (parts) => {
+    const groups = Array.from({ length: 40 }, (_, at) => numbered(25_000, at + 1));
+    const exact = percentilesOf(groups, parts);
+    expect([exact.isExact(39), exact.valueAt(39, 990)]).toEqual([true, 24_749 * 40]);
+    const sketch = percentilesOf([...groups, [5]], parts);
+    expect([sketch.isExact(39), sketch.isExact(40)]).toEqual([false, false]);
+    expect(sketch.valueAt(39, 990)).toBe(sketched(24_749 * 40));
+    expect(sketch.valueAt(40, 990)).toBe(sketched(5));
+  });
 });
 
 function distinctOf(groups: readonly number[], parts: number, times = 1): Distinct {
@@ -145,7 +142,8 @@ function distinctOf(groups: readonly number[], parts: number, times = 1): Distin
     const into = parts === 1 ? whole : new Distinct(new HeldBytes(), new ValueTotal(), random);
     for (const [group, count] of groups.entries()) {
       // Equal values are in different parts.
-      for (let at = part; at < count * times; at += parts) into.add(group, hashOf(`"${(at * 11) % count} of ${group}"`));
+      for (let at = part; at < count * times; at += parts)
+        into.add(group, hashOf(`"${(at * 11) % count} of ${group}"`));
     }
     const own = Int32Array.from(groups, (_, group) => group);
     if (into !== whole) inOneStep(whole.merge(into.state(groups.length), own));

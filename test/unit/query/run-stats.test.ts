@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
-import { GROUPS, INTERVALS, STATS_LIMITS, HistogramBody } from "../../../src/logs/stats/histogram.ts";
+import { GROUPS, HistogramBody, INTERVALS, STATS_LIMITS } from "../../../src/logs/stats/histogram.ts";
 import { runStats, type StatsAnswer } from "../../../src/logs/stats/run-stats.ts";
 import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
@@ -99,7 +99,8 @@ describe("runStats", () => {
         return source.recent(...args);
       },
     };
-    const ask = (filters: object) => runStats(spied, HistogramBody.parse({ filters, interval: "1m", groupBy: "level" }));
+    const ask = (filters: object) =>
+      runStats(spied, HistogramBody.parse({ filters, interval: "1m", groupBy: "level" }));
     const minutes = { from: START + 60_000, to: START + 50 * 60_000 };
     expect(await ask({ ...minutes, level: "info", category: "custom", type: "log" })).toMatchObject({
       ok: true,

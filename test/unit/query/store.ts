@@ -7,8 +7,8 @@ import type { ColdSource } from "../../../src/logs/query/cold-feed.ts";
 import type { RecentScan, RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import { pageTexts, type QueryPage } from "../../../src/logs/query/run-query.ts";
 import type { LogSource, MovedSource } from "../../../src/logs/query/tiers.ts";
-import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/count-entries.ts";
+import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import { countsOf, IdCollector, idFilterOf, mayContainIds, SummaryBuilder } from "../../../src/logs/summary.ts";
 
 /** An entry with its time in milliseconds, as tests create them. */
