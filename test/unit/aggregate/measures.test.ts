@@ -142,8 +142,7 @@ function distinctOf(groups: readonly number[], parts: number, times = 1): Distin
     const into = parts === 1 ? whole : new Distinct(new HeldBytes(), new ValueTotal(), random);
     for (const [group, count] of groups.entries()) {
       // Equal values are in different parts.
-      for (let at = part; at < count * times; at += parts)
-        into.add(group, hashOf(`"${(at * 11) % count} of ${group}"`));
+      for (let at = part; at < count * times; at += parts) into.add(group, hashOf(String((at * 11) % count)));
     }
     const own = Int32Array.from(groups, (_, group) => group);
     if (into !== whole) inOneStep(whole.merge(into.state(groups.length), own));
@@ -165,9 +164,8 @@ describe("distinct counts", () => {
     expect(parted.valueAt(1)).toBe(estimate);
   });
 
-  it("4: are estimated for 1,000,001 values in all groups, whatever the parts", () => {
+  it("4: are estimated for 1,000,001 different values in all groups, whatever the parts", () => {
     const sizes = Array.from({ length: 40 }, () => 25_000);
-    expect(distinctOf(sizes, 1).isExact(39)).toBe(true);
     const over = [...sizes, 1];
     const [whole, parted] = [distinctOf(over, 1), distinctOf(over, 3)];
     expect(over.map((_, group) => whole.isExact(group)).filter(Boolean)).toHaveLength(1);

@@ -126,7 +126,7 @@ describe("runTable", () => {
           expect(answer.scanned).toBeGreaterThanOrEqual(wanted.length);
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     );
   });
 
