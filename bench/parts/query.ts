@@ -12,6 +12,7 @@ import { type BenchTenant, newTenant, storedEntries } from "../tenant.ts";
 import { benchHistograms, runHistogram } from "./histograms.ts";
 import { benchQueries } from "./queries.ts";
 import { type QueryRun, runQuery } from "./query-client.ts";
+import { benchTables, runTable } from "./tables.ts";
 import { type UnderQueries, underQueries } from "./under-queries.ts";
 
 const PROJECTS = 10;
@@ -161,7 +162,12 @@ function runsOf({ url }: BenchServer, seed: Seed, tenant: BenchTenant): Runnable
     rows: histogram.expected.size,
     run: () => runHistogram(url, histogram),
   }));
-  return [...queries, ...histograms];
+  const tables = benchTables(seed, tenant).map((table) => ({
+    name: table.name,
+    rows: table.expected.length,
+    run: () => runTable(url, table),
+  }));
+  return [...queries, ...histograms, ...tables];
 }
 
 async function measure({ name, rows, run }: Runnable): Promise<QueryRow> {

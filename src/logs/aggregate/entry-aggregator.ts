@@ -13,8 +13,8 @@ import type { AggregatePlan } from "./plan.ts";
 
 /** Groups that one entry counts in at most, if its keys have arrays. Fewer, if it also has many values to add. */
 export const MAX_GROUPS_OF_ENTRY = 100;
-/** Values that one entry adds to all its groups at most: 20 ms. A single group takes all. */
-const MAX_VALUES_OF_ENTRY = 200_000;
+/** Values that one entry adds to several groups at most: 10 ms. A single group takes all. */
+const MAX_VALUES_OF_ENTRY = 50_000;
 
 /**
  * Work units: reading a line and each byte of it, finding a group by one key, adding a number or a text to a measure, each
@@ -67,6 +67,11 @@ export class EntryAggregator {
       const found = this.#fields.found[plan.measures[index]?.field ?? -1];
       return found ? [{ measure, found, takes: takenBy(measure) }] : [];
     });
+  }
+
+  /** Whether fields are read, but none behind the type, so that the rest of a line is not looked at. */
+  get readsNamesAlone(): boolean {
+    return this.#fields.found.length > 0 && !this.#fields.readsBody;
   }
 
   add(match: LineMatch, lines: LineSource): AddedLine {
@@ -193,7 +198,7 @@ export class EntryAggregator {
     const { plan, groups } = this.#aggregator;
     let combinations: number[][] = [[]];
     const values = this.#measures.reduce((sum, { found }) => sum + found.count, 1);
-    const groupsAtMost = Math.min(MAX_GROUPS_OF_ENTRY, Math.ceil(MAX_VALUES_OF_ENTRY / values));
+    const groupsAtMost = Math.min(MAX_GROUPS_OF_ENTRY, Math.max(1, Math.floor(MAX_VALUES_OF_ENTRY / values)));
     for (const [key, spec] of plan.keys.entries()) {
       const found = "binMs" in spec ? undefined : this.#fields.found[spec.field];
       const ids = found && found.count > 1 ? this.#idsOf(key, found) : [this.#ids[key] ?? NULL_ID];

@@ -16,6 +16,8 @@ const IDS = [
   { name: ',"spanId":', own: "span" },
 ] as const;
 const DATA = ',"data":';
+/** By severity: the text before the category. The scan has compared only the level's first character. */
+const LEVEL_PARTS = LEVELS.map((level) => `","level":"${level}","category":`);
 const LEVEL_TEXTS = LEVELS.map((level) => JSON.stringify(level));
 
 /**
@@ -68,6 +70,8 @@ export class LineFields {
   #read(match: LineMatch, lines: LineSource): boolean {
     const { text, start, end, severity } = match;
     const category = categoryAt(start, severity);
+    const level = LEVEL_PARTS[severity] ?? "";
+    if (!text.startsWith(level, category - level.length)) return false;
     const type = typeAt(text, category);
     const typeEnd = text.indexOf(AFTER_TYPE, type) + 1;
     if (type <= category || typeEnd <= type || typeEnd >= end) return false;

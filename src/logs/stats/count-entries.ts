@@ -62,6 +62,9 @@ export interface Counting {
 /** Maximum budgets of one histogram: 1.9 s. Each of its parts may use at most one budget. */
 const MAX_BUDGETS = 1.5;
 
+/** Share of a budget by which the last item may exceed the end, so that most items are counted as a whole. */
+const OVERRUN = 0.1;
+
 /** Returns the work units at which the next part of the request must end. */
 function endOf({ budget, pacer }: Counting): number {
   return Math.min(pacer.meter.done + budget.work, MAX_BUDGETS * budget.work);
@@ -220,7 +223,7 @@ async function countEntries(counting: Counting, wanted: LogFilter, asOf: number 
  * @returns whether the budget sufficed
  */
 async function countFeed(counting: Counting, feed: ScanFeed, filter: LogFilter): Promise<boolean> {
-  const { source, sink, memory, pacer } = counting;
+  const { source, sink, budget, memory, pacer } = counting;
   const { meter } = pacer;
   const matcher = new BatchMatcher(filter, meter);
   const end = endOf(counting);
@@ -241,12 +244,17 @@ async function countFeed(counting: Counting, feed: ScanFeed, filter: LogFilter):
       },
       (index) => damaged.push(lines.seqAt(index)),
     );
+    let isCut = false;
     for (const _ of readable(steps, matcher, item, source.report)) {
       memory.renew();
       await pacer.pause();
+      // An item of ordinary lines ends before this. One of costly lines may take the work of many requests.
+      isCut = sink.isFull || meter.done + feed.cost >= end + budget.work * OVERRUN;
+      if (isCut) break;
     }
     lines.close?.();
     reportEntries(source.report, lines.projectId, damaged);
+    if (isCut) return false;
     await pacer.pause();
   }
   meter.add(feed.cost);

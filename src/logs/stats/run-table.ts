@@ -4,7 +4,7 @@ import { MAX_GROUPS } from "../aggregate/groups.ts";
 import type { TableSort } from "../aggregate/order.ts";
 import type { AggregatePlan } from "../aggregate/plan.ts";
 import { type TableColumn, tableOf } from "../aggregate/table.ts";
-import type { LineMatch } from "../query/batch-matcher.ts";
+import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
 import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "../query/budget.ts";
 import { encodeAsOf } from "../query/cursor.ts";
 import type { LineSource } from "../query/feed.ts";
@@ -129,8 +129,10 @@ class TableSink implements CountSink {
     this.add(timestamp, { level, category: "", type: "" }, count);
   }
 
-  addLine(match: LineMatch, lines: LineSource): boolean {
+  addLine(match: LineMatch, lines: LineSource, matcher: BatchMatcher): boolean {
     if (this.full !== null) return true;
+    // Names at the beginning of a line are read without the rest of it.
+    if (!matcher.reads && this.#entries.readsNamesAlone && !matcher.isEntry(match)) return false;
     const added = this.#entries.add(match, lines);
     if (added === "full") this.full = "groups";
     else if (added === "added") this.#counted(1);

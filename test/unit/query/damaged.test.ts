@@ -5,6 +5,8 @@ import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
+import { runTable } from "../../../src/logs/stats/run-table.ts";
+import { TableBody } from "../../../src/logs/stats/table-schema.ts";
 import { answered, copied, lineOf, type TestEntry, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";
@@ -94,6 +96,22 @@ describe.each(Object.entries(DAMAGED))("a stored line that is %s", (_name, line)
       const question = HistogramBody.parse({ filters: { session: "s" }, interval: "1d", ...(groupBy && { groupBy }) });
       const result = await runStats(source, question);
       expect(result).toMatchObject({ ok: true, answer: { total: 3, complete: true } });
+    }
+  });
+
+  // A table reads of other members only where they end, so it counts an entry with a damaged one.
+  const isTold = line !== DAMAGED["bytes that are not UTF-8"];
+  it.runIf(isTold)("is the only entry that a table lacks, and is reported", async () => {
+    for (const [groupBy, bin] of [["category"], ["message"], ["session"], ["category", { bin: "1d" }]]) {
+      const { source, faults } = damaged(line);
+      const keys = [groupBy, ...(bin ? [bin] : [])];
+      const aggregations = [
+        { fn: "count", as: "n" },
+        { fn: "count_distinct", field: "message" },
+      ];
+      const result = await runTable(source, TableBody.parse({ aggregations, groupBy: keys }));
+      expect(result).toMatchObject({ ok: true, answer: { matched: 3, complete: true } });
+      expect(faults).toHaveLength(1);
     }
   });
 });
