@@ -12,6 +12,7 @@ import { type DataTest, parseDataTest } from "./data-test.ts";
 import { membersOf } from "./entry-members.ts";
 import { usage } from "./failure.ts";
 import { type Filters, levelOf } from "./filters.ts";
+import { tableOf } from "./table-request.ts";
 import { parseDuration, parseTime } from "./time.ts";
 import { countOf, list, text, type Values } from "./values.ts";
 
@@ -37,7 +38,17 @@ const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEX
 const COMMANDS: Readonly<Record<string, Options>> = {
   tail: { ...READING, limit: TEXT },
   query: { ...READING, until: TEXT, limit: TEXT, all: FLAG, order: TEXT },
-  stats: { ...READING, until: TEXT, interval: TEXT, by: TEXT },
+  stats: {
+    ...READING,
+    until: TEXT,
+    interval: TEXT,
+    by: TEXT,
+    agg: LIST,
+    bin: TEXT,
+    sort: TEXT,
+    order: TEXT,
+    limit: TEXT,
+  },
   audit: {
     ...OUTPUT,
     token: TEXT,
@@ -95,7 +106,7 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
     case "query":
       return { name, ...shared, filters: filtersOf(values), ...timesOf(values, environment.now), ...pagesOf(values) };
     case "stats":
-      return { name, ...shared, filters: filtersOf(values), ...bucketsOf(values, environment.now) };
+      return { name, ...shared, filters: filtersOf(values), ...statsOf(values, environment.now) };
     default:
       return { name: "send", ...shared, project: projectOf(shared), ...sendingOf(values, positionals) };
   }
@@ -231,6 +242,12 @@ function pagesOf(values: Values): { limit: number; order: "desc" | "asc" } {
   const order = text(values, "order") ?? "desc";
   if (order !== "desc" && order !== "asc") throw usage(`--order ${order}: must be desc or asc.`);
   return { limit: values.all ? Number.POSITIVE_INFINITY : (limit ?? DEFAULT_LIMIT), order };
+}
+
+function statsOf(values: Values, now: number): Pick<StatsCommand, "from" | "to" | "interval" | "by" | "table"> {
+  const table = tableOf(values);
+  // The keys of a table are any fields.
+  return { ...bucketsOf(table === null ? values : { ...values, by: undefined }, now), table };
 }
 
 function bucketsOf(values: Values, now: number): Pick<StatsCommand, "from" | "to" | "interval" | "by"> {

@@ -1,5 +1,6 @@
 import type { Service } from "./api.ts";
 import type { Filters } from "./filters.ts";
+import type { TableRequest } from "./table-request.ts";
 
 /** The commands of the terminal client, as parsed from the command line. */
 
@@ -40,6 +41,8 @@ export interface StatsCommand extends Shared {
   to: number | null;
   interval: string;
   by: string | null;
+  /** Aggregations that were asked for instead of counts by time; `null` if there are none. */
+  table: TableRequest | null;
 }
 
 export interface SendCommand extends Shared {

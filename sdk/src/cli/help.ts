@@ -63,12 +63,20 @@ ${FILTERS}
 ${COMMON}
 ${EXITS}`,
 
-  stats: `taffrail stats [options]: count by time
+  stats: `taffrail stats [options]: count by time, or aggregate
 
   --since <when>        default 1h; "all" for all stored entries
   --until <when>        before
   --interval <length>   1m 5m 1h 1d; default: by the time range
   --by <what>           count each level, category or type separately
+
+Aggregate (a table instead of counts by time)
+  --agg <function>      count, "p99(durationMs)", "sum(bytes) as total"; repeat. Functions: count rate count_distinct
+                        sum avg min max p50 p75 p90 p95 p99 p999 first last values
+  --by <fields>         group by fields of entries or data: route,user.id
+  --bin <length>        group by spans of time: 30s 5m 1h 1d
+  --sort <column>       largest first; --order asc for smallest first
+  --limit <n>           rows
 ${FILTERS}
 ${COMMON}
 ${EXITS}`,

@@ -4,6 +4,7 @@ import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine, paint, paintLevel, shown } from "./pretty.ts";
+import { tableLines } from "./table.ts";
 import { formatTime } from "./time.ts";
 
 /** Characters of the longest bar. */
@@ -16,13 +17,10 @@ interface Bucket {
 }
 
 export async function stats(io: Io, command: StatsCommand): Promise<number> {
-  const { service, project, filters, from, to, interval, by, json } = command;
-  const body = {
-    ...(project === null ? {} : { projectId: project }),
-    filters: toQueryFilters(filters, from, to),
-    interval,
-    ...(by === null ? {} : { groupBy: by }),
-  };
+  const { service, project, filters, from, to, interval, by, table, json } = command;
+  const selection = { ...(project === null ? {} : { projectId: project }), filters: toQueryFilters(filters, from, to) };
+  if (table !== null) return aggregate(io, command, { ...selection, ...table });
+  const body = { ...selection, interval, ...(by === null ? {} : { groupBy: by }) };
   const data = record(await readByPost(io, service, "/logger/stats", body, false));
   const buckets = Array.isArray(data?.buckets) ? data.buckets : [];
   for (const line of json ? buckets.map(jsonLine) : chart(buckets.map(bucketOf), command)) await writeLine(io, line);
@@ -33,6 +31,14 @@ export async function stats(io: Io, command: StatsCommand): Promise<number> {
     "Older entries are not counted, because the scan reached its limit. Narrow the filters or the time range.",
   );
   return EXIT.incomplete;
+}
+
+/** Prints a table of aggregations, and what the service notes about it. */
+async function aggregate(io: Io, { service, json, colors }: StatsCommand, body: object): Promise<number> {
+  const data = record(await readByPost(io, service, "/logger/stats", body, false));
+  for (const line of tableLines(data, json, colors)) await writeLine(io, line);
+  for (const note of Array.isArray(data?.notes) ? data.notes : []) notice(io, shown(String(note)));
+  return data?.complete === false ? EXIT.incomplete : EXIT.ok;
 }
 
 function bucketOf(value: unknown): Bucket {

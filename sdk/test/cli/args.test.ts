@@ -75,6 +75,21 @@ test("chooses an interval by the time range", () => {
   expect(parse("stats --since 2d --interval 5m --by level")).toMatchObject({ interval: "5m", by: "level" });
 });
 
+test("asks for a table with --agg", () => {
+  const args = ["stats", "--agg", "count", "--agg", "p99(a.b) as slow", "--by", "route,x", "--bin", "5m"];
+  const command = parseCommand([...args, "--sort", "slow", "--limit", "3"], { env: ENV, isTerminal: false, now: NOW });
+  expect(command).toMatchObject({
+    from: NOW - 3_600_000,
+    table: {
+      aggregations: [{ fn: "count" }, { fn: "p99", field: "a.b", as: "slow" }],
+      groupBy: ["route", "x", { bin: "5m" }],
+      sort: { by: "slow", order: "desc" },
+      limit: 3,
+    },
+  });
+  expect(parse("stats --by level")).toMatchObject({ table: null });
+});
+
 test("uses colours on a terminal, unless an option or variable disables them", () => {
   expect(parse("query", ENV, true)).toMatchObject({ colors: true });
   expect(parse("query --no-color", ENV, true)).toMatchObject({ colors: false });
@@ -119,6 +134,10 @@ test.each([
   ["tail --until 5m", "Unknown option --until"],
   ["stats --by hour", "--by hour"],
   ["stats --interval 2m", "--interval 2m"],
+  ["stats --bin 5m", "--bin needs --agg"],
+  ["stats --agg count --interval 5m", "exclude each other"],
+  ["stats --agg 9(x)", "--agg 9(x): must be like"],
+  ["stats --agg count --order asc", "--order needs --sort"],
   ["send --level error", "--level applies only to entries created by"],
   ["send -m hi file", "sends one entry"],
   ["send -m hi --data a", "must be path=value"],

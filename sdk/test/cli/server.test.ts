@@ -57,6 +57,15 @@ test("finds, counts and follows sent entries", async () => {
   expect(counted.out).toMatch(/\n2501 in all, by 1d\n$/);
   expect(counted.out).toMatch(/█ +info 2500 {2}error 1/);
 
+  const table = ["stats", "--agg", "count as n", "--agg", "max(n)", "--by", "level", "--sort", "n"];
+  const aggregated = await run(table, env);
+  expect(aggregated).toMatchObject({
+    code: 0,
+    out: "level     n  max(n)\ninfo   2500    2499\nerror     1       -\n",
+    err: "",
+  });
+  expect((await run([...table, "--json", "--limit", "1"], env)).out).toBe('{"level":"info","n":2500,"max(n)":2499}\n');
+
   for (const since of ["seq:0", "1h"]) {
     const tail = start(["tail", "--json", "--since", since, "--limit", "2502"], env);
     await tail.until(() => tail.lines().length >= 2501);
