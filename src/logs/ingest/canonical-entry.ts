@@ -11,8 +11,8 @@ const LEVEL = encode('","level":"');
 const CATEGORY = encode('","category":"');
 const TYPE = encode('","type":"');
 const MESSAGE = encode('","message":"');
-/** The first two members are `ID_MEMBERS`. */
-const IDS = ['","session":"', '","traceId":"', '","spanId":"'].map(encode);
+/** The members that are in a batch's id filter, then the others. */
+const IDS = [...ID_MEMBERS, "spanId"].map((name) => encode(`","${name}":"`));
 const DATA = encode(',"data":{');
 
 const QUOTE = 0x22;
