@@ -1,5 +1,6 @@
 // dist/index.d.mts
-import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "./types.mjs";
+import { BatchOptions, ChildOptions, ContextFields, DropReason, LoggerOptions, SamplingOptions, Transport, TransportName } from "./logger-options.mjs";
+import { BuiltInCategories, Category, CategoryScope, CategoryType, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerStats, TaffrailCategories } from "./types.mjs";
 /**
  * Creates a logger for any runtime. No method of the logger throws.
  * @throws TypeError for invalid or missing options
@@ -13,7 +14,8 @@ declare function createLogger(options?: LoggerOptions): Logger;
 export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
 
 // dist/node/index.d.mts
-import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+import { BatchOptions, ChildOptions, ContextFields, DropReason, LoggerOptions, SamplingOptions, Transport, TransportName } from "../logger-options.mjs";
+import { BuiltInCategories, Category, CategoryScope, CategoryType, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerStats, TaffrailCategories } from "../types.mjs";
 import { SpoolOptions } from "./spool.mjs";
 /** Options of `createLogger` on Node and Bun. */
 type NodeLoggerOptions = LoggerOptions & {
@@ -199,7 +201,8 @@ declare function taffrailErrors(): ErrorMiddleware;
 export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHandler };
 
 // dist/browser/index.d.mts
-import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+import { BatchOptions, ChildOptions, ContextFields, DropReason, LoggerOptions, SamplingOptions, Transport, TransportName } from "../logger-options.mjs";
+import { BuiltInCategories, Category, CategoryScope, CategoryType, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerStats, TaffrailCategories } from "../types.mjs";
 /** Options of a page's logger. Like the options of `createLogger` in `taffrail`, unless stated otherwise. */
 interface BrowserLoggerOptions {
   /**
@@ -333,7 +336,8 @@ declare function createProxy(options: ProxyOptions): ProxyHandler;
 export { ProxyHandler, type ProxyOptions, type RateLimit, createProxy };
 
 // dist/adapters/pino.d.mts
-import { Logger, LoggerOptions } from "../types.mjs";
+import { LoggerOptions } from "../logger-options.mjs";
+import { Logger } from "../types.mjs";
 import { Writable } from "node:stream";
 /** Which members of pino's lines are the message and the error. */
 interface PinoOptions {
@@ -651,92 +655,9 @@ declare function createNitroPlugin(options: TaffrailNuxtOptions | {
 }): (nitroApp: NitroApp) => void;
 export { NitroApp, NitroEvent, createNitroPlugin };
 
-// dist/types.d.mts
-/** Log levels in order of severity, from `trace` (0) to `fatal` (6). */
-type LogLevel = "trace" | "debug" | "log" | "info" | "warn" | "error" | "fatal";
-/**
- * Categories of the application and their types, added by declaration merging.
- * @example
- * declare module "taffrail" {
- *   interface TaffrailCategories {
- *     billing: "invoice" | "refund";
- *   }
- * }
- * logger.billing.refund("Refund issued", { orderId: "o_1" });
- */
-interface TaffrailCategories {}
-/** The categories whose types the service checks. The first type of a category is its default. */
-interface BuiltInCategories {
-  ai: "llm" | "interaction" | "step" | "action" | "response" | "summary" | "embedding" | "tool-call";
-  http: "request" | "response" | "redirect";
-  system: "startup" | "shutdown" | "error" | "debug" | "info" | "warn";
-  database: "query" | "transaction" | "migration" | "slow-query" | "connection";
-  auth: "login" | "logout" | "token-refresh" | "permission-denied" | "registration";
-  queue: "enqueue" | "dequeue" | "process" | "retry" | "dead-letter";
-  cache: "hit" | "miss" | "set" | "evict" | "invalidate";
-  custom: string;
-}
-type Categories = BuiltInCategories & TaffrailCategories;
-/** The name of a category, built-in or added to `TaffrailCategories`. */
-type Category = keyof Categories & string;
-/** The types of a category. */
-type CategoryType<C extends Category> = Categories[C] & string;
-/**
- * The member name of a built-in type: `tool-call` is `logger.ai.toolCall`. Types of the application keep their names.
- */
-type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
-/**
- * Fields of one entry. They are copied and redacted during the call; no reference is kept.
- *
- * All of them become members of the entry's `data`, whatever their names: `session`, `traceId`, `spanId`, `level`,
- * `category`, `type` and `timestamp` of a call are not those of the entry, and filters by session or trace do not find
- * them. To set those of the entry, use `child`, `withContext`, `category` or `beforeSend`.
- *
- * An `Error` becomes `{error}`, and a list `{value}`. If the message is an error, that error is the field `error`, a
- * second error is `error2`, and a Map or another iterable is `value`.
- */
-type LogData = object;
-/**
- * Logs one entry. Returns immediately and never throws.
- *
- * Also accepts pino's order: an object or error first, then the message.
- * @example
- * const error = new Error("Card declined");
- * logger.info("Cart restored", { items: 3 });
- * logger.error(new Error("Payment gateway timed out"));
- * logger.error(error, "Payment failed");
- */
-interface LogMethod {
-  (message: string | Error, data?: LogData): void;
-  (data: LogData, message: string): void;
-}
-/** The lowest level that is logged, or `silent` to log nothing. */
-type LevelSetting = LogLevel | "silent";
-/** Level names of other loggers: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
-type LevelAlias = "warning" | "notice" | "critical";
-/** One method per type of a category. Types named like a level log at that level, all others at `info`. */
-type CategoryScope<C extends Category> = string extends CategoryType<C> ? {
-  readonly [type: string]: LogMethod;
-} : { readonly [T in CategoryType<C> as C extends keyof BuiltInCategories ? CamelCase<T> : T]: LogMethod; };
-/** An entry as the client sends it. */
-interface LogEntry {
-  /** Time of the call, ISO 8601 UTC with milliseconds. */
-  timestamp: string;
-  level: LogLevel;
-  /** The category, `custom` by default. */
-  category: string;
-  /** The type within the category. Default: the first type of a built-in category, else `log`. */
-  type: string;
-  message: string;
-  /** The session of the context or child logger, else the logger's `sessionId`. At most 256 characters. */
-  session?: string;
-  /** The trace of the entry: 32 hexadecimal digits if it comes from a `traceparent`. */
-  traceId?: string;
-  /** The span within the trace. */
-  spanId?: string;
-  /** Fields of the call, the logger and the context, redacted. */
-  data?: Record<string, unknown>;
-}
+// dist/logger-options.d.mts
+import { Category, LevelSetting, LogEntry, LogLevel } from "./types.mjs";
+/** Options of loggers: transports, batches, sampling, children. */
 /**
  * A custom destination of entries.
  *
@@ -969,6 +890,95 @@ interface ContextFields {
   traceparent?: string | null;
   [name: string]: unknown;
 }
+export { BatchOptions, ChildOptions, ContextFields, DropReason, LoggerOptions, SamplingOptions, Transport, TransportName };
+
+// dist/types.d.mts
+import { ChildOptions, ContextFields } from "./logger-options.mjs";
+/** Log levels in order of severity, from `trace` (0) to `fatal` (6). */
+type LogLevel = "trace" | "debug" | "log" | "info" | "warn" | "error" | "fatal";
+/**
+ * Categories of the application and their types, added by declaration merging.
+ * @example
+ * declare module "taffrail" {
+ *   interface TaffrailCategories {
+ *     billing: "invoice" | "refund";
+ *   }
+ * }
+ * logger.billing.refund("Refund issued", { orderId: "o_1" });
+ */
+interface TaffrailCategories {}
+/** The categories whose types the service checks. The first type of a category is its default. */
+interface BuiltInCategories {
+  ai: "llm" | "interaction" | "step" | "action" | "response" | "summary" | "embedding" | "tool-call";
+  http: "request" | "response" | "redirect";
+  system: "startup" | "shutdown" | "error" | "debug" | "info" | "warn";
+  database: "query" | "transaction" | "migration" | "slow-query" | "connection";
+  auth: "login" | "logout" | "token-refresh" | "permission-denied" | "registration";
+  queue: "enqueue" | "dequeue" | "process" | "retry" | "dead-letter";
+  cache: "hit" | "miss" | "set" | "evict" | "invalidate";
+  custom: string;
+}
+type Categories = BuiltInCategories & TaffrailCategories;
+/** The name of a category, built-in or added to `TaffrailCategories`. */
+type Category = keyof Categories & string;
+/** The types of a category. */
+type CategoryType<C extends Category> = Categories[C] & string;
+/**
+ * The member name of a built-in type: `tool-call` is `logger.ai.toolCall`. Types of the application keep their names.
+ */
+type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
+/**
+ * Fields of one entry. They are copied and redacted during the call; no reference is kept.
+ *
+ * All of them become members of the entry's `data`, whatever their names: `session`, `traceId`, `spanId`, `level`,
+ * `category`, `type` and `timestamp` of a call are not those of the entry, and filters by session or trace do not find
+ * them. To set those of the entry, use `child`, `withContext`, `category` or `beforeSend`.
+ *
+ * An `Error` becomes `{error}`, and a list `{value}`. If the message is an error, that error is the field `error`, a
+ * second error is `error2`, and a Map or another iterable is `value`.
+ */
+type LogData = object;
+/**
+ * Logs one entry. Returns immediately and never throws.
+ *
+ * Also accepts pino's order: an object or error first, then the message.
+ * @example
+ * const error = new Error("Card declined");
+ * logger.info("Cart restored", { items: 3 });
+ * logger.error(new Error("Payment gateway timed out"));
+ * logger.error(error, "Payment failed");
+ */
+interface LogMethod {
+  (message: string | Error, data?: LogData): void;
+  (data: LogData, message: string): void;
+}
+/** The lowest level that is logged, or `silent` to log nothing. */
+type LevelSetting = LogLevel | "silent";
+/** Level names of other loggers: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
+type LevelAlias = "warning" | "notice" | "critical";
+/** One method per type of a category. Types named like a level log at that level, all others at `info`. */
+type CategoryScope<C extends Category> = string extends CategoryType<C> ? {
+  readonly [type: string]: LogMethod;
+} : { readonly [T in CategoryType<C> as C extends keyof BuiltInCategories ? CamelCase<T> : T]: LogMethod; };
+/** An entry as the client sends it. */
+interface LogEntry {
+  /** Time of the call, ISO 8601 UTC with milliseconds. */
+  timestamp: string;
+  level: LogLevel;
+  /** The category, `custom` by default. */
+  category: string;
+  /** The type within the category. Default: the first type of a built-in category, else `log`. */
+  type: string;
+  message: string;
+  /** The session of the context or child logger, else the logger's `sessionId`. At most 256 characters. */
+  session?: string;
+  /** The trace of the entry: 32 hexadecimal digits if it comes from a `traceparent`. */
+  traceId?: string;
+  /** The span within the trace. */
+  spanId?: string;
+  /** Fields of the call, the logger and the context, redacted. */
+  data?: Record<string, unknown>;
+}
 /**
  * Counts since the end of the flush before, or since the logger was created. So they include what happened between two
  * flushes, as in a loop that fills the queue. `stats()` returns the totals.
@@ -1110,7 +1120,7 @@ interface LoggerMethods {
 type Aliases = { readonly [A in Exclude<LevelAlias, Category>]: LogMethod; };
 /** A logger: its methods, and a member for each category. */
 type Logger = LoggerMethods & Aliases & Scopes;
-export { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName };
+export { BuiltInCategories, Category, CategoryScope, CategoryType, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerStats, TaffrailCategories };
 
 // dist/node/spool.d.mts
 /** Where deliveries are stored on disk, and how many bytes. */

@@ -1,5 +1,5 @@
+import type { ChildOptions } from "./logger-options.ts";
 import { attempt, isError } from "./safe.ts";
-import type { ChildOptions } from "./types.ts";
 
 /** Returns the fields of a call. A message that is an error becomes the field `error`. */
 export function dataOf(message: unknown, data: unknown): object | undefined {

@@ -1,7 +1,9 @@
 import { assemble } from "./logger.ts";
+import type { LoggerOptions } from "./logger-options.ts";
 import { standardOutputs } from "./transports/outputs.ts";
-import type { Logger, LoggerOptions } from "./types.ts";
+import type { Logger } from "./types.ts";
 
+export type * from "./logger-options.ts";
 export type * from "./types.ts";
 
 /**

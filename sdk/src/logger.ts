@@ -8,6 +8,7 @@ import { createLevelSwitch, type LevelSwitch, noop } from "./level-switch.ts";
 import { LEVELS } from "./levels.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { TIME_LENGTH } from "./limits.ts";
+import type { ChildOptions, LoggerOptions } from "./logger-options.ts";
 import { batchSettings, checkOptions, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
@@ -18,7 +19,7 @@ import { withSettings } from "./settings.ts";
 import { activeSpan, unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
-import type { ChildOptions, Explanation, LevelSetting, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
+import type { Explanation, LevelSetting, LogEntry, Logger, LogMethod } from "./types.ts";
 import type { Context, State, View } from "./views.ts";
 
 // Shared by all loggers. Created with the first context, because reading it slows every call down.

@@ -1,5 +1,5 @@
+import type { LoggerOptions } from "./logger-options.ts";
 import { NUMBERS, TYPES } from "./options.ts";
-import type { LoggerOptions } from "./types.ts";
 
 /*
  * Warns of unknown options, which would have no effect. `#names` in package.json selects this module or `unnamed.ts`.

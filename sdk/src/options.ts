@@ -1,7 +1,7 @@
 import { LEVELS } from "./levels.ts";
 import { HOUR_MS, MAX_BODY_BYTES, MAX_ENTRIES } from "./limits.ts";
+import type { BatchOptions, LoggerOptions, SamplingOptions } from "./logger-options.ts";
 import { attempt } from "./safe.ts";
-import type { BatchOptions, LoggerOptions, SamplingOptions } from "./types.ts";
 
 /** Throws a `TypeError` for an invalid option. Used at construction only, so that no log call throws. */
 export function check(isGood: unknown, what: string): asserts isGood {

@@ -1,5 +1,5 @@
 import { runtime } from "#runtime";
-import type { LoggerOptions } from "./types.ts";
+import type { LoggerOptions } from "./logger-options.ts";
 
 /** Returns the options, with settings of the environment for those that are not set. */
 export function withSettings<T extends LoggerOptions>(options: T): T {

@@ -1,7 +1,7 @@
 import type { Fields } from "./fields.ts";
 import type { LevelSwitch } from "./level-switch.ts";
+import type { ChildOptions } from "./logger-options.ts";
 import type { EntryPrefix } from "./serialize.ts";
-import type { ChildOptions } from "./types.ts";
 
 /** The common parts of the entries of one logger in one context. */
 export interface View {

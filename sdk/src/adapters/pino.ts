@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { createLogger } from "../index.ts";
-import type { LogEntry, Logger, LoggerOptions, LogLevel } from "../types.ts";
+import type { LoggerOptions } from "../logger-options.ts";
+import type { LogEntry, Logger, LogLevel } from "../types.ts";
 
 /** Pino's level numbers. A number between two levels counts as the lower one. */
 const LEVELS: readonly (readonly [number, LogLevel])[] = [

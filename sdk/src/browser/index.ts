@@ -1,28 +1,18 @@
 import { checkPageNames } from "#names";
 import { serialized } from "../data.ts";
 import { LEVELS } from "../levels.ts";
+import type { BatchOptions, ChildOptions, DropReason, SamplingOptions } from "../logger-options.ts";
 import { createRedactor } from "../redact.ts";
 import { asError, bytesOf, isError } from "../safe.ts";
 import { activeSpan, traceIds, unitHash } from "../trace.ts";
-import type {
-  BatchOptions,
-  Category,
-  ChildOptions,
-  DropReason,
-  Explanation,
-  LevelSetting,
-  LogEntry,
-  Logger,
-  LoggerMethods,
-  LogLevel,
-  SamplingOptions,
-} from "../types.ts";
+import type { Category, Explanation, LevelSetting, LogEntry, Logger, LoggerMethods, LogLevel } from "../types.ts";
 import { createCleaner } from "./clean.ts";
 import { MAX_ENTRY } from "./limits.ts";
 import { randomId } from "./page.ts";
 import { prototype } from "./scopes.ts";
 import { createSender } from "./sender.ts";
 
+export type * from "../logger-options.ts";
 export type * from "../types.ts";
 
 /** Options of a page's logger. Like the options of `createLogger` in `taffrail`, unless stated otherwise. */

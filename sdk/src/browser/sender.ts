@@ -1,5 +1,6 @@
+import type { BatchOptions, DropReason } from "../logger-options.ts";
 import { attempt, bytesOf } from "../safe.ts";
-import type { BatchOptions, DropReason, FlushResult, LoggerStats } from "../types.ts";
+import type { FlushResult, LoggerStats } from "../types.ts";
 import { EARLY_MS, FLUSH_MS, MAX_BYTES, REPEATABLE_MS, SETTLING_MS } from "./limits.ts";
 import { createLanes, randomId, setTimer, withLock, withStorage } from "./page.ts";
 

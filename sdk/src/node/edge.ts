@@ -2,6 +2,7 @@ import { createLogger as createPlain } from "../index.ts";
 import type { Logger } from "../types.ts";
 import type { NodeLoggerOptions } from "./index.ts";
 
+export type * from "../logger-options.ts";
 export type * from "../types.ts";
 export type { NodeLoggerOptions } from "./index.ts";
 export type { SpoolOptions } from "./spool.ts";

@@ -1,13 +1,15 @@
 import { assemble } from "../logger.ts";
+import type { LoggerOptions } from "../logger-options.ts";
 import { check } from "../options.ts";
 import { asError } from "../safe.ts";
 import { withSettings } from "../settings.ts";
 import { standardOutputs } from "../transports/outputs.ts";
-import type { Logger, LoggerOptions } from "../types.ts";
+import type { Logger } from "../types.ts";
 import { attachSpool } from "./resend.ts";
 import { guard } from "./shutdown.ts";
 import { createSpool, type SpoolOptions } from "./spool.ts";
 
+export type * from "../logger-options.ts";
 export type * from "../types.ts";
 export type { SpoolOptions } from "./spool.ts";
 

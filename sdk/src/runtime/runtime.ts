@@ -1,4 +1,4 @@
-import type { LoggerOptions } from "../types.ts";
+import type { LoggerOptions } from "../logger-options.ts";
 
 /** A value that belongs to one task, also after its awaits. */
 export interface ContextStore<T> {

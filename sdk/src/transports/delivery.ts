@@ -1,4 +1,4 @@
-import type { DropReason } from "../types.ts";
+import type { DropReason } from "../logger-options.ts";
 
 export interface QueueOptions {
   /** Number of entries that starts a delivery, and maximal number of entries of one. */

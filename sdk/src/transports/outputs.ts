@@ -1,8 +1,9 @@
 import { LEVELS } from "../levels.ts";
 import { MAX_BODY_BYTES, MAX_ENTRIES, MEMORY_ENTRIES } from "../limits.ts";
+import type { LoggerOptions, Transport } from "../logger-options.ts";
 import { type BatchSettings, check, destination } from "../options.ts";
 import { decodeText } from "../safe.ts";
-import type { LogEntry, LoggerOptions, Transport } from "../types.ts";
+import type { LogEntry } from "../types.ts";
 import { writeToConsole } from "./console.ts";
 import type { Deliver, Queue, QueueEvents, QueueOptions } from "./delivery.ts";
 import { httpDelivery } from "./http.ts";
