@@ -41,8 +41,10 @@ function sourceOf(line: (index: number) => string, batches: number, lines = BATC
   };
 }
 
+/** Numbers whose buckets of a sketch are far from each other. */
+const SPREAD = Array.from({ length: 4099 }, (_, at) => Math.exp(((at * 7919) % 4099) / 7).toPrecision(5));
 const wide = (index: number) =>
-  `${HEAD},"data":{${FIELDS.map((name, at) => `"${name}":${Math.exp((index * 7919 + at * 104_729) % 600).toPrecision(5)}`).join(",")}}}`;
+  `${HEAD},"data":{${FIELDS.map((name, at) => `"${name}":${SPREAD[(index * 31 + at * 977) % 4099]}`).join(",")}}}`;
 const every = (fns: readonly string[]) =>
   FIELDS.map((field, at) => ({
     fn: fns[at % fns.length] ?? "",
