@@ -210,6 +210,6 @@ export function endedSubscriptions(sql: SqlStorage, epoch: number, now: number):
 }
 
 /** Deletes a subscription after its workspace was notified. */
-export function forgetWatch(sql: SqlStorage, { sessionId, workspaceId }: SessionSubscription): void {
+export function deleteSubscription(sql: SqlStorage, { sessionId, workspaceId }: SessionSubscription): void {
   sql.exec("DELETE FROM session_watches WHERE session = ? AND workspace = ?", sessionId, workspaceId);
 }

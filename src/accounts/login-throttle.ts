@@ -116,7 +116,7 @@ export class LoginThrottle {
   readonly #limiter: Limiter;
   readonly #now: () => number;
   /** Start times of the attempts in progress, by prefix. */
-  readonly #underWay = new Map<string, number[]>();
+  readonly #inProgress = new Map<string, number[]>();
   #waiting: (() => void)[] = [];
 
   constructor(sql: SqlStorage, limiter: Limiter, now: () => number) {
@@ -126,7 +126,7 @@ export class LoginThrottle {
   }
 
   /**
-   * Admits or refuses an attempt, perhaps after a wait for attempts in flight. `recordOutcome` ends an admitted one.
+   * Admits or refuses an attempt, perhaps after a wait for attempts in progress. `recordOutcome` ends an admitted one.
    */
   async attempt(origin: LoginOrigin, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
     for (;;) {
@@ -139,9 +139,9 @@ export class LoginThrottle {
 
   recordOutcome(origin: LoginOrigin, outcome: LoginOutcome): void {
     const counter = counterOf(origin);
-    const attempts = this.#underWay.get(counter) ?? [];
+    const attempts = this.#inProgress.get(counter) ?? [];
     attempts.shift();
-    if (attempts.length === 0) this.#underWay.delete(counter);
+    if (attempts.length === 0) this.#inProgress.delete(counter);
     if (outcome === "failed") this.#fail(origin, this.#now());
     if (outcome === "succeeded") {
       // Failures of other clients keep counting: the sign-in of this device does not excuse them.
@@ -180,15 +180,15 @@ export class LoginThrottle {
       room = anywhere.remaining;
     }
     let total = 0;
-    for (const [key, attempts] of this.#underWay) {
+    for (const [key, attempts] of this.#inProgress) {
       const present = attempts.filter((startedAt) => now - startedAt < ATTEMPT_MS);
-      this.#underWay.set(key, present);
+      this.#inProgress.set(key, present);
       if (!key.startsWith(DEVICE)) total += present.length;
     }
-    const here = this.#underWay.get(counter) ?? [];
+    const here = this.#inProgress.get(counter) ?? [];
     // After the free failures each further one locks, so attempts run one at a time.
     if (here.length >= Math.max(1, FREE_FAILURES - failures) || total >= room) return "wait";
-    this.#underWay.set(counter, [...here, now]);
+    this.#inProgress.set(counter, [...here, now]);
     return { admitted: true };
   }
 

@@ -5,19 +5,18 @@ import { isProvisioned, readAccount } from "./account.ts";
 import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, truncateUserAgent } from "./families.ts";
 
 /**
- /**
-  * A refresh token is `rt_<body>_<macs>`, both parts base64url:
-  *
-  *   body  = userId.familyId.counter: routes to the user object and names one link of a family's chain
-  *   macs  = inner MAC (32 bytes) and outer MAC (32 bytes)
-  *   inner = HMAC-SHA256 over the body, keyed from the pepper and the family's key: only the user object can verify it
-  *   outer = HMAC-SHA256 over body and inner, keyed from the pepper: verified by the router, so a forgery reaches no
-  *   object
-  *
-  * A token can be derived again from the family's row and the pepper, so it is never stored: neither a dump of the
-  * object's storage nor the pepper alone yields one. The body cannot contain `_`: base64url of ids, dots and digits
-  * never does.
-  */
+ * A refresh token is `rt_<body>_<macs>`, both parts base64url:
+ *
+ *   body  = userId.familyId.counter: routes to the user object and names one link of a family's chain
+ *   macs  = inner MAC (32 bytes) and outer MAC (32 bytes)
+ *   inner = HMAC-SHA256 over the body, keyed from the pepper and the family's key: only the user object can verify it
+ *   outer = HMAC-SHA256 over body and inner, keyed from the pepper: verified by the router, so a forgery reaches no
+ *   object
+ *
+ * A token can be derived again from the family's row and the pepper, so it is never stored: neither a dump of the
+ * object's storage nor the pepper alone yields one. The body cannot contain `_`: base64url of ids, dots and digits
+ * never does.
+ */
 const PREFIX = "rt_";
 const MAC_BYTES = 32;
 const COUNTER = /^[1-9]\d{0,14}$/;
@@ -125,13 +124,13 @@ export function rotate(
   const family = account && readFamily(sql, token.familyId);
   if (!account || !family || !isOfFamily(token, family.key, pepper)) return INVALID;
   if (token.counter > family.counter) return INVALID;
-  const living = family.revokedAt === null && family.epoch === account.epoch;
+  const isValid = family.revokedAt === null && family.epoch === account.epoch;
   const successor = (counter: number): string =>
     mintRefreshToken({ userId: account.id, familyId: token.familyId, counter }, family.key, pepper);
 
   if (token.counter === family.counter) {
-    if (!living) return INVALID;
-    if (hasRunOut(family, now)) return { ok: false, code: "REFRESH_TOKEN_EXPIRED" };
+    if (!isValid) return INVALID;
+    if (isExpired(family, now)) return { ok: false, code: "REFRESH_TOKEN_EXPIRED" };
     sql.exec(
       `UPDATE families SET counter = counter + 1, last_used_at = ?, rotation_key_hash = ?, rotate_by = NULL, ip = ?,
          user_agent = ? WHERE id = ?`,
@@ -146,14 +145,14 @@ export function rotate(
 
   const justSuperseded = token.counter === family.counter - 1;
   const age = now - family.lastUsedAt;
-  if (living && hasRunOut(family, now)) return { ok: false, code: "REFRESH_TOKEN_EXPIRED" };
-  if (living && justSuperseded && age <= REPLAY_MS && isSame(keyHash, family.keyHash)) {
+  if (isValid && isExpired(family, now)) return { ok: false, code: "REFRESH_TOKEN_EXPIRED" };
+  if (isValid && justSuperseded && age <= REPLAY_MS && isSame(keyHash, family.keyHash)) {
     const sameAddress = presented.ip === family.ip;
     return { ok: true, how: "replayed", refreshToken: successor(family.counter), sameAddress };
   }
   const excused = justSuperseded && age < leewayMs;
-  if (living && !excused) endFamily(sql, token.familyId, "reuse", now);
-  return { ok: false, code: "REFRESH_TOKEN_REUSED", ended: living && !excused };
+  if (isValid && !excused) endFamily(sql, token.familyId, "reuse", now);
+  return { ok: false, code: "REFRESH_TOKEN_REUSED", ended: isValid && !excused };
 }
 
 /** R9: ends the family of a genuine token, current or superseded. Returns whether a valid family ended. */
@@ -210,7 +209,7 @@ function readFamily(sql: SqlStorage, id: string): Family | null {
 }
 
 /** R7: 30 days without a rotation, 90 days in total, or the deadline of the first rotation. */
-function hasRunOut({ createdAt, lastUsedAt, rotateBy }: Family, now: number): boolean {
+function isExpired({ createdAt, lastUsedAt, rotateBy }: Family, now: number): boolean {
   if (rotateBy !== null && rotateBy <= now) return true;
   return createdAt <= now - FAMILY_ABSOLUTE_MS || lastUsedAt <= now - FAMILY_IDLE_MS;
 }

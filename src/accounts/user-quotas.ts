@@ -4,7 +4,7 @@ import { mapRows } from "../platform/sql.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Invitations that a user may make in any 24 hours, revoked ones included. */
-export const INVITATIONS_A_DAY = 20;
+export const INVITATIONS_PER_DAY = 20;
 
 /**
  * Milliseconds after which an attempt to own a workspace expires, with or without an outcome: see `CLAIM_WITHIN_MS`.
@@ -42,7 +42,7 @@ export function admitInvitation(sql: SqlStorage, id: string, now: number): Invit
     .exec<{ id: string; at: number }>("SELECT id, made_at AS at FROM made_invitations ORDER BY made_at, id")
     .toArray();
   if (made.some((one) => one.id === id)) return { admitted: true };
-  const leaves = made[made.length - INVITATIONS_A_DAY];
+  const leaves = made[made.length - INVITATIONS_PER_DAY];
   if (leaves) return { admitted: false, retryAfter: leaves.at + DAY_MS - now };
   sql.exec("INSERT INTO made_invitations (id, made_at) VALUES (?, ?)", id, now);
   return { admitted: true };

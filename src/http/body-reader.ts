@@ -30,9 +30,9 @@ export class BodyIncomplete extends Error {
   }
 }
 
-/** Reads a body piece by piece. Gives up a body without progress, which would otherwise hold memory indefinitely. */
+/** Reads a body chunk by chunk. Gives up a body without progress, which would otherwise hold memory indefinitely. */
 export class BodyReader {
-  readonly #reader: PieceReader;
+  readonly #reader: ChunkReader;
   readonly #isPressed: () => boolean;
   readonly #stalled: Promise<LossReason>;
   #giveUp: (reason: LossReason) => void = () => {};
@@ -60,12 +60,12 @@ export class BodyReader {
   }
 
   /**
-   * Returns the next piece; `null` at the end. A piece is alone in its buffer, which may be much larger, because the
+   * Returns the next chunk; `null` at the end. A chunk is alone in its buffer, which may be much larger, because the
    * sender decides how little a read brings. Copy what is kept, and give the buffer back.
    * @param minBytes bytes of the buffer, if the caller has counted them
    * @throws BodyIncomplete
    */
-  async next(minBytes = 0): Promise<Piece | null> {
+  async next(minBytes = 0): Promise<Chunk | null> {
     const size = Math.min(Math.max(this.#bytes, READ_BYTES.min, minBytes), READ_BYTES.max);
     return this.#received(this.#reader.read(size));
   }
@@ -82,50 +82,50 @@ export class BodyReader {
     if (fill === null) throw new Error("The body is not read into buffers.");
     let view = new Uint8Array(length);
     for (let at = 0; at < length; ) {
-      const piece = await this.#received(fill(view.subarray(at)));
-      if (piece === null) throw new BodyIncomplete("incomplete");
+      const chunk = await this.#received(fill(view.subarray(at)));
+      if (chunk === null) throw new BodyIncomplete("incomplete");
       lease.renew();
-      at += piece.byteLength;
+      at += chunk.byteLength;
       // Each read detaches the buffer and returns it as a new one.
-      view = new Uint8Array(piece.buffer);
+      view = new Uint8Array(chunk.buffer);
     }
     this.#stop();
     return view;
   }
 
-  async #received(reading: Promise<ReadableStreamReadResult<Piece>>): Promise<Piece | null> {
+  async #received(reading: Promise<ReadableStreamReadResult<Chunk>>): Promise<Chunk | null> {
     this.#isReading = true;
     // A connection that ends early is caused by the client, not a fault of the service.
     const read = reading.catch((): LossReason => "incomplete");
-    const piece = await Promise.race([read, this.#stalled]);
+    const chunk = await Promise.race([read, this.#stalled]);
     this.#isReading = false;
-    if (typeof piece === "string") {
+    if (typeof chunk === "string") {
       this.close();
-      throw new BodyIncomplete(piece);
+      throw new BodyIncomplete(chunk);
     }
     this.#lastAt = Date.now();
-    if (piece.done) {
+    if (chunk.done) {
       this.#stop();
       return null;
     }
-    this.#bytes += piece.value.byteLength;
-    return piece.value;
+    this.#bytes += chunk.value.byteLength;
+    return chunk.value;
   }
 
-  /** Reads on and discards, until the body has had `most` bytes in total. */
+  /** Reads on and discards, until the body has had `maxBytes` bytes in total. */
   async drain(maxBytes: number): Promise<null> {
     while (this.#bytes < maxBytes) {
-      const piece = await this.next();
-      if (piece === null) return null;
-      this.recycle(piece);
+      const chunk = await this.next();
+      if (chunk === null) return null;
+      this.recycle(chunk);
     }
     this.close();
     return null;
   }
 
-  /** Gives the buffer of a piece back for the next read. */
-  recycle(piece: Piece): void {
-    this.#reader.recycle(piece);
+  /** Gives the buffer of a chunk back for the next read. */
+  recycle(chunk: Chunk): void {
+    this.#reader.recycle(chunk);
   }
 
   /** Cancels the rest of the body. */
@@ -160,18 +160,18 @@ export class BodyReader {
   }
 }
 
-type Piece = Uint8Array<ArrayBuffer>;
+type Chunk = Uint8Array<ArrayBuffer>;
 
-interface PieceReader {
+interface ChunkReader {
   /** @param size of the buffer that the read may fill */
-  read(size: number): Promise<ReadableStreamReadResult<Piece>>;
-  /** Reads into a part of a buffer; `null` if pieces come in separate buffers. */
-  fill: ((part: Piece) => Promise<ReadableStreamReadResult<Piece>>) | null;
-  recycle(piece: Piece): void;
+  read(size: number): Promise<ReadableStreamReadResult<Chunk>>;
+  /** Reads into a part of a buffer; `null` if chunks come in separate buffers. */
+  fill: ((part: Chunk) => Promise<ReadableStreamReadResult<Chunk>>) | null;
+  recycle(chunk: Chunk): void;
   cancel(): void;
 }
 
-function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
+function readerOf(body: ReadableStream<Uint8Array>): ChunkReader {
   try {
     const reader = body.getReader({ mode: "byob" });
     let spare: ArrayBuffer | null = null;
@@ -188,7 +188,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
       cancel: () => void reader.cancel().catch(() => {}),
     };
   } catch {
-    // A stream made by JavaScript may only return its own pieces, and may continue to use them.
+    // A stream made by JavaScript may only return its own chunks, and may continue to use them.
     const reader = body.getReader();
     return {
       read: async () => {

@@ -165,62 +165,62 @@ async function collect(
   bodyLease: BodyLease,
   ahead: MemoryLease | null,
 ): Promise<Uint8Array | null> {
-  const pieces = new ChunkBuffer(reader);
+  const chunks = new ChunkBuffer(reader);
   const minBytes = ahead?.bytes ?? 0;
-  for (let piece = await reader.next(minBytes); piece !== null; piece = await reader.next(minBytes)) {
+  for (let chunk = await reader.next(minBytes); chunk !== null; chunk = await reader.next(minBytes)) {
     ahead?.renew();
-    pieces.add(piece);
-    if (pieces.size > limit) {
-      pieces.drop();
+    chunks.add(chunk);
+    if (chunks.size > limit) {
+      chunks.drop();
       bodyLease.release();
       return reader.drain(DRAIN_BYTES);
     }
     try {
-      await bodyLease.reserve(pieces.size);
+      await bodyLease.reserve(chunks.size);
     } catch (error) {
       // The request ends here, and its client must be able to read the response.
-      pieces.drop();
+      chunks.drop();
       bodyLease.release();
       await reader.drain(DRAIN_BYTES).catch(() => {});
       throw error;
     }
   }
-  return pieces.joined();
+  return chunks.joined();
 }
 
-/** Bytes of the buffer into which small pieces are copied. */
-const SMALL_PIECES_BYTES = 1024;
+/** Bytes of the buffer into which small chunks are copied. */
+const SMALL_CHUNKS_BYTES = 1024;
 
 /**
- * Collects the pieces of a body. With the buffer of the next read it takes at most three times its size and 5 KiB,
- * however little each read brings: a piece that fills less than half of its buffer is copied, and the buffer is filled
+ * Collects the chunks of a body. With the buffer of the next read it takes at most three times its size and 5 KiB,
+ * however little each read brings: a chunk that fills less than half of its buffer is copied, and the buffer is filled
  * again.
  */
 class ChunkBuffer {
   size = 0;
   readonly #reader: BodyReader;
   readonly #whole: Uint8Array[] = [];
-  /** Small pieces, up to `#used`; `null` before the first. */
+  /** Small chunks, up to `#used`; `null` before the first. */
   #small: Uint8Array | null = null;
   #used = 0;
 
-  /** @param reader of the pieces */
+  /** @param reader of the chunks */
   constructor(reader: BodyReader) {
     this.#reader = reader;
   }
 
-  add(piece: Uint8Array<ArrayBuffer>): void {
-    this.size += piece.byteLength;
-    if (piece.byteLength * 2 >= piece.buffer.byteLength) {
+  add(chunk: Uint8Array<ArrayBuffer>): void {
+    this.size += chunk.byteLength;
+    if (chunk.byteLength * 2 >= chunk.buffer.byteLength) {
       this.#appendSmall();
-      this.#whole.push(piece);
+      this.#whole.push(chunk);
       return;
     }
-    if (piece.byteLength > SMALL_PIECES_BYTES) {
+    if (chunk.byteLength > SMALL_CHUNKS_BYTES) {
       this.#appendSmall();
-      this.#whole.push(piece.slice());
-    } else this.#copy(piece);
-    this.#reader.recycle(piece);
+      this.#whole.push(chunk.slice());
+    } else this.#copy(chunk);
+    this.#reader.recycle(chunk);
   }
 
   drop(): void {
@@ -235,23 +235,23 @@ class ChunkBuffer {
     if (only && this.#whole.length === 1) return only;
     const out = new Uint8Array(this.size);
     let at = 0;
-    for (const piece of this.#whole) {
-      out.set(piece, at);
-      at += piece.byteLength;
-      // The buffer belongs to the piece, even if it is not full.
-      detachBuffer(new Uint8Array(piece.buffer));
+    for (const chunk of this.#whole) {
+      out.set(chunk, at);
+      at += chunk.byteLength;
+      // The buffer belongs to the chunk, even if it is not full.
+      detachBuffer(new Uint8Array(chunk.buffer));
     }
     return out;
   }
 
-  #copy(piece: Uint8Array): void {
-    if (this.#used + piece.byteLength > SMALL_PIECES_BYTES) this.#appendSmall();
-    this.#small ??= new Uint8Array(SMALL_PIECES_BYTES);
-    this.#small.set(piece, this.#used);
-    this.#used += piece.byteLength;
+  #copy(chunk: Uint8Array): void {
+    if (this.#used + chunk.byteLength > SMALL_CHUNKS_BYTES) this.#appendSmall();
+    this.#small ??= new Uint8Array(SMALL_CHUNKS_BYTES);
+    this.#small.set(chunk, this.#used);
+    this.#used += chunk.byteLength;
   }
 
-  /** Appends the small pieces to those before them. */
+  /** Appends the small chunks to those before them. */
   #appendSmall(): void {
     if (this.#used > 0 && this.#small) this.#whole.push(this.#small.slice(0, this.#used));
     this.#used = 0;

@@ -40,9 +40,9 @@ function challenge(refusal: Refusal): string {
 }
 
 /** Bytes from which a response is written as its client reads it; a shorter one is built at once. */
-const PIECE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
-/** Milliseconds in which a client must read a piece, because unread pieces hold memory that others wait for. */
+/** Milliseconds in which a client must read a chunk, because unread chunks hold memory that others wait for. */
 const PATIENCE_MS = 15_000;
 
 /** Callbacks of a response that is being sent. */
@@ -55,14 +55,14 @@ export interface SendingPorts {
 
 /**
  * Builds a successful response whose data is JSON in parts, each the bytes of UTF-8, one character a byte. The whole is
- * never in memory: a client that reads slowly holds the source of the parts, and one piece.
+ * never in memory: a client that reads slowly holds the source of the parts, and one chunk.
  */
 export function streamedSuccess(data: Iterator<string>, requestId: string, ports: SendingPorts): Response {
   const [before, behind] = successEnds(requestId);
-  const pieces = piecesOf(before, data, behind);
+  const chunks = chunksOf(before, data, behind);
   const headers = { "Content-Type": "application/json" };
-  const first = pieces.next();
-  const second = pieces.next();
+  const first = chunks.next();
+  const second = chunks.next();
   if (second.done) {
     ports.ended();
     return new Response(first.value, { headers });
@@ -77,12 +77,12 @@ export function streamedSuccess(data: Iterator<string>, requestId: string, ports
     pull(controller) {
       clearTimeout(stalled);
       ports.onProgress();
-      const piece = waiting.shift() ?? pieces.next().value;
-      if (!piece) {
+      const chunk = waiting.shift() ?? chunks.next().value;
+      if (!chunk) {
         controller.close();
         return end();
       }
-      controller.enqueue(piece);
+      controller.enqueue(chunk);
       stalled = setTimeout(() => {
         controller.error(new Error("The client does not read its response."));
         ports.ended();
@@ -93,13 +93,13 @@ export function streamedSuccess(data: Iterator<string>, requestId: string, ports
   return new Response(body, { headers });
 }
 
-function* piecesOf(before: string, data: Iterator<string>, behind: string): Generator<Uint8Array, undefined> {
+function* chunksOf(before: string, data: Iterator<string>, behind: string): Generator<Uint8Array, undefined> {
   let texts = [Buffer.from(before).toString("latin1")];
   let bytes = 0;
   for (let next = data.next(); !next.done; next = data.next()) {
     texts.push(next.value);
     bytes += next.value.length;
-    if (bytes < PIECE_BYTES) continue;
+    if (bytes < CHUNK_BYTES) continue;
     yield Buffer.from(texts.join(""), "latin1");
     texts = [];
     bytes = 0;

@@ -105,11 +105,11 @@ const MAX_KEYS = 4_096;
  * before its request may use many resources. A key that never existed cannot have an entry.
  */
 export class AcceptedKeys {
-  readonly #most: number;
+  readonly #max: number;
   readonly #hashes = new Set<string>();
 
-  constructor(most = MAX_KEYS) {
-    this.#most = most;
+  constructor(max = MAX_KEYS) {
+    this.#max = max;
   }
 
   has(hash: string): boolean {
@@ -119,7 +119,7 @@ export class AcceptedKeys {
   add(hash: string): void {
     this.#hashes.delete(hash);
     this.#hashes.add(hash);
-    if (this.#hashes.size <= this.#most) return;
+    if (this.#hashes.size <= this.#max) return;
     const [oldest] = this.#hashes;
     if (oldest !== undefined) this.#hashes.delete(oldest);
   }

@@ -148,11 +148,6 @@ export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
   }
 }
 
-/**
- * A Bloom filter of the ids in a batch. A query for an id gets only the batches that may have it; without the filter
- * their bodies would have to be decompressed. Segments have separate filters.
- */
-
 /** With 10 bits and 4 probes an id, 1.2 % of the batches without an id pass. */
 const BITS_PER_ID = 10;
 const PROBES = 4;
@@ -165,7 +160,11 @@ const PRIME = 0x85ebca77;
 const SEEDS = [0x811c9dc5, 0x1f83d9ab];
 const FIRST_CAPACITY = 32;
 
-/** Collects the ids of a batch's entries. An id equal to the one before it of the same member counts once. */
+/**
+ * Collects the ids of a batch's entries for the batch's Bloom filter. A query for an id gets only the batches that may
+ * have it; without the filter their bodies would have to be decompressed. Segments have separate filters. An id equal
+ * to the one before it of the same member counts once.
+ */
 export class IdCollector {
   #hashes = new Uint32Array(FIRST_CAPACITY);
   #count = 0;

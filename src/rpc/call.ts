@@ -44,11 +44,11 @@ export class OutdatedObject extends Error {
 }
 
 /**
- * Returns an object's answer if it has these members: the answer of an older version may lack newer ones.
+ * Returns an object's result if it has these members: the result of an older version may lack newer ones.
  * @throws ApiError SERVICE_UNAVAILABLE if one is missing
  */
-export function requireMembers<T extends object>(answer: T, members: readonly (keyof T & string)[]): T {
-  if (members.every((member) => answer[member] !== undefined)) return answer;
+export function requireMembers<T extends object>(result: T, members: readonly (keyof T & string)[]): T {
+  if (members.every((member) => result[member] !== undefined)) return result;
   throw unavailable();
 }
 

@@ -67,7 +67,7 @@ export interface ReadPage<T> extends Success<T> {
 
 export type PageResult<T> = ReadPage<T> | Failure;
 
-/** What routers and user objects ask of a workspace object. An unprovisioned object refuses every caller as unknown. */
+/** What routers and user objects ask of a workspace object. An unprovisioned object refuses every request as unknown. */
 export interface WorkspaceRpc {
   /** Creates the tables and first rows of the workspace and sets its first alarm. Safe to repeat with the same values. */
   provision(workspace: NewWorkspace, origin?: Origin): Promise<void>;

@@ -27,10 +27,10 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Whether the ack window allows a frame. `fits`: send it. `wait`: send it after the next acknowledgement. `late`: like
- * `wait`, but the client has too few entries to be obliged to acknowledge any.
+ * Whether the ack window allows a frame. `fits`: send it. `wait`: send it after the next acknowledgement. `ask`: like
+ * `wait`, but the client has too few entries to be obliged to acknowledge any, so it must be asked to.
  */
-export type WindowVerdict = "fits" | "wait" | "late";
+export type WindowVerdict = "fits" | "wait" | "ask";
 
 /** Entries at most that small frames add to one mark. */
 const MARK_ENTRIES = 500;
@@ -81,7 +81,7 @@ export class AckWindow {
     if (this.#entries + entries > TAIL_LIMITS.unackedEntries) return "wait";
     const total = this.#bytes + bytes;
     if (total > TAIL_LIMITS.unackedBytes && this.#entries >= TAIL_LIMITS.ackEveryEntries) return "wait";
-    return total > TAIL_LIMITS.unackedBytesMost ? "late" : "fits";
+    return total > TAIL_LIMITS.maxUnackedBytes ? "ask" : "fits";
   }
 
   /**

@@ -101,16 +101,16 @@ export class TailLoad {
    * Returns the open tail that holds most among those without progress since `since`; `null` if there is none. Prefers
    * tails of `reader`.
    */
-  largestBuffer(since: number, reader: string | null): Tail | null {
-    let largestBuffer: Tail | null = null;
+  largestHolder(since: number, reader: string | null): Tail | null {
+    let largestHolder: Tail | null = null;
     for (const [tail, held] of this.#held) {
       if (!tail.isOpen || tail.lastProgressAt > since) continue;
       const isOwn = tail.reader === reader;
-      const wasOwn = largestBuffer?.reader === reader;
-      const isLarger = held > (largestBuffer?.unackedBytes ?? 0);
-      if (isOwn === wasOwn ? isLarger : isOwn || largestBuffer === null) largestBuffer = tail;
+      const wasOwn = largestHolder?.reader === reader;
+      const isLarger = held > (largestHolder?.unackedBytes ?? 0);
+      if (isOwn === wasOwn ? isLarger : isOwn || largestHolder === null) largestHolder = tail;
     }
-    return largestBuffer;
+    return largestHolder;
   }
 
   /** Whether the client has unacknowledged frames and has made no progress since `since`. */
@@ -169,7 +169,7 @@ export class BlockedTails {
   readonly #actions: TailActions;
   readonly #tails = new Set<Tail>();
   /** Tails whose unacknowledged bytes exceed the bound of a tail: they wait for their own client. */
-  readonly #late = new Set<Tail>();
+  readonly #awaitingAck = new Set<Tail>();
   #isWatching = false;
 
   constructor(load: TailLoad, readers: BacklogReaders, host: TailHost, clock: Clock, actions: TailActions) {
@@ -190,9 +190,9 @@ export class BlockedTails {
    * Adds a tail that waits for its own client. Without a check it would wait indefinitely if that client expected more
    * entries before its next acknowledgement.
    */
-  addLate(tail: Tail): void {
+  addAwaitingAck(tail: Tail): void {
     tail.state = "waiting";
-    this.#late.add(tail);
+    this.#awaitingAck.add(tail);
     this.watch();
   }
 
@@ -206,7 +206,7 @@ export class BlockedTails {
 
   delete(tail: Tail): void {
     this.#tails.delete(tail);
-    this.#late.delete(tail);
+    this.#awaitingAck.delete(tail);
   }
 
   /**
@@ -234,7 +234,7 @@ export class BlockedTails {
   }
 
   get #isNeeded(): boolean {
-    return this.#tails.size > 0 || this.#late.size > 0 || this.#mayBlockOthers;
+    return this.#tails.size > 0 || this.#awaitingAck.size > 0 || this.#mayBlockOthers;
   }
 
   get #mayBlockOthers(): boolean {
@@ -261,10 +261,10 @@ export class BlockedTails {
    */
   async #check(isRefused: boolean): Promise<void> {
     const now = this.#clock.now();
-    for (const tail of this.#late) if (this.#load.isStalled(tail, now - TAIL_STALL_MS)) this.#actions.closeBehind(tail);
+    for (const tail of this.#awaitingAck)
+      if (this.#load.isStalled(tail, now - TAIL_STALL_MS)) this.#actions.closeBehind(tail);
     this.#closeStalled(now - TAIL_STALL_MS, isRefused);
-    // A client that reads nothing does not receive the close frame either, and the runtime cannot end a single
-    // connection.
+    // A client that reads nothing gets no close frame either, and the runtime cannot end a single connection.
     if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#actions.abortObject();
   }
 
@@ -275,14 +275,14 @@ export class BlockedTails {
   #closeStalled(since: number, isRefused: boolean): void {
     for (const tail of [...this.#tails]) {
       while (tail.isOpen && !this.#load.hasRoom(tail) && !this.#load.hasRoomSoon(tail)) {
-        const largestBuffer = this.#load.largestBuffer(since, tail.reader);
-        if (!largestBuffer) break;
-        this.#actions.closeBehind(largestBuffer);
+        const largestHolder = this.#load.largestHolder(since, tail.reader);
+        if (!largestHolder) break;
+        this.#actions.closeBehind(largestHolder);
       }
     }
     if (!isRefused && !this.#mayBlockOthers) return;
-    const largestBuffer = this.#load.largestBuffer(since, null);
-    if (largestBuffer) this.#actions.closeBehind(largestBuffer);
+    const largestHolder = this.#load.largestHolder(since, null);
+    if (largestHolder) this.#actions.closeBehind(largestHolder);
   }
 
   /**

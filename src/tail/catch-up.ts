@@ -94,11 +94,11 @@ export class CatchUp implements BacklogReaders {
     if (lease === null) return;
     let verdict: OfferVerdict | undefined;
     try {
-      const place = tail.sent;
+      const before = tail.sent;
       const framed = await this.#host.backlog(tail, room);
       // The hub ends the tails of a deleted project.
       if (framed === null || !isBehind(tail)) return;
-      if (framed.through <= place) throw new RangeError("A step of a tail that is behind made no progress.");
+      if (framed.through <= before) throw new RangeError("A step of a tail that is behind made no progress.");
       verdict = this.#actions.offer(tail, framed);
     } finally {
       this.#host.share.endStep(lease);
@@ -107,8 +107,8 @@ export class CatchUp implements BacklogReaders {
     else if (verdict === "fits") this.add(tail);
     else if (verdict === "wait") tail.state = "waiting";
     // The remaining entries are on disk and need no memory while the client catches up.
-    else if (verdict === "late") {
-      this.#blocked.addLate(tail);
+    else if (verdict === "ask") {
+      this.#blocked.addAwaitingAck(tail);
       this.#askForAck(tail);
     }
   }

@@ -174,9 +174,9 @@ async function readRange(
   }
   // Uses the watermark of the last read: what a flush moved between two reads is in the cold tier by now.
   const coldEnd = Math.min(end, page.flushedSeq);
-  for (let place = after; place < coldEnd; ) {
-    const { units, through } = await readCold(cold, scope, { after: place, until: coldEnd });
-    await take(units, { after: place, until: through });
-    place = through;
+  for (let position = after; position < coldEnd; ) {
+    const { units, through } = await readCold(cold, scope, { after: position, until: coldEnd });
+    await take(units, { after: position, until: through });
+    position = through;
   }
 }

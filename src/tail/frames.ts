@@ -154,8 +154,8 @@ const NO_BOUND: FrameLimits = { entries: Number.POSITIVE_INFINITY, characters: N
  * Cuts entries into frames.
  * @param until the `seq` up to which the entries are complete
  */
-export function framesOf(entries: readonly SeqEntry[], until: number, most: FrameLimits = NO_BOUND): FrameList {
-  const taken = entries.slice(0, countWithin(entries, most));
+export function framesOf(entries: readonly SeqEntry[], until: number, limits: FrameLimits = NO_BOUND): FrameList {
+  const taken = entries.slice(0, countWithin(entries, limits));
   const frames: Frame[] = [];
   let texts: string[] = [];
   let characters = 0;
@@ -177,10 +177,10 @@ export function framesOf(entries: readonly SeqEntry[], until: number, most: Fram
   return { frames, through: taken.length < entries.length ? through : until };
 }
 
-function countWithin(entries: readonly SeqEntry[], most: FrameLimits): number {
+function countWithin(entries: readonly SeqEntry[], limits: FrameLimits): number {
   let [count, characters] = [0, 0];
   for (const { text } of entries) {
-    if (count >= most.entries || characters >= most.characters) break;
+    if (count >= limits.entries || characters >= limits.characters) break;
     count++;
     characters += text.length;
   }

@@ -33,21 +33,21 @@ const SEQUENCE_BYTES = 256 * 1024;
  * tail for a while.
  */
 export function sequencesOf(batches: readonly TailBatch[]): BatchSequence[] {
-  const runs: BatchSequence[] = [];
+  const sequences: BatchSequence[] = [];
   const last = new Map<number, BatchSequence>();
   for (const committed of batches) {
     const { project, firstSeq, batch } = committed;
-    let run = last.get(project);
-    if (run?.until !== firstSeq - 1 || run.bytes + batch.size > SEQUENCE_BYTES) {
-      run = { project, after: firstSeq - 1, until: firstSeq - 1, bytes: 0, batches: [] };
-      runs.push(run);
-      last.set(project, run);
+    let sequence = last.get(project);
+    if (sequence?.until !== firstSeq - 1 || sequence.bytes + batch.size > SEQUENCE_BYTES) {
+      sequence = { project, after: firstSeq - 1, until: firstSeq - 1, bytes: 0, batches: [] };
+      sequences.push(sequence);
+      last.set(project, sequence);
     }
-    run.until += batch.count;
-    run.bytes += batch.size;
-    run.batches.push(committed);
+    sequence.until += batch.count;
+    sequence.bytes += batch.size;
+    sequence.batches.push(committed);
   }
-  return runs;
+  return sequences;
 }
 
 /** Tails with the same project and filter. Their entries are filtered and encoded once. */

@@ -30,10 +30,10 @@ export interface TailHost {
   /** Returns the `seq` of a project's newest entry; `null` if the project does not exist. */
   lastSeq(project: number): number | null;
   /**
-   * Reads at most `most` entries after the tail's sent position, outside the object; `null` if the project no longer
-   * exists.
+   * Reads at most `maxEntries` entries after the tail's sent position, outside the object; `null` if the project no
+   * longer exists.
    */
-  backlog(tail: Tail, most: number): Promise<FrameList | null>;
+  backlog(tail: Tail, maxEntries: number): Promise<FrameList | null>;
   /** Checks the tail's authority with the object's own data. */
   mayRead(tail: Tail): AuthorityCheck;
   /** Checks an authority that has expired. For a session, asks the user object. */

@@ -101,7 +101,7 @@ export class TailHub implements TailActions {
 
   /** Checks all authorities after a change of keys, projects or members, and ends tails that may no longer read. */
   recheck(): void {
-    for (const tail of [...this.#tails]) this.#rule(tail, this.#host.mayRead(tail));
+    for (const tail of [...this.#tails]) this.#applyCheck(tail, this.#host.mayRead(tail));
   }
 
   /** Ends the tails of a session. */
@@ -205,20 +205,20 @@ export class TailHub implements TailActions {
 
   async #renew(tail: Tail): Promise<void> {
     try {
-      const ruling = await this.#host.renewed(tail);
+      const check = await this.#host.renewed(tail);
       if (!tail.isOpen) return;
-      this.#rule(tail, ruling);
-      if (ruling.ok && !this.promoteToLive(tail)) this.#catchUp.add(tail);
+      this.#applyCheck(tail, check);
+      if (check.ok && !this.promoteToLive(tail)) this.#catchUp.add(tail);
     } catch (error) {
       this.closeBroken(tail, error);
     }
   }
 
-  #rule(tail: Tail, ruling: AuthorityCheck): void {
-    if (!ruling.ok) this.end(tail, ruling.code);
+  #applyCheck(tail: Tail, check: AuthorityCheck): void {
+    if (!check.ok) this.end(tail, check.code);
     else
       this.attempt(tail, () => {
-        tail.expiresAt = ruling.expiresAt;
+        tail.expiresAt = check.expiresAt;
       });
   }
 

@@ -8,10 +8,10 @@ export const TAIL_LIMITS = {
   unackedEntries: 10_000,
   /**
    * Bytes sent and not acknowledged by one tail. A client that acknowledges every 1,000 entries must be able to
-   * continue, so this bound applies only from 1,000 unacknowledged entries on. `unackedBytesMost` always applies.
+   * continue, so this bound applies only from 1,000 unacknowledged entries on. `maxUnackedBytes` always applies.
    */
   unackedBytes: 4 * 1024 * 1024,
-  unackedBytesMost: 6 * 1024 * 1024,
+  maxUnackedBytes: 6 * 1024 * 1024,
   /** Entries after which a client must acknowledge at the latest. */
   ackEveryEntries: 1000,
   /** Characters of a client's message. An acknowledgement has about 30. */

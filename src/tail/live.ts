@@ -10,30 +10,31 @@ import type { Tail } from "./tail.ts";
  */
 const MESSAGE_MS = 0.05;
 const SENT_BYTE_MS = 0.7 / (1024 * 1024);
-const LOOKED_BYTE_MS = 2 / (1024 * 1024);
+const SCANNED_BYTE_MS = 2 / (1024 * 1024);
 
 /**
  * Milliseconds of work after which a delivery yields; the sockets' writes add to that. An ingest may wait for several
- * slices.
+ * parts.
  */
-const MIN_SLICE_MS = 0.5;
-const MAX_SLICE_MS = 1.25;
+const MIN_PART_MS = 0.5;
+const MAX_PART_MS = 1.25;
 /**
- * Slices into which a delivery is cut, within the bounds of a slice.
+ * Parts into which a delivery is divided, within the bounds of a part.
  *
- * A pause of one millisecond takes three on a busy thread. With slices of a fixed size, a larger delivery has more
+ * A pause of one millisecond takes three on a busy thread. With parts of a fixed size, a larger delivery has more
  * pauses, more is committed meanwhile, and the next delivery is even larger. With a hundred tails at 5,000 entries/s
- * this led to a pause per tail and a delay of a third of a second. Twelve slices deliver after 40 ms; eight after 24
+ * this led to a pause per tail and a delay of a third of a second. Twelve parts deliver after 40 ms; eight after 24
  * ms, but an ingest takes half as long again; eighteen after 48 ms.
  */
-const SLICES = 12;
+const PARTS = 12;
 
 /**
- * Minimum milliseconds of a delivery per message and its upper bound. A message costs about the same whatever its size,
- * so with many tails commits that are close together share messages. With few tails the minimum is negligible.
+ * Minimum milliseconds of a delivery per message, and the upper bound of that minimum. A message costs about the same
+ * whatever its size, so with many tails commits that are close together share messages. With few tails the minimum is
+ * negligible.
  */
-const MESSAGE_LEAST_MS = 0.3;
-const DELIVERY_LEAST_MS = 20;
+const MIN_MESSAGE_MS = 0.3;
+const MIN_DELIVERY_MS = 20;
 /**
  * Shortest pause in milliseconds. A pause of zero would not yield: the runtime handles network input only after time
  * passes.
@@ -43,19 +44,19 @@ const PAUSE_MS = 1;
 export interface DeliveryWork {
   messages: number;
   sentBytes: number;
-  lookedBytes: number;
+  scannedBytes: number;
 }
 
 /**
- * Cuts a delivery into slices with pauses between them. Without pauses, a hundred frames of 100 KB block the object,
+ * Divides a delivery into parts with pauses between them. Without pauses, a hundred frames of 100 KB block the object,
  * and with it every ingest, for a dozen milliseconds.
  */
 export class DeliveryPacer {
   readonly #clock: Clock;
-  /** Work of a slice, start and minimum duration of the current delivery. */
-  #sliceMs = MIN_SLICE_MS;
+  /** Work of a part, start and minimum duration of the current delivery. */
+  #partMs = MIN_PART_MS;
   #beganAt = 0;
-  #leastMs = 0;
+  #minMs = 0;
   #done = 0;
 
   /** @param clock its pauses last longer while the thread is busy */
@@ -68,20 +69,20 @@ export class DeliveryPacer {
    * @param work upper bound of its work
    */
   begin(work: DeliveryWork): void {
-    this.#sliceMs = Math.min(MAX_SLICE_MS, Math.max(MIN_SLICE_MS, millisecondsOf(work) / SLICES));
+    this.#partMs = Math.min(MAX_PART_MS, Math.max(MIN_PART_MS, millisecondsOf(work) / PARTS));
     this.#beganAt = this.#clock.now();
-    this.#leastMs = Math.min(DELIVERY_LEAST_MS, work.messages * MESSAGE_LEAST_MS);
+    this.#minMs = Math.min(MIN_DELIVERY_MS, work.messages * MIN_MESSAGE_MS);
     this.#done = 0;
   }
 
-  /** Counts sent messages and pauses if the slice is used up. Await after sending. */
+  /** Counts sent messages and pauses if the part is used up. Await after sending. */
   async sent(messages: number, sentBytes: number): Promise<void> {
-    await this.#worked({ messages, sentBytes, lookedBytes: 0 });
+    await this.#worked({ messages, sentBytes, scannedBytes: 0 });
   }
 
-  /** Counts scanned lines and pauses if the slice is used up. Await after scanning. */
-  async looked(lookedBytes: number): Promise<void> {
-    await this.#worked({ messages: 0, sentBytes: 0, lookedBytes });
+  /** Counts scanned lines and pauses if the part is used up. Await after scanning. */
+  async scanned(scannedBytes: number): Promise<void> {
+    await this.#worked({ messages: 0, sentBytes: 0, scannedBytes });
   }
 
   /** Pauses within work whose amount is not known beforehand. */
@@ -92,20 +93,20 @@ export class DeliveryPacer {
   /** Ends a delivery and waits for the rest of its minimum duration. */
   async end(): Promise<void> {
     // A clock that was set back does not extend the wait.
-    const left = this.#leastMs - Math.max(0, this.#clock.now() - this.#beganAt);
+    const left = this.#minMs - Math.max(0, this.#clock.now() - this.#beganAt);
     if (left >= PAUSE_MS) await this.#clock.pause(left);
   }
 
   async #worked(work: DeliveryWork): Promise<void> {
     this.#done += millisecondsOf(work);
-    if (this.#done < this.#sliceMs) return;
+    if (this.#done < this.#partMs) return;
     this.#done = 0;
     await this.#clock.pause(PAUSE_MS);
   }
 }
 
-function millisecondsOf({ messages, sentBytes, lookedBytes }: DeliveryWork): number {
-  return messages * MESSAGE_MS + sentBytes * SENT_BYTE_MS + lookedBytes * LOOKED_BYTE_MS;
+function millisecondsOf({ messages, sentBytes, scannedBytes }: DeliveryWork): number {
+  return messages * MESSAGE_MS + sentBytes * SENT_BYTE_MS + scannedBytes * SCANNED_BYTE_MS;
 }
 
 /** Stored bytes of batches that wait for delivery. Beyond that, tails read the batches from disk as backlog. */
@@ -113,7 +114,7 @@ const QUEUE_BYTES = 1024 * 1024;
 /**
  * Memory of a batch sequence in multiples of its lines' bytes: the lines, the entries made of them, the frames' texts.
  */
-const RUN_FACTOR = 3;
+const SEQUENCE_FACTOR = 3;
 /**
  * Milliseconds that a delivery waits at its end for acknowledgements if shared memory is full. Clients of a hundred
  * tails that read acknowledge within a few milliseconds; reading the backlog from disk would take longer.
@@ -175,13 +176,13 @@ export class LiveDelivery {
         await this.#host.durable();
         const stored = this.#queueBytes;
         batches.push(...this.#takeQueue());
-        const runs = sequencesOf(batches);
-        this.#pacer.begin(this.#workOf(runs));
+        const sequences = sequencesOf(batches);
+        this.#pacer.begin(this.#workOf(sequences));
         this.#deliveries++;
-        for (const run of runs) {
-          this.#deliveringBytes = stored + run.bytes * RUN_FACTOR;
+        for (const sequence of sequences) {
+          this.#deliveringBytes = stored + sequence.bytes * SEQUENCE_FACTOR;
           this.#updateHeld();
-          await this.#deliverRun(run);
+          await this.#deliverSequence(sequence);
         }
         await this.#pacer.end();
       } catch (error) {
@@ -196,9 +197,9 @@ export class LiveDelivery {
     this.#isDelivering = false;
   }
 
-  async #deliverRun({ project, after, until, batches }: BatchSequence): Promise<void> {
-    const units = batches.map(({ batch, ...place }) => linesOfBatch({ ...place, ...batch }));
-    const looked = units.reduce((sum, { body }) => sum + body.length, 0);
+  async #deliverSequence({ project, after, until, batches }: BatchSequence): Promise<void> {
+    const units = batches.map(({ batch, ...fields }) => linesOfBatch({ ...fields, ...batch }));
+    const scannedBytes = units.reduce((sum, { body }) => sum + body.length, 0);
     for (const { matcher, meter, tails } of [...this.#tails.of(project)]) {
       const live = [...tails].filter((tail) => tail.state === "live" && tail.sent < until);
       const [first] = live;
@@ -211,7 +212,7 @@ export class LiveDelivery {
       const entries = await pacedEntriesOf(pause, units, matcher, first.projectId, range, null);
       const framed = framesOf(entries, until);
       const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
-      await this.#pacer.looked(looked);
+      await this.#pacer.scanned(scannedBytes);
       const short: Tail[] = [];
       for (const tail of inTurn(live, this.#deliveries)) {
         if (!tail.isOpen || tail.state !== "live" || this.#actions.needsRecheck(tail)) continue;
@@ -246,17 +247,17 @@ export class LiveDelivery {
   /** @returns whether to offer the frames again because shared memory is full */
   #offer(tail: Tail, framed: FrameList): boolean {
     const verdict = this.#actions.offer(tail, framed);
-    if (verdict === "wait" || verdict === "late") this.#actions.closeBehind(tail);
+    if (verdict === "wait" || verdict === "ask") this.#actions.closeBehind(tail);
     return verdict === "full";
   }
 
   /** Returns the work as if every entry passed every filter. */
-  #workOf(runs: readonly BatchSequence[]): DeliveryWork {
-    const work = { messages: 0, sentBytes: 0, lookedBytes: 0 };
-    for (const { project, after, until, bytes } of runs) {
+  #workOf(sequences: readonly BatchSequence[]): DeliveryWork {
+    const work = { messages: 0, sentBytes: 0, scannedBytes: 0 };
+    for (const { project, after, until, bytes } of sequences) {
       const sentBytes = bytes + (until - after) * COMPLETION_BYTES;
       for (const { tails } of this.#tails.of(project)) {
-        work.lookedBytes += bytes;
+        work.scannedBytes += bytes;
         work.messages += tails.size;
         work.sentBytes += sentBytes * tails.size;
       }

@@ -6,7 +6,7 @@ import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 const FLOORS = 1 / 16;
 const STEPS = 3 / 16;
 /** Backlog steps in progress at most. */
-const STEPS_MOST = 2;
+const MAX_STEPS = 2;
 /** Bytes that a tail may always have unacknowledged if the isolate has few enough tails; see `floor`. */
 const FLOOR_BYTES = 16 * 1024;
 /** Milliseconds for which the share of an object that is no longer in memory still counts. */
@@ -75,9 +75,9 @@ export class TailShares {
   }
 
   #step(): MemoryLease | null {
-    if (this.#steps.size >= STEPS_MOST) this.#sweep();
-    if (this.#steps.size >= STEPS_MOST) return null;
-    const lease = this.#pool.hold((this.#pool.capacity * STEPS) / STEPS_MOST);
+    if (this.#steps.size >= MAX_STEPS) this.#sweep();
+    if (this.#steps.size >= MAX_STEPS) return null;
+    const lease = this.#pool.hold((this.#pool.capacity * STEPS) / MAX_STEPS);
     this.#steps.add(lease);
     return lease;
   }

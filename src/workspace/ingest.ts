@@ -176,7 +176,7 @@ export interface CommittedBatch {
  * admission, deduplication, `seq` and rows are decided and written together or not at all.
  */
 export class IngestGroup {
-  readonly #gate: AdmissionContext;
+  readonly #admission: AdmissionContext;
   readonly #retentionDays: number;
   readonly #now: number;
   readonly #full: FullStorage | null;
@@ -193,7 +193,7 @@ export class IngestGroup {
     now: number,
     full: FullStorage | null = null,
   ) {
-    this.#gate = admission;
+    this.#admission = admission;
     this.#retentionDays = retentionDays;
     this.#now = now;
     this.#full = full;
@@ -230,15 +230,15 @@ export class IngestGroup {
   /** Writes the rows that are written once for the whole group. */
   finish(): void {
     for (const project of this.#risen) {
-      this.#gate.sql.exec(
+      this.#admission.sql.exec(
         `UPDATE projects SET last_seq = ?, day = ?, day_seq = ?, waiting_batches = ?, waiting_entries = ?,
            waiting_bytes = ? WHERE num = ?`,
         project.lastSeq,
         project.day,
         project.daySeq,
-        project.waitingBatches,
-        project.waitingEntries,
-        project.waitingBytes,
+        project.unflushedBatches,
+        project.unflushedEntries,
+        project.unflushedBytes,
         project.num,
       );
     }
@@ -247,18 +247,20 @@ export class IngestGroup {
   #admit(call: IngestCall, charge: Charge): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
     const caller = { kind: "key", hash: call.keyHash } as const;
     const requirement = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
-    const admitted = admit(this.#gate, caller, requirement, charge, this.#now);
+    const admitted = admit(this.#admission, caller, requirement, charge, this.#now);
     if (!admitted.ok) return admitted;
     if (admitted.project === null) throw new Error("An admitted key has a project.");
     return { ok: true, limit: admitted.limit, project: admitted.project };
   }
 
   #lookup(call: IngestCall, project: number): Lookup {
-    return call.idempotency ? findReceipt(this.#gate.sql, project, call.idempotency, this.#now) : { found: "none" };
+    return call.idempotency
+      ? findReceipt(this.#admission.sql, project, call.idempotency, this.#now)
+      : { found: "none" };
   }
 
   #store(call: IngestCall, batch: Batch, project: ProjectRow): Receipt {
-    const { sql } = this.#gate;
+    const { sql } = this.#admission;
     const firstSeq = project.lastSeq + 1;
     const lastSeq = project.lastSeq + batch.count;
     const commit = this.#commit + 1;
@@ -270,9 +272,9 @@ export class IngestGroup {
       project.daySeq = project.lastSeq;
     }
     project.lastSeq = lastSeq;
-    project.waitingBatches++;
-    project.waitingEntries += batch.count;
-    project.waitingBytes += batch.body.length;
+    project.unflushedBatches++;
+    project.unflushedEntries += batch.count;
+    project.unflushedBytes += batch.body.length;
     this.#risen.add(project);
     this.stored.push({ commit, project: project.num, firstSeq, batch, receivedAt: this.#now });
     const { rejected, rejectedCount } = call;

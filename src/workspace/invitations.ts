@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Milliseconds for which an invitation is valid. */
 export const INVITATION_LIFETIME_MS = 7 * DAY_MS;
 /** Maximum number of invitations of a workspace in any 24 hours, including revoked ones. */
-const INVITATIONS_A_DAY = 20;
+const INVITATIONS_PER_DAY = 20;
 /** Milliseconds for which an expired invitation is distinguished from an unknown one. */
 const EXPIRED_KEPT_MS = DAY_MS;
 
@@ -239,9 +239,9 @@ function countToday(sql: SqlStorage, now: number): Failure | null {
   const times = sql
     .exec<{ at: number }>("SELECT at FROM invitation_times WHERE at > ? ORDER BY num", now - DAY_MS)
     .toArray();
-  const leaves = times[times.length - INVITATIONS_A_DAY];
+  const leaves = times[times.length - INVITATIONS_PER_DAY];
   if (!leaves) return null;
-  const quota = `At most ${INVITATIONS_A_DAY} invitations in 24 hours to this workspace.`;
+  const quota = `At most ${INVITATIONS_PER_DAY} invitations in 24 hours to this workspace.`;
   return fail("RATE_LIMITED", "Too many requests", { quota, retryAfter: leaves.at + DAY_MS - now });
 }
 

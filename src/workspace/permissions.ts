@@ -27,8 +27,8 @@ export interface SessionUse {
 export const ROLES = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof ROLES)[number];
 
-export function roleAtLeast(role: Role, least: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+export function roleAtLeast(role: Role, minRole: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(minRole);
 }
 
 /** What a request requires: a scope for a key, a role for a user. */

@@ -14,9 +14,9 @@ export interface ProjectRow {
   /** The watermark: entries up to this `seq` are in the cold tier; 0 if none is. */
   flushedSeq: number;
   /** Unflushed batches, their entries, and their stored bytes. */
-  waitingBatches: number;
-  waitingEntries: number;
-  waitingBytes: number;
+  unflushedBatches: number;
+  unflushedEntries: number;
+  unflushedBytes: number;
   /** The UTC day, since the epoch, of the newest entry's arrival; and the `lastSeq` that it began with. */
   day: number;
   daySeq: number;
@@ -32,9 +32,9 @@ function fromRow(row: Row): ProjectRow {
     createdAt: Number(row.created_at),
     lastSeq: Number(row.last_seq),
     flushedSeq: Number(row.flushed_seq),
-    waitingBatches: Number(row.waiting_batches),
-    waitingEntries: Number(row.waiting_entries),
-    waitingBytes: Number(row.waiting_bytes),
+    unflushedBatches: Number(row.waiting_batches),
+    unflushedEntries: Number(row.waiting_entries),
+    unflushedBytes: Number(row.waiting_bytes),
     day: Number(row.day),
     daySeq: Number(row.day_seq),
   };

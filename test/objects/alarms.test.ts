@@ -127,7 +127,7 @@ describe("the alarm of a workspace object", () => {
         "creation",
         "directory repair",
         "flush",
-        "cold cleanup",
+        "cleanup",
         "sandbox",
         "tails",
       ]);

@@ -22,7 +22,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Decimal digits that a number always preserves. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 /** Zeros after the decimal point from which `JSON.stringify` writes a number below 1 with an exponent. */
 const MAX_LEADING_ZEROS = 5;
 
@@ -166,13 +166,13 @@ function endOfNumber(bytes: Uint8Array, at: number): number {
   i = endOfDigits(bytes, i);
   const whole = i - start;
   const isBelowOne = bytes[start] === ZERO;
-  if (whole === 0 || whole > MOST_DIGITS || (isBelowOne && whole > 1)) return -1;
+  if (whole === 0 || whole > MAX_DIGITS || (isBelowOne && whole > 1)) return -1;
   // `JSON.stringify` writes -0 as 0. An exponent is rejected because no value may be followed by a letter.
   if (bytes[i] !== DOT) return isBelowOne && start > at ? -1 : i;
   const point = i;
   i = endOfDigits(bytes, point + 1);
   const digits = whole + i - point - 1;
-  if (digits === whole || digits > MOST_DIGITS || bytes[i - 1] === ZERO) return -1;
+  if (digits === whole || digits > MAX_DIGITS || bytes[i - 1] === ZERO) return -1;
   if (isBelowOne) {
     let zeros = point + 1;
     while (bytes[zeros] === ZERO) zeros++;

@@ -169,7 +169,7 @@ function readMembers(bytes: Uint8Array, start: number, members: Members): number
 
 /**
  * Finds the lines of an NDJSON body that are not blank.
- * @returns `null` if there are more than `most` lines
+ * @returns `null` if there are more than `maxEntries` lines
  */
 export function splitLines(bytes: Uint8Array, maxEntries: number): EntryOffsets | null {
   const offsets: EntryOffsets = { starts: [], ends: [] };

@@ -34,7 +34,7 @@ export function bytePattern(needle: string): RegExp {
 /** Maximum characters of a needle in a pattern. Hostile text costs the product of its length and this number. */
 const WINDOW = 12;
 /** For a repetitive needle: minimum length of the pattern, and characters for each distinct one. */
-const LEAST_WINDOW = 3;
+const MIN_WINDOW = 3;
 const REPETITIONS = 2;
 
 /**
@@ -47,7 +47,7 @@ export function tellingPart(needle: string): string {
   const part = mostDifferent(characters, WINDOW);
   const different = new Set(part).size;
   // A repetitive needle nearly matches everywhere in a repetitive text. A short part costs less and excludes as much.
-  return mostDifferent(part, Math.max(LEAST_WINDOW, REPETITIONS * different)).join("");
+  return mostDifferent(part, Math.max(MIN_WINDOW, REPETITIONS * different)).join("");
 }
 
 function mostDifferent(characters: readonly string[], window: number): string[] {

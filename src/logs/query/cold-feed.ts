@@ -104,7 +104,7 @@ export class ColdFeed implements ScanFeed {
     const unseen = this.#unseenBound();
     if (unseen !== null) {
       await this.#readPage();
-      return nothingAt("stored", unseen);
+      return nothingAt("cold", unseen);
     }
     const taken = this.#blocks.shift();
     if (!taken) throw new RangeError("There is no further block.");
@@ -112,7 +112,7 @@ export class ColdFeed implements ScanFeed {
     const { meta, block } = taken;
     const { asOf, afterCommit = 0 } = this.#selection;
     return {
-      tier: "stored",
+      tier: "cold",
       count: block.lines,
       minTimestamp: block.minTimestamp,
       maxTimestamp: block.maxTimestamp,

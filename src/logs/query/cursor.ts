@@ -21,7 +21,7 @@ export type ResumableScanPosition =
   /** At this batch; `null`: at the first one. */
   | { tier: "recent"; position: ScanPosition | null }
   /** After this segment; `null`: at the first one. */
-  | { tier: "stored"; after: SegmentPosition | null };
+  | { tier: "cold"; after: SegmentPosition | null };
 
 /** State of a resumable scan; see `resumable-scan.ts`. */
 export interface ResumableScanState {
@@ -43,7 +43,7 @@ export const RESUMABLE_SCAN_START: ResumableScanState = {
 const Count = z.int().min(0);
 const ProjectId = z.string().max(64);
 
-const Place = z.union([
+const Position = z.union([
   z.null(),
   z.tuple([z.literal("r")]),
   z.tuple([z.literal("r"), z.int(), Count]),
@@ -54,7 +54,7 @@ const Key = z.union([z.tuple([z.int(), Count, Count]), z.tuple([z.int(), Count, 
 
 /** Form in a cursor: position, `isLast`, projects, and keys with their times as differences to the key before. */
 export const ScanStateShape = z.tuple([
-  Place,
+  Position,
   z.boolean(),
   z.array(ProjectId).max(MAX_KEYS),
   z.array(Key).max(MAX_KEYS),
@@ -102,9 +102,9 @@ function unpackPosition(packed: Packed[0]): ResumableScanPosition | null {
     const position = timestamp === undefined || commit === undefined ? null : { timestamp, commit };
     return { tier: "recent", position };
   }
-  if (packed.length === 1) return { tier: "stored", after: null };
+  if (packed.length === 1) return { tier: "cold", after: null };
   const [, minTimestamp, maxTimestamp, projectId, firstSeq, part] = packed;
-  return { tier: "stored", after: { minTimestamp, maxTimestamp, projectId, firstSeq, part } };
+  return { tier: "cold", after: { minTimestamp, maxTimestamp, projectId, firstSeq, part } };
 }
 
 /** The position of the next page, with the properties of the query that it belongs to. */

@@ -114,7 +114,7 @@ export interface LineSource {
   close?(): void;
 }
 
-export type Tier = "recent" | "stored";
+export type Tier = "recent" | "cold";
 
 /** The unit that a scan opens at once: a batch of the recent tier or a block of a segment. */
 export interface ScanItem {

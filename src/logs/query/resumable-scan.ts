@@ -89,9 +89,9 @@ export class ResumableScan {
     let next: ResumableScanPosition | null = start;
     if (start.tier === "recent") {
       const position = await this.#scanRecent(page);
-      next = position === null ? { tier: "stored", after: null } : { tier: "recent", position };
+      next = position === null ? { tier: "cold", after: null } : { tier: "recent", position };
     }
-    if (next.tier === "stored" && !this.#isDue) next = await this.#scanCold(next.after);
+    if (next.tier === "cold" && !this.#isDue) next = await this.#scanCold(next.after);
     const { keys } = this.#keys;
     return { resumeAt: next, keys, isLast: next === null && keys.length < this.#scan.rows };
   }
@@ -134,7 +134,7 @@ export class ResumableScan {
       cost = pager.cost;
       for (const segment of segments) {
         if (this.#isBeyond(boundOf(order, segment))) return null;
-        if (this.#isDue) return { tier: "stored", after };
+        if (this.#isDue) return { tier: "cold", after };
         await this.#scanSegment(segment);
         const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = segment;
         after = { minTimestamp, maxTimestamp, projectId, firstSeq, part };
@@ -143,7 +143,7 @@ export class ResumableScan {
       if (position === null || this.#isBeyond(boundOf(order, position))) return null;
       after = position;
       this.#hasBegun = true;
-      if (this.#isDue) return { tier: "stored", after };
+      if (this.#isDue) return { tier: "cold", after };
     }
     return null;
   }

@@ -16,11 +16,11 @@ import { ResumableScan, type ResumableScanQuery } from "./resumable-scan.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
 import {
+  coldSelection,
   keptFilter,
   type LogSource,
   openRecent,
   recentSelection,
-  storedSelection,
   type TierScan,
   withColdTier,
 } from "./tiers.ts";
@@ -61,7 +61,7 @@ export async function readResumed(
     position: cursor.position,
     filter: keptFilter(query.filter, first),
     recent: { ...recentSelection(query.filter, { ...scan, asOf }), followsMoves: true },
-    cold: storedSelection(source, first, query.filter, scan),
+    cold: coldSelection(source, first, query.filter, scan),
     work: budget.work,
     rows: budget.resumableRows,
   };
@@ -150,7 +150,7 @@ async function readPage(
   const cursor = next && encodeCursor({ asOf, order: query.order, fingerprint: own, ...next });
   const complete = cut.complete && (total !== null || !query.includeTotal);
   const pagination = { offset: query.offset, limit: query.limit, hasMore: cursor !== null, nextCursor: cursor };
-  const stored = rows.filter(({ tier }) => tier === "stored").length;
+  const stored = rows.filter(({ tier }) => tier === "cold").length;
   return {
     ok: true,
     work: cut.work,

@@ -181,7 +181,7 @@ export async function withColdTier(
   { from, to, order }: TierScan,
 ): Promise<{ feed: ScanFeed; filter: LogFilter }> {
   const kept = keptFilter(filter, recent.first);
-  const selection = storedSelection(source, recent.first, filter, { from, to, order });
+  const selection = coldSelection(source, recent.first, filter, { from, to, order });
   const { projects } = selection;
   const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
   const cold = projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments);
@@ -201,7 +201,7 @@ export function keptFilter(filter: LogFilter, { oldest }: RecentPage): LogFilter
 }
 
 /** Returns the selection of segments that a read may need. @param page of the recent tier, with the watermarks */
-export function storedSelection(
+export function coldSelection(
   { workspaceId }: LogSource,
   { asOf, oldest, flushed }: RecentPage,
   filter: LogFilter,
@@ -271,11 +271,11 @@ class TieredFeed implements ScanFeed {
 
   #nearest(): ScanFeed | undefined {
     let nearest: ScanFeed | undefined;
-    let least = Number.POSITIVE_INFINITY;
+    let earliest = Number.POSITIVE_INFINITY;
     for (const feed of this.#feeds) {
       const bound = feed.bound();
-      if (bound === null || this.#sign * bound >= least) continue;
-      least = this.#sign * bound;
+      if (bound === null || this.#sign * bound >= earliest) continue;
+      earliest = this.#sign * bound;
       nearest = feed;
     }
     return nearest;

@@ -8,7 +8,7 @@ import {
   unfinishedPurge,
 } from "../../accounts/deletion.ts";
 import { isListed, unlistUser, workspacesOf } from "../../accounts/directory.ts";
-import { endedSubscriptions, forgetWatch } from "../../accounts/families.ts";
+import { deleteSubscription, endedSubscriptions } from "../../accounts/families.ts";
 import type { Env } from "../../env.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import type { Origin } from "../../platform/origin.ts";
@@ -16,7 +16,7 @@ import { callWorkspace } from "../../rpc/call.ts";
 import type { UserCore } from "./core.ts";
 
 /** Milliseconds until the alarm retries an unresolved registration, purge, deletion or notification. */
-const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000, watches: 30_000 } as const;
+const RETRY_MS = { registration: 600_000, purge: 30_000, deletion: 30_000, subscriptions: 30_000 } as const;
 
 /** The functions outside the user object that a purge requires: revocation of keys in workspace objects. */
 export function purgePorts(env: Env, origin: Origin): PurgePorts {
@@ -107,7 +107,7 @@ export class RegistrationResolution implements Duty {
       const outcome = await resolveRegistration(core.sql, ports);
       if (outcome !== null) core.line("info", origin, { event, outcome, userId });
     } catch (error) {
-      this.#retryAt = Date.now() + RETRY_MS.settle;
+      this.#retryAt = Date.now() + RETRY_MS.registration;
       core.failed(event, error, origin);
     }
   }
@@ -162,7 +162,7 @@ export class SessionEnds implements Duty {
   dueAt(now: number): number | null {
     const account = readAccount(this.#core.sql);
     const waits = account !== null && endedSubscriptions(this.#core.sql, account.epoch, now).length > 0;
-    return waits ? now + RETRY_MS.watches : null;
+    return waits ? now + RETRY_MS.subscriptions : null;
   }
 
   run(now: number, origin: Origin): void {
@@ -177,12 +177,12 @@ export class SessionEnds implements Duty {
   notify({ epoch }: Account, now: number, origin: Origin): boolean {
     const { sql } = this.#core;
     const ended = endedSubscriptions(sql, epoch, now);
-    for (const watch of ended) {
-      const { sessionId, workspaceId } = watch;
+    for (const subscription of ended) {
+      const { sessionId, workspaceId } = subscription;
       callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId))
         .then(() => {
           // The account may have been deleted in the meantime, and its tables with it.
-          if (this.#core.provisioned) forgetWatch(sql, watch);
+          if (this.#core.provisioned) deleteSubscription(sql, subscription);
         })
         .catch((error: unknown) => this.#core.failed("user.session.watch", error, origin));
     }

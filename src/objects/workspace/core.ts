@@ -17,9 +17,9 @@ import type { WorkspaceRow } from "../../workspace/settings.ts";
 import { WorkspaceState } from "../../workspace/state.ts";
 import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
 import { violationDuty } from "../queues/violations.ts";
+import { Cleanup, Housekeeping } from "./cleanup.ts";
 import { Directory, wipeExternalData } from "./directory.ts";
 import { Flush } from "./flush.ts";
-import { ColdCleanup, Housekeeping } from "./upkeep.ts";
 
 /** Milliseconds from the start of an object to its first alarm, if the object has lost its own. */
 const REARM_MS = 60_000;
@@ -47,7 +47,7 @@ export class WorkspaceCore {
   readonly state: WorkspaceState;
   readonly directory: Directory;
   readonly flush: Flush;
-  readonly coldCleanup: ColdCleanup;
+  readonly cleanup: Cleanup;
   readonly violations: Duty;
   readonly housekeeping: Housekeeping;
   readonly mails: Duty;
@@ -64,7 +64,7 @@ export class WorkspaceCore {
     this.state = new WorkspaceState(ctx.storage, bounds);
     this.directory = new Directory(this, env.DB);
     this.flush = new Flush(ctx, env, this.state);
-    this.coldCleanup = new ColdCleanup(env, this.state);
+    this.cleanup = new Cleanup(env, this.state);
     const owner = () => this.state.row?.id ?? "";
     this.violations = violationDuty(env, this.state.violations, owner);
     this.mails = mailDuty(env, this.state.sql, owner);
@@ -132,7 +132,7 @@ export class WorkspaceCore {
     const { row, alarm, sql } = this.state;
     if (deletedWorkspace(sql)) return this.finishDeletion();
     if (row === null || before === null) return;
-    if (row.retentionDays < before.row.retentionDays) this.coldCleanup.expireSoon();
+    if (row.retentionDays < before.row.retentionDays) this.cleanup.expireSoon();
     if (nextProjectToClear(sql) !== null) this.housekeeping.startNow();
     enqueueDueMails(this.#env, sql, row.id, Date.now(), origin);
     const mailAt = nextMailAt(sql);
@@ -144,9 +144,9 @@ export class WorkspaceCore {
 
   /** Continues the deletion of the workspace: first everything outside the object, then the object. */
   async finishDeletion(): Promise<void> {
-    const ended = deletedWorkspace(this.state.sql);
-    if (!ended) return;
-    const { id, deletedAt, requestId } = ended;
+    const deleted = deletedWorkspace(this.state.sql);
+    if (!deleted) return;
+    const { id, deletedAt, requestId } = deleted;
     const cause = requestId === null ? newAlarmOrigin() : { requestId };
     // Set before the first await, so that a crash leaves an alarm.
     this.state.alarm.by(Date.now() + RETRY_MS);
@@ -168,7 +168,7 @@ export class WorkspaceCore {
   }
 
   /** Deletes the workspace: immediately if all data is in this object, otherwise in steps that also clear the cold tier. */
-  async end(origin: Origin): Promise<void> {
+  async deleteWorkspace(origin: Origin): Promise<void> {
     const { sql } = this.state;
     if (!isProvisioned(sql) || !hasColdEntries(sql)) return this.destroy();
     this.state.transaction((admission) => markWorkspaceDeleted(admission.sql, origin, Date.now()));

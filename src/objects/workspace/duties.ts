@@ -7,11 +7,11 @@ import type { WorkspaceCore } from "./core.ts";
 const RETRY_MS = 30_000;
 
 /**
- * Returns the duties of a workspace object in order. A deleted workspace has only its deletion. Flush and cold cleanup are
+ * Returns the duties of a workspace object in order. A deleted workspace has only its deletion. Flush and cleanup are
  * near the end because they may wait for D1.
  */
 export function workspaceDuties(core: WorkspaceCore, sandbox: Duty, tails: Duty): Duties {
-  const { state, deletion, violations, housekeeping, mails, directory, flush, coldCleanup } = core;
+  const { state, deletion, violations, housekeeping, mails, directory, flush, cleanup } = core;
   const creation = new CreationResolution(core);
   return new Duties(
     state.alarm,
@@ -24,7 +24,7 @@ export function workspaceDuties(core: WorkspaceCore, sandbox: Duty, tails: Duty)
       creation,
       directory.repair,
       flush,
-      coldCleanup,
+      cleanup,
       sandbox,
       tails,
     ],
@@ -58,7 +58,7 @@ class CreationResolution implements Duty {
     this.#retryAt = null;
     try {
       // `now` is from before the read of the directory: only a read after `resolveAt` proves that no listing follows.
-      if ((await this.#core.directory.slug()) === null && now >= resolveAt) await this.#core.end(origin);
+      if ((await this.#core.directory.slug()) === null && now >= resolveAt) await this.#core.deleteWorkspace(origin);
     } catch (error) {
       this.#core.failed("workspace.settle", error, origin);
       this.#retryAt = Date.now() + RETRY_MS;

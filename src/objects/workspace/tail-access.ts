@@ -156,7 +156,7 @@ export class TailAccess {
   }
 
   /** Checks whether a tail may continue, with the object's own data. */
-  ruling({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityCheck {
+  check({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityCheck {
     const { row, sql, keyProjectCache } = this.#state;
     if (row === null) return { ok: false, code: "NOT_FOUND" };
     return checkReadAuthority(sql, keyProjectCache, authority, project, expiresAt, Date.now());
@@ -166,9 +166,9 @@ export class TailAccess {
   async renewed({ authority, project }: Tail): Promise<AuthorityCheck> {
     const expiresAt = authority.kind === "user" ? await this.watch(authority) : null;
     if (expiresAt === "ended") return { ok: false, code: "SESSION_REVOKED" };
-    const ruling = this.ruling({ authority, project, expiresAt });
-    if (ruling.ok && ruling.expiresAt !== null) this.#state.alarm.by(ruling.expiresAt);
-    return ruling;
+    const check = this.check({ authority, project, expiresAt });
+    if (check.ok && check.expiresAt !== null) this.#state.alarm.by(check.expiresAt);
+    return check;
   }
 
   /** Called by the user object, which this object subscribed to. */

@@ -56,8 +56,8 @@ export class Tails implements Duty {
       quota: () => this.#access.quota,
       durable: () => ctx.storage.sync(),
       lastSeq: (project) => (state.row ? (state.keyProjectCache.projectByNum(project)?.lastSeq ?? null) : null),
-      backlog: (tail, most) => this.#backlog(tail, most),
-      mayRead: (tail) => this.#access.ruling(tail),
+      backlog: (tail, maxEntries) => this.#backlog(tail, maxEntries),
+      mayRead: (tail) => this.#access.check(tail),
       renewed: (tail) => this.#access.renewed(tail),
       abort: () => this.#abortObject(),
       report: (event) => {
@@ -104,8 +104,8 @@ export class Tails implements Duty {
     }
     if (expiresAt === "ended") return refusalResponse(fail("SESSION_REVOKED", "The session has ended.", { limit }));
     // Checks the authority again after the await. From here until the tail is registered there is no other await.
-    const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
-    if (!ruling.ok) return refusalResponse(fail(ruling.code, "No permission to read this project.", { limit }));
+    const check = this.#access.check({ authority, project: project.num, expiresAt });
+    if (!check.ok) return refusalResponse(fail(check.code, "No permission to read this project.", { limit }));
     if (hostState.isStopping) {
       return refusalResponse(fail("SERVICE_UNAVAILABLE", "The service stops.", { limit }));
     }
@@ -114,9 +114,9 @@ export class Tails implements Duty {
     this.#ctx.acceptWebSocket(server);
     const lastSeq = this.#state.keyProjectCache.projectByNum(project.num)?.lastSeq ?? 0;
     const { filter, since, address } = call;
-    const place = { project: project.num, projectId: project.id, sent: since ?? lastSeq };
+    const start = { project: project.num, projectId: project.id, sent: since ?? lastSeq };
     const { requestId } = originOrNew(call.origin);
-    const opening = { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId, address };
+    const opening = { ...start, authority, filter, expiresAt: check.expiresAt, requestId, address };
     const tail = Tail.open(server, opening, Date.now());
     this.#bySocket.set(server, tail);
     this.#noteTails();
@@ -187,13 +187,16 @@ export class Tails implements Duty {
     else tailedWorkspaces.delete(id);
   }
 
-  async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<FrameList | null> {
+  async #backlog(
+    { project: num, projectId, sent, filter, requestId }: Tail,
+    maxEntries: number,
+  ): Promise<FrameList | null> {
     const { row, sql, index } = this.#state;
     // Reads the project again, because a flush changes rows that caches still hold.
     const project = findProjectByNum(sql, num);
     if (!row || !project) return null;
     const oldest = retentionCutoff(row.retentionDays, Date.now());
-    const step = { workspaceId: row.id, projectId, filter, oldest, most, requestId };
+    const step = { workspaceId: row.id, projectId, filter, oldest, most: maxEntries, requestId };
     const reader = this.#backlogReader();
     const next = nextBySeq(sql, index, project, oldest, sent);
     if (next.tier === "cold") return reader.read({ ...step, range: { after: sent, until: next.until }, batches: null });

@@ -49,8 +49,8 @@ const BUSY: IngestResult = {
 
 /**
  * One workspace: the single writer of its members, projects, keys, limits, `seq` and recent batches.
- * Everything that must be exact is decided here, in one synchronous turn. An unprovisioned object rejects every caller as
- * unknown and writes nothing.
+ * Everything that must be exact is decided here, in one synchronous turn. An unprovisioned object refuses every request
+ * as unknown and writes nothing.
  */
 export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc {
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
@@ -81,7 +81,7 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
 
   async destroy(origin?: Origin): Promise<void> {
     this.#tails.endAll();
-    await this.core.end(originOrNew(origin));
+    await this.core.deleteWorkspace(originOrNew(origin));
   }
 
   async confirm(slug: string): Promise<void> {

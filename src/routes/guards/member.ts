@@ -49,7 +49,7 @@ export async function admitNow(c: Context<AppEnv>): Promise<void> {
   await c.get("admit")?.();
 }
 
-/** Methods that may be repeated after a lost answer: two executions have the effect of one. */
+/** Methods that may be repeated after a lost response: two executions have the effect of one. */
 const REPLAY_SAFE: ReadonlySet<ManagementMethod> = new Set(["rateLimits", "changeRole", "revokeKey"]);
 
 /** Runs a method of the workspace for the user. The first call of a request admits and counts it. A refusal ends it. */
@@ -71,7 +71,7 @@ export async function managed<M extends ManagementMethod>(
   c.set("admit", null);
   const charge = admit ? chargeOfRoute(c) : COUNTED;
   const call = { caller: callerOf(c), charge, origin: originOf(c), method, args };
-  // A repeated count after a lost answer would charge the user for a request that was never made.
+  // A repeated count after a lost response would charge the user for a request that was never made.
   const replay = !admit && REPLAY_SAFE.has(method) ? "replay-safe" : "once";
   const result = await callWorkspace(c.env, c.get("workspaceId"), replay, async (stub) => {
     try {

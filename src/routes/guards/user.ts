@@ -46,7 +46,7 @@ interface AdmittedSession {
 async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<AdmittedSession> {
   const claims = await accessClaims(c);
   const { userId, sessionId } = claims;
-  // A repeated count after a lost answer would charge the user for a request that was never made.
+  // A repeated count after a lost response would charge the user for a request that was never made.
   const replay = cost === 0 ? "replay-safe" : "once";
   const {
     alive,

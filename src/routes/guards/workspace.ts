@@ -65,9 +65,9 @@ export async function admitAlone(
   charge: Charge,
 ): Promise<void> {
   const { route } = chargeMembers(charge);
-  const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-  if (!answer.ok) return refuseFailure(c, answer);
-  noteLimit(c, answer.limit);
+  const result = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+  if (!result.ok) return refuseFailure(c, result);
+  noteLimit(c, result.limit);
 }
 
 /** The sender of a request that a workspace counts. */
@@ -143,13 +143,13 @@ export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: 
   const caller = { kind: "key", hash } as const;
   const requirement = { scope: null, role: "owner", projectId: null } as const;
   const { route } = chargeMembers(COUNTED);
-  const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+  const result = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
     stub.admit(caller, requirement, route),
   );
-  if (answer.ok) return;
-  const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
+  if (result.ok) return;
+  const isReset = result.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
   const message = "The sandbox was reset. Get its new key with GET /sandbox.";
-  return refuseFailure(c, isReset ? { ...answer, message } : answer);
+  return refuseFailure(c, isReset ? { ...result, message } : result);
 }
 
 /** Returns what is left of a budget of the client IP, and spends nothing of it. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { findByEmail } from "../../accounts/directory.ts";
 import { emailObjectName, emailSchema } from "../../accounts/email.ts";
 import { newSeed } from "../../accounts/one-time-token.ts";
-import { INVITATIONS_A_DAY } from "../../accounts/user-quotas.ts";
+import { INVITATIONS_PER_DAY } from "../../accounts/user-quotas.ts";
 import { type AppEnv, originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseTooMany } from "../../http/errors.ts";
@@ -75,7 +75,7 @@ invitations.route(
     const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
     if (!own) return refuseSession(c);
     if (!own.admitted)
-      refuseTooMany(`At most ${INVITATIONS_A_DAY} invitations in 24 hours by this user.`, own.retryAfter);
+      refuseTooMany(`At most ${INVITATIONS_PER_DAY} invitations in 24 hours by this user.`, own.retryAfter);
     const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());

@@ -46,13 +46,13 @@ export async function withOwnershipQuota<T>(
   workspaceId: string,
   become: () => Promise<T>,
 ): Promise<T> {
-  const { MAX_OWNED_WORKSPACES: most } = c.get("settings");
+  const { MAX_OWNED_WORKSPACES: max } = c.get("settings");
   const attempt = { id: randomBase62(ATTEMPT_ID_LENGTH), workspaceId };
   const earlier = await callUser(c.env, userId, "replay-safe", (stub) => stub.beginOwnership(attempt));
   try {
     const others = earlier.filter((id) => id !== workspaceId);
-    if (others.length >= most || (await ownedBy(c.env, userId, workspaceId, others, most)) >= most) {
-      return refuse("CONFLICT", `An account owns at most ${most} workspaces beside its personal one.`);
+    if (others.length >= max || (await ownedBy(c.env, userId, workspaceId, others, max)) >= max) {
+      return refuse("CONFLICT", `An account owns at most ${max} workspaces beside its personal one.`);
     }
     return await become();
   } finally {
@@ -61,12 +61,12 @@ export async function withOwnershipQuota<T>(
   }
 }
 
-/** Counts the shared workspaces that a user owns or may own at any moment, except one; stops at `most`. */
-async function ownedBy(env: Env, userId: string, except: string, pending: string[], most: number): Promise<number> {
+/** Counts the shared workspaces that a user owns or may own at any moment, except one; stops at `max`. */
+async function ownedBy(env: Env, userId: string, except: string, pending: string[], max: number): Promise<number> {
   const taken = new Set([except, ...pending]);
   const listed = (await workspacesOf(env.DB, userId)).filter((id) => !taken.has(id));
   let owned = pending.length;
-  for (let from = 0; from < listed.length && owned < most; from += AT_ONCE) {
+  for (let from = 0; from < listed.length && owned < max; from += AT_ONCE) {
     const some = listed.slice(from, from + AT_ONCE);
     const answers = await Promise.all(
       some.map((id) => callWorkspace(env, id, "replay-safe", (stub) => stub.isOwnedBy(userId))),

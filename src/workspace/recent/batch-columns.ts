@@ -38,9 +38,9 @@ export interface BatchSelection {
 
 const FIRST_CAPACITY = 64;
 /** Bytes of one batch in memory. */
-const BYTES_A_BATCH = 43;
+const BYTES_PER_BATCH = 43;
 
-/** Metadata of batches in commit order, a typed array per column: 43 bytes a batch. */
+/** Metadata of batches in commit order, a typed array per column: 43 bytes per batch. */
 export class BatchColumns {
   #length = 0;
   #commit: Float64Array;
@@ -99,7 +99,7 @@ export class BatchColumns {
 
   /** Bytes in memory. */
   get bytes(): number {
-    return this.#commit.length * BYTES_A_BATCH;
+    return this.#commit.length * BYTES_PER_BATCH;
   }
 
   /** @param batch with a higher commit number than all others */
@@ -126,7 +126,7 @@ export class BatchColumns {
   }
 
   /**
-   * LEB128: the count, then each batch; commit numbers and minimum timestamps as differences. About 20 bytes a batch.
+   * LEB128: the count, then each batch; commit numbers and minimum timestamps as differences. About 20 bytes per batch.
    */
   pack(): Uint8Array {
     const writer = new ByteWriter();

@@ -20,7 +20,7 @@ const MAX_SELECTED = 1024;
 const READ_AT_ONCE = 64;
 const PACK_AT_ONCE = 4;
 /** Bytes of a chunk's metadata in memory. */
-const BYTES_A_CHUNK = 160;
+const BYTES_PER_CHUNK = 160;
 
 /** The first batches of a selection, in its order. */
 export interface Selected {
@@ -268,6 +268,6 @@ export class BatchIndex {
   }
 
   #keep(loaded: LoadedIndex): void {
-    indexes.set(this, loaded, loaded.tail.bytes + loaded.chunks.length * BYTES_A_CHUNK);
+    indexes.set(this, loaded, loaded.tail.bytes + loaded.chunks.length * BYTES_PER_CHUNK);
   }
 }

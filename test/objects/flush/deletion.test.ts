@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
-import { expireBatches } from "../../../src/objects/workspace/upkeep.ts";
+import { expireBatches } from "../../../src/objects/workspace/cleanup.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { writeIntent } from "../../../src/workspace/flush/intent.ts";
 import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { limitHeaders } from "../../../src/http/headers.ts";
 import type { LimitConfiguration } from "../../../src/limits/cascade.ts";
 import type { RouteRef } from "../../../src/limits/state.ts";
-import { runHousekeeping } from "../../../src/objects/workspace/upkeep.ts";
+import { runHousekeeping } from "../../../src/objects/workspace/cleanup.ts";
 import { admit, liveCounters } from "../../../src/workspace/admission.ts";
 import type { Caller } from "../../../src/workspace/permissions.ts";
 import { writeLimits } from "../../../src/workspace/settings.ts";

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { Limiter } from "../../../src/limits/limiter.ts";
-import { runHousekeeping } from "../../../src/objects/workspace/upkeep.ts";
+import { runHousekeeping } from "../../../src/objects/workspace/cleanup.ts";
 import { MAX_PROJECTS } from "../../../src/workspace/projects.ts";
 import { call, dump } from "../accounts/support.ts";
 import { messagesOf, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";

@@ -75,7 +75,7 @@ describe("4: search finds numbers and booleans of data by their JSON text", () =
     await tail.has(1);
     expect(tail.messages).toEqual(["status"]);
     tail.close();
-    for (const tier of ["recent", "stored"]) {
+    for (const tier of ["recent", "cold"]) {
       for (const [search, messages] of FINDS) {
         expect([tier, search, await found(tenant, search)]).toEqual([tier, search, messages]);
         expect(await counted(tenant, search)).toMatchObject({ total: messages.length });

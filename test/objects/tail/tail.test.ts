@@ -95,7 +95,7 @@ describe("a tail", () => {
     const other = { ...tenant, projectId, ...(await addKey({ ...tenant, projectId })) };
     for (let round = 0; round < 20; round++) {
       receiptOf(await send(tenant, numbered(100, round * 100)));
-      receiptOf(await send(other, [{ message: "not his" }]));
+      receiptOf(await send(other, [{ message: "not theirs" }]));
     }
     const client = await tailOf(tenant, { query: "?since=250" });
     await caughtUp(client);

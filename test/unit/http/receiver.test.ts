@@ -39,7 +39,7 @@ function read(receiver: BodyReader): { result: () => number | string | null } {
   void (async () => {
     let bytes = 0;
     try {
-      for (let piece = await receiver.next(); piece !== null; piece = await receiver.next()) bytes += piece.length;
+      for (let chunk = await receiver.next(); chunk !== null; chunk = await receiver.next()) bytes += chunk.length;
       result = bytes;
     } catch (error) {
       result = error instanceof BodyIncomplete ? error.reason : String(error);

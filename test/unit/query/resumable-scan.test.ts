@@ -188,8 +188,8 @@ describe("A2: a cursor", () => {
       null,
       { tier: "recent", position: null },
       { tier: "recent", position: { timestamp: 9, commit: 3 } },
-      { tier: "stored", after: null },
-      { tier: "stored", after: segment },
+      { tier: "cold", after: null },
+      { tier: "cold", after: segment },
     ] as const) {
       const resuming = { ...cursor, resume: { resumeAt, keys, isLast: resumeAt === null } };
       expect(decodeCursor(encodeCursor(resuming))).toEqual(resuming);

@@ -164,11 +164,11 @@ export class TestStore {
     const inRange = this.#segments
       .filter((segment) => isInRange(segment, selection) && (!after || compare(segment, after) > 0))
       .sort(compare);
-    const place = inRange[maxScanned - 1] ?? null;
+    const position = inRange[maxScanned - 1] ?? null;
     const wanted = inRange.slice(0, maxScanned).filter((segment) => isSelected(segment, selection));
     this.scanned += Math.min(maxScanned, inRange.length);
     const segments = wanted.slice(0, limit);
-    return { segments, next: segments.length === limit ? (segments.at(-1) ?? null) : place };
+    return { segments, next: segments.length === limit ? (segments.at(-1) ?? null) : position };
   }
 
   /** Only the cold tier. */
@@ -286,12 +286,12 @@ function isSelected(segment: EncodedSegment, selection: SegmentSelection): boole
   );
 }
 
-type Place = Pick<EncodedSegment, "minTimestamp" | "maxTimestamp" | "projectId" | "firstSeq" | "part">;
+type Position = Pick<EncodedSegment, "minTimestamp" | "maxTimestamp" | "projectId" | "firstSeq" | "part">;
 
-function bySelection({ order }: SegmentSelection): (a: Place, b: Place) => number {
+function bySelection({ order }: SegmentSelection): (a: Position, b: Position) => number {
   const sign = order === "asc" ? 1 : -1;
-  const times = (place: Place) =>
-    order === "asc" ? [place.minTimestamp, place.maxTimestamp] : [place.maxTimestamp, place.minTimestamp];
+  const times = (position: Position) =>
+    order === "asc" ? [position.minTimestamp, position.maxTimestamp] : [position.maxTimestamp, position.minTimestamp];
   return (a, b) => {
     const [a1 = 0, a2 = 0] = times(a);
     const [b1 = 0, b2 = 0] = times(b);

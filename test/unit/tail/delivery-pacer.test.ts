@@ -7,22 +7,22 @@ import { entry, FakeObject } from "./support.ts";
 async function pausesOf(tails: number, bytes: number, elapsed = 0): Promise<number[]> {
   const pauses: number[] = [];
   let now = 1_800_000_000_000;
-  const slices = new DeliveryPacer({
+  const pacer = new DeliveryPacer({
     now: () => now,
     pause: async (milliseconds) => {
       pauses.push(milliseconds);
     },
   });
-  slices.begin({ messages: tails, sentBytes: tails * bytes, lookedBytes: bytes });
-  await slices.looked(bytes);
-  for (let tail = 0; tail < tails; tail++) await slices.sent(1, bytes);
+  pacer.begin({ messages: tails, sentBytes: tails * bytes, scannedBytes: bytes });
+  await pacer.scanned(bytes);
+  for (let tail = 0; tail < tails; tail++) await pacer.sent(1, bytes);
   now += elapsed;
-  await slices.end();
+  await pacer.end();
   return pauses;
 }
 
 describe("a delivery to many tails", () => {
-  it("has the same number of pauses if it is larger, until slices have their maximum size", async () => {
+  it("has the same number of pauses if it is larger, until parts have their maximum size", async () => {
     for (const kibibytes of [10, 50, 80, 100]) {
       expect((await pausesOf(100, kibibytes * 1024, 1000)).length).toBeLessThanOrEqual(12);
     }

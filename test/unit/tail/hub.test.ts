@@ -224,7 +224,7 @@ describe("the hub", () => {
     expect([reader.tail.state, still.tail.state]).toEqual(["waiting", "waiting"]);
     const got = still.socket.seqs.length;
     expect(got * 480_000).toBeGreaterThan(5_000_000);
-    expect(got * 480_000).toBeLessThan(TAIL_LIMITS.unackedBytesMost);
+    expect(got * 480_000).toBeLessThan(TAIL_LIMITS.maxUnackedBytes);
     await object.lapse(TAIL_STALL_MS - 1);
     expect(still.socket.closed).toBeNull();
     while (reader.socket.seqs.length < 80) {

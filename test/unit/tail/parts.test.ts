@@ -86,7 +86,7 @@ describe("the ack window", () => {
     for (let seq = 0; seq < 30; seq++) window.sent(seq, seq + 1, 1, 500_000);
     window.acked(1);
     expect(window.bytes).toBe(29 * 500_000);
-    expect(window.verdict(3, 2_500_000)).toBe("late");
+    expect(window.verdict(3, 2_500_000)).toBe("ask");
     window.acked(Number.MAX_SAFE_INTEGER);
     expect([window.bytes, window.room, window.state]).toEqual([0, TAIL_LIMITS.unackedEntries, []]);
   });

@@ -219,7 +219,7 @@ export class FakeObject {
         const until = last ? last.firstSeq + last.batch.count - 1 : sent;
         this.backlogs.push({ after: sent, through: until });
         const matcher = new BatchMatcher(toLogFilter(readTailFilter(filter), null));
-        const units = wanted.map(({ batch, ...place }) => linesOfBatch({ ...place, ...batch }));
+        const units = wanted.map(({ batch, ...fields }) => linesOfBatch({ ...fields, ...batch }));
         const entries = entriesOf(units, matcher, projectIdOf(project), { after: sent, until }, null);
         const framed = framesOf(entries, until, { entries: most, characters: this.stepCharacters });
         await waited();

@@ -133,8 +133,8 @@ const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_
  * Builds a filter of the kinds of token that fit. A query cannot test kinds that are left out, which costs scans but
  * never an entry.
  */
-export function chooseFilter(tokens: TokenCollector, most: number): { kinds: number; filter: Uint8Array } {
-  const { kinds, count, chosen } = fitting(tokens, most, ({ size }) => size, filterBytes);
+export function chooseFilter(tokens: TokenCollector, maxBytes: number): { kinds: number; filter: Uint8Array } {
+  const { kinds, count, chosen } = fitting(tokens, maxBytes, ({ size }) => size, filterBytes);
   // A filter has at least one byte, so that it can also state that no token of its kinds occurs.
   return { kinds, filter: buildFilter(chosen, Math.max(1, filterBytes(count))) };
 }
@@ -142,11 +142,11 @@ export function chooseFilter(tokens: TokenCollector, most: number): { kinds: num
 /** Like `chooseFilter`, for the block filter. */
 export function chooseBlockFilter(
   tokens: TokenCollector,
-  most: number,
+  maxBytes: number,
   blocks: number,
 ): { kinds: number; filter: Uint8Array } {
   const bytes = (pairs: number) => blockFilterBytes(pairs, blocks);
-  const { kinds, chosen } = fitting(tokens, most, ({ pairCount }) => pairCount, bytes);
+  const { kinds, chosen } = fitting(tokens, maxBytes, ({ pairCount }) => pairCount, bytes);
   return { kinds: kinds | ALL_SLOTS, filter: buildBlockFilter(chosen, blocks) };
 }
 
@@ -159,7 +159,7 @@ export function maxFilterBytes(entries: number, bodyBytes: number): number {
 /** Returns the kinds that fit into the given number of bytes, the most useful first. */
 function fitting(
   tokens: TokenCollector,
-  most: number,
+  maxBytes: number,
   size: (table: TokenTable) => number,
   bytes: (count: number) => number,
 ): { kinds: number; count: number; chosen: TokenTable[] } {
@@ -168,7 +168,7 @@ function fitting(
   let count = 0;
   for (const kind of KINDS_BY_WORTH) {
     const table = tokens.kinds.get(kind);
-    if (table === undefined || bytes(count + size(table)) > most) continue;
+    if (table === undefined || bytes(count + size(table)) > maxBytes) continue;
     chosen.push(table);
     kinds |= kind;
     count += size(table);

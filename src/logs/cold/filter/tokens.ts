@@ -73,9 +73,9 @@ export function hashValue(hasher: TokenHasher, value: Scalar | undefined): Token
 }
 
 /** Maximum number of values of one `in` that are tested. Longer lists are not tested by the filter. */
-const MOST_ALTERNATIVES = 16;
+const MAX_ALTERNATIVES = 16;
 /** Maximum number of tests of one query. Each further test makes the statement longer and excludes less. */
-const MOST_TESTS = 24;
+const MAX_TESTS = 24;
 /** Number of grams of a value of `data`. They exclude segments that the value's own token lets pass by chance. */
 const VALUE_GRAMS = { threes: 2, fours: 2 };
 /** Number of characters of a value whose grams are taken. A value may have 250,000 characters. */
@@ -97,7 +97,7 @@ export function tokenTestsOf(filter: LogFilter): TokenTest[] {
     if (condition.op === "eq") further.push(...equalityTests(hasher, condition.path, condition.value));
   }
   if (filter.search !== null && !isInBoolean(filter.search)) tests.push(...gramTests(hasher, filter.search));
-  return [...tests, ...further].slice(0, MOST_TESTS);
+  return [...tests, ...further].slice(0, MAX_TESTS);
 }
 
 /**
@@ -109,8 +109,8 @@ function isInBoolean(needle: string): boolean {
 }
 
 /** @param needle in lower case */
-function gramTests(hasher: TokenHasher, needle: string, most?: typeof VALUE_GRAMS): TokenTest[] {
-  const { threes, fours } = gramsOfNeedle(needle, most);
+function gramTests(hasher: TokenHasher, needle: string, max?: typeof VALUE_GRAMS): TokenTest[] {
+  const { threes, fours } = gramsOfNeedle(needle, max);
   const test = (kind: TokenKind, gram: string): TokenTest => {
     const { a, b } = hashGram(hasher, gram, 0, gram.length);
     return { kind, anyOf: [{ a, b }] };
@@ -155,7 +155,7 @@ function anyTest(hasher: TokenHasher, path: readonly string[]): TokenTest {
 /** Returns `null` if there are too many values, or values of both kinds. */
 function valueTest(hasher: TokenHasher, path: readonly string[], values: readonly Scalar[]): TokenTest | null {
   const texts = values.filter((value) => typeof value === "string").length;
-  if (values.length > MOST_ALTERNATIVES || (texts > 0 && texts < values.length)) return null;
+  if (values.length > MAX_ALTERNATIVES || (texts > 0 && texts < values.length)) return null;
   const anyOf = values.map((value) => {
     const { a, b } = hashValue(atPath(hasher, path), value);
     return { a, b };

@@ -207,9 +207,9 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
   yield null;
   const { blocks } = writer;
   const body = writer.toBytes();
-  const most = maxFilterBytes(lines.length, body.length);
-  const { kinds: filterKinds, filter } = chooseFilter(reader.tokens, most);
-  const { kinds: blockKinds, filter: blockFilter } = chooseBlockFilter(reader.tokens, most, blocks.length);
+  const maxBytes = maxFilterBytes(lines.length, body.length);
+  const { kinds: filterKinds, filter } = chooseFilter(reader.tokens, maxBytes);
+  const { kinds: blockKinds, filter: blockFilter } = chooseBlockFilter(reader.tokens, maxBytes, blocks.length);
   const blobs = {
     blocks: packBlockIndex(blocks, minTimestamp),
     levels: levelCounts.pack(),

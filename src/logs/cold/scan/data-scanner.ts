@@ -20,7 +20,7 @@ const MAX_DEPTH = 40;
  * Maximum number of texts and numbers of a line that are made into strings one by one. With more, parsing the line is
  * cheaper.
  */
-const MOST_STRINGS = 12;
+const MAX_STRINGS = 12;
 /** Returned as the index after a value that is not there. */
 const NONE = -1;
 
@@ -159,7 +159,7 @@ export class DataScanner {
     if (!number.read(bytes, at, this.#end)) return NONE;
     if (number.isShortest) hasher.ascii(bytes, at, number.next);
     else {
-      if (++this.#strings > MOST_STRINGS) return NONE;
+      if (++this.#strings > MAX_STRINGS) return NONE;
       const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, number.next - at).toString("latin1");
       hasher.text(String(Number(text)));
     }
@@ -175,7 +175,7 @@ export class DataScanner {
 
   #hash(at: number, hasher: TokenHasher): boolean {
     const text = this.#text;
-    return text.hash(this.#bytes, at, this.#end, hasher) && (text.decoded === null || ++this.#strings <= MOST_STRINGS);
+    return text.hash(this.#bytes, at, this.#end, hasher) && (text.decoded === null || ++this.#strings <= MAX_STRINGS);
   }
 
   #at({ a, b }: Path): TokenHasher {

@@ -170,7 +170,7 @@ function ascii(text: string): Uint8Array {
  * Maximum number of lines parsed without a scan after a line that the scanner did not accept: a segment's lines are
  * alike.
  */
-const MOST_PASSED = 31;
+const MAX_PASSED = 31;
 
 /**
  * Reads a segment's entries in order and collects their tokens. Scans nearly all lines in their bytes. Parses the
@@ -202,7 +202,7 @@ export class SegmentEntryReader {
       return;
     }
     if (this.#left > 0) this.#left--;
-    else if (isTimed) this.#left = this.#passed = Math.min(MOST_PASSED, this.#passed * 2 + 1);
+    else if (isTimed) this.#left = this.#passed = Math.min(MAX_PASSED, this.#passed * 2 + 1);
     const entry = parsed(body, start, end);
     this.severity = LEVELS.indexOf(entry.level);
     this.pair = this.#pairs.of(entry.category, entry.type);

@@ -101,7 +101,7 @@ export class LineTokens {
  */
 const FIRST_CAPACITY = 256;
 const MAX_REMEMBERED = 4096;
-const MOST_NEW = 2048;
+const MAX_NEW = 2048;
 
 /** A path of `data`, and its values in earlier lines. The same names mostly follow each other again. */
 export class Path {
@@ -172,7 +172,7 @@ export class PathTable {
         if (path.a !== a || path.b !== b) continue;
         return path.parent === parent ? path : null;
       }
-      if (this.#size - this.#sizeBefore >= MOST_NEW) return null;
+      if (this.#size - this.#sizeBefore >= MAX_NEW) return null;
       const added = new Path(a, b, parent);
       slots[slot] = added;
       if (++this.#size * 2 > slots.length) this.#grow();

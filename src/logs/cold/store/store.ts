@@ -82,8 +82,8 @@ export class SegmentStore {
     return this.#readCounts(selection, "summary", STORE_LIMITS.summaries);
   }
 
-  async #readCounts(selection: SegmentSelection, column: "levels" | "summary", most: number) {
-    const limit = Math.min(selection.limit, most);
+  async #readCounts(selection: SegmentSelection, column: "levels" | "summary", max: number) {
+    const limit = Math.min(selection.limit, max);
     const columns = `${KEY_COLUMNS}, min_ts, max_ts, hex(${column})`;
     type Row = [projectId: string, firstSeq: number, part: number, min: number, max: number, counts: string];
     return this.#select<Row, CountedSegment>({ ...selection, limit }, columns, (row) => {
@@ -102,7 +102,7 @@ export class SegmentStore {
     const rows = await this.#db
       .prepare(sql)
       .bind(...params)
-      .raw<[place: string | null, ...Row] | [place: string | null, nothing: null]>();
+      .raw<[position: string | null, ...Row] | [position: string | null, nothing: null]>();
     const segments: S[] = [];
     for (const [, ...row] of rows) {
       // SAFETY: only the one row without a segment has null here, the project's id.
@@ -170,8 +170,8 @@ export class SegmentStore {
 }
 
 /** Rejects a larger limit: a truncated page would look like the last one. */
-function refuseMoreThan(most: number, limit: number): void {
-  if (limit > most) throw new RangeError(`At most ${most} segments at a time.`);
+function refuseMoreThan(max: number, limit: number): void {
+  if (limit > max) throw new RangeError(`At most ${max} segments at a time.`);
 }
 
 function metaOf(row: Readonly<[...MetaRow, ...unknown[]]>): SegmentMeta {

@@ -34,23 +34,23 @@ export interface ExpireStep {
 export function expireBatches(sql: SqlStorage, after: number, cutoff: number): ExpireStep {
   if (readIntent(sql) !== null) throw new Error("A flush is in progress.");
   const rows = sql
-    .exec<{ commit: number; project: number; maxTimestamp: number; isAside: number }>(
+    .exec<{ commit: number; project: number; maxTimestamp: number; isQuarantined: number }>(
       `SELECT commit_no AS "commit", project, max_ts AS maxTimestamp,
-         commit_no IN (SELECT commit_no FROM set_aside) AS isAside
+         commit_no IN (SELECT commit_no FROM set_aside) AS isQuarantined
        FROM batches WHERE commit_no > ? ORDER BY commit_no LIMIT ${STEP_ROWS}`,
       after,
     )
     .toArray();
   const expired = rows.filter(({ maxTimestamp }) => maxTimestamp < cutoff);
-  const waiting = new Map<number, number[]>();
-  for (const { commit, project, isAside } of expired) {
-    if (isAside) sql.exec("DELETE FROM set_aside WHERE commit_no = ?", commit);
-    const group = isAside ? -1 : project;
-    const commits = waiting.get(group);
+  const expiredByProject = new Map<number, number[]>();
+  for (const { commit, project, isQuarantined } of expired) {
+    if (isQuarantined) sql.exec("DELETE FROM set_aside WHERE commit_no = ?", commit);
+    const group = isQuarantined ? -1 : project;
+    const commits = expiredByProject.get(group);
     if (commits) commits.push(commit);
-    else waiting.set(group, [commit]);
+    else expiredByProject.set(group, [commit]);
   }
-  for (const [project, commits] of waiting) {
+  for (const [project, commits] of expiredByProject) {
     const gone = deleteBatches(sql, commits);
     sql.exec(
       `UPDATE projects SET waiting_batches = waiting_batches - ?, waiting_entries = waiting_entries - ?,
@@ -146,8 +146,8 @@ const RETRY_MS = 30_000;
 const CALLS_AT_ONCE = 10;
 
 /** Deletes expired entries of both tiers, and the cold entries of deleted projects, in bounded steps. */
-export class ColdCleanup implements Duty {
-  readonly name = "cold cleanup";
+export class Cleanup implements Duty {
+  readonly name = "cleanup";
   readonly #env: Env;
   readonly #state: WorkspaceState;
   /** When the next search for expired entries is due; 0 after the start of the object, so at the first alarm. */
