@@ -29,9 +29,8 @@ const MAX_PART_MS = 1.25;
 const PARTS = 12;
 
 /**
- * Minimum milliseconds of a delivery per message, and the upper bound of that minimum. A message costs about the same
- * whatever its size, so with many tails commits that are close together share messages. With few tails the minimum is
- * negligible.
+ * Minimum milliseconds of a delivery per message and its upper bound. A message costs about the same whatever its size,
+ * so with many tails commits that are close together share messages. With few tails the minimum is negligible.
  */
 const MIN_MESSAGE_MS = 0.3;
 const MIN_DELIVERY_MS = 20;
