@@ -45,7 +45,8 @@ export const PENDING_MAIL_SCHEMA = [
 ] as const;
 
 /**
- * Stores a pending mail. The caller enqueues it after the transaction. A repeated id changes nothing.
+ * Stores a pending mail. In a user or workspace object call it within `change()`, which enqueues the mail after the
+ * transaction. A repeated id changes nothing.
  * @returns `false` if a notice of this kind was stored within the hour
  */
 export function addPendingMail(sql: SqlStorage, mail: Mail, now: number): boolean {

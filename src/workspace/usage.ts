@@ -99,7 +99,7 @@ function ingestedOn(sql: SqlStorage, day: number): number {
   ).count;
 }
 
-/** Adds a project's entries of today to the workspace's row. Call before the project is deleted. */
+/** Adds a project's entries of today to the workspace's row. `deleteProject` calls it before it deletes the row. */
 export function keepIngestedOf(sql: SqlStorage, project: number, now: number): void {
   const day = dayOf(now);
   sql.exec(

@@ -1,4 +1,6 @@
 import { exists, mapRows, maybe, one } from "../../platform/sql.ts";
+import { deleteBatches } from "../recent/batches.ts";
+import type { FlushRange } from "./schedule.ts";
 
 /** Tables and columns of the flush; described in `docs/storage.md`. */
 export const FLUSH_SCHEMA = [
@@ -85,12 +87,16 @@ export interface FlushedRange {
 /** Maximum rows of each kind that one step changes. */
 const STEP_ROWS = 2000;
 
-/** Call in the transaction that deletes the range's batches, before their deletion. */
-export function recordRange(
+/**
+ * Records a range that is in the cold tier and deletes its batches, from which the record has its timestamps. Call in a
+ * transaction.
+ * @param commits numbers of the range's batches
+ */
+export function replaceBatchesByRange(
   sql: SqlStorage,
-  { project, firstSeq, lastSeq }: { project: number; firstSeq: number; lastSeq: number },
-  { firstCommit, lastCommit }: { firstCommit: number; lastCommit: number },
-): void {
+  { project, firstSeq, lastSeq, firstCommit, lastCommit }: { project: number } & FlushRange,
+  commits: readonly number[],
+): ReturnType<typeof deleteBatches> {
   sql.exec(
     `INSERT OR REPLACE INTO flushed_ranges (project, first_seq, last_seq, min_ts, max_ts)
      SELECT ?1, ?2, ?3, MIN(min_ts), MAX(max_ts) FROM batches WHERE commit_no BETWEEN ?4 AND ?5 AND project = ?1
@@ -101,6 +107,7 @@ export function recordRange(
     firstCommit,
     lastCommit,
   );
+  return deleteBatches(sql, commits);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { mapRows, maybe } from "../../platform/sql.ts";
-import { deleteBatches } from "../recent/batches.ts";
 import { readBatch } from "../recent/reader.ts";
-import { recordRange } from "./flushed-ranges.ts";
+import { replaceBatchesByRange } from "./flushed-ranges.ts";
 import type { FlushRange } from "./schedule.ts";
 import type { FlushBatch, QuarantinedBatch } from "./write-range.ts";
 
@@ -28,7 +27,10 @@ export function readIntent(sql: SqlStorage): FlushIntent | null {
   );
 }
 
-/** Persists the intent. Call before any batch of the range leaves the object. */
+/**
+ * Persists the intent. `readRange` takes the intent that `readIntent` returns, so no batch leaves the object without
+ * one.
+ */
 export function writeIntent(sql: SqlStorage, range: { project: number } & FlushRange, now: number): void {
   sql.exec(
     `INSERT INTO flush_intents (project, first_seq, last_seq, first_commit, last_commit, made_at)
@@ -70,8 +72,7 @@ export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: Flus
  */
 export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
   const commits = commitsOf(sql, intent);
-  recordRange(sql, intent, intent);
-  const gone = deleteBatches(sql, commits);
+  const gone = replaceBatchesByRange(sql, intent, commits);
   sql.exec(
     `UPDATE projects SET flushed_seq = ?, waiting_batches = waiting_batches - ?, waiting_entries = waiting_entries - ?,
        waiting_bytes = waiting_bytes - ? WHERE num = ?`,

@@ -145,9 +145,14 @@ export class BatchIndex {
   }
 
   /**
-   * A project's batches in order, from the one with the entry after `seq` on. Consume the generator within the turn.
+   * Visits a project's batches in order, from the one with the entry after `seq` on, in one turn.
+   * @param visit returns whether to continue
    */
-  *batchesAfter(project: number, seq: number): Generator<BatchMeta> {
+  visitBatchesAfter(project: number, seq: number, visit: (batch: BatchMeta) => boolean): void {
+    for (const batch of this.#batchesAfter(project, seq)) if (!visit(batch)) return;
+  }
+
+  *#batchesAfter(project: number, seq: number): Generator<BatchMeta> {
     const loaded = this.#loadNow();
     const mask = projectMaskOf(new Set([project]));
     const chunks = loaded.chunks.filter(({ projectMask }) => (projectMask & mask) !== 0);

@@ -227,16 +227,17 @@ export function readBySeq(
   const until = Math.min(scan.until, lastSeq);
   const page: SeqPage = { projectId, lastSeq, flushedSeq, oldest, through: until, batches: [] };
   let bytes = 0;
-  for (const { commit, firstSeq, bodyBytes } of index.batchesAfter(project.num, scan.after)) {
-    if (firstSeq > until) break;
+  index.visitBatchesAfter(project.num, scan.after, ({ commit, firstSeq, bodyBytes }) => {
+    if (firstSeq > until) return false;
     bytes += bodyBytes;
     if (page.batches.length > 0 && (bytes > SEQ_PAGE_BYTES || page.batches.length === SEQ_PAGE_BATCHES)) {
       page.through = firstSeq - 1;
-      break;
+      return false;
     }
     const batch = giveBatch(sql, commit, projectId);
     if (batch) page.batches.push(batch);
-  }
+    return true;
+  });
   return page;
 }
 
@@ -255,12 +256,16 @@ export function nextBySeq(
     return { tier: "recent", page: readBySeq(sql, index, project, oldest, { after, until }) };
   };
   if (after >= flushedSeq) return recent(lastSeq);
+  let next: NextBySeq = { tier: "cold", until: flushedSeq };
   // Quarantined batches may be below the watermark.
-  for (const { commit, firstSeq } of index.batchesAfter(num, after)) {
-    if (firstSeq > flushedSeq) break;
+  index.visitBatchesAfter(num, after, ({ commit, firstSeq }) => {
+    if (firstSeq > flushedSeq) return false;
     const { count } = one<{ count: number }>(sql, "SELECT count FROM batches WHERE commit_no = ?", commit);
-    if (firstSeq > after + 1) return { tier: "cold", until: firstSeq - 1 };
-    if (firstSeq + count - 1 > after) return recent(firstSeq + count - 1);
-  }
-  return { tier: "cold", until: flushedSeq };
+    const last = firstSeq + count - 1;
+    if (firstSeq > after + 1) next = { tier: "cold", until: firstSeq - 1 };
+    else if (last > after) next = recent(last);
+    else return true;
+    return false;
+  });
+  return next;
 }
