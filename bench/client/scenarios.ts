@@ -39,7 +39,7 @@ const REFUSED: Answer = { status: 503, stores: false };
 const OUTAGE_MS = 4000;
 const PAUSE_MS = 3000;
 const BAD_ENTRY = 250;
-const MOST_A_REQUEST = 32;
+const MAX_A_REQUEST = 32;
 
 /** 500 entries in half a second. */
 const BURST = { entries: 500, perSecond: 1000, bytes: 100, possible: 500 };
@@ -86,8 +86,8 @@ export const SCENARIOS = {
   },
   "too-large": {
     ...BURST,
-    title: `413 above ${MOST_A_REQUEST} entries`,
-    answer: ({ entries }) => (entries.length > MOST_A_REQUEST ? { status: 413, stores: false } : TAKEN),
+    title: `413 above ${MAX_A_REQUEST} entries`,
+    answer: ({ entries }) => (entries.length > MAX_A_REQUEST ? { status: 413, stores: false } : TAKEN),
   },
   "lost-answer": {
     ...BURST,

@@ -1,5 +1,5 @@
 const FINAL = 0x80;
-const MOST_HEADER = 10;
+const MAX_HEADER = 10;
 
 /** Compares a frame's bytes with predicted ones, and copies them only if they differ. */
 export interface FrameTaker {
@@ -12,7 +12,7 @@ export interface FrameTaker {
 /** Parses frames of a service (RFC 6455, not masked) as they arrive, and keeps no byte that was predicted. */
 export class FrameReader {
   readonly #taker: FrameTaker;
-  readonly #header = Buffer.alloc(MOST_HEADER);
+  readonly #header = Buffer.alloc(MAX_HEADER);
   /** Bytes of the header so far. */
   #headed = 0;
   /** State of the frame whose header is complete: */

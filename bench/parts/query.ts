@@ -19,7 +19,7 @@ const PROJECTS = 10;
 const SPAN_MS = 6 * 60 * 60 * 1000;
 
 /** Each query is repeated this often, or until its time is up, but at least the minimum number of times. */
-const MOST_RUNS = 50;
+const MAX_RUNS = 50;
 const LEAST_RUNS = 10;
 const SECONDS_A_QUERY = 8;
 
@@ -177,7 +177,7 @@ async function measure({ name, rows, run }: Runnable): Promise<QueryRow> {
   // Once without measurement, because the first query after much ingest reads the index of batches from disk.
   await run();
   const until = performance.now() + SECONDS_A_QUERY * 1000;
-  while (times.length < LEAST_RUNS || (times.length < MOST_RUNS && performance.now() < until)) {
+  while (times.length < LEAST_RUNS || (times.length < MAX_RUNS && performance.now() < until)) {
     const result = await run();
     times.push(result.tookMs);
     requests = Math.max(requests, result.requests);

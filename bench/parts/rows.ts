@@ -11,7 +11,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Hours until everything a batch leaves behind has expired: receipts after 24, counters after 1. */
 const HOURS = 26;
 /** Maximum number of consecutive housekeeping steps, far more than necessary. */
-const MOST_STEPS = 200;
+const MAX_STEPS = 200;
 
 /** Rates of one sender. Slower ones cost more, because rows written once a second or a minute serve fewer batches. */
 const PACES = [
@@ -92,7 +92,7 @@ async function live(object: string, userId: string, project: string): Promise<nu
   for (let hour = 0; hour < HOURS; hour++) await numbers(`${object}/alarm`, HOUR_MS);
   await (await fetch(`${object}/remove/${userId}/${project}`)).text();
   let left = Number.NaN;
-  for (let step = 0; step < MOST_STEPS && left !== 0; step++) {
+  for (let step = 0; step < MAX_STEPS && left !== 0; step++) {
     left = sum(Object.values(await numbers(`${object}/alarm`)));
   }
   return left;

@@ -19,7 +19,7 @@ import type { LogFilter } from "./filter.ts";
 import type { ReadMemory } from "./memory.ts";
 import type { RecentPage, RecentScan, ScanPosition } from "./recent-feed.ts";
 import { openItem, readable } from "./scan.ts";
-import { type LogSource, storedProjects } from "./tiers.ts";
+import { coldProjects, type LogSource } from "./tiers.ts";
 
 /** Maximum number of segments on a page. */
 const MAX_SEGMENTS = 64;
@@ -114,7 +114,7 @@ export class ResumableScan {
       if (position === null || this.#isBeyond(position.timestamp)) return null;
       if (this.#isDue) return position;
       page = await this.#source.recent({ ...recent, position, maxBytes: PAGE_BYTES });
-      this.#cold = { ...this.#cold, projects: storedProjects(page.flushed) };
+      this.#cold = { ...this.#cold, projects: coldProjects(page.flushed) };
       this.#hasBegun = true;
       this.#pacer.meter.add(WORK.segment);
     }

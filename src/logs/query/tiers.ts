@@ -209,7 +209,7 @@ export function coldSelection(
 ): PagerSelection {
   return {
     workspaceId,
-    projects: storedProjects(flushed),
+    projects: coldProjects(flushed),
     from: Math.max(from ?? oldest, oldest),
     to,
     levelMask: filter.levelMask,
@@ -221,7 +221,7 @@ export function coldSelection(
 }
 
 /** Returns the watermarks of the projects that have entries in the cold tier. */
-export function storedProjects(flushed: RecentPage["flushed"]): ReadonlyMap<string, number> {
+export function coldProjects(flushed: RecentPage["flushed"]): ReadonlyMap<string, number> {
   return new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
 }
 

@@ -25,7 +25,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Decimal digits that a number always preserves. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 /** Zeros after the decimal point from which `JSON.stringify` writes an exponent. */
 const MAX_LEADING_ZEROS = 5;
 /** Nesting that a scan follows. Deeper values belong to lines that are stored whole. */
@@ -118,7 +118,7 @@ export class ValueScanner {
     if (whole === 0 || (isBelowOne && whole > 1)) return -1;
     this.kind = KIND.integer;
     const next = bytes[i];
-    if (whole > MOST_DIGITS || next === SMALL_E || next === CAPITAL_E) return this.#longNumber(bytes, at);
+    if (whole > MAX_DIGITS || next === SMALL_E || next === CAPITAL_E) return this.#longNumber(bytes, at);
     // `JSON.stringify` writes -0 as 0.
     if (next !== DOT) return isBelowOne && isNegative ? -1 : i;
     this.kind = KIND.number;
@@ -127,7 +127,7 @@ export class ValueScanner {
     while (isDigit(bytes[i])) i++;
     const digits = whole + i - fraction;
     if (i === fraction || bytes[i - 1] === ZERO) return -1;
-    if (digits > MOST_DIGITS || bytes[i] === SMALL_E || bytes[i] === CAPITAL_E) return this.#longNumber(bytes, at);
+    if (digits > MAX_DIGITS || bytes[i] === SMALL_E || bytes[i] === CAPITAL_E) return this.#longNumber(bytes, at);
     if (!isBelowOne) return i;
     let zeros = fraction;
     while (bytes[zeros] === ZERO) zeros++;
@@ -157,7 +157,7 @@ export class ValueScanner {
  * @param kind `KIND.integer` or `KIND.number`
  */
 export function numberAt(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start > MOST_DIGITS + 2) return Number(latin1(bytes, start, end));
+  if (end - start > MAX_DIGITS + 2) return Number(latin1(bytes, start, end));
   const isNegative = bytes[start] === MINUS;
   let value = 0;
   let fraction = 0;
@@ -187,7 +187,7 @@ function isDigit(byte: number | undefined): boolean {
 }
 
 /** Powers of ten. `**` may be off by one unit in the last place. */
-const POWERS = Array.from({ length: MOST_DIGITS + 2 }, (_, exponent) => Number(`1e${exponent}`));
+const POWERS = Array.from({ length: MAX_DIGITS + 2 }, (_, exponent) => Number(`1e${exponent}`));
 const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
 const FALSE = encoder.encode("false");

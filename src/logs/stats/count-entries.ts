@@ -8,7 +8,7 @@ import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query
 import type { ReadMemory } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
 import { openItem, readable } from "../query/scan.ts";
-import { type LogSource, openMoved, openRecent, storedProjects, withColdTier } from "../query/tiers.ts";
+import { coldProjects, type LogSource, openMoved, openRecent, withColdTier } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 
@@ -21,8 +21,8 @@ export interface CountedSegment extends SegmentPosition {
 export interface StatsSource extends LogSource {
   recentCounts(scan: RecentCountScan): Promise<RecentCountPage>;
   /** Segments with counts by minute and level, or by all four, and the maximum number of them on a page. */
-  levels: { read: ReadSegments<CountedSegment>; most: number };
-  summaries: { read: ReadSegments<CountedSegment>; most: number };
+  levels: { read: ReadSegments<CountedSegment>; max: number };
+  summaries: { read: ReadSegments<CountedSegment>; max: number };
 }
 
 /** The unit of counting: entries of one level, category and type. */
@@ -149,7 +149,7 @@ async function countSummaries(counting: Counting, filter: LogFilter): Promise<Re
       if (!(await countFeed(counting, moved, kept))) complete = false;
     }
   }
-  const projects = storedProjects(first.flushed);
+  const projects = coldProjects(first.flushed);
   const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
   if (!(await countSegments(counting, kept, { ...common, from: kept.from, to }))) complete = false;
   return { ...read, complete };
@@ -162,8 +162,8 @@ async function countSummaries(counting: Counting, filter: LogFilter): Promise<Re
 async function countSegments(counting: Counting, filter: LogFilter, selection: PagerSelection): Promise<boolean> {
   const { source, sink, pacer } = counting;
   const byLevelAlone = filter.categories === null && filter.types === null && sink.needsLevelsAlone;
-  const { read, most } = byLevelAlone ? source.levels : source.summaries;
-  const pager = new SegmentPager(read, selection, most, most);
+  const { read, max } = byLevelAlone ? source.levels : source.summaries;
+  const pager = new SegmentPager(read, selection, max, max);
   const end = endOf(counting);
   while (!pager.isDone) {
     if (pacer.meter.done + pager.cost >= end || sink.isFull) return false;

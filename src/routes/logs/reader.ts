@@ -75,8 +75,8 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
   return {
     ...sourceOf(c, reader, ask, store),
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
-    levels: { read: (selection) => orUnavailable(c, store.readLevels(selection)), most: STORE_LIMITS.levels },
-    summaries: { read: (selection) => orUnavailable(c, store.readSummaries(selection)), most: STORE_LIMITS.summaries },
+    levels: { read: (selection) => orUnavailable(c, store.readLevels(selection)), max: STORE_LIMITS.levels },
+    summaries: { read: (selection) => orUnavailable(c, store.readSummaries(selection)), max: STORE_LIMITS.summaries },
   };
 }
 

@@ -24,7 +24,7 @@ function sourceOf(line: (index: number) => string, batches: number, lines = BATC
     return { ...place, ...times, count: lines, ...bodyAt(at) };
   };
   const unused = (): never => expect.fail("All is in the recent tier.");
-  const none = { read: async () => ({ segments: [], next: null }), most: 1 };
+  const none = { read: async () => ({ segments: [], next: null }), max: 1 };
   const page = { asOf: batches, lastCommit: batches, scope: PROJECT, flushed: [], oldest: 0 };
   return {
     workspaceId: "ws_000000000001",

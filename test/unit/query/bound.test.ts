@@ -153,7 +153,7 @@ describe("A2: a query", () => {
         const result = await runQuery(source, QueryBody.parse({ filters, order, pagination }), () => 0);
         expect(result.ok && result.work).toBeLessThan(TWO_SECONDS);
       }
-      const none = { read: async () => ({ segments: [], next: null }), most: 1 };
+      const none = { read: async () => ({ segments: [], next: null }), max: 1 };
       const stats = { ...source, recentCounts: () => expect.fail(), levels: none, summaries: none };
       const counted = await runStats(stats, HistogramBody.parse({ filters, interval: "1m", groupBy: "type" }));
       expect(counted.ok).toBe(true);

@@ -113,7 +113,7 @@ describe("many segments that a filter excludes", () => {
     expect(result).toMatchObject({ ok: true, answer: { total: 1, complete: false } });
     let statements = 0;
     const levels = {
-      most: 128,
+      max: 128,
       read: async (selection: SegmentSelection) => {
         statements++;
         const place = { projectId: PROJECT, firstSeq: 1, part: 0, minTimestamp: 0, maxTimestamp: 0 };

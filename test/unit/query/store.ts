@@ -120,7 +120,7 @@ export class TestStore {
   /** Both tiers, with counts. */
   stats(pageBatches: number): StatsSource {
     const counted = (column: "levels" | "summary") => ({
-      most: pageBatches,
+      max: pageBatches,
       read: async (selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> => {
         const { segments, next } = this.#selectSegments(selection);
         return { segments: segments.map((segment) => ({ ...segment, counts: segment[column] })), next };

@@ -125,7 +125,7 @@ describe("the encoder", () => {
     ];
     expect(() => [...encodeSegment(PROJECT, [])]).toThrow(RangeError);
     expect(() => encode(["{}"])).toThrow("no time");
-    expect(() => encode([line({}).replace('"level":"info"', '"level":"loud"')])).toThrow("no entry");
+    expect(() => encode([line({}).replace('"level":"info"', '"level":"loud"')])).toThrow("not an entry");
     const lines = [...linesOf(batchesOf([line({}), line({}, {}, 1)]), { firstSeq: 1, lastSeq: 2 })];
     expect(() => [
       ...encodeSegment(

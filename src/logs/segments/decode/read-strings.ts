@@ -3,7 +3,7 @@ import { ENCODING, type Encoding } from "../parquet/metadata.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 
 /** Bytes of the strings of one page, each with its prefix. */
-const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads the strings of a page.
@@ -32,7 +32,7 @@ export function readStrings(
   const isShared = prefixes.every((prefix, index) => prefix === (index === 0 ? 0 : shared));
   if (!isShared || shared < 0 || shared > (lengths[0] ?? 0)) throw new MalformedFile("A page has other prefixes.");
   const size = raw.length - from + shared * (present - 1);
-  if (size > MOST_TEXT_BYTES) throw new MalformedFile("A page is too large.");
+  if (size > MAX_TEXT_BYTES) throw new MalformedFile("A page is too large.");
   const text = new Uint8Array(size);
   let next = lengths[0] ?? 0;
   text.set(raw.subarray(from, from + next));

@@ -29,7 +29,7 @@ export interface Sink {
 }
 
 const NUMBER_BYTES = 8;
-const MOST_DICTIONARY = 65_536;
+const MAX_DICTIONARY = 65_536;
 
 /** Indices of a chunk with a dictionary. */
 class Indices {
@@ -80,7 +80,7 @@ export class NumberSink implements Sink {
   }
 
   dictionary(raw: Uint8Array, count: number): void {
-    if (raw.length !== count * NUMBER_BYTES || count > MOST_DICTIONARY || this.#type === TYPE.boolean) {
+    if (raw.length !== count * NUMBER_BYTES || count > MAX_DICTIONARY || this.#type === TYPE.boolean) {
       throw new MalformedFile("A dictionary has another form.");
     }
     this.#dictionary = new Float64Array(count);
@@ -167,7 +167,7 @@ export class TextSink implements Sink {
 
   dictionary(raw: Uint8Array, count: number): void {
     // Each string has a length of four bytes.
-    if (count > raw.length / 4 || count > MOST_DICTIONARY) throw new MalformedFile("A dictionary has another form.");
+    if (count > raw.length / 4 || count > MAX_DICTIONARY) throw new MalformedFile("A dictionary has another form.");
     const view = new DataView(raw.buffer, raw.byteOffset, raw.length);
     const offsets = new Int32Array(count + 1);
     const bytes = new Uint8Array(raw.length - 4 * count);
@@ -205,7 +205,7 @@ export class TextSink implements Sink {
       }
       offsets[row + index + 1] = end;
     }
-    if (end > MOST_COLUMN_BYTES) throw new MalformedFile("A column is too large.");
+    if (end > MAX_COLUMN_BYTES) throw new MalformedFile("A column is too large.");
     if (end - this.#bytes !== text.length) throw new MalformedFile("A page has another length.");
     this.#bytes = end;
     if (present === 0) return false;
@@ -244,4 +244,4 @@ export class TextSink implements Sink {
 
 const NOTHING = new Uint8Array();
 /** Bytes of the strings of a column in one row group. */
-const MOST_COLUMN_BYTES = 64 * 1024 * 1024;
+const MAX_COLUMN_BYTES = 64 * 1024 * 1024;

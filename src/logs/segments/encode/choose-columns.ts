@@ -2,14 +2,14 @@ import { columnName, type DataColumn, type DataType, pathKey } from "../columns.
 import { type LineShape, VALUE_CLASSES } from "./line-shape.ts";
 
 /** Columns of `data` in one file. Each costs some 250 bytes a row group, so small files have fewer. */
-const MOST_COLUMNS = 96;
-const FEWEST_COLUMNS = 16;
+const MAX_COLUMNS = 96;
+const MIN_COLUMNS = 16;
 /** Entries for each column beyond the fewest. */
-const ENTRIES_A_COLUMN = 16;
+const ENTRIES_PER_COLUMN = 16;
 /** Share of the entries that must have a value for its path to get a column. */
 const SMALLEST_SHARE = 0.02;
 /** Longest name of a column, in UTF-16 code units. */
-const MOST_NAME = 256;
+const MAX_NAME = 256;
 
 /** Types in the order of a shape's classes of value. `number` counts those that are not integers. */
 const COUNTED_TYPES: readonly DataType[] = ["text", "integer", "number", "boolean"];
@@ -64,13 +64,13 @@ function pick(candidates: readonly Candidate[], rows: number): DataColumn[] {
     .filter(({ count }) => count >= rows * SMALLEST_SHARE)
     .map((candidate) => ({ ...candidate, key: pathKey(candidate.path) }))
     .sort((a, b) => b.count - a.count || compare(a.key, b.key) || compare(a.type, b.type));
-  const most = Math.min(MOST_COLUMNS, Math.max(FEWEST_COLUMNS, Math.floor(rows / ENTRIES_A_COLUMN)));
+  const max = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, Math.floor(rows / ENTRIES_PER_COLUMN)));
   const named = new Set<string>();
   const columns: DataColumn[] = [];
   for (const { path, type, key } of frequent) {
     const name = columnName(path, named.has(key) ? type : null);
     // An encoder and a reader must name columns alike, so a path is left out as a whole or by its later types.
-    if (name.length > MOST_NAME || columns.length === most) continue;
+    if (name.length > MAX_NAME || columns.length === max) continue;
     named.add(key);
     columns.push({ name, path, type });
   }

@@ -25,8 +25,8 @@ class SlotFinder {
   /** Slot of the column in each shape; -1 if the shape does not have its path. */
   readonly #slots: Int32Array;
   /** Smallest and largest kind that the column takes. */
-  readonly #least: number;
-  readonly #most: number;
+  readonly #min: number;
+  readonly #max: number;
   start = 0;
   end = 0;
   kind = 0;
@@ -34,8 +34,8 @@ class SlotFinder {
   constructor(group: RowGroup, slots: Int32Array, kinds: readonly number[]) {
     this.#group = group;
     this.#slots = slots;
-    this.#least = Math.min(...kinds);
-    this.#most = Math.max(...kinds);
+    this.#min = Math.min(...kinds);
+    this.#max = Math.max(...kinds);
   }
 
   find(row: number): boolean {
@@ -45,7 +45,7 @@ class SlotFinder {
     if (slot < 0) return false;
     const at = (group.first[row] ?? 0) + slot;
     const kind = group.kinds[at] ?? 0;
-    if (kind < this.#least || kind > this.#most) return false;
+    if (kind < this.#min || kind > this.#max) return false;
     this.kind = kind;
     this.start = group.valueStart(row, slot);
     this.end = group.ends[at] ?? 0;

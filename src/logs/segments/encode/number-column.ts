@@ -5,7 +5,7 @@ import { ENCODING, type PhysicalType, TYPE } from "../parquet/metadata.ts";
 import { type EncodedColumn, presentIn, writeIndexPages } from "./text-column.ts";
 
 /** Distinct numbers of a dictionary. */
-const MOST_ENTRIES = 8192;
+const MAX_ENTRIES = 8192;
 const TRIAL_ROWS = 1024;
 const NUMBER_BYTES = 8;
 /** Bounds the time of a lookup if numbers were made to have equal hashes. */
@@ -121,7 +121,7 @@ class NumberDictionary {
       if (this.entries[entry] === value) return entry;
       if (probe === MAX_PROBES) return -1;
     }
-    if (this.size === MOST_ENTRIES) return -1;
+    if (this.size === MAX_ENTRIES) return -1;
     if (this.size === this.entries.length) {
       const grown = new Float64Array(this.size * 2);
       grown.set(this.entries);

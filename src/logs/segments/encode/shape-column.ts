@@ -17,8 +17,8 @@ import {
 import { TextDictionary } from "./text-dictionary.ts";
 
 /** Templates of one row group. Lines that would need more are stored whole. */
-const MOST_TEMPLATES = 4096;
-const MOST_TEMPLATE_BYTES = 1024 * 1024;
+const MAX_TEMPLATES = 4096;
+const MAX_TEMPLATE_BYTES = 1024 * 1024;
 const PAUSE_ROWS = 8192;
 
 /** Values of `Variants.of` for rows without a template. */
@@ -155,7 +155,7 @@ export class Variants {
     const key = inRest.join("");
     const known = byKey.get(key);
     if (known !== undefined) return known;
-    if (this.#variants.length === MOST_TEMPLATES || this.#bytes > MOST_TEMPLATE_BYTES) return WHOLE;
+    if (this.#variants.length === MAX_TEMPLATES || this.#bytes > MAX_TEMPLATE_BYTES) return WHOLE;
     const bytes = (shape.template ?? LINE_MARK).slice();
     for (const [slot, { at }] of shape.data.entries()) if (inRest[slot] === 1) bytes[at] = IN_REST;
     const template = parseTemplate(bytes);

@@ -28,7 +28,7 @@ export const DICTIONARY_BYTES = 128 * 1024;
 /** Strings after which a column with hardly a repetition is given up as a dictionary. */
 const TRIAL_ROWS = 1024;
 /** A dictionary must hold at most this share of the strings. */
-const MOST_DISTINCT = 0.5;
+const MAX_DISTINCT = 0.5;
 /** Longest string that is recorded as a minimum or maximum. */
 const STATISTIC_BYTES = 64;
 
@@ -48,7 +48,7 @@ export function* encodeText(rows: number, cursor: TextCursor): Generator<Pause, 
     validity[row] = 1;
     indices[present++] = index;
   }
-  if (dictionary.size > present * MOST_DISTINCT) return yield* encodePlain(rows, cursor);
+  if (dictionary.size > present * MAX_DISTINCT) return yield* encodePlain(rows, cursor);
   return writeIndices(rows, present === rows ? null : validity, indices, dictionary);
 }
 

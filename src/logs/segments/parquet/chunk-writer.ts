@@ -56,10 +56,10 @@ export class ChunkWriter {
 
   /**
    * Adds the dictionary, before the first data page.
-   * @param most maximum number of bytes that `write` writes
+   * @param max maximum number of bytes that `write` writes
    */
-  dictionary(count: number, most: number, write: WriteValues): void {
-    const buffer = reserve(most);
+  dictionary(count: number, max: number, write: WriteValues): void {
+    const buffer = reserve(max);
     this.#add(PAGE.dictionary, count, ENCODING.plain, buffer, write(buffer, 0));
     this.#dictionaryBytes = this.#storedBytes;
   }
@@ -67,7 +67,7 @@ export class ChunkWriter {
   /**
    * Adds a page of rows.
    * @param nulls number of rows without a value
-   * @param most maximum number of bytes that `write` writes for the other rows
+   * @param max maximum number of bytes that `write` writes for the other rows
    * @returns bytes of the page as stored
    */
   page(
@@ -76,10 +76,10 @@ export class ChunkWriter {
     rows: number,
     nulls: number,
     encoding: Encoding,
-    most: number,
+    max: number,
     write: WriteValues,
   ): number {
-    const buffer = reserve(LEVELS_LENGTH_BYTES + runsBytes(rows, 1) + most);
+    const buffer = reserve(LEVELS_LENGTH_BYTES + runsBytes(rows, 1) + max);
     let at = 0;
     if (!this.#isRequired) {
       at = LEVELS_LENGTH_BYTES;

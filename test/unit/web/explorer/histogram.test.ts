@@ -4,7 +4,7 @@ import { barsOf, intervalFor, intervalMs } from "../../../../web/src/pages/explo
 
 const DAY = 86_400_000;
 /** Largest number of buckets in a response of the API. */
-const MOST_BUCKETS = 2000;
+const MAX_BUCKETS = 2000;
 const LONGEST_RETENTION_DAYS = 365;
 
 describe("the histogram", () => {
@@ -12,7 +12,7 @@ describe("the histogram", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: LONGEST_RETENTION_DAYS * DAY }), (ms) => {
         // Entries may be a day ahead, and the first bucket starts before the range.
-        expect((ms + DAY) / intervalMs(intervalFor(ms)) + 1).toBeLessThanOrEqual(MOST_BUCKETS);
+        expect((ms + DAY) / intervalMs(intervalFor(ms)) + 1).toBeLessThanOrEqual(MAX_BUCKETS);
       }),
     );
   });
