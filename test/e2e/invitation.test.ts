@@ -128,6 +128,25 @@ describe("an invitation", () => {
     await context.close();
   });
 
+  it("has its address replaced by what is typed if it is filled in under the cursor", async () => {
+    const { link } = await invite(newEmail());
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    const { promise: isFocused, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/invitations/*", async (route) => {
+      await isFocused;
+      await route.continue();
+    });
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+    const field = page.getByLabel("E-mail address");
+    await field.focus();
+    release();
+    await expect.poll(() => field.inputValue()).not.toBe("");
+    await page.keyboard.type("me@example.com");
+    expect(await field.inputValue()).toBe("me@example.com");
+    await context.close();
+  });
+
   it("is returned to by the header's sign-in, for an existing account", async () => {
     const guest = await verifiedAccount(url);
     const { workspaceId, link } = await invite(guest.email);

@@ -12,9 +12,20 @@ export function useInvitedEmail(next: string, setEmail: (change: (typed: string)
     if (token === null) return;
     const controller = new AbortController();
     openInvitation(token, controller.signal).then(
-      ({ email }) => setEmail((typed) => (typed === "" ? email : typed)),
+      ({ email }) => {
+        selectInFocusedField(email);
+        setEmail((typed) => (typed === "" ? email : typed));
+      },
       () => undefined,
     );
     return () => controller.abort();
   }, [next]);
+}
+
+/** Fills an empty field that has the focus with selected text: what the user starts to type replaces it. */
+function selectInFocusedField(email: string): void {
+  const field = document.activeElement;
+  if (!(field instanceof HTMLInputElement) || field.name !== "email" || field.value !== "") return;
+  field.value = email;
+  field.select();
 }
