@@ -6,7 +6,9 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bytesOf, encode, line, open, valuesIn } from "./support.ts";
+import { linesOf } from "../../../src/logs/cold/format/lines.ts";
+import { FileEncoder } from "../../../src/logs/segments/encode/encode-segment.ts";
+import { batchesOf, bytesOf, encode, line, open, PROJECT, valuesIn } from "./support.ts";
 
 /** Two readers that share no code with the service judge what its encoder writes: hyparquet and DuckDB. */
 
@@ -188,5 +190,32 @@ describe("hyparquet and DuckDB", () => {
       "shape VARCHAR",
       "rest VARCHAR",
     ]);
+  });
+
+  test("read a file of which the parts were taken while it was encoded, and one without entries", async () => {
+    const lines = Array.from({ length: 70 }, (_, at) => line({ a: at }, {}, at));
+    const encoder = new FileEncoder(PROJECT, { groupRows: 20 }, null);
+    const parts: Uint8Array[] = [];
+    const taken: number[] = [];
+    for (const list of linesOf(batchesOf(lines, 10), { firstSeq: 1, lastSeq: 70 })) {
+      for (const _ of encoder.add(list));
+      const ready = encoder.takeParts();
+      taken.push(ready.length);
+      parts.push(...ready);
+    }
+    for (const _ of encoder.endGroup());
+    parts.push(...encoder.takeParts(), encoder.finish().footer);
+    // A row group every two batches.
+    expect(taken.map((count) => count > 1)).toEqual([false, true, false, true, false, true, false]);
+    expect(Buffer.concat(parts)).toEqual(Buffer.from(bytesOf(encode(lines, { groupRows: 20, perBatch: 10 }))));
+
+    const empty = new FileEncoder(PROJECT, {}, null);
+    const bytes = Buffer.concat([...empty.takeParts(), empty.finish(new Map([["own", "7"]])).footer]);
+    expect(await inDuckDB(`SELECT * FROM ${stored(bytes)}`)).toEqual([]);
+    expect(
+      await inDuckDB(`SELECT decode(value) AS own FROM parquet_kv_metadata(${stored(bytes)}) WHERE key = 'own'`),
+    ).toEqual([{ own: "7" }]);
+    expect(await inHyparquet(bytes)).toEqual([]);
+    expect(open(bytes).reader.properties.count).toBe(0);
   });
 });

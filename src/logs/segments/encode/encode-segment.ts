@@ -71,60 +71,127 @@ export interface EncodeOptions {
 export function* encodeSegment(
   projectId: string,
   lines: Iterable<readonly SourceLine[]>,
-  { columns: given = null, groupRows = GROUP_ROWS, groupBytes = GROUP_BYTES }: Partial<EncodeOptions> = {},
+  options: Partial<EncodeOptions> = {},
 ): Generator<Pause, SegmentFile> {
-  if (groupRows > METADATA_LIMITS.groupRows) throw new RangeError("A row group has too many rows.");
-  const writer = new FileWriter();
   const counter = new EntryCounter();
-  const range = new RangeTracker();
-  const hash = createHash("sha256");
-  let columns = given;
-  let group = new RowGroup();
-  let pausedAt = 0;
-  let pausedBytes = 0;
-  function* close(): Generator<Pause, void> {
-    if (group.rows === 0) return;
-    columns ??= chooseColumns(group.splitter.shapes, group.rows);
-    writer.add(yield* encodeGroup(group, columns, writer.size));
-    group = new RowGroup();
-    yield null;
-  }
-  for (const list of lines) {
-    hashLines(hash, list);
-    for (const line of list) {
-      group.add(line);
-      range.add(line);
-      counter.add(group);
-      if (range.count - pausedAt >= PAUSE_LINES || range.rawBytes - pausedBytes >= PAUSE_BYTES) {
-        pausedAt = range.count;
-        pausedBytes = range.rawBytes;
-        yield null;
-      }
-      if (group.rows >= groupRows || group.rawBytes >= groupBytes) yield* close();
-    }
-  }
-  yield* close();
-  if (range.count === 0 || columns === null) throw new RangeError("A segment has at least one entry.");
-  const linesSha256 = hash.digest("hex");
-  const { count, firstSeq, lastSeq } = range;
-  const footer = writeFooter({
-    rows: count,
-    columns: schemaOf(columns),
-    rowGroups: writer.groups,
-    properties: propertiesOf({ projectId, firstSeq, lastSeq, count, linesSha256, columns, encoder: ENCODER_VERSION }),
-    createdBy: `taffrail ${FORMAT_VERSION}.${ENCODER_VERSION}`,
-  });
-  const file = writer.finish(footer);
+  const encoder = new FileEncoder(projectId, options, counter);
+  for (const list of lines) yield* encoder.add(list);
+  yield* encoder.endGroup();
+  const { columns, ...file } = encoder.finish();
+  if (file.count === 0 || columns === null) throw new RangeError("A segment has at least one entry.");
   return {
     ...file,
-    ...range,
     ...counter.pack(),
-    footer,
+    parts: [...encoder.takeParts(), file.footer],
     levelMask: counter.levelMask,
     categoryMask: counter.categoryMask,
-    linesSha256,
     columns,
   };
+}
+
+/** What is known of a file when all its lines are encoded. Without lines, times and commits are infinite. */
+export interface EncodedFile
+  extends Omit<SegmentFile, "parts" | "levelMask" | "categoryMask" | "levels" | "summary" | "columns"> {
+  /** `null` without lines: the file has no column of `data` then. */
+  columns: readonly DataColumn[] | null;
+}
+
+/** Encodes lines as a Parquet file of which the caller takes the parts as they are ready. */
+export class FileEncoder {
+  readonly #projectId: string;
+  readonly #groupRows: number;
+  readonly #groupBytes: number;
+  readonly #counter: EntryCounter | null;
+  readonly #writer = new FileWriter();
+  readonly #range = new RangeTracker();
+  readonly #linesHash = createHash("sha256");
+  #columns: readonly DataColumn[] | null;
+  #group = new RowGroup();
+  #pausedAt = 0;
+  #pausedBytes = 0;
+
+  /** @param counter counts each line; `null` if the counts are not needed */
+  constructor(
+    projectId: string,
+    { columns = null, groupRows = GROUP_ROWS, groupBytes = GROUP_BYTES }: Partial<EncodeOptions>,
+    counter: EntryCounter | null,
+  ) {
+    if (groupRows > METADATA_LIMITS.groupRows) throw new RangeError("A row group has too many rows.");
+    this.#projectId = projectId;
+    this.#columns = columns;
+    this.#groupRows = groupRows;
+    this.#groupBytes = groupBytes;
+    this.#counter = counter;
+  }
+
+  /** Row groups that are encoded. */
+  get groups(): number {
+    return this.#writer.groups.length;
+  }
+
+  /**
+   * Adds lines, and encodes each row group that is full.
+   * @param list in order of `seq`. Their bodies must not change until the row group is encoded
+   * @throws RangeError if the order is wrong, or a line is not an entry
+   */
+  *add(list: readonly SourceLine[]): Generator<Pause, void> {
+    hashLines(this.#linesHash, list);
+    const range = this.#range;
+    for (const line of list) {
+      this.#group.add(line);
+      range.add(line);
+      this.#counter?.add(this.#group);
+      if (range.count - this.#pausedAt >= PAUSE_LINES || range.rawBytes - this.#pausedBytes >= PAUSE_BYTES) {
+        this.#pausedAt = range.count;
+        this.#pausedBytes = range.rawBytes;
+        yield null;
+      }
+      if (this.#group.rows >= this.#groupRows || this.#group.rawBytes >= this.#groupBytes) yield* this.endGroup();
+    }
+  }
+
+  /** Encodes the lines that are not in a full row group. Call before `finish`. */
+  *endGroup(): Generator<Pause, void> {
+    if (this.#group.rows === 0) return;
+    this.#columns ??= chooseColumns(this.#group.splitter.shapes, this.#group.rows);
+    this.#writer.add(yield* encodeGroup(this.#group, this.#columns, this.#writer.size));
+    this.#group = new RowGroup();
+    yield null;
+  }
+
+  /** Returns the parts of the file that were encoded since the last call, in order. The footer is not one of them. */
+  takeParts(): Uint8Array[] {
+    return this.#writer.takeParts();
+  }
+
+  /**
+   * Ends the file. Its last part is the footer.
+   * @param properties further ones of the file's metadata
+   */
+  finish(properties: ReadonlyMap<string, string> = new Map()): EncodedFile {
+    const columns = this.#columns;
+    const linesSha256 = this.#linesHash.digest("hex");
+    const range = this.#range;
+    const { count, firstSeq, lastSeq } = range;
+    const projectId = this.#projectId;
+    const known = {
+      projectId,
+      firstSeq,
+      lastSeq,
+      count,
+      linesSha256,
+      columns: columns ?? [],
+      encoder: ENCODER_VERSION,
+    };
+    const footer = writeFooter({
+      rows: count,
+      columns: schemaOf(columns ?? []),
+      rowGroups: this.#writer.groups,
+      properties: new Map([...propertiesOf(known), ...properties]),
+      createdBy: `taffrail ${FORMAT_VERSION}.${ENCODER_VERSION}`,
+    });
+    return { ...this.#writer.finish(footer), ...range, footer, linesSha256, columns };
+  }
 }
 
 const LINE_FEED = Uint8Array.of(10);
@@ -141,7 +208,7 @@ function hashLines(hash: Hash, lines: readonly SourceLine[]): void {
 }
 
 class FileWriter {
-  readonly #parts: Uint8Array[] = [MAGIC];
+  #parts: Uint8Array[] = [MAGIC];
   readonly #hash = createHash("sha256").update(MAGIC);
   readonly groups: RowGroupMeta[] = [];
   size = MAGIC.length;
@@ -155,9 +222,14 @@ class FileWriter {
     this.size += bytes;
   }
 
-  finish(footer: Uint8Array): { parts: Uint8Array[]; size: number; sha256: string } {
-    const sha256 = this.#hash.update(footer).digest("hex");
-    return { parts: [...this.#parts, footer], size: this.size + footer.length, sha256 };
+  takeParts(): Uint8Array[] {
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
+  }
+
+  finish(footer: Uint8Array): { size: number; sha256: string } {
+    return { size: this.size + footer.length, sha256: this.#hash.update(footer).digest("hex") };
   }
 }
 
