@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { columnName, type DataColumn, type DataType, LEADING_COLUMNS, schemaOf } from "./columns.ts";
 import type { FileMeta } from "./parquet/metadata.ts";
 import { MalformedFile } from "./parquet/thrift.ts";
@@ -11,20 +12,55 @@ export const ENCODER_VERSION = 1;
 
 const PREFIX = "taffrail.";
 
+/** Consecutive rows whose lines have a hash of their own. */
+export interface Section {
+  rows: number;
+  /** SHA-256 of the lines, each with a line feed. Hexadecimal. */
+  sha256: string;
+}
+
 export interface SegmentProperties {
   projectId: string;
   firstSeq: number;
   lastSeq: number;
   count: number;
-  /** SHA-256 of the lines, each with a line feed. Hexadecimal. */
+  /** SHA-256 of the lines, each with a line feed; with several sections `hashOfSections`. Hexadecimal. */
   linesSha256: string;
+  /** One section for each row group; a single one for a file that was not merged. */
+  sections: readonly Section[];
+  /** Names of the segments that this file replaces; empty if it was not merged. */
+  replaces: readonly string[];
   columns: readonly DataColumn[];
   /** Version of the encoder. */
   encoder: number;
 }
 
-export function propertiesOf(properties: SegmentProperties): Map<string, string> {
-  const { projectId, firstSeq, lastSeq, count, linesSha256, columns, encoder } = properties;
+/**
+ * Returns the hash of lines that were hashed in sections: SHA-256 of the hashes of the sections, each in hexadecimal with a
+ * line feed. A merge copies rows without restoring their lines, and copies their hashes likewise.
+ */
+export function hashOfSections(sections: readonly Section[]): string {
+  const [first] = sections;
+  if (first !== undefined && sections.length === 1) return first.sha256;
+  const hash = createHash("sha256");
+  for (const { sha256 } of sections) hash.update(`${sha256}\n`);
+  return hash.digest("hex");
+}
+
+export function propertiesOf(
+  properties: Omit<SegmentProperties, "sections" | "replaces"> & Partial<SegmentProperties>,
+): Map<string, string> {
+  const {
+    projectId,
+    firstSeq,
+    lastSeq,
+    count,
+    linesSha256,
+    columns,
+    encoder,
+    sections = [],
+    replaces = [],
+  } = properties;
   const named = {
     format: FORMAT_VERSION,
     encoder,
@@ -35,6 +71,8 @@ export function propertiesOf(properties: SegmentProperties): Map<string, string>
     sha256: linesSha256,
     // A reader gets the paths of `data` without parsing names.
     columns: JSON.stringify(columns.map(({ path, type }) => [type, ...path])),
+    ...(sections.length > 1 && { sections: JSON.stringify(sections.map(({ rows, sha256 }) => [rows, sha256])) }),
+    ...(replaces.length > 0 && { replaces: JSON.stringify(replaces) }),
   };
   return new Map(Object.entries(named).map(([name, value]) => [PREFIX + name, String(value)]));
 }
@@ -61,12 +99,15 @@ export function readProperties({ properties, columns: schema, rows }: FileMeta):
   if (!isAsExpected || expected.length !== schema.length) throw new MalformedFile("The file has other columns.");
   const count = number("count");
   if (count !== rows) throw new MalformedFile("The file has other entries.");
+  const linesSha256 = text("sha256");
   return {
     projectId: text("project"),
     firstSeq: number("firstSeq"),
     lastSeq: number("lastSeq"),
     count,
-    linesSha256: text("sha256"),
+    linesSha256,
+    sections: readSections(properties.get(`${PREFIX}sections`), { rows: count, sha256: linesSha256 }),
+    replaces: readList(properties.get(`${PREFIX}replaces`) ?? "[]").filter((name) => typeof name === "string"),
     columns,
     encoder: number("encoder"),
   };
@@ -74,16 +115,32 @@ export function readProperties({ properties, columns: schema, rows }: FileMeta):
 
 const TYPES: readonly DataType[] = ["text", "integer", "number", "boolean"];
 
-function readColumns(text: string): DataColumn[] {
+function readList(text: string): unknown[] {
   let listed: unknown;
   try {
     listed = JSON.parse(text);
   } catch (error) {
-    throw new MalformedFile("The list of columns is not JSON.", { cause: error });
+    throw new MalformedFile("A list of the metadata is not JSON.", { cause: error });
   }
-  if (!Array.isArray(listed)) throw new MalformedFile("The list of columns has another form.");
+  if (!Array.isArray(listed)) throw new MalformedFile("A list of the metadata has another form.");
+  return listed;
+}
+
+function readSections(text: string | undefined, whole: Section): Section[] {
+  if (text === undefined) return [whole];
+  const sections = readList(text).map((item): Section => {
+    const [rows, sha256]: unknown[] = Array.isArray(item) ? item : [];
+    if (typeof rows !== "number" || typeof sha256 !== "string") throw new MalformedFile("A section has another form.");
+    return { rows, sha256 };
+  });
+  const isWhole = sections.reduce((sum, { rows }) => sum + rows, 0) === whole.rows;
+  if (!isWhole || hashOfSections(sections) !== whole.sha256) throw new MalformedFile("The sections are incomplete.");
+  return sections;
+}
+
+function readColumns(text: string): DataColumn[] {
   const named = new Set<string>();
-  return listed.map((item: unknown) => {
+  return readList(text).map((item: unknown) => {
     const names: unknown[] = Array.isArray(item) ? item : [];
     const type = TYPES.find((known) => known === names[0]);
     const path = names.slice(1).filter((name) => typeof name === "string");

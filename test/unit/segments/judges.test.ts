@@ -8,6 +8,7 @@ import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { FileEncoder } from "../../../src/logs/segments/encode/encode-segment.ts";
+import { filesOf, merge } from "./merging.ts";
 import { batchesOf, bytesOf, encode, line, open, PROJECT, valuesIn } from "./support.ts";
 
 /** Two readers that share no code with the service judge what its encoder writes: hyparquet and DuckDB. */
@@ -149,6 +150,22 @@ describe("hyparquet and DuckDB", () => {
     );
     expect(few).toEqual([{ n: lines.slice(99, 199).filter((own) => own.includes('"error"')).length }]);
   });
+
+  test("read the values of a merged file, whose row groups are copied, widened and encoded again", async () => {
+    await fc.assert(
+      fc.asyncProperty(entries, entries, entries, async (...three) => {
+        const made = three.flat();
+        const lines = made.map(([own, session], at) => line(own, { ...(session !== undefined && { session }) }, at));
+        const [first = [], second = []] = three;
+        const { merged } = merge(filesOf(lines, [first.length, first.length + second.length]));
+        const bytes = bytesOf(merged);
+        const expected = inReader(bytes);
+        expect(await inHyparquet(bytes)).toEqual(expected);
+        expect(await inDuckDB(`SELECT * FROM ${stored(bytes)}`)).toEqual(expected);
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
 
   test("read strings of one megabyte, control characters and 20,000 values in an entry", async () => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, at]));

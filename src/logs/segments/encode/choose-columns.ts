@@ -31,7 +31,7 @@ interface Candidate {
  * @param rows entries that the shapes have counted
  */
 export function chooseColumns(shapes: readonly LineShape[], rows: number): DataColumn[] {
-  return pick([...countPaths(shapes).values()].flatMap(candidatesOf), rows);
+  return pick([...countPaths(shapes).values()].flatMap(candidatesOf), rows, rows * SMALLEST_SHARE);
 }
 
 /** Columns of one file of a merge, with the number of values in each. */
@@ -41,8 +41,8 @@ export interface ColumnCounts {
 }
 
 /**
- * Chooses the columns of the file that several files are merged into, from their metadata alone. A path that is in
- * `rest` of all files stays there.
+ * Chooses the columns of the file that several files are merged into, from their metadata alone: those of all files, the
+ * most frequent first. A path that is in `rest` of all files stays there.
  */
 export function mergeColumns(files: readonly ColumnCounts[]): DataColumn[] {
   const paths = new Map<string, PathCounts>();
@@ -55,13 +55,15 @@ export function mergeColumns(files: readonly ColumnCounts[]): DataColumn[] {
       counts[index] = (counts[index] ?? 0) + values;
     }
   }
-  return pick([...paths.values()].flatMap(candidatesOf), rows);
+  // A column that only one of many files has stays, so that the rows of that file can be copied.
+  return pick([...paths.values()].flatMap(candidatesOf), rows, 1);
 }
 
-function pick(candidates: readonly Candidate[], rows: number): DataColumn[] {
+/** @param fewest values that a column must have */
+function pick(candidates: readonly Candidate[], rows: number, fewest: number): DataColumn[] {
   // Ties are decided by the text of the path, so that equal input gives equal files.
   const frequent = candidates
-    .filter(({ count }) => count >= rows * SMALLEST_SHARE)
+    .filter(({ count }) => count >= fewest)
     .map((candidate) => ({ ...candidate, key: pathKey(candidate.path) }))
     .sort((a, b) => b.count - a.count || compare(a.key, b.key) || compare(a.type, b.type));
   const max = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, Math.floor(rows / ENTRIES_PER_COLUMN)));

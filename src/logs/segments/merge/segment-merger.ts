@@ -1,0 +1,231 @@
+import { createHash } from "node:crypto";
+import type { Block } from "../../cold/format/batch-table.ts";
+import type { SourceLine } from "../../cold/format/lines.ts";
+import { type DataColumn, schemaOf } from "../columns.ts";
+import type { SegmentReader } from "../decode/segment-reader.ts";
+import { sourceLinesOf } from "../decode/source-lines.ts";
+import { chooseColumns } from "../encode/choose-columns.ts";
+import { EntryCounter } from "../encode/counter.ts";
+import { encodeGroup } from "../encode/encode-group.ts";
+import type { SegmentFile } from "../encode/encode-segment.ts";
+import { RowGroup } from "../encode/row-group.ts";
+import type { Pause } from "../encode/text-column.ts";
+import { writeFooter } from "../parquet/write-footer.ts";
+import { ENCODER_VERSION, FORMAT_VERSION, hashOfSections, propertiesOf } from "../properties.ts";
+import { canCopy, copyGroup, type GroupOfFile, rangeOfGroup } from "./copy-group.ts";
+import { MergedCounts } from "./merged-counts.ts";
+import { type GroupFacts, MergedFile, type Span } from "./merged-file.ts";
+
+export interface MergeOptions {
+  /** Row groups of at least this many rows are copied; the lines of smaller ones are encoded together. */
+  copyRows: number;
+  /** Rows, and bytes of lines, at which a row group of encoded lines ends. */
+  groupRows: number;
+  groupBytes: number;
+  /** Keeps the lines for which it is true. If it is given, no row group is copied and all counts are made again. */
+  keeps: ((line: SourceLine) => boolean) | null;
+}
+
+const DEFAULTS: MergeOptions = { copyRows: 5000, groupRows: 25_000, groupBytes: 4 * 1024 * 1024, keeps: null };
+/** Lines that are split between two pauses. */
+const PAUSE_LINES = 1024;
+const LINE_FEED = Uint8Array.of(10);
+const [SEQ_COLUMN, COMMIT_COLUMN, TIMESTAMP_COLUMN, RECEIVED_AT_COLUMN] = [0, 1, 2, 3] as const;
+
+/** Packed counts of a segment; see `../../cold/format/counts.ts` and `../../summary.ts`. */
+export interface PackedCounts {
+  levels: Uint8Array;
+  summary: Uint8Array;
+}
+
+/** A file that other segments were merged into. */
+export interface MergedSegment extends SegmentFile {
+  /** The row groups; positions are counted from the first one. */
+  blocks: readonly Block[];
+}
+
+/**
+ * Merges segments of one project into one file. Equal input gives equal bytes. Takes the row groups in order of `seq`, and
+ * works in steps of some milliseconds. Holds the file, and the lines of a row group that is not copied.
+ */
+export class SegmentMerger {
+  readonly #projectId: string;
+  readonly #options: MergeOptions;
+  readonly #file = new MergedFile();
+  readonly #counts = new MergedCounts();
+  #columns: readonly DataColumn[] | null;
+  #pending = new PendingLines();
+
+  /**
+   * @param columns of `data`, as `mergeColumns` returns them for the files with row groups to be copied; `null` chooses
+   * them from the lines
+   */
+  constructor(projectId: string, columns: readonly DataColumn[] | null, options: Partial<MergeOptions> = {}) {
+    this.#projectId = projectId;
+    this.#columns = columns;
+    this.#options = { ...DEFAULTS, ...options };
+  }
+
+  /** Bytes of the file so far. */
+  get size(): number {
+    return this.#file.size;
+  }
+
+  /** Adds a row group of a file. Its bytes must not change until the merge has ended. */
+  *addGroup(
+    source: GroupOfFile,
+    { rawBytes, levelMask }: Pick<Block, "rawBytes" | "levelMask">,
+  ): Generator<Pause, void> {
+    const { reader, group } = source;
+    const columns = this.#columns;
+    const sha256 = sectionOf(reader, group);
+    const rows = reader.rowGroups[group]?.rows ?? 0;
+    const isLarge = rows >= this.#options.copyRows && this.#options.keeps === null;
+    if (columns === null || sha256 === null || !isLarge || !canCopy(reader, group, columns)) {
+      yield* this.addLines(sourceLinesOf(reader, group, chunkSource(source)));
+      return;
+    }
+    yield* this.#close();
+    const copy = yield* copyGroup(source, columns, schemaOf(columns), this.#file.size);
+    const span = (column: number): Span => reader.numberRange(group, column) ?? { min: 0, max: 0 };
+    this.#file.add(copy, {
+      sha256,
+      rawBytes,
+      levelMask,
+      seq: span(SEQ_COLUMN),
+      commit: span(COMMIT_COLUMN),
+      timestamp: span(TIMESTAMP_COLUMN),
+      receivedAt: span(RECEIVED_AT_COLUMN),
+    });
+  }
+
+  /** Adds lines in order of `seq`. Their bodies must not change until the merge has ended. */
+  *addLines(lines: Iterable<readonly SourceLine[]>): Generator<Pause, void> {
+    const { keeps, groupRows, groupBytes } = this.#options;
+    let sincePause = 0;
+    for (const list of lines) {
+      for (const line of list) {
+        if (keeps !== null && !keeps(line)) continue;
+        const pending = this.#pending;
+        pending.add(line);
+        if (pending.group.rows >= groupRows || pending.group.rawBytes >= groupBytes) yield* this.#close();
+        if (++sincePause < PAUSE_LINES) continue;
+        sincePause = 0;
+        yield null;
+      }
+    }
+  }
+
+  /** Adds the counts of a segment whose entries are added. Without effect if only some of them are kept. */
+  addCounts(counts: PackedCounts): void {
+    if (this.#options.keeps === null) this.#counts.add(counts);
+  }
+
+  /**
+   * Ends the file.
+   * @param replaces names of the segments
+   * @throws RangeError if no line was added
+   */
+  *finish(replaces: readonly string[]): Generator<Pause, MergedSegment> {
+    yield* this.#close();
+    const file = this.#file;
+    const { count, firstSeq, lastSeq, rawBytes, sections, commit, timestamp, receivedAt } = file;
+    const columns = this.#columns;
+    if (count === 0 || columns === null) throw new RangeError("A segment has at least one entry.");
+    const linesSha256 = hashOfSections(sections);
+    const facts = { projectId: this.#projectId, firstSeq, lastSeq, count, linesSha256, columns, sections, replaces };
+    const footer = writeFooter({
+      rows: count,
+      columns: schemaOf(columns),
+      rowGroups: file.groups,
+      properties: propertiesOf({ ...facts, encoder: ENCODER_VERSION }),
+      createdBy: `taffrail ${FORMAT_VERSION}.${ENCODER_VERSION}`,
+    });
+    return {
+      ...file.finish(footer),
+      ...this.#counts.pack(),
+      footer,
+      count,
+      firstSeq,
+      lastSeq,
+      minTimestamp: timestamp.min,
+      maxTimestamp: timestamp.max,
+      minReceivedAt: receivedAt.min,
+      maxReceivedAt: receivedAt.max,
+      minCommit: commit.min,
+      maxCommit: commit.max,
+      levelMask: this.#counts.levelMask,
+      categoryMask: this.#counts.categoryMask,
+      rawBytes,
+      linesSha256,
+      columns,
+      blocks: file.blocks,
+    };
+  }
+
+  /** Encodes the pending lines as a row group. */
+  *#close(): Generator<Pause, void> {
+    const { group, counter } = this.#pending;
+    if (group.rows === 0) return;
+    if (this.#options.keeps !== null) this.#counts.add(counter.pack());
+    const columns = this.#columns ?? chooseColumns(group.splitter.shapes, group.rows);
+    this.#columns = columns;
+    const facts = this.#pending.facts();
+    this.#file.add(yield* encodeGroup(group, columns, this.#file.size), facts);
+    this.#pending = new PendingLines();
+    yield null;
+  }
+}
+
+/** Returns the hash of a row group's lines; `null` if the file has it only together with that of others. */
+function sectionOf({ properties: { sections }, rowGroups }: SegmentReader, group: number): string | null {
+  if (sections.length !== rowGroups.length) return null;
+  const section = sections[group];
+  return section !== undefined && section.rows === rowGroups[group]?.rows ? section.sha256 : null;
+}
+
+function chunkSource({ reader, group, bytes }: GroupOfFile) {
+  const from = rangeOfGroup(reader, group).start;
+  return (own: number, column: number): Uint8Array => {
+    if (own !== group) throw new RangeError("The row group is another one.");
+    const { start, end } = reader.range(group, column);
+    return bytes.subarray(start - from, end - from);
+  };
+}
+
+/** Lines of the next row group. */
+class PendingLines {
+  readonly group = new RowGroup();
+  readonly counter = new EntryCounter();
+  readonly #hash = createHash("sha256");
+
+  add(line: SourceLine): void {
+    this.group.add(line);
+    this.counter.add(this.group);
+    this.#hash.update(line.batch.body.subarray(line.start, line.end)).update(LINE_FEED);
+  }
+
+  /** Call once, after the last line. */
+  facts(): GroupFacts {
+    const { rows, seq, commit, timestamp, receivedAt, rawBytes } = this.group;
+    return {
+      sha256: this.#hash.digest("hex"),
+      rawBytes,
+      levelMask: this.counter.levelMask,
+      seq: spanOf(seq, rows),
+      commit: spanOf(commit, rows),
+      timestamp: spanOf(timestamp, rows),
+      receivedAt: spanOf(receivedAt, rows),
+    };
+  }
+}
+
+function spanOf(values: Float64Array, rows: number): Span {
+  const span = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+  for (let row = 0; row < rows; row++) {
+    const value = values[row] ?? 0;
+    if (value < span.min) span.min = value;
+    if (value > span.max) span.max = value;
+  }
+  return span;
+}
