@@ -27,6 +27,8 @@ export interface Variables {
    * `null` from that call on.
    */
   admit: (() => Promise<void>) | null;
+  /** Checks the credential again, or ends the request. Set by guards of routes with an access token. */
+  recheckSession?: () => Promise<void>;
   /** Fields for the request's event, added by guards and handlers. */
   log: Record<string, string | number | boolean | null>;
 }
@@ -75,6 +77,20 @@ export function clientAddress(c: Context<AppEnv>): string {
 export function finishAfterDisconnect<T>(c: Context<AppEnv>, work: Promise<T>): Promise<T> {
   c.executionCtx.waitUntil(work.catch(() => {}));
   return work;
+}
+
+/** Milliseconds after which a session is checked again if its request is still being received. */
+const SESSION_HOLDS_MS = 1_000;
+
+/**
+ * Reads a body, and checks the session of the request again if that took longer than a second: a client decides how slowly a
+ * body arrives, and a session that has ended meanwhile must not act.
+ */
+export async function readInSession<T>(c: Context<AppEnv>, read: () => T | Promise<T>): Promise<T> {
+  const startedAt = Date.now();
+  const body = await read();
+  if (Date.now() - startedAt > SESSION_HOLDS_MS) await c.get("recheckSession")?.();
+  return body;
 }
 
 /** Maximum length of an echoed `X-Request-Id`. Longer or unprintable ones are replaced. */

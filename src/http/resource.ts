@@ -3,7 +3,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { z } from "zod";
 import { isId } from "../ids.ts";
 import { type BodyResult, readBody } from "./body.ts";
-import { type AppEnv, finishAfterDisconnect } from "./context.ts";
+import { type AppEnv, finishAfterDisconnect, readInSession } from "./context.ts";
 import { ApiError, type ErrorCode, type ErrorDetail, refuse, refuseFields } from "./errors.ts";
 
 /** Maximum number of fields in one error, so that an invalid body does not cause a response many times its size. */
@@ -226,7 +226,9 @@ export function resource(): Resource {
       const readBody = isOptional(spec) ? optionalJsonBody : jsonBody;
       const handle = async (c: Context<AppEnv>): Promise<Response> => {
         const query = spec.query ? validated(spec.query, c.req.query(), "query") : undefined;
-        const body = spec.body ? await finishAfterDisconnect(c, readBody(c.req.raw, spec.body)) : undefined;
+        const { body: schema } = spec;
+        const read = () => (schema ? finishAfterDisconnect(c, readBody(c.req.raw, schema)) : undefined);
+        const body = await readInSession(c, read);
         // SAFETY: `body` and `query` are the outputs of the schemas that `RouteInput` is inferred from.
         return handler(c, { body, query } as RouteInput<typeof spec>);
       };

@@ -39,14 +39,9 @@ export function workspaceGuard({
       c.set("admit", null);
       return admitAlone(c, workspaceId, caller, requirement, chargeOfRoute(c));
     });
-    if (admits === "first") await admitNow(c);
+    if (admits === "first") await c.get("admit")?.();
     await next();
   };
-}
-
-/** Admits and counts the request unless that has been done. A refusal ends it. */
-export async function admitNow(c: Context<AppEnv>): Promise<void> {
-  await c.get("admit")?.();
 }
 
 /** Methods that may be repeated after a lost response: two executions have the effect of one. */

@@ -54,7 +54,18 @@ async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<AdmittedSession> 
     method = null,
   } = await callUser(c.env, userId, replay, (stub) => stub.authenticate(sessionId, cost, originOf(c)));
   if (!alive) return refuseSession(c);
+  c.set("recheckSession", () => recheck(c));
   return { claims, limit, method };
+}
+
+/** Ends the request if its access token or session is no longer valid. It then counts as unauthenticated. */
+async function recheck(c: Context<AppEnv>): Promise<void> {
+  const { method } = c.get("user");
+  const admitLater = c.get("admit");
+  c.set("admit", null);
+  const { claims } = await admit(c, 0);
+  c.set("admit", admitLater);
+  c.set("user", method === undefined ? claims : { ...claims, method });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { type AppEnv, bearerToken, finishAfterDisconnect } from "../../http/context.ts";
+import { type AppEnv, bearerToken, finishAfterDisconnect, readInSession } from "../../http/context.ts";
 import { streamedSuccess } from "../../http/envelope.ts";
 import { refuse } from "../../http/errors.ts";
 import { jsonBody } from "../../http/resource.ts";
@@ -60,7 +60,7 @@ export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
 export function readerBody<S extends z.ZodType>(c: Context<AppEnv>, reader: Reader, schema: S): Promise<z.output<S>> {
   // Exact numbers: one that lost digits would match other entries.
   const body = () => finishAfterDisconnect(c, jsonBody(c.req.raw, schema, parseExactly));
-  return countIfReadRefused(c, reader, null, body);
+  return readInSession(c, () => countIfReadRefused(c, reader, null, body));
 }
 
 /** Reads both tiers of the reader's workspace. The first page admits the request and counts it. */

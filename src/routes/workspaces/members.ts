@@ -5,7 +5,7 @@ import { resource } from "../../http/resource.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { emailsOf } from "../../workspace/listing.ts";
 import type { Member } from "../../workspace/members.ts";
-import { admitNow, manage, workspaceGuard } from "../guards/member.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { roleSchema, withOwnershipQuota } from "./shared.ts";
 
@@ -77,11 +77,11 @@ members.route(
     const change = async (): Promise<Member> => {
       return await manage(c, "changeRole", memberId, role);
     };
-    // The quota of the new owner is another object's: it is asked only for a caller who may change roles.
-    if (role === "owner") await admitNow(c);
-    // Only for a member does the response reveal how many workspaces the user owns.
+    // Only an owner makes owners: the quota of the new owner is neither asked nor shown for other callers, whom the
+    // workspace refuses, nor for users who are not members.
     const gains =
       role === "owner" &&
+      (await manage(c, "getWorkspaceInfo")).role === "owner" &&
       (await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getWorkspaceInfo(memberId))).ok;
     const member = gains ? await withOwnershipQuota(c, memberId, workspaceId, change) : await change();
     return success(memberData(member, await emailsOf(c.env.DB, [memberId])), c.get("requestId"));

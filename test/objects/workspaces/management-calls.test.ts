@@ -111,7 +111,8 @@ const REQUESTS: Request[] = [
     options: { method: "PATCH", body: { role: "owner" } },
     status: 200,
     calls: [
-      ...["authenticate", "admit", "getWorkspaceInfo", "beginOwnership"],
+      // `manage` returns the caller's role: only an owner may go on.
+      ...["authenticate", "manage", "getWorkspaceInfo", "beginOwnership"],
       // The other workspaces that the new owner may own.
       ...["isOwnedBy", "manage", "endOwnershipAttempt"],
     ],
