@@ -8,6 +8,8 @@ export interface Env extends Record<string, unknown> {
   DB: D1Database;
   /** The cold tier of logs. */
   COLD_DB: D1Database;
+  /** Files of the cold tier. Without it, all of the cold tier is in D1. */
+  BUCKET?: R2Bucket;
   ASSETS: Fetcher;
   /** Takes a `MailMessage`. */
   MAIL_QUEUE: Queue;

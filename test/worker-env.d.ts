@@ -9,6 +9,7 @@ declare global {
       | "ADDRESSES"
       | "DB"
       | "COLD_DB"
+      | "BUCKET"
       | "ASSETS"
       | "MAIL_QUEUE"
       | "VIOLATION_QUEUE"

@@ -49,6 +49,7 @@ function sections(): Section[] {
       elsewhere: { promised_mails: ACCOUNTS, notices: ACCOUNTS },
     },
     { document: "storage.md", name: "directory", statements: directory, elsewhere: { ...mail, segments: BELOW } },
+    { document: "storage.md", name: "cold", statements: cold, elsewhere: { segments: BELOW } },
     { document: "storage.md", name: "segment", statements: cold, columnsOf: "segments" },
     {
       document: "storage-accounts.md",

@@ -1,3 +1,5 @@
+import { isBucketFailure } from "./bucket-failure.ts";
+
 /** How to recognize failures of the platform by an error's flags and message. */
 
 /** Flags that the runtime sets on the error of a failed call to an object or to D1. */
@@ -38,9 +40,10 @@ const RUNTIME_FAILURE = /(?:^|: )internal error; reference = \w+/i;
 const D1_FAILURE =
   /^D1_ERROR: .*(?:Network connection lost|caused object to be reset|reset because its code was updated|was reset\b|is overloaded|transient issue|internal error|exceeded maximum DB size|maximum account storage limit|Failed to parse body as JSON)/i;
 
-/** Whether the storage of an object or of D1 could not be read or written. Data acknowledged before is kept. */
+/** Whether the storage of an object, D1 or R2 could not be read or written. Data acknowledged before is kept. */
 export function isStorageFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
+  if (isBucketFailure(error.message)) return true;
   return [STORAGE_FAILURE, RUNTIME_FAILURE, D1_FAILURE].some((failure) => failure.test(error.message));
 }
 
@@ -49,6 +52,7 @@ export function isStorageFailure(error: unknown): error is Error {
  * the runtime's log. Never the whole message, which may contain a statement.
  */
 export function storageFaultOf({ message }: Error): string {
+  if (isBucketFailure(message)) return message;
   return (
     /\bSQLITE_[A-Z]+(?:_[A-Z]+)*/.exec(message)?.[0] ?? RUNTIME_FAILURE.exec(message)?.[0].replace(/^: /, "") ?? "D1"
   );

@@ -14,9 +14,10 @@ import {
   type SegmentKey,
   type SegmentMeta,
 } from "../../../src/logs/cold/format/segment.ts";
+import { fromHex, toHex } from "../../../src/logs/cold/store/hex.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store/store.ts";
-import { DELETION_ROWS, fromHex, SegmentWriter, toHex } from "../../../src/logs/cold/store/writer.ts";
+import { DELETION_ROWS, SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { levelBit } from "../../../src/logs/entry.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
@@ -51,6 +52,64 @@ function list(from: number, to: number, more: Partial<TestEntry> = {}): TestEntr
 
 const names = (metas: readonly SegmentKey[]) =>
   metas.map(({ projectId, firstSeq, part }) => `${projectId.at(-1)}${firstSeq}/${part}`);
+
+/** Marks the segments of a project as replaced by a compaction, from a `seq` on. */
+async function replace(projectId: string, fromSeq: number): Promise<void> {
+  const statement = "UPDATE segments SET replaced_at = 1 WHERE project_id = ? AND first_seq >= ?";
+  await env.COLD_DB.prepare(statement).bind(projectId, fromSeq).run();
+}
+
+describe("segments that a compaction has replaced", () => {
+  it("are neither found nor counted, but their bytes are still read", async () => {
+    const ranges = segmentsOf(A, [[list(0, 100)], [list(100, 150)]]);
+    await insertAll(WORKSPACE, ranges);
+    await replace(A, 101);
+    const wanted = selection(WORKSPACE, [A]);
+    expect(names(await found(wanted))).toEqual(["A1/0"]);
+    expect(await levelsOf(wanted)).toHaveLength(1);
+    expect((await store.readSummaries(wanted)).segments).toHaveLength(1);
+    const all = { from: 1, to: 150 };
+    expect(names(await store.segmentsBySeq(WORKSPACE, A, all, null, 9))).toEqual(["A1/0"]);
+    expect(names(await store.segmentsBySeq(WORKSPACE, A, { from: 120, to: 150 }, null, 9))).toEqual([]);
+    expect(await writer.usage(WORKSPACE)).toMatchObject({ segments: 1, entries: 100 });
+    expect(await writer.usageUpTo(WORKSPACE, [{ projectId: A, seq: 150 }])).toMatchObject({ entries: 100 });
+    expect(await writer.totalsOfRange(WORKSPACE, { projectId: A, ...all })).toMatchObject({ entries: 100 });
+    const [, second] = await writer.totalsOfRanges(WORKSPACE, A, [
+      { firstSeq: 1, lastSeq: 100 },
+      { firstSeq: 101, lastSeq: 150 },
+    ]);
+    expect(second).toMatchObject({ segments: 0 });
+    expect(await writer.coverageOf(WORKSPACE, [A])).toMatchObject([{ entries: 100, lastSeq: 100 }]);
+    const [, [replaced] = []] = ranges;
+    const [body] = await store.readBodies(WORKSPACE, [{ key: metaOf(must(replaced)), start: 0, end: 5 }]);
+    expect(toHex(must(body?.bytes))).toBe(toHex(must(replaced).body.subarray(0, 5)));
+  });
+
+  it("are not inserted again by a late writer", async () => {
+    const [range = []] = segmentsOf(A, [[list(0, 100)]]);
+    await writer.insertSegments(WORKSPACE, range);
+    await replace(A, 1);
+    await writer.insertSegments(WORKSPACE, range);
+    expect(await found(selection(WORKSPACE, [A]))).toEqual([]);
+  });
+});
+
+describe("segments of the version before files", () => {
+  it("are found and read after the migration", async () => {
+    const [, files] = env.COLD_MIGRATIONS;
+    const columns = ["format", "file", "replaced_at", "filter_file", "filter_slot"];
+    const db = env.COLD_DB;
+    const [range = []] = segmentsOf(A, [[list(0, 100)]]);
+    await writer.insertSegments(WORKSPACE, range);
+    await db.batch(columns.map((column) => db.prepare(`ALTER TABLE segments DROP COLUMN ${column}`)));
+    await db.prepare("DROP TABLE orphans").run();
+    await db.batch(must(files).queries.map((query) => db.prepare(query)));
+    expect(await found(selection(WORKSPACE, [A]))).toEqual(range.map(metaOf));
+    expect(await writer.usage(WORKSPACE)).toMatchObject({ segments: 1, entries: 100 });
+    const row = await db.prepare(`SELECT ${columns.join(", ")} FROM segments`).first();
+    expect(row).toEqual({ format: 0, file: null, replaced_at: null, filter_file: null, filter_slot: null });
+  });
+});
 
 describe("insertSegments", () => {
   it("stores a range of which every byte can be read", async () => {

@@ -1,7 +1,7 @@
 import { slotsColumn } from "../../../src/logs/cold/filter/block-filter.ts";
 import type { TokenTest } from "../../../src/logs/cold/filter/tokens.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
-import { toHex } from "../../../src/logs/cold/store/writer.ts";
+import { toHex } from "../../../src/logs/cold/store/hex.ts";
 
 const SLOT = /\(\((\d+) \* \(length\(frame_filter\)/g;
 

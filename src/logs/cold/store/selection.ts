@@ -2,7 +2,8 @@ import type { Order } from "../../query/feed.ts";
 import { type Probe, probesOf } from "../filter/bloom.ts";
 import type { TokenTest } from "../filter/tokens.ts";
 import type { SegmentKey } from "../format/segment.ts";
-import { toHex } from "./writer.ts";
+import { toHex } from "./hex.ts";
+import { CURRENT } from "./writer.ts";
 
 /**
  * Selects segments by their metadata and filters, in pages.
@@ -126,6 +127,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
     // it.
     `(${key}) ${isDescending ? ">=" : "<="} (SELECT ${key.replaceAll(/\w+/g, "+$&")} FROM bound)`,
     projectCondition(selection.projects, bind),
+    CURRENT,
     `(level_mask & ${bind(levelMask)}) <> 0`,
     `(category_mask & ${bind(categoryMask)}) <> 0`,
   ];

@@ -1,6 +1,7 @@
 import type { D1Database } from "@cloudflare/workers-types";
 import { type BlockHits, slotsColumn } from "../filter/block-filter.ts";
 import type { BodyRange, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
+import { fromHex } from "./hex.ts";
 import {
   readPosition,
   type SegmentPage,
@@ -8,7 +9,7 @@ import {
   type SegmentSelection,
   selectStatement,
 } from "./selection.ts";
-import { fromHex } from "./writer.ts";
+import { CURRENT } from "./writer.ts";
 
 /** Maximum number of rows on a page. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
 export const STORE_LIMITS = {
@@ -131,8 +132,9 @@ export class SegmentStore {
         // Ranges do not overlap, so the range that contains `from` has the largest `first_seq` up to `from`.
         `SELECT ${META_COLUMNS} FROM segments
          WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND first_seq >= coalesce(
-           (SELECT max(first_seq) FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?3), 0)
-           AND (first_seq, part) > (?5, ?6)
+           (SELECT first_seq FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?3 AND ${CURRENT}
+             ORDER BY first_seq DESC LIMIT 1), 0)
+           AND (first_seq, part) > (?5, ?6) AND ${CURRENT}
          ORDER BY first_seq, part LIMIT ?7`,
       )
       .bind(workspaceId, projectId, from, to, after?.firstSeq ?? 0, after?.part ?? 0, limit)
@@ -141,7 +143,8 @@ export class SegmentStore {
   }
 
   /**
-   * Reads the first of the given ranges, up to the bytes of one response.
+   * Reads the first of the given ranges, up to the bytes of one response. Also reads segments that a compaction has replaced:
+   * the caller may have found them before it.
    * @returns the bytes of each range read, in order, or `null` if the segment was deleted
    */
   async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {

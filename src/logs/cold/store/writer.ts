@@ -1,5 +1,6 @@
 import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
 import type { EncodedSegment } from "../format/segment.ts";
+import { toHex } from "./hex.ts";
 
 export interface SegmentTotals {
   segments: number;
@@ -32,7 +33,10 @@ export interface ProjectRange {
 /** Maximum number of rows that one call deletes. Each row frees a hundred pages or more. */
 export const DELETION_ROWS = 50;
 
-const OF_RANGE = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
+/** Selects the segments that no compaction has replaced. Every statement that finds or counts segments has it. */
+export const CURRENT = "replaced_at IS NULL";
+
+const OF_RANGE = `WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ? AND ${CURRENT}`;
 
 const TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS entries, coalesce(sum(stored_bytes), 0) AS bytes
   FROM segments`;
@@ -113,7 +117,7 @@ export class SegmentWriter {
         `SELECT wanted.key AS at, count(segments.id) AS segments, coalesce(sum(count), 0) AS entries,
            coalesce(sum(stored_bytes), 0) AS bytes
          FROM json_each(?3) AS wanted LEFT JOIN segments ON workspace_id = ?1 AND project_id = ?2
-           AND first_seq BETWEEN wanted.value ->> 0 AND wanted.value ->> 1 GROUP BY wanted.key`,
+           AND first_seq BETWEEN wanted.value ->> 0 AND wanted.value ->> 1 AND ${CURRENT} GROUP BY wanted.key`,
       )
       .bind(workspaceId, projectId, JSON.stringify(wanted))
       .all<SegmentTotals & { at: number }>();
@@ -127,7 +131,8 @@ export class SegmentWriter {
       .prepare(
         `SELECT project_id AS projectId, count(*) AS segments, sum(count) AS entries, min(first_seq) AS firstSeq,
            max(last_seq) AS lastSeq
-         FROM segments WHERE workspace_id = ? AND project_id IN (SELECT value FROM json_each(?)) GROUP BY project_id`,
+         FROM segments WHERE workspace_id = ? AND project_id IN (SELECT value FROM json_each(?)) AND ${CURRENT}
+         GROUP BY project_id`,
       )
       .bind(workspaceId, JSON.stringify(projectIds))
       .all<ProjectCoverage>();
@@ -142,7 +147,10 @@ export class SegmentWriter {
   /** Returns the totals of a workspace. Reads each of its rows, 10,000 for 100 million entries. */
   async usage(workspaceId: string): Promise<SegmentTotals> {
     return totalsOf(
-      await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<SegmentTotals>(),
+      await this.#db
+        .prepare(`${TOTALS} WHERE workspace_id = ? AND ${CURRENT}`)
+        .bind(workspaceId)
+        .first<SegmentTotals>(),
     );
   }
 
@@ -157,7 +165,7 @@ export class SegmentWriter {
       .prepare(
         `${TOTALS} JOIN json_each(?2) AS project ON project_id = project.value ->> 'projectId'
            AND last_seq <= project.value ->> 'seq'
-         WHERE workspace_id = ?1`,
+         WHERE workspace_id = ?1 AND ${CURRENT}`,
       )
       .bind(workspaceId, JSON.stringify(flushed))
       .first<SegmentTotals>();
@@ -205,7 +213,10 @@ const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
 );
 const KEY_COLUMNS = "project_id, first_seq, part";
 
-/** Ignores only a conflict with an existing row. `OR IGNORE` would also ignore a violated constraint. */
+/**
+ * Ignores only a conflict with an existing row. `OR IGNORE` would also ignore a violated constraint. A replaced row marks its
+ * range as stored, too: a late writer must not insert the range beside the segment that replaced it.
+ */
 const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
   max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels,
   summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
@@ -246,47 +257,4 @@ function insertStatement(
       ...[blocks, levels, summary, batchTable, filter, blockFilter, body].map(toHex),
       rangeFirstSeq,
     );
-}
-
-/**
- * Encodes bytes for D1, which transfers a BLOB as a JSON array of numbers: 60 ms a megabyte here, 9 ms in hexadecimal
- * (docs/decisions). SQLite converts with `hex()` and `unhex()`, so the table stores the bytes themselves.
- */
-
-export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
-}
-
-const ENCODER = new TextEncoder();
-
-/** The byte of two digits, by both of their character codes; the second code is the higher byte. */
-const PAIRS = makePairs();
-
-/** Characters that are decoded at a time. Even, so that no byte is cut. */
-const HEX_STRETCH = 32 * 1024;
-/** The character codes of one stretch. Reused, because large unreachable buffers would wait for a collection. */
-const HEX_CODES = new Uint16Array(HEX_STRETCH / 2);
-const HEX_BYTES = new Uint8Array(HEX_CODES.buffer);
-
-/**
- * Decodes upper case hexadecimal, as SQLite writes it. Uses a table: `Buffer.from(text, "hex")` takes 8 ms a megabyte
- * in workerd, the table 2 ms.
- */
-export function fromHex(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length >> 1);
-  for (let from = 0; from < bytes.length; from += HEX_CODES.length) {
-    ENCODER.encodeInto(text.slice(from * 2, from * 2 + HEX_STRETCH), HEX_BYTES);
-    const to = Math.min(bytes.length, from + HEX_CODES.length);
-    for (let at = from; at < to; at++) bytes[at] = PAIRS[HEX_CODES[at - from] ?? 0] ?? 0;
-  }
-  return bytes;
-}
-
-function makePairs(): Uint8Array {
-  const digits = "0123456789ABCDEF";
-  const table = new Uint8Array(0x10000);
-  for (let value = 0; value < 256; value++) {
-    table[digits.charCodeAt(value >> 4) | (digits.charCodeAt(value & 15) << 8)] = value;
-  }
-  return table;
 }
