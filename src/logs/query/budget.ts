@@ -74,6 +74,15 @@ export const WORK = {
   row: 800,
   /** One byte of a response. */
   answerByte: 1,
+  /** Opening a column of a row group, and each of its bytes, uncompressed. */
+  column: 12_000,
+  columnByte: 1,
+  /** One test of one row of a column, or one value of a row added to a group. */
+  columnRow: 2,
+  /** Testing one string or number of a column that must be decoded. */
+  columnText: 150,
+  /** One byte of a shape that is parsed. */
+  shapeByte: 40,
 } as const;
 
 /** Counts the work of one request, and decides when a pause is due. */

@@ -25,10 +25,11 @@ const KELVIN_SIGN = "\u212a";
  * most its length.
  *
  * @param needle folded, not empty
+ * @param written a text as it is in the bytes: escaped as in JSON or, with `toByteString`, as it is
  */
-export function bytePattern(needle: string): RegExp {
+export function bytePattern(needle: string, written = jsonBytes): RegExp {
   const characters = [...needle];
-  return new RegExp(characters.map((character, at) => bytesOf(character, characters, at)).join(""), "g");
+  return new RegExp(characters.map((character, at) => bytesOf(character, characters, at, written)).join(""), "g");
 }
 
 /** Maximum characters of a needle in a pattern. Hostile text costs the product of its length and this number. */
@@ -67,19 +68,19 @@ export function toByteString(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-function bytesOf(character: string, needle: readonly string[], at: number): string {
+function bytesOf(character: string, needle: readonly string[], at: number, written: typeof jsonBytes): string {
   if (character.length === 1 && !character.isWellFormed()) return ANY_SURROGATE;
-  if (character === "i") return letterI(needle[at + 1]);
-  if (character === COMBINING_DOT && at === 0) return oneOf([COMBINING_DOT, DOTTED_CAPITAL_I]);
+  if (character === "i") return letterI(needle[at + 1], written);
+  if (character === COMBINING_DOT && at === 0) return oneOf([COMBINING_DOT, DOTTED_CAPITAL_I], written);
   // The dot after an "i" was handled together with the "i".
   if (character === COMBINING_DOT && needle[at - 1] === "i") return "";
-  return oneOf(variantsOf(character));
+  return oneOf(variantsOf(character), written);
 }
 
 /** Returns the pattern of "i". Only a dot, or nothing, can be the rest of the dotted capital. */
-function letterI(next: string | undefined): string {
-  if (next === COMBINING_DOT) return oneOf([`i${COMBINING_DOT}`, `I${COMBINING_DOT}`, DOTTED_CAPITAL_I]);
-  return oneOf(next === undefined ? ["i", "I", DOTTED_CAPITAL_I] : ["i", "I"]);
+function letterI(next: string | undefined, written: typeof jsonBytes): string {
+  if (next === COMBINING_DOT) return oneOf([`i${COMBINING_DOT}`, `I${COMBINING_DOT}`, DOTTED_CAPITAL_I], written);
+  return oneOf(next === undefined ? ["i", "I", DOTTED_CAPITAL_I] : ["i", "I"], written);
 }
 
 /** Returns every character whose lower case is the given one, which comes first. */
@@ -90,7 +91,8 @@ function variantsOf(character: string): string[] {
   return upper === character ? [character] : [character, upper];
 }
 
-function oneOf(texts: readonly string[]): string {
+function oneOf(texts: readonly string[], written: typeof jsonBytes): string {
+  const literal = (text: string) => escaped(written(text));
   if (texts.length === 1) return texts.map(literal).join("");
   // Writes one-byte letters as a class. The engine would try each of several alternatives if the rest does not match.
   const letters = texts.filter(isLetter);
@@ -105,9 +107,13 @@ function isLetter(text: string): boolean {
   return /^[a-z]$/i.test(text);
 }
 
-/** Returns a pattern of the bytes of a text as JSON writes it. */
-function literal(text: string): string {
-  const bytes = toByteString(JSON.stringify(text).slice(1, -1));
+/** Returns the bytes of a text as JSON writes it. */
+function jsonBytes(text: string): string {
+  return toByteString(JSON.stringify(text).slice(1, -1));
+}
+
+/** Returns a pattern that matches exactly the given bytes. */
+function escaped(bytes: string): string {
   return bytes.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 

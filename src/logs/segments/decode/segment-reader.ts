@@ -1,4 +1,4 @@
-import { type DataColumn, schemaOf } from "../columns.ts";
+import { type DataColumn, type DataType, schemaOf } from "../columns.ts";
 import {
   type ChunkMeta,
   type FileMeta,
@@ -70,6 +70,21 @@ export class SegmentReader {
       .filter(({ column }) => column.path.length === path.length && column.path.every((name, at) => name === path[at]));
   }
 
+  /** Index of the column with the shapes of lines. */
+  get shapeColumn(): number {
+    return this.columns.length - 2;
+  }
+
+  /** Index of the column with the values of `data` that have no column. */
+  get restColumn(): number {
+    return this.columns.length - 1;
+  }
+
+  /** Returns the type of the values of a column of `data`. */
+  dataTypeOf(column: number): DataType | undefined {
+    return this.properties.columns[column - FIRST_DATA_COLUMN]?.type;
+  }
+
   /** Returns where the bytes of a column in a row group are. */
   range(group: number, column: number): ByteRange {
     const { offset, storedBytes } = this.#chunk(group, column);
@@ -87,6 +102,17 @@ export class SegmentReader {
    */
   elsewhere(group: number, column: number): number {
     return this.#chunk(group, column).elsewhere;
+  }
+
+  /** Bytes of a column in a row group, uncompressed. */
+  rawBytes(group: number, column: number): number {
+    return this.#chunk(group, column).rawBytes;
+  }
+
+  /** Returns the first and the last string of a column in a row group by bytes; `null` if they are not recorded. */
+  textRange(group: number, column: number): { min: Uint8Array; max: Uint8Array } | null {
+    const { min, max, type } = this.#chunk(group, column);
+    return min === null || max === null || type !== TYPE.bytes ? null : { min, max };
   }
 
   numberRange(group: number, column: number): NumberRange {

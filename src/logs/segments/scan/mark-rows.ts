@@ -1,0 +1,125 @@
+import type { Booleans, ColumnValues, NumberColumn, TextColumn, Texts } from "../decode/column-values.ts";
+import type { Selection } from "./selection.ts";
+import type { TextTest } from "./text-test.ts";
+import type { NumberTest, ValueTest } from "./value-test.ts";
+
+/**
+ * Marks the rows of a selection whose value in a column holds.
+ * @param marks by row; those of other rows are not changed, or are marked as well
+ */
+export function markRows(column: ColumnValues, test: ValueTest, selection: Selection, marks: Uint8Array): void {
+  switch (column.kind) {
+    case "numbers":
+    case "indexedNumbers":
+      if (test.numbers !== null) markNumbers(column, test.numbers, selection, marks);
+      return;
+    case "texts":
+    case "indexedTexts":
+      if (test.texts !== null) markTexts(column, test.texts, selection, marks);
+      return;
+    case "booleans":
+      markBooleans(column, test, selection, marks);
+  }
+}
+
+export function markNumbers(column: NumberColumn, test: NumberTest, selection: Selection, marks: Uint8Array): void {
+  if (column.kind === "indexedNumbers") {
+    const { dictionary, indices } = column;
+    const held = new Uint8Array(dictionary.length + 1);
+    for (let index = 0; index < dictionary.length; index++) held[index] = test.holds(dictionary[index] ?? 0) ? 1 : 0;
+    markHeld(indices, held, selection, marks);
+    return;
+  }
+  const { values, validity } = column;
+  const { rows, size } = selection;
+  const { low, high } = test;
+  if (test.isInterval && rows === null) {
+    if (validity === null) {
+      for (let row = 0; row < size; row++) {
+        const value = values[row] ?? 0;
+        if (value >= low && value <= high) marks[row] = 1;
+      }
+      return;
+    }
+    for (let row = 0; row < size; row++) {
+      const value = values[row] ?? 0;
+      if (value >= low && value <= high && validity[row] === 1) marks[row] = 1;
+    }
+    return;
+  }
+  const count = rows?.length ?? size;
+  for (let at = 0; at < count; at++) {
+    const row = rows === null ? at : (rows[at] ?? 0);
+    if (test.holds(values[row] ?? 0) && (validity === null || validity[row] === 1)) marks[row] = 1;
+  }
+}
+
+export function markTexts(column: TextColumn, test: TextTest, selection: Selection, marks: Uint8Array): void {
+  if (column.kind === "indexedTexts") {
+    const { dictionary, indices } = column;
+    const held = new Uint8Array(dictionary.length + 1);
+    for (let index = 0; index < dictionary.length; index++) held[index] = test.holds(dictionary, index) ? 1 : 0;
+    markHeld(indices, held, selection, marks);
+    return;
+  }
+  const { texts, validity } = column;
+  const { rows } = selection;
+  const count = rows?.length ?? selection.size;
+  for (let at = 0; at < count; at++) {
+    const row: number = rows === null ? at : (rows[at] ?? 0);
+    if ((validity === null || validity[row] === 1) && test.holds(texts, row)) marks[row] = 1;
+  }
+}
+
+/** @param held by index in the dictionary; a row without a value, which has index -1, does not hold */
+export function markHeld(indices: Int32Array, held: Uint8Array, selection: Selection, marks: Uint8Array): void {
+  const { rows } = selection;
+  if (rows === null) {
+    for (let row = 0; row < indices.length; row++) {
+      const index = indices[row] ?? -1;
+      if (index >= 0 && held[index] === 1) marks[row] = 1;
+    }
+    return;
+  }
+  for (let at = 0; at < rows.length; at++) {
+    const row: number = rows[at] ?? 0;
+    const index = indices[row] ?? -1;
+    if (index >= 0 && held[index] === 1) marks[row] = 1;
+  }
+}
+
+function markBooleans({ values }: Booleans, test: ValueTest, selection: Selection, marks: Uint8Array): void {
+  const { rows } = selection;
+  const count = rows?.length ?? selection.size;
+  for (let at = 0; at < count; at++) {
+    const row = rows === null ? at : (rows[at] ?? 0);
+    const value = values[row] ?? -1;
+    if ((value === 1 && test.true) || (value === 0 && test.false)) marks[row] = 1;
+  }
+}
+
+/** Marks the rows of a selection that have a value in a column. */
+export function markPresent(column: ColumnValues, { rows, size }: Selection, marks: Uint8Array): void {
+  const count = rows?.length ?? size;
+  for (let at = 0; at < count; at++) {
+    const row = rows === null ? at : (rows[at] ?? 0);
+    if (hasValue(column, row)) marks[row] = 1;
+  }
+}
+
+export function hasValue(column: ColumnValues, row: number): boolean {
+  switch (column.kind) {
+    case "texts":
+    case "numbers":
+      return column.validity === null || column.validity[row] === 1;
+    case "booleans":
+      return (column.values[row] ?? -1) >= 0;
+    default:
+      return (column.indices[row] ?? -1) >= 0;
+  }
+}
+
+/** Strings of a column: those of its dictionary, or of its rows. */
+export function textsOf(column: TextColumn): Texts {
+  return column.kind === "texts" ? column.texts : column.dictionary;
+}

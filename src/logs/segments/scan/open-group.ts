@@ -1,0 +1,86 @@
+import { WORK, type WorkMeter } from "../../query/budget.ts";
+import type { ColumnValues, NumberColumn, TextColumn } from "../decode/column-values.ts";
+import type { RowChoice } from "../decode/decode-chunk.ts";
+import type { SegmentReader } from "../decode/segment-reader.ts";
+import { MalformedFile } from "../parquet/thrift.ts";
+import { FIRST_DATA_COLUMN } from "../properties.ts";
+import { type ShapeCache, Shapes } from "./shapes.ts";
+
+/** Gives the bytes of a column of the row group. The caller has read them. */
+export type ColumnSource = (column: number) => Uint8Array;
+
+/** Share of the rows from which all pages are decoded: most of them have a chosen row then. */
+const MOST_ROWS = 1 / 64;
+
+/** A row group of which the bytes are there: decodes columns and counts the work. */
+export class OpenGroup {
+  readonly reader: SegmentReader;
+  readonly group: number;
+  readonly rows: number;
+  readonly meter: WorkMeter;
+  readonly #source: ColumnSource;
+  readonly #cache: ShapeCache;
+  #shapes: Shapes | null = null;
+  #shapeTexts: TextColumn | null = null;
+  #rest: TextColumn | null = null;
+
+  constructor(reader: SegmentReader, group: number, source: ColumnSource, cache: ShapeCache, meter: WorkMeter) {
+    this.reader = reader;
+    this.group = group;
+    this.rows = reader.rowGroups[group]?.rows ?? 0;
+    this.meter = meter;
+    this.#source = source;
+    this.#cache = cache;
+  }
+
+  /** @param rows that are needed; `null` for all. @throws MalformedFile */
+  decode(column: number, rows: RowChoice): ColumnValues {
+    const chosen = rows !== null && rows.length < this.rows * MOST_ROWS ? rows : null;
+    this.meter.add(WORK.column + this.reader.rawBytes(this.group, column) * WORK.columnByte);
+    return this.reader.decode(this.group, column, this.#source(column), chosen);
+  }
+
+  texts(column: number, rows: RowChoice): TextColumn {
+    const values = this.decode(column, rows);
+    if (values.kind === "texts" || values.kind === "indexedTexts") return values;
+    throw new MalformedFile("The column has no strings.");
+  }
+
+  numbers(column: number, rows: RowChoice): NumberColumn {
+    const values = this.decode(column, rows);
+    if (values.kind === "numbers" || values.kind === "indexedNumbers") return values;
+    throw new MalformedFile("The column has no numbers.");
+  }
+
+  /** Returns the shapes of rows. Later calls may only need some of these rows. */
+  *shapes(rows: RowChoice): Generator<void, Shapes> {
+    if (this.#shapes === null) {
+      this.#shapeTexts = this.texts(this.reader.shapeColumn, rows);
+      this.#shapes = yield* Shapes.read(this.#shapeTexts, rows, this.#cache, this.meter);
+    }
+    return this.#shapes;
+  }
+
+  /** The column of shapes, after `shapes`. */
+  get shapeTexts(): TextColumn {
+    if (this.#shapeTexts === null) throw new RangeError("The shapes have not been read.");
+    return this.#shapeTexts;
+  }
+
+  /** Returns what rows have in `rest`. Later calls may only need some of these rows. */
+  rest(rows: RowChoice): TextColumn {
+    this.#rest ??= this.texts(this.reader.restColumn, rows);
+    return this.#rest;
+  }
+}
+
+/** Whether a row group may have lines that are whole in `rest`. */
+export function mayHaveWholeLines(reader: SegmentReader, group: number): boolean {
+  if (!hasRest(reader, group)) return false;
+  // Each column of `data` counts these lines.
+  return reader.properties.columns.every((_, index) => reader.elsewhere(group, FIRST_DATA_COLUMN + index) > 0);
+}
+
+export function hasRest(reader: SegmentReader, group: number): boolean {
+  return reader.nulls(group, reader.restColumn) < (reader.rowGroups[group]?.rows ?? 0);
+}

@@ -1,0 +1,77 @@
+/** The rows of a row group that are left, in rising order. */
+export class Selection {
+  readonly size: number;
+  /** Rows up to `count`; unused while all rows are left. */
+  #rows: Int32Array | null = null;
+  count: number;
+
+  /** @param size rows of the row group */
+  constructor(size: number) {
+    this.size = size;
+    this.count = size;
+  }
+
+  get isAll(): boolean {
+    return this.#rows === null;
+  }
+
+  /** Rows that are left; a view that the next change overwrites. `null`: all. */
+  get rows(): Int32Array | null {
+    return this.#rows === null ? null : this.#rows.subarray(0, this.count);
+  }
+
+  /** Keeps the rows that have a mark. @param marks by row */
+  keep(marks: Uint8Array): void {
+    const from = this.#rows;
+    const to = from ?? new Int32Array(this.size);
+    let kept = 0;
+    if (from === null) {
+      for (let row = 0; row < this.size; row++) {
+        to[kept] = row;
+        kept += marks[row] ?? 0;
+      }
+    } else {
+      for (let at = 0; at < this.count; at++) {
+        const row = from[at] ?? 0;
+        to[kept] = row;
+        kept += marks[row] ?? 0;
+      }
+    }
+    this.#set(to, kept);
+  }
+
+  clear(): void {
+    this.#set(this.#rows ?? new Int32Array(0), 0);
+  }
+
+  /** Removes rows and returns those that were left. @param marks 1 for a row to remove */
+  take(marks: Uint8Array): Int32Array {
+    const taken = new Int32Array(this.count);
+    let count = 0;
+    const kept = new Uint8Array(this.size);
+    for (let at = 0; at < this.count; at++) {
+      const row = this.#rows === null ? at : (this.#rows[at] ?? 0);
+      if (marks[row] === 1) taken[count++] = row;
+      else kept[row] = 1;
+    }
+    if (count > 0) this.keep(kept);
+    return taken.slice(0, count);
+  }
+
+  /** Returns the rows in memory of their own, together with others. @param others in rising order, none of them left */
+  toRows(others: Int32Array): Int32Array {
+    if (others.length === 0) {
+      if (this.#rows !== null) return this.#rows.slice(0, this.count);
+      return Int32Array.from({ length: this.size }, (_, row) => row);
+    }
+    const all = new Int32Array(this.count + others.length);
+    for (let at = 0; at < this.count; at++) all[at] = this.#rows === null ? at : (this.#rows[at] ?? 0);
+    all.set(others, this.count);
+    return all.sort();
+  }
+
+  #set(rows: Int32Array, count: number): void {
+    this.#rows = rows;
+    this.count = count;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Texts } from "../decode/column-values.ts";
+
+const encoder = new TextEncoder();
+
+/** A test of strings in columns. */
+export class TextTest {
+  /** Wanted strings; `null` if `#passes` decides. */
+  readonly #listed: ReadonlySet<string> | null;
+  readonly #passes: ((text: string) => boolean) | null;
+  /** The only wanted string, UTF-8. */
+  readonly #only: Uint8Array | null;
+  /** The first and the last of the wanted strings by bytes. */
+  readonly #first: Uint8Array | null = null;
+  readonly #last: Uint8Array | null = null;
+
+  private constructor(listed: readonly string[] | null, passes: ((text: string) => boolean) | null) {
+    this.#listed = listed && new Set(listed);
+    this.#passes = passes;
+    const bytes = listed?.map((text) => encoder.encode(text)).sort(Buffer.compare) ?? [];
+    this.#only = this.#listed?.size === 1 ? (bytes[0] ?? null) : null;
+    this.#first = bytes[0] ?? null;
+    this.#last = bytes.at(-1) ?? null;
+  }
+
+  /** Holds for every string. */
+  static readonly every = new TextTest(null, null);
+
+  /** Holds for the strings of a list. A column has no lone surrogate. @returns `null` if no string of a column holds */
+  static listed(texts: readonly string[]): TextTest | null {
+    const wellFormed = texts.filter((text) => text.isWellFormed());
+    return wellFormed.length === 0 ? null : new TextTest(wellFormed, null);
+  }
+
+  static ordered(passes: (text: string) => boolean): TextTest {
+    return new TextTest(null, passes);
+  }
+
+  get holdsForAll(): boolean {
+    return this.#listed === null && this.#passes === null;
+  }
+
+  /** Whether a string between two, by bytes, may hold. */
+  mayHold(min: Uint8Array, max: Uint8Array): boolean {
+    if (this.#first === null || this.#last === null) return true;
+    return Buffer.compare(this.#last, min) >= 0 && Buffer.compare(this.#first, max) <= 0;
+  }
+
+  holds(texts: Texts, index: number): boolean {
+    const only = this.#only;
+    if (only !== null) return isEqual(texts, index, only);
+    if (this.#listed !== null) return this.#listed.has(texts.at(index));
+    return this.#passes === null || this.#passes(texts.at(index));
+  }
+}
+
+function isEqual({ bytes, offsets }: Texts, index: number, wanted: Uint8Array): boolean {
+  const start = offsets[index] ?? 0;
+  if ((offsets[index + 1] ?? 0) - start !== wanted.length) return false;
+  // Texts with a common prefix differ at their ends.
+  for (let at = wanted.length - 1; at >= 0; at--) if (bytes[start + at] !== wanted[at]) return false;
+  return true;
+}

@@ -1,0 +1,253 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { WorkMeter } from "../../../src/logs/query/budget.ts";
+import { foldCase, type LogFilter } from "../../../src/logs/query/filter.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { TextSearch } from "../../../src/logs/query/text-search.ts";
+import { Texts } from "../../../src/logs/segments/decode/column-values.ts";
+import { MalformedFile } from "../../../src/logs/segments/parquet/thrift.ts";
+import { type CommitRange, RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
+import { TextFinder } from "../../../src/logs/segments/scan/text-finder.ts";
+import { dataTest, entryAt, fewFilters, nastyText, type TestFilters, time } from "../query/arbitraries.ts";
+import { lineOf } from "../query/store.ts";
+import { batchesOf, bytesOf, encode, line, open } from "./support.ts";
+
+type Lines = readonly (string | Uint8Array)[];
+
+const EVERY_COMMIT: CommitRange = { asOf: null, afterCommit: 0 };
+
+function filterOf(filters: TestFilters, data: object = {}): LogFilter {
+  return QueryBody.parse({ filters: { ...filters, data } }).filter;
+}
+
+/** Returns the positions of the lines that pass, as read from columns. */
+function found(bytes: Uint8Array, filter: LogFilter, commits = EVERY_COMMIT, meter = new WorkMeter()): number[] {
+  const { reader, chunk } = open(bytes);
+  const passing: number[] = [];
+  let first = 0;
+  for (const [group, { rows }] of reader.rowGroups.entries()) {
+    const own = new RowGroupFilter(reader, group, filter, commits, meter);
+    const steps = own.steps((column) => {
+      if (!own.columns.includes(column)) throw new Error(`The column ${column} was not announced.`);
+      return chunk(group, column);
+    });
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    expect(step.value.undecided).toBeNull();
+    expect([...step.value.rows].every((row, at, all) => row < rows && row > (all[at - 1] ?? -1))).toBe(true);
+    if (own.isExcluded) expect([own.columns, step.value.rows.length]).toEqual([[], 0]);
+    for (const row of step.value.rows) passing.push(first + row);
+    first += rows;
+  }
+  return passing;
+}
+
+/** Returns the positions of the lines that pass, as a query reads them. */
+function expected(lines: Lines, filter: LogFilter, commits: CommitRange, perBatch: number): number[] {
+  const passing: number[] = [];
+  for (const { body, firstSeq, commit } of batchesOf(lines, perBatch)) {
+    if (commit <= commits.afterCommit || (commits.asOf !== null && commit > commits.asOf)) continue;
+    const matcher = new BatchMatcher(filter);
+    matcher.forEachMatch(
+      body,
+      () => true,
+      ({ index }) => passing.push(firstSeq - 1 + index),
+      () => undefined,
+    );
+  }
+  return passing;
+}
+
+/** Lines that columns cannot give back, and one that is not UTF-8. */
+const ODD_LINES = [
+  line('{"a":1.0,"b":"Timeout"}', { session: "s1" }, 1),
+  line('{"a":12345678901234567890}', {}, 2),
+  line('{"a":"\\ud83d","0":-0}', { message: "\ud83d abc" }, 3),
+  line('{"a": 1}', {}, 4),
+  Buffer.from(line({ a: "~", b: 504 }, { message: "als" }, 5)).map((byte: number) => (byte === 0x7e ? 0xff : byte)),
+];
+
+/** Entries with few members and values, so that columns, dictionaries and several types of a path occur. */
+const regular = fc
+  .record(
+    {
+      n: fc.oneof(fc.integer({ min: 0, max: 5 }), fc.constantFrom(0.5, 504, -1, 1e21)),
+      t: fc.constantFrom("Timeout", "timeout \u0130", "\u212a", "abc", "", "ж", "50"),
+      b: fc.boolean(),
+      m: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom("1", "x", true, null)),
+      o: fc.oneof(fc.record({ p: fc.constantFrom(1, "q", null), "q.r": fc.boolean() }), fc.constantFrom(null, 1)),
+      list: fc.array(fc.constantFrom(1, "Timeout", true), { maxLength: 2 }),
+    },
+    { requiredKeys: ["n", "b"] },
+  )
+  .chain((data) => entryAt(time).map((entry) => ({ ...entry, message: `GET /${data.n} Timeout`, data })));
+const regularTest = fc
+  .record({
+    text: fc.constantFrom("n", "t", "b", "m", "o", "o.p", 'o["q.r"]', "list", "list.0", "none"),
+    op: fc.constantFrom("eq", "ne", "gt", "gte", "lt", "lte", "in", "exists"),
+    value: fc.constantFrom<string | number | boolean | null>(0, 1, 3, 0.5, 504, "1", "x", "abc", true, false, null, ""),
+  })
+  .map(({ text, op, value }) => {
+    const bound = typeof value === "boolean" || value === null ? 1 : value;
+    const tests: Record<string, unknown> = {
+      exists: { exists: value === true },
+      in: { in: [value, 2, null] },
+      eq: value,
+      ne: { ne: value },
+    };
+    return { names: [], text, test: tests[op] ?? { [op]: bound } };
+  });
+const oddLine = fc.constantFrom<string | Uint8Array>(...ODD_LINES);
+const hostileLine = fc.oneof({ weight: 12, arbitrary: entryAt(time).map(lineOf) }, { weight: 1, arbitrary: oddLine });
+const regularLine = fc.oneof({ weight: 60, arbitrary: regular.map(lineOf) }, { weight: 1, arbitrary: hostileLine });
+const lines = fc.oneof(
+  fc.array(hostileLine, { minLength: 1, maxLength: 60 }),
+  fc.array(regular.map(lineOf), { minLength: 1, maxLength: 80 }),
+  fc.array(regularLine, { minLength: 1, maxLength: 80 }),
+);
+const anyTest = fc.oneof(dataTest, regularTest);
+const dataTests = fc.uniqueArray(anyTest, { selector: ({ text }) => text, maxLength: 2 });
+const filters = fc.tuple(fewFilters, dataTests).map(([own, tests]) => {
+  return filterOf(own, Object.fromEntries(tests.map(({ text, test: value }) => [text, value])));
+});
+const commits = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(EVERY_COMMIT) },
+  fc.record({ asOf: fc.option(fc.integer({ min: 5, max: 40 })), afterCommit: fc.nat({ max: 25 }) }),
+);
+const options = fc.record({
+  perBatch: fc.integer({ min: 1, max: 9 }),
+  groupRows: fc.constantFrom(1, 3, 16, 100),
+});
+
+describe("filters on columns", () => {
+  test("2: hostile entries pass exactly as their lines do", () => {
+    const many = fc.array(fc.tuple(filters, commits), { minLength: 15, maxLength: 15 });
+    fc.assert(
+      fc.property(lines, options, many, (own, { perBatch, groupRows }, queries) => {
+        const bytes = bytesOf(encode(own, { perBatch, groupRows }));
+        for (const [filter, range] of queries) {
+          expect(found(bytes, filter, range)).toEqual(expected(own, filter, range, perBatch));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("2: a text is found in strings that follow each other as in each alone", () => {
+    const cut = fc.tuple(nastyText, fc.nat({ max: 4 }), fc.nat({ max: 6 }));
+    const needle = cut.map(([text, from, length]) => foldCase(text.slice(from, from + length)));
+    const some = fc.array(nastyText.filter((text) => text.isWellFormed()));
+    fc.assert(
+      fc.property(some, needle, (texts, wanted) => {
+        fc.pre(wanted !== "");
+        const bytes = texts.map((text) => Buffer.from(text));
+        const offsets = new Int32Array(texts.length + 1);
+        for (const [at, { length }] of bytes.entries()) offsets[at + 1] = (offsets[at] ?? 0) + length;
+        const indexes: number[] = [];
+        new TextFinder(wanted).find(new Texts(Buffer.concat(bytes), offsets), (index) => indexes.push(index));
+        const search = new TextSearch(wanted);
+        expect(indexes).toEqual(texts.flatMap((text, index) => (search.isIn(text) ? [index] : [])));
+      }),
+      { numRuns: 3000 },
+    );
+    const odd = ["\u212a", "k", "x\u0130", "xi", "a", "ka"].map((text) => Buffer.from(text));
+    const offsets = Int32Array.from(odd.keys(), (at) => Buffer.concat(odd.slice(0, at)).length);
+    const texts = new Texts(Buffer.concat(odd), Int32Array.from([...offsets, Buffer.concat(odd).length]));
+    for (const [wanted, rows] of Object.entries({ k: [0, 1, 5], i: [2, 3], ka: [5], aka: [], xi: [2, 3] })) {
+      const indexes: number[] = [];
+      new TextFinder(wanted).find(texts, (index) => indexes.push(index));
+      expect(indexes).toEqual(rows);
+    }
+  });
+
+  test("2: half of a surrogate pair equals no string of a column", () => {
+    const own = Array.from({ length: 40 }, (_, at) => line({ a: at % 2 ? "\ufffd" : "x" }, { session: "\ufffd" }, at));
+    const bytes = bytesOf(encode(own));
+    expect(found(bytes, filterOf({}, { a: "\ud83d" }))).toEqual([]);
+    expect(found(bytes, filterOf({ session: "\ud83d" }))).toEqual([]);
+    expect(found(bytes, filterOf({}, { a: { ne: "\ud83d" } }))).toHaveLength(40);
+    expect(found(bytes, filterOf({}, { a: "\ufffd" }))).toHaveLength(20);
+  });
+});
+
+describe("statistics", () => {
+  const own = Array.from({ length: 300 }, (_, at) =>
+    line({ n: at, ratio: at / 7, route: `/r${at % 3}`, ok: true, tags: at < 100 ? [] : undefined }, {}, at),
+  );
+  const bytes = bytesOf(encode(own, { groupRows: 100, perBatch: 100 }));
+  const { reader } = open(bytes);
+  const at = (seconds: number) => Date.UTC(2026, 10, 22, 8) + seconds * 1000;
+  const filterOfGroup = (group: number, filter: LogFilter, range = EVERY_COMMIT) =>
+    new RowGroupFilter(reader, group, filter, range, new WorkMeter());
+
+  test.each<[string, LogFilter, CommitRange?]>([
+    ["a number above all", filterOf({}, { n: { gt: 299 } })],
+    ["a number between two groups", filterOf({}, { ratio: 299 })],
+    ["listed numbers outside", filterOf({}, { n: { in: [-5, 1000, "x"] } })],
+    ["a string that no dictionary has", filterOf({}, { route: "/zz" })],
+    ["another type", filterOf({}, { ok: "true" })],
+    ["a path that no entry has", filterOf({}, { "tags.0.x": { gt: 1 }, none: 1, n: -1 })],
+    ["a time before all", filterOf({ to: at(0) })],
+    ["a time after all", filterOf({ from: at(3600) })],
+    ["a level", filterOf({ level: "fatal" })],
+    ["no level at all", { ...filterOf({}), levelMask: 0 }],
+    ["an id that no entry has", filterOf({ session: "s" })],
+    ["an earlier commit", filterOf({}), { asOf: 9, afterCommit: 0 }],
+    ["a later commit", filterOf({}), { asOf: null, afterCommit: 16 }],
+  ])("2: %s excludes row groups that are not read", (_, filter, range) => {
+    for (const group of reader.rowGroups.keys()) {
+      const { isExcluded, columns } = filterOfGroup(group, filter, range);
+      expect([isExcluded, columns]).toEqual([true, []]);
+    }
+  });
+
+  test("2: a filter that statistics show to hold reads no column", () => {
+    const all = filterOf({ from: at(0), to: at(3600) }, { n: { gte: 0 }, ok: { exists: true }, route: { ne: "/zz" } });
+    expect(filterOfGroup(1, all).columns).toEqual([]);
+    expect(found(bytes, all)).toHaveLength(300);
+    expect(
+      filterOfGroup(0, filterOf({}, { tags: { exists: true } })).columns.map((at) => reader.columns[at]?.name),
+    ).toEqual(["shape", "rest"]);
+    expect(filterOfGroup(2, filterOf({}, { n: { gt: 250 } })).columns.map((at) => reader.columns[at]?.name)).toEqual([
+      "data.n",
+    ]);
+  });
+
+  test("2: work is counted, and steps pause when the meter says so", () => {
+    const meter = new WorkMeter(1);
+    const { chunk } = open(bytes);
+    const steps = new RowGroupFilter(reader, 0, filterOf({ search: "r1" }), EVERY_COMMIT, meter).steps((column) =>
+      chunk(0, column),
+    );
+    let pauses = 0;
+    let before = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next(), pauses++) {
+      expect(meter.done).toBeGreaterThan(before);
+      before = meter.done;
+      meter.paused(1);
+    }
+    expect(pauses).toBeGreaterThan(2);
+  });
+
+  test("2: a damaged file is refused as malformed or gives rows", () => {
+    const change = fc.tuple(fc.nat(bytes.length - 1), fc.nat(255));
+    const query = fc.constantFrom(
+      filterOf({}, { n: { gt: 3 }, tags: { exists: true } }),
+      filterOf({ search: "r1", level: "info" }),
+      filterOf({ from: at(3) }, { route: { ne: "/r1" }, ratio: { in: [1, 2] } }),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), query, (changes, filter) => {
+        const damaged = bytes.slice();
+        for (const [index, value] of changes) damaged[index] = value;
+        try {
+          found(damaged, filter);
+        } catch (error) {
+          expect(error).toBeInstanceOf(MalformedFile);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
