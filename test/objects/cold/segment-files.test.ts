@@ -1,5 +1,15 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
+import { FILE_HEAD_BYTES, SEGMENT_FORMAT } from "../../../src/logs/cold/format/segment.ts";
+import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { lineOf } from "../../unit/query/store.ts";
 import { bytesOf, encode, line, linesIn } from "../../unit/segments/support.ts";
+import { storeFiles } from "./files.ts";
+import { entry } from "./support.ts";
+
+const WORKSPACE = "ws_00000000FILE";
+const PROJECT = "proj_0000000FILE";
 
 /** Text that zstd cannot shrink to the 40 KiB that workerd's writes at most. */
 function noise(length: number, seed: number): string {
@@ -20,5 +30,31 @@ describe("segment files in workerd", () => {
     for (const size of [70_000, 300_000, 1_000_000]) lines.push(line({ id: noise(size, size) }, {}, size));
     const file = encode(lines, { groupRows: 1000 });
     expect(linesIn(bytesOf(file)).map((own) => own.toString())).toEqual(lines);
+  });
+
+  test("a row has the whole file, or its key and the footer", async () => {
+    const entries = Array.from({ length: 1000 }, (_, at) => entry(at, { data: { at, id: noise(80, at) } }));
+    const put = new Map<string, Uint8Array>();
+    const bucket = { put: async (key: string, bytes: Uint8Array) => void put.set(key, bytes) };
+    const rows = await storeFiles(WORKSPACE, PROJECT, [[entries.slice(0, 10)], [entries.slice(10)]], bucket);
+    const select = "SELECT format, file, length(body) AS bytes FROM segments WHERE workspace_id = ? ORDER BY first_seq";
+    const { results } = await env.COLD_DB.prepare(select).bind(WORKSPACE).all();
+    const [small, large] = rows;
+    expect(results).toEqual([
+      { format: SEGMENT_FORMAT.parquet, file: null, bytes: small?.body.length },
+      { format: SEGMENT_FORMAT.parquet, file: large?.file, bytes: 0 },
+    ]);
+    const store = new SegmentStore(env.COLD_DB);
+    const metas = await store.segmentsBySeq(WORKSPACE, PROJECT, { from: 1, to: 1000 }, null, 10);
+    const files: Uint8Array[] = [];
+    for (const [index, key] of metas.entries()) {
+      const size = FILE_HEAD_BYTES + (readBlockIndex(key).at(-1)?.end ?? 0) + (rows[index]?.batchTable.length ?? 0);
+      const [body] = await store.readBodies(WORKSPACE, [{ key, start: 0, end: size }]);
+      const bytes = put.get(rows[index]?.file ?? "") ?? body?.bytes ?? new Uint8Array();
+      expect(bytes.length).toBe(size);
+      expect(Buffer.compare(body?.batchTable ?? bytes, bytes.subarray(-(body?.batchTable.length ?? 0)))).toBe(0);
+      files.push(bytes);
+    }
+    expect(files.flatMap(linesIn).map(String)).toEqual(entries.map(lineOf));
   });
 });

@@ -59,6 +59,6 @@ export function selection(
 /** The metadata of a segment as the store returns it for a selection without a token test. */
 export function metaOf(segment: EncodedSegment): FoundSegment {
   const { levels: _1, summary: _2, batchTable: _3, filterKinds: _4, filter: _5, blockFilter: _6, ...rest } = segment;
-  const { body: _7, ...meta } = rest;
+  const { body: _7, format: _8, file: _9, ...meta } = rest;
   return { ...meta, blocks: Uint8Array.from(meta.blocks), slots: "" };
 }

@@ -2,6 +2,7 @@ import { type DecodedBatch, linesOf } from "../../../src/logs/cold/format/lines.
 import type { ColumnValues } from "../../../src/logs/segments/decode/column-values.ts";
 import { LineRestorer } from "../../../src/logs/segments/decode/line-restorer.ts";
 import { SegmentReader } from "../../../src/logs/segments/decode/segment-reader.ts";
+import { type CatalogFile, encodeFiles } from "../../../src/logs/segments/encode/encode-rows.ts";
 import {
   type EncodeOptions,
   encodeSegment,
@@ -37,7 +38,16 @@ export function encode(
   }
 }
 
-export function bytesOf(file: SegmentFile): Uint8Array {
+/** Encodes lines as the flush does: files with their rows of the catalog. */
+export function encodeRows(
+  lines: readonly (string | Uint8Array)[],
+  { hasBucket = true, perBatch = 7 }: { hasBucket?: boolean; perBatch?: number } = {},
+): CatalogFile[] {
+  const range = { firstSeq: 1, lastSeq: lines.length };
+  return [...encodeFiles(PROJECT, batchesOf(lines, perBatch), range, hasBucket)].filter((step) => step !== null);
+}
+
+export function bytesOf(file: Pick<SegmentFile, "parts">): Uint8Array {
   return new Uint8Array(Buffer.concat(file.parts));
 }
 

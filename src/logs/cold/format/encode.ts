@@ -3,8 +3,9 @@ import { chooseBlockFilter, chooseFilter, maxFilterBytes, slotBytes } from "../f
 import { SegmentEntryReader } from "../scan/line-scanner.ts";
 import { BatchRunBuilder, type Block, PIECE_BYTES, pack, packBatchTable, packBlockIndex } from "./batch-table.ts";
 import { LevelCounter, Tally } from "./counts.ts";
-import { type DecodedBatch, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
-import { type EncodedSegment, SEGMENT_LIMITS, timeParts } from "./segment.ts";
+import type { DecodedBatch, SeqRange, SourceLine } from "./lines.ts";
+import { type EncodedSegment, SEGMENT_FORMAT, SEGMENT_LIMITS } from "./segment.ts";
+import { encodeRange, type PartKey, type Pause } from "./split-range.ts";
 
 const LINE_BREAK = 10;
 
@@ -95,16 +96,10 @@ function join(stretches: readonly Stretch[], size: number): Uint8Array {
   return joined;
 }
 
-/** Number of lines split between two pauses, about a millisecond of work. Reading them pauses after each block. */
-const PAUSE_LINES = 2048;
-
-/** Yielded as a point at which the caller may yield to other requests. */
-type Pause = null;
-
 /**
- * Encodes exactly a range of a project's entries as segments. Equal input gives equal segments.
+ * Encodes exactly a range of a project's entries as segments of line blocks; see `encodeRange`. Equal input gives equal
+ * segments.
  *
- * @param batches in order of `seq`, decoded one by one when needed; entries outside the range are ignored
  * @throws RangeError if the batches do not hold every `seq` of the range once, or a line is not an entry
  */
 export function* encodeSegments(
@@ -116,65 +111,27 @@ export function* encodeSegments(
 }
 
 /** Like `encodeSegments`, in steps of a millisecond or two: 10,000 entries take about forty. */
-export function* encodeSteps(
+export function encodeSteps(
   projectId: string,
   batches: Iterable<DecodedBatch>,
   range: SeqRange,
 ): Generator<EncodedSegment | Pause> {
-  let lines: SourceLine[] = [];
-  let rawBytes = 0;
-  let sincePause = 0;
-  for (const batch of linesOf(batches, range)) {
-    for (const line of batch) {
-      const size = line.end - line.start + 1;
-      if (lines.length === SEGMENT_LIMITS.entries || (lines.length > 0 && rawBytes + size > SEGMENT_LIMITS.rawBytes)) {
-        yield* encodeLines(projectId, lines);
-        lines = [];
-        rawBytes = 0;
-      }
-      lines.push(line);
-      rawBytes += size;
-    }
-    sincePause += batch.length;
-    if (sincePause < PAUSE_LINES) continue;
-    sincePause = 0;
-    yield null;
-  }
-  if (lines.length > 0) yield* encodeLines(projectId, lines);
+  return encodeRange(projectId, batches, range, { encode: encodePart, fits: (segment) => fitsRow(segment) });
 }
 
-/** Encodes consecutive lines: as one range if every part of it fits a row, otherwise as two halves. */
-function* encodeLines(projectId: string, lines: readonly SourceLine[]): Generator<EncodedSegment | Pause> {
-  const range = { firstSeq: lines[0]?.seq ?? 0, lastSeq: lines.at(-1)?.seq ?? 0 };
-  const times = lines.map(({ timestamp }) => timestamp);
-  // A line that ingest did not write may be an entry with its time at another position.
-  if (!times.every(Number.isFinite)) throw new RangeError("A line has no time at its position.");
-  const parts = timeParts(times);
-  const segments: EncodedSegment[] = [];
-  for (const [part, indices] of parts.entries()) {
-    const own = parts.length === 1 ? lines : indices.map((index) => lines[index]).filter((line) => line !== undefined);
-    const segment = yield* encodePart({ projectId, ...range, part }, own);
-    if (!fitsRow(segment)) {
-      if (lines.length === 1) throw new RangeError("A single entry does not fit a segment.");
-      const half = lines.length >> 1;
-      yield* encodeLines(projectId, lines.slice(0, half));
-      return yield* encodeLines(projectId, lines.slice(half));
-    }
-    segments.push(segment);
-  }
-  yield* segments;
-}
-
-function fitsRow({ body, filter, blockFilter, batchTable, summary, levels, storedBytes }: EncodedSegment): boolean {
-  const blobs = [body, filter, blockFilter, batchTable, summary, levels];
+/**
+ * Whether the blobs of a segment fit a row of D1.
+ * @param bodyBytes of the body that the row will have
+ */
+export function fitsRow(segment: EncodedSegment, bodyBytes = segment.body.length): boolean {
+  const { filter, blockFilter, batchTable, summary, levels, blocks } = segment;
+  const sizes = [bodyBytes, ...[filter, blockFilter, batchTable, summary, levels, blocks].map(({ length }) => length)];
   return (
-    blobs.every((blob) => blob.length <= SEGMENT_LIMITS.blobBytes) &&
+    Math.max(...sizes) <= SEGMENT_LIMITS.blobBytes &&
     summary.length <= SEGMENT_LIMITS.summaryBytes &&
-    storedBytes <= SEGMENT_LIMITS.rowBytes
+    sizes.reduce((sum, size) => sum + size, 0) <= SEGMENT_LIMITS.rowBytes
   );
 }
-
-type PartKey = SeqRange & { projectId: string; part: number };
 
 function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, EncodedSegment> {
   const summary = new SummaryBuilder();
@@ -221,6 +178,8 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
   };
   return {
     ...key,
+    format: SEGMENT_FORMAT.lineBlocks,
+    file: null,
     count: lines.length,
     minTimestamp,
     maxTimestamp,

@@ -30,19 +30,29 @@ export interface SegmentMeta extends SegmentKey {
   categoryMask: number;
   /** Bytes of its lines, uncompressed. */
   rawBytes: number;
-  /** Bytes of its row's blobs. */
+  /** Bytes of its row's blobs, and of its file in the bucket. */
   storedBytes: number;
-  /** Position and content of each block in the body; see `batch-table.ts`. */
+  /**
+   * Position and content of each block in the body; see `batch-table.ts`. A block of a Parquet file is a row group; its
+   * bytes are `FILE_HEAD_BYTES` later in the file.
+   */
   blocks: Uint8Array;
 }
 
+/** How a segment holds its entries, column `format`: compressed blocks of lines, or a Parquet file (docs/segments.md). */
+export const SEGMENT_FORMAT = { lineBlocks: 0, parquet: 1 } as const;
+export type SegmentFormat = (typeof SEGMENT_FORMAT)[keyof typeof SEGMENT_FORMAT];
+
 /** A segment with all columns, ready to be stored. */
 export interface EncodedSegment extends SegmentMeta {
+  format: SegmentFormat;
+  /** Key of the Parquet file in the bucket; `null` if the entries are in `body`. */
+  file: string | null;
   /** Packed counts by minute and level; see `counts.ts`. */
   levels: Uint8Array;
   /** Packed counts by minute, level, category and type; see `../../summary.ts`. */
   summary: Uint8Array;
-  /** The batches of its entries; see `batch-table.ts`. */
+  /** The batches of its entries; see `batch-table.ts`. Of a Parquet file: its footer. */
   batchTable: Uint8Array;
   /** Kinds of token in the filter; see `TOKEN_KIND`. */
   filterKinds: number;
@@ -54,9 +64,12 @@ export interface EncodedSegment extends SegmentMeta {
   slotBytes: number;
   /** The blocks of each token; see `../filter/block-filter.ts`. */
   blockFilter: Uint8Array;
-  /** Compressed blocks, concatenated. */
+  /** Compressed blocks, concatenated; or a Parquet file that is not in the bucket. */
   body: Uint8Array;
 }
+
+/** Bytes of a Parquet file before its first row group. Its size is these, the blocks and the footer. */
+export const FILE_HEAD_BYTES = 4;
 
 /** Limits of a segment. */
 export const SEGMENT_LIMITS = {

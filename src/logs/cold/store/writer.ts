@@ -206,7 +206,7 @@ function totalsOf(row: SegmentTotals | null | undefined): SegmentTotals {
 }
 
 /** Number of values before the blobs in `INSERT`, and number of blobs. */
-const PLAIN_VALUES = 17;
+const PLAIN_VALUES = 19;
 const BLOBS = 7;
 const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
   index < PLAIN_VALUES ? `?${index + 1}` : `unhex(?${index + 1})`,
@@ -218,8 +218,8 @@ const KEY_COLUMNS = "project_id, first_seq, part";
  * range as stored, too: a late writer must not insert the range beside the segment that replaced it.
  */
 const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
-  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels,
-  summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
+  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, format, file,
+  frames, levels, summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
     WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = ?${PLAIN_VALUES + BLOBS + 1} AND part = 0)
   ON CONFLICT (workspace_id, ${KEY_COLUMNS}) DO NOTHING`;
 
@@ -254,6 +254,8 @@ function insertStatement(
       segment.filterKinds,
       segment.blockKinds,
       segment.slotBytes,
+      segment.format,
+      segment.file,
       ...[blocks, levels, summary, batchTable, filter, blockFilter, body].map(toHex),
       rangeFirstSeq,
     );

@@ -21,8 +21,8 @@ export class EntryCounter {
   levelMask = 0;
   categoryMask = 0;
 
-  /** Counts the last row of a row group. */
-  add(group: RowGroup): void {
+  /** Counts the last row of a row group. @returns its severity */
+  add(group: RowGroup): number {
     const row = group.rows - 1;
     const isWhole = (group.shape[row] ?? 0) < 0;
     const severity = isWhole ? this.#wholeSeverity(group, row) : this.#severity(group, row);
@@ -30,6 +30,7 @@ export class EntryCounter {
     this.levelMask |= 1 << severity;
     this.categoryMask |= pair.categoryBit;
     this.#tally.add(group.timestamp[row] ?? 0, severity, pair);
+    return severity;
   }
 
   /** @returns the packed counts; see `../../cold/format/counts.ts` and `../../summary.ts` */

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import type { Block } from "../../cold/format/batch-table.ts";
 import type { SourceLine } from "../../cold/format/lines.ts";
 import { type DataColumn, schemaOf } from "../columns.ts";
 import { MAGIC, METADATA_LIMITS, type RowGroupMeta } from "../parquet/metadata.ts";
@@ -7,6 +8,7 @@ import { ENCODER_VERSION, FORMAT_VERSION, propertiesOf } from "../properties.ts"
 import { chooseColumns } from "./choose-columns.ts";
 import { EntryCounter } from "./counter.ts";
 import { encodeGroup } from "./encode-group.ts";
+import { BlockTracker, RangeTracker } from "./range-tracker.ts";
 import { RowGroup } from "./row-group.ts";
 import type { Pause } from "./text-column.ts";
 
@@ -39,6 +41,8 @@ export interface SegmentFile {
   linesSha256: string;
   sha256: string;
   columns: readonly DataColumn[];
+  /** The row groups; positions are counted from the first one. Level masks are 0 if nothing was counted. */
+  blocks: readonly Block[];
 }
 
 /** Rows of a row group; see the decision record on segment files. */
@@ -104,6 +108,7 @@ export class FileEncoder {
   readonly #counter: EntryCounter | null;
   readonly #writer = new FileWriter();
   readonly #range = new RangeTracker();
+  readonly #blocks = new BlockTracker();
   readonly #linesHash = createHash("sha256");
   #columns: readonly DataColumn[] | null;
   #group = new RowGroup();
@@ -140,7 +145,7 @@ export class FileEncoder {
     for (const line of list) {
       this.#group.add(line);
       range.add(line);
-      this.#counter?.add(this.#group);
+      this.#blocks.add(line.timestamp, this.#counter?.add(this.#group) ?? null);
       if (range.count - this.#pausedAt >= PAUSE_LINES || range.rawBytes - this.#pausedBytes >= PAUSE_BYTES) {
         this.#pausedAt = range.count;
         this.#pausedBytes = range.rawBytes;
@@ -154,7 +159,9 @@ export class FileEncoder {
   *endGroup(): Generator<Pause, void> {
     if (this.#group.rows === 0) return;
     this.#columns ??= chooseColumns(this.#group.splitter.shapes, this.#group.rows);
-    this.#writer.add(yield* encodeGroup(this.#group, this.#columns, this.#writer.size));
+    const encoded = yield* encodeGroup(this.#group, this.#columns, this.#writer.size);
+    this.#writer.add(encoded);
+    this.#blocks.close(this.#group, encoded.bytes);
     this.#group = new RowGroup();
     yield null;
   }
@@ -190,7 +197,8 @@ export class FileEncoder {
       properties: new Map([...propertiesOf(known), ...properties]),
       createdBy: `taffrail ${FORMAT_VERSION}.${ENCODER_VERSION}`,
     });
-    return { ...this.#writer.finish(footer), ...range, footer, linesSha256, columns };
+    const { blocks } = this.#blocks;
+    return { ...this.#writer.finish(footer), ...range, footer, linesSha256, columns, blocks };
   }
 }
 
@@ -230,31 +238,5 @@ class FileWriter {
 
   finish(footer: Uint8Array): { size: number; sha256: string } {
     return { size: this.size + footer.length, sha256: this.#hash.update(footer).digest("hex") };
-  }
-}
-
-class RangeTracker {
-  count = 0;
-  firstSeq = 0;
-  lastSeq = 0;
-  minTimestamp = Number.POSITIVE_INFINITY;
-  maxTimestamp = Number.NEGATIVE_INFINITY;
-  minReceivedAt = Number.POSITIVE_INFINITY;
-  maxReceivedAt = Number.NEGATIVE_INFINITY;
-  minCommit = Number.POSITIVE_INFINITY;
-  maxCommit = Number.NEGATIVE_INFINITY;
-  rawBytes = 0;
-
-  add({ seq, timestamp, start, end, batch: { commit, receivedAt } }: SourceLine): void {
-    if (seq <= this.lastSeq) throw new RangeError("The lines are not in order of seq.");
-    if (this.count++ === 0) this.firstSeq = seq;
-    this.lastSeq = seq;
-    this.rawBytes += end - start + 1;
-    if (timestamp < this.minTimestamp) this.minTimestamp = timestamp;
-    if (timestamp > this.maxTimestamp) this.maxTimestamp = timestamp;
-    if (receivedAt < this.minReceivedAt) this.minReceivedAt = receivedAt;
-    if (receivedAt > this.maxReceivedAt) this.maxReceivedAt = receivedAt;
-    if (commit < this.minCommit) this.minCommit = commit;
-    if (commit > this.maxCommit) this.maxCommit = commit;
   }
 }

@@ -1,0 +1,112 @@
+import { chooseFilter, maxFilterBytes } from "../../cold/filter/block-filter.ts";
+import { packBlockIndex } from "../../cold/format/batch-table.ts";
+import { fitsRow } from "../../cold/format/encode.ts";
+import type { DecodedBatch, SeqRange, SourceLine } from "../../cold/format/lines.ts";
+import { type EncodedSegment, SEGMENT_FORMAT } from "../../cold/format/segment.ts";
+import { encodeRange, type PartKey, type Pause } from "../../cold/format/split-range.ts";
+import { SegmentEntryReader } from "../../cold/scan/line-scanner.ts";
+import { encodeSegment, type SegmentFile } from "./encode-segment.ts";
+
+/** A segment file, and its row of the catalog without a place for the file. */
+export interface CatalogFile extends Pick<SegmentFile, "parts" | "size" | "sha256"> {
+  /** `body` is empty and `file` is null until `placeInRow` or `placeInBucket`. */
+  row: EncodedSegment;
+}
+
+/** Files from this size on go to the bucket, if the deployment has one. */
+const BUCKET_FROM_BYTES = 32 * 1024;
+/** Lines whose tokens are read between two pauses. */
+const PAUSE_LINES = 512;
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Encodes exactly a range of a project's entries as segment files, in steps of some milliseconds; see `encodeRange`.
+ * @param hasBucket without one, each file fits a row of D1
+ */
+export function encodeFiles(
+  projectId: string,
+  batches: Iterable<DecodedBatch>,
+  range: SeqRange,
+  hasBucket: boolean,
+): Generator<CatalogFile | Pause> {
+  const fits = (file: CatalogFile) => fitsRow(file.row, isForBucket(file, hasBucket) ? 0 : file.size);
+  return encodeRange(projectId, batches, range, { encode: encodePart, fits });
+}
+
+/** Whether a file is to be stored in the bucket rather than in its row. */
+export function isForBucket({ size }: CatalogFile, hasBucket: boolean): boolean {
+  return hasBucket && size >= BUCKET_FROM_BYTES;
+}
+
+/** Returns the row with the file in its body. */
+export function placeInRow({ row, parts }: CatalogFile): EncodedSegment {
+  return { ...row, body: Buffer.concat(parts) };
+}
+
+/** Returns the row that refers to the file in the bucket. */
+export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string): EncodedSegment {
+  return { ...row, file: fileKey(workspaceId, row, sha256) };
+}
+
+const KEY_VERSION = "v1";
+const SEQ_DIGITS = 16;
+const HASH_DIGITS = 16;
+
+/**
+ * Returns the key of a file in the bucket. The hash keeps files of the same range apart that another version of the
+ * encoder wrote: the offsets of a row are right for one of them only.
+ */
+function fileKey(workspaceId: string, { projectId, firstSeq, part }: EncodedSegment, sha256: string): string {
+  const name = `${firstSeq.toString(16).padStart(SEQ_DIGITS, "0")}-${part}-${sha256.slice(0, HASH_DIGITS)}`;
+  return `${KEY_VERSION}/${workspaceId}/${projectId}/${name}`;
+}
+
+function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, CatalogFile> {
+  const file = yield* encodeSegment(key.projectId, [lines]);
+  const reader = new SegmentEntryReader();
+  for (const [index, line] of lines.entries()) {
+    reader.read(line);
+    if (index % PAUSE_LINES === PAUSE_LINES - 1) yield null;
+  }
+  reader.closeBlock();
+  const filter = chooseFilter(reader.tokens, maxFilterBytes(lines.length, file.size));
+  yield null;
+  return catalogFile(key, file, filter);
+}
+
+/** Returns a file with its row. @param filter of its tokens; see `chooseFilter` */
+export function catalogFile(
+  key: PartKey,
+  file: SegmentFile,
+  { kinds: filterKinds, filter }: { kinds: number; filter: Uint8Array },
+): CatalogFile {
+  const { parts, size, sha256, footer, levels, summary } = file;
+  const { count, minTimestamp, maxTimestamp, minCommit, maxCommit, levelMask, categoryMask, rawBytes } = file;
+  const blocks = packBlockIndex(file.blocks, minTimestamp);
+  const blobs = [blocks, levels, summary, footer, filter];
+  const row: EncodedSegment = {
+    ...key,
+    format: SEGMENT_FORMAT.parquet,
+    file: null,
+    count,
+    minTimestamp,
+    maxTimestamp,
+    minCommit,
+    maxCommit,
+    levelMask,
+    categoryMask,
+    rawBytes,
+    storedBytes: blobs.reduce((sum, blob) => sum + blob.length, size),
+    blocks,
+    levels,
+    summary,
+    batchTable: footer,
+    filterKinds,
+    filter,
+    blockKinds: 0,
+    slotBytes: 0,
+    blockFilter: NO_BYTES,
+    body: NO_BYTES,
+  };
+  return { row, parts, size, sha256 };
+}
