@@ -1,15 +1,23 @@
 /**
- * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 databases, queues, secrets), migrates and
- * deploys. Requires `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml; the
+ * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 databases, the bucket, queues, secrets),
+ * migrates and deploys. Requires `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml; the
  * environment overrides them. Tests cover only `--dry-run`, because the rest requires an account.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildAssets } from "./lib/bundle.ts";
-import { ensureDatabases, ensureQueues, missingDatabases, secretNames } from "./lib/cloudflare.ts";
+import {
+  bucketName,
+  ensureBucket,
+  ensureDatabases,
+  ensureQueues,
+  missingDatabases,
+  secretNames,
+  withoutBucket,
+} from "./lib/cloudflare.ts";
 import { exitWith } from "./lib/failure.ts";
-import { MIGRATIONS_DIRS } from "./lib/paths.ts";
+import { BUCKETLESS_CONFIG, MIGRATIONS_DIRS, WRANGLER_CONFIG } from "./lib/paths.ts";
 import { effectiveBindings } from "./lib/runtime.ts";
 import { newSecrets } from "./lib/secrets.ts";
 import { checkDeploySettings, workerOverrides } from "./lib/settings.ts";
@@ -22,27 +30,35 @@ const SECRET_NAMES = /SECRET|PEPPER|API_KEY|_TOKEN$/;
 const DEPLOYED: Readonly<Record<string, string>> = { PASSWORD_BLOCKLIST: "on" };
 
 const dryRun = process.argv.includes("--dry-run");
-process.exit(await deploy().catch(exitWith));
+process.exit(
+  await deploy()
+    .catch(exitWith)
+    .finally(() => rmSync(BUCKETLESS_CONFIG, { force: true })),
+);
 
 async function deploy(): Promise<number> {
   const given = Object.entries({ ...unsaid(DEPLOYED), ...workerOverrides(process.env) });
   const vars = given.filter(([name]) => !SECRET_NAMES.test(name));
   const secrets = given.filter(([name]) => SECRET_NAMES.test(name));
-  checkDeploySettings(effectiveBindings({ ...newSecrets(), ...Object.fromEntries(given) }));
+  const bindings = effectiveBindings({ ...newSecrets(), ...Object.fromEntries(given) });
+  checkDeploySettings(bindings);
   await buildAssets();
-  const args = ["deploy", ...vars.flatMap(([name, value]) => ["--var", `${name}:${value}`])];
+  const hasBucket = bindings.COLD_BUCKET !== "off";
+  const varArgs = vars.flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   if (dryRun) {
     const missing = missingDatabases();
     const databases = Object.keys(MIGRATIONS_DIRS).join(" and ");
+    const bucket = hasBucket ? `create or find the bucket ${bucketName()}` : "use no bucket";
     console.log(
       ["Settings besides those in wrangler.toml:", ...vars.map(([name, value]) => `  ${name}=${value}`)].join("\n"),
     );
     console.log(
-      `Would ${missing.length === 0 ? "use both D1 databases" : `create or find ${missing.join(" and ")} in D1`}, add missing queues and secrets, migrate ${databases}, and deploy:`,
+      `Would ${missing.length === 0 ? "use both D1 databases" : `create or find ${missing.join(" and ")} in D1`}, ${bucket}, add missing queues and secrets, migrate ${databases}, and deploy:`,
     );
-    return wranglerForeground([...args, "--dry-run"]);
+    return wranglerForeground([...deployArgs(hasBucket), ...varArgs, "--dry-run"]);
   }
   await ensureDatabases();
+  if (hasBucket) await ensureBucket();
   await ensureQueues();
   // Before the new version, which relies on both. An older version stops writing segments to `DB`.
   for (const binding of Object.keys(MIGRATIONS_DIRS)) {
@@ -52,8 +68,15 @@ async function deploy(): Promise<number> {
   const present = await secretNames();
   const missing = Object.entries(newSecrets()).filter(([name]) => !present.includes(name));
   return withSecretsFile({ ...Object.fromEntries(missing), ...Object.fromEntries(secrets) }, (file) =>
-    wranglerForeground([...args, "--secrets-file", file]),
+    wranglerForeground([...deployArgs(hasBucket), ...varArgs, "--secrets-file", file]),
   );
+}
+
+/** Writes the configuration of a deployment without a bucket beside wrangler.toml, because it has relative paths. */
+function deployArgs(hasBucket: boolean): string[] {
+  if (hasBucket) return ["deploy"];
+  writeFileSync(BUCKETLESS_CONFIG, withoutBucket(readFileSync(WRANGLER_CONFIG, "utf8")));
+  return ["deploy", "--config", BUCKETLESS_CONFIG];
 }
 
 /** Defaults for which `[vars]` has no value. */

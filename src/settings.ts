@@ -102,6 +102,8 @@ export const settingsSchema = z
     // Seconds that a batch stays in its workspace's object at most, and bytes as stored that one object keeps there.
     RECENT_MAX_AGE_SECONDS: integer(1, 86_400).default(3600),
     RECENT_MAX_BYTES: integer(10_000, 67_108_864).default(16_777_216),
+    // `off`: files of the cold tier are stored in D1. Files in the bucket are still read and deleted.
+    COLD_BUCKET: z.enum(["on", "off"]).default("on"),
     // Workspaces that one account may own, beside its personal one.
     MAX_OWNED_WORKSPACES: integer(1, 100_000).default(10),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),

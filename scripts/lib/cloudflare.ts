@@ -51,6 +51,27 @@ export async function ensureQueues(): Promise<void> {
   }
 }
 
+/** The bucket of the cold tier in wrangler.toml, with its comments. */
+const BUCKET_TABLE = /(?:^#.*\n)*^\[\[r2_buckets\]\]\n(?:(?!\n|\[).*\n)*\n?/m;
+
+/** Name of the bucket in wrangler.toml. */
+export function bucketName(): string {
+  const name = /^bucket_name = "([^"]+)"$/m.exec(readFileSync(WRANGLER_CONFIG, "utf8"))?.[1];
+  if (name === undefined) throw new StartFailure("wrangler.toml names no bucket.");
+  return name;
+}
+
+/** Creates the bucket of the cold tier if the account lacks it. */
+export async function ensureBucket(): Promise<void> {
+  const { code } = await wrangler(["r2", "bucket", "info", bucketName()]);
+  if (code !== 0) await ran(["r2", "bucket", "create", bucketName()]);
+}
+
+/** Returns a configuration without a bucket, for accounts that have no R2. */
+export function withoutBucket(config: string): string {
+  return config.replace(BUCKET_TABLE, "");
+}
+
 /** Names of the worker's secrets, or none if the worker does not exist yet. */
 export async function secretNames(): Promise<string[]> {
   const { code, stdout } = await wrangler(["secret", "list", "--format", "json"]);

@@ -4,6 +4,8 @@ import path from "node:path";
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 
 export const WRANGLER_CONFIG = path.join(ROOT, "wrangler.toml");
+/** Made by a deploy without a bucket, and deleted after it. */
+export const BUCKETLESS_CONFIG = path.join(ROOT, "wrangler.bucketless.toml");
 /** Migrations of each D1 database by binding, like `migrations_dir` in wrangler.toml. */
 export const MIGRATIONS_DIRS = {
   DB: path.join(ROOT, "migrations"),

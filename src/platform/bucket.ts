@@ -1,4 +1,5 @@
 import type { R2Bucket, R2Object } from "@cloudflare/workers-types";
+import { settingsOf } from "../settings.ts";
 import { type Backoff, delayOf, jittered } from "./backoff.ts";
 import { BucketFailure, type BucketOperation } from "./bucket-failure.ts";
 import { type MemoryLease, MemoryPool } from "./memory-pool.ts";
@@ -220,7 +221,12 @@ export interface BucketBindings {
   BUCKET?: R2Bucket;
 }
 
-/** @returns the bucket of the deployment, `null` if it has none */
+/** @returns the bucket of the deployment, to read and delete files; `null` if it has none */
 export function bucketOf({ BUCKET }: BucketBindings): Bucket | null {
   return BUCKET === undefined ? null : new R2Files(BUCKET);
+}
+
+/** @returns the bucket for new files; `null` without one, and if `COLD_BUCKET` is off */
+export function bucketForWrites(env: BucketBindings): Bucket | null {
+  return settingsOf(env).COLD_BUCKET === "off" ? null : bucketOf(env);
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -23,14 +24,21 @@ function dryRun(env: Readonly<Record<string, string>>): { code: number | null; o
 
 describe("npm run deploy", () => {
   test.each([
-    [{}, "on"],
-    [{ PASSWORD_BLOCKLIST: "off" }, "off"],
-  ])("with %j sets PASSWORD_BLOCKLIST to %s", (env, expected) => {
+    [{}, { blocklist: "on", bucket: "create or find the bucket taffrail-cold", isBound: true }],
+    [
+      { PASSWORD_BLOCKLIST: "off", COLD_BUCKET: "off" },
+      { blocklist: "off", bucket: "use no bucket", isBound: false },
+    ],
+  ])("with %j sets PASSWORD_BLOCKLIST, and binds a bucket unless COLD_BUCKET is off", (env, expected) => {
     const { code, output } = dryRun(env);
     expect(code).toBe(0);
-    expect(output).toContain(`PASSWORD_BLOCKLIST=${expected}\n`);
+    expect(output).toContain(`PASSWORD_BLOCKLIST=${expected.blocklist}\n`);
+    expect(output).toContain(expected.bucket);
     // In the list of bindings that wrangler would deploy.
     expect(output).toContain("env.PASSWORD_BLOCKLIST");
+    expect(output).toContain("env.COLD_DB");
+    expect(output.includes("env.BUCKET")).toBe(expected.isBound);
+    expect(existsSync(path.join(ROOT, "wrangler.bucketless.toml"))).toBe(false);
   });
 
   test("names all missing settings together", () => {
