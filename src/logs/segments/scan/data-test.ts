@@ -83,7 +83,8 @@ function* markByShapes(
 ): Generator<void, Int32Array> {
   const { rows, count } = selection;
   const shapes = yield* group.shapes(rows);
-  const { byShape, indices } = shapes.places(test.pathIndex);
+  const byShape = shapes.places(test.pathIndex);
+  const { indices } = shapes;
   const inRest = new Int32Array(count);
   let found = 0;
   group.meter.add(count * WORK.columnRow);

@@ -4,7 +4,7 @@ import { MalformedFile } from "../parquet/thrift.ts";
 import { parseTemplate, placeOf, type Template, type ValuePlace, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
 
 /** A shape that a query has met, with the places of the paths that it has asked for. */
-interface KnownShape {
+export interface KnownShape {
   /** `null`: the line is whole in `rest`. */
   template: Template | null;
   /** By index of the path. */
@@ -51,13 +51,13 @@ export class ShapeCache {
 
 /** Where the values of each row of a row group are. */
 export class Shapes {
-  /** Index in `#shapes` by row; -1 without `data`. */
-  readonly #indices: Int32Array;
+  /** Index of the shape by row; -1 without `data`. */
+  readonly indices: Int32Array;
   /** A shape that no row of the selection has may be absent. */
   readonly #shapes: readonly (KnownShape | undefined)[];
 
   private constructor(indices: Int32Array, shapes: readonly (KnownShape | undefined)[]) {
-    this.#indices = indices;
+    this.indices = indices;
     this.#shapes = shapes;
   }
 
@@ -99,22 +99,22 @@ export class Shapes {
   wholeRows(): Uint8Array | null {
     const isWhole = Array.from(this.#shapes, (shape) => shape?.template === null);
     if (!isWhole.includes(true)) return null;
-    return Uint8Array.from(this.#indices, (index) => (isWhole[index] === true ? 1 : 0));
+    return Uint8Array.from(this.indices, (index) => (isWhole[index] === true ? 1 : 0));
   }
 
   /** Returns the places of a path by index of the shape. @param path index of it */
-  places(path: number): Places {
-    const byShape = Array.from(this.#shapes, (shape) =>
-      shape?.template === null ? "rest" : (shape?.places[path] ?? "absent"),
-    );
-    return { byShape, indices: this.#indices };
+  places(path: number): readonly ValuePlace[] {
+    // Lines that are whole have their values in `rest`.
+    return this.map(({ template, places }) => (template === null ? "rest" : (places[path] ?? "absent")));
+  }
+
+  /** Returns a value for each shape. Shapes that no needed row has count as absent. */
+  map<T>(resultOf: (shape: KnownShape) => T): T[] {
+    return Array.from(this.#shapes, (shape) => resultOf(shape ?? UNUSED));
   }
 }
 
-/** Where the values of one path are. */
-export interface Places {
-  /** Lines that are whole have their values in `rest`. */
-  byShape: readonly ValuePlace[];
-  /** Index in `byShape` by row; -1: the path is absent. */
-  indices: Int32Array;
-}
+const UNUSED: KnownShape = {
+  template: { bytes: new Uint8Array(), slots: [], objects: [], restPieces: [] },
+  places: [],
+};

@@ -1,0 +1,238 @@
+import { TYPE_BITS } from "../../aggregate/aggregator.ts";
+import { LEVELS } from "../../entry.ts";
+import type { ColumnValues, NumberColumn, TextColumn, Texts } from "../decode/column-values.ts";
+import { MalformedFile } from "../parquet/thrift.ts";
+import { jsonTextAt } from "./json-text.ts";
+import { textsOf } from "./mark-rows.ts";
+
+/** Code of a row that does not have the field, and of one whose value only its line has. */
+export const MISSING = -1;
+export const IN_LINE = -2;
+
+/** Gives the JSON of a value: bytes of UTF-8, one character each. */
+type TextOf = (code: number) => string;
+
+/** Values of one column, with codes from `first` on. */
+interface CodeRange {
+  first: number;
+  count: number;
+  kind: number;
+  textOf: TextOf;
+}
+
+/**
+ * The values of one field in chosen rows, each as a code. A dictionary's values have one code each; other values have a
+ * code of their own in each row.
+ */
+export class FieldCodes {
+  /** By position in the chosen rows: a code, `MISSING` or `IN_LINE`. `null`: code 0 in all of them. */
+  codes: Int32Array | null;
+  /** Number of codes. */
+  count = 0;
+  /** Numbers by code, NaN for others; `null` if no value has one. */
+  numbers: Float64Array | null = null;
+  readonly #ranges: CodeRange[] = [];
+
+  constructor(codes: Int32Array | null) {
+    this.codes = codes;
+  }
+
+  /** @param numbers by code of the range; `null` if its values are no numbers. @returns its first code */
+  addRange(count: number, kind: number, numbers: Float64Array | null, textOf: TextOf): number {
+    const first = this.count;
+    this.#ranges.push({ first, count, kind, textOf });
+    this.count += count;
+    if (numbers !== null && first === 0) this.numbers = numbers;
+    else if (numbers !== null || this.numbers !== null) {
+      const all = new Float64Array(this.count).fill(Number.NaN);
+      if (this.numbers !== null) all.set(this.numbers);
+      if (numbers !== null) all.set(numbers, first);
+      this.numbers = all;
+    }
+    return first;
+  }
+
+  /** Type of a value; see `TYPE_BITS`. */
+  kindOf(code: number): number {
+    return this.#rangeOf(code)?.kind ?? 0;
+  }
+
+  textOf(code: number): string {
+    const range = this.#rangeOf(code);
+    return range === undefined ? "null" : range.textOf(code - range.first);
+  }
+
+  /** Types of the values of rows. @param groups by position; rows with a negative one are left out */
+  typesOf(groups: Int32Array): number {
+    const { codes } = this;
+    let types = 0;
+    if (codes === null || this.#ranges.length === 1) {
+      const kind = this.#ranges[0]?.kind ?? 0;
+      for (let at = 0; at < groups.length; at++) {
+        if ((groups[at] ?? -1) >= 0 && (codes === null || (codes[at] ?? -1) >= 0)) return kind;
+      }
+      return 0;
+    }
+    for (let at = 0; at < groups.length; at++) {
+      const code = codes[at] ?? MISSING;
+      if (code >= 0 && (groups[at] ?? -1) >= 0) types |= this.kindOf(code);
+    }
+    return types;
+  }
+
+  #rangeOf(code: number): CodeRange | undefined {
+    const ranges = this.#ranges;
+    for (let at = ranges.length - 1; at > 0; at--) if (code >= (ranges[at]?.first ?? 0)) return ranges[at];
+    return ranges[0];
+  }
+}
+
+/** Returns codes of one value that all rows have. @param number NaN if it has none */
+export function constantCodes(text: string, kind: number, number = Number.NaN): FieldCodes {
+  const codes = new FieldCodes(null);
+  codes.addRange(1, kind, Number.isNaN(number) ? null : Float64Array.of(number), () => text);
+  return codes;
+}
+
+/** Returns codes of numbers that all rows have. @param textOf JSON of a number @param kind type of the values */
+export function numberCodes(
+  column: NumberColumn,
+  rows: Int32Array,
+  kind: number,
+  textOf: (value: number) => string,
+): FieldCodes {
+  const codes = new FieldCodes(new Int32Array(rows.length).fill(MISSING));
+  addNumbers(codes, column, rows, kind, textOf);
+  return codes;
+}
+
+/** Returns codes of a column of strings. */
+export function textCodes(column: TextColumn, rows: Int32Array): FieldCodes {
+  const codes = new FieldCodes(new Int32Array(rows.length).fill(MISSING));
+  addTexts(codes, column, rows, null, (texts, index) => jsonTextAt(texts, index));
+  return codes;
+}
+
+/** Returns codes of the levels, which have their severity as a number. @throws MalformedFile */
+export function levelCodes(column: TextColumn, rows: Int32Array): FieldCodes {
+  const texts = textsOf(column);
+  const severities = Float64Array.from({ length: texts.length }, (_, index) => severityOf(texts.at(index)));
+  const codes = new FieldCodes(new Int32Array(rows.length).fill(MISSING));
+  const own = codes.codes ?? new Int32Array();
+  for (const [at, row] of rows.entries()) {
+    const index = column.kind === "texts" ? row : (column.indices[row] ?? -1);
+    const severity = severities[index] ?? -1;
+    if (severity < 0) throw new MalformedFile("An entry has no level.");
+    own[at] = severity;
+  }
+  const numbers = Float64Array.from(LEVELS.keys());
+  codes.addRange(LEVELS.length, TYPE_BITS.string, numbers, (code) => `"${LEVELS[code]}"`);
+  return codes;
+}
+
+/** Returns the severity of a level; -1 if there is no such level. */
+export function severityOf(text: string): number {
+  const levels: readonly string[] = LEVELS;
+  return levels.indexOf(text);
+}
+
+/**
+ * Adds the values of a column of `data`. Rows that have a value in an earlier column keep it.
+ * @param resolved by position: only rows with `wanted` are set; `null`: all
+ */
+export function addColumn(
+  codes: FieldCodes,
+  column: ColumnValues,
+  rows: Int32Array,
+  resolved: Int32Array | null = null,
+  wanted = 0,
+): void {
+  const only = resolved === null ? null : { resolved, wanted };
+  if (column.kind === "texts" || column.kind === "indexedTexts") addTexts(codes, column, rows, only, jsonTextAt);
+  else if (column.kind === "booleans") {
+    const first = codes.addRange(2, TYPE_BITS.boolean, null, (code) => (code === 1 ? "true" : "false"));
+    set(codes, first, rows, only, (row) => column.values[row] ?? -1);
+  } else addNumbers(codes, column, rows, TYPE_BITS.number, String, only);
+}
+
+interface Only {
+  resolved: Int32Array;
+  wanted: number;
+}
+
+function addTexts(
+  codes: FieldCodes,
+  column: TextColumn,
+  rows: Int32Array,
+  only: Only | null,
+  textOf: (texts: Texts, index: number) => string,
+): void {
+  if (column.kind === "indexedTexts") {
+    const { dictionary, indices } = column;
+    const first = codes.addRange(dictionary.length, TYPE_BITS.string, null, (code) => textOf(dictionary, code));
+    set(codes, first, rows, only, (row) => indices[row] ?? -1);
+    return;
+  }
+  const { texts, validity } = column;
+  const first = codes.addRange(rows.length, TYPE_BITS.string, null, (code) => textOf(texts, rows[code] ?? 0));
+  setByRow(codes, first, rows, only, validity);
+}
+
+function addNumbers(
+  codes: FieldCodes,
+  column: NumberColumn,
+  rows: Int32Array,
+  kind: number,
+  textOf: (value: number) => string,
+  only: Only | null = null,
+): void {
+  if (column.kind === "indexedNumbers") {
+    const { dictionary, indices } = column;
+    const first = codes.addRange(dictionary.length, kind, finite(dictionary), (code) => textOf(dictionary[code] ?? 0));
+    set(codes, first, rows, only, (row) => indices[row] ?? -1);
+    return;
+  }
+  const { values, validity } = column;
+  const own = new Float64Array(rows.length);
+  for (let at = 0; at < rows.length; at++) own[at] = values[rows[at] ?? 0] ?? 0;
+  const first = codes.addRange(rows.length, kind, finite(own), (code) => textOf(own[code] ?? 0));
+  setByRow(codes, first, rows, only, validity);
+}
+
+/** JSON has no other numbers. @throws MalformedFile */
+function finite(numbers: Float64Array): Float64Array {
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] ?? 0;
+    if (number - number !== 0) throw new MalformedFile("A number is not finite.");
+  }
+  return numbers;
+}
+
+function set(
+  { codes }: FieldCodes,
+  first: number,
+  rows: Int32Array,
+  only: Only | null,
+  indexOf: (row: number) => number,
+): void {
+  if (codes === null) return;
+  for (let at = 0; at < rows.length; at++) {
+    if (only !== null && only.resolved[at] !== only.wanted) continue;
+    const index = indexOf(rows[at] ?? 0);
+    if (index >= 0 && codes[at] === MISSING) codes[at] = first + index;
+  }
+}
+
+function setByRow(
+  { codes }: FieldCodes,
+  first: number,
+  rows: Int32Array,
+  only: Only | null,
+  validity: Uint8Array | null,
+): void {
+  if (codes === null) return;
+  for (let at = 0; at < rows.length; at++) {
+    if (only !== null && only.resolved[at] !== only.wanted) continue;
+    if ((validity === null || validity[rows[at] ?? 0] === 1) && codes[at] === MISSING) codes[at] = first + at;
+  }
+}

@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Aggregator } from "../../../src/logs/aggregate/aggregator.ts";
+import { EntryAggregator } from "../../../src/logs/aggregate/entry-aggregator.ts";
+import type { AggregatePlan } from "../../../src/logs/aggregate/plan.ts";
+import { tableOf } from "../../../src/logs/aggregate/table.ts";
+import type { DecodedBatch } from "../../../src/logs/cold/format/lines.ts";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { WorkMeter } from "../../../src/logs/query/budget.ts";
+import type { LineSource } from "../../../src/logs/query/feed.ts";
+import { OPEN_FILTER } from "../../../src/logs/query/filter.ts";
+import { ColumnAggregator } from "../../../src/logs/segments/scan/column-aggregator.ts";
+import { TableBody } from "../../../src/logs/stats/table-schema.ts";
+import { aggregation, bodyOf, key } from "../aggregate/plans.ts";
+import { inOneStep } from "../aggregate/steps.ts";
+import { anyLines } from "./any-lines.ts";
+import { batchesOf, bytesOf, encode, line, open, PROJECT } from "./support.ts";
+
+type Lines = readonly (string | Uint8Array)[];
+
+function planOf(body: unknown): AggregatePlan {
+  return TableBody.parse(body).plan;
+}
+
+/** Adds entries of a batch from their lines. @param isWanted by position in all lines */
+function addLines(to: EntryAggregator, batch: DecodedBatch, isWanted: (at: number) => boolean): void {
+  const { firstSeq, receivedAt, body } = batch;
+  const source: LineSource = {
+    projectId: PROJECT,
+    pieces: () => [body],
+    seqAt: (index) => firstSeq + index,
+    receivedAtOf: () => receivedAt,
+    isVisible: () => true,
+  };
+  new BatchMatcher(OPEN_FILTER).forEachMatch(
+    body,
+    (_, index) => isWanted(firstSeq - 1 + index),
+    (match) => to.add(match, source),
+    () => undefined,
+  );
+}
+
+/** Returns the state in which the order of entries makes no difference. */
+function stateOf(aggregator: Aggregator) {
+  const { types, total } = aggregator;
+  const counted = [...aggregator.entries.copy(aggregator.groups.count)].reduce((sum, count) => sum + count, 0);
+  const table = inOneStep(tableOf(aggregator, { sort: null, limit: 10_000, bytes: 1e9 }));
+  return { ...table, types: [...types], isExceeded: total.isExceeded, counted };
+}
+
+function fromLines(plan: AggregatePlan, lines: Lines, perBatch: number, isWanted: (at: number) => boolean) {
+  const aggregator = new Aggregator(plan);
+  const entries = new EntryAggregator(aggregator, new WorkMeter());
+  for (const batch of batchesOf(lines, perBatch)) addLines(entries, batch, isWanted);
+  return stateOf(aggregator);
+}
+
+/** @returns the state, and the number of rows that were left to their lines */
+function fromColumns(
+  plan: AggregatePlan,
+  lines: Lines,
+  options: { perBatch: number; groupRows: number },
+  isWanted: (at: number) => boolean,
+) {
+  const { reader, chunk } = open(bytesOf(encode(lines, options)));
+  const aggregator = new Aggregator(plan);
+  const meter = new WorkMeter();
+  const columns = new ColumnAggregator(aggregator, meter);
+  const left = new Set<number>();
+  let first = 0;
+  for (const [group, { rows }] of reader.rowGroups.entries()) {
+    const chosen = Int32Array.from({ length: rows }, (_, row) => row).filter((row) => isWanted(first + row));
+    const announced = columns.columnsOf(reader, group);
+    const steps = columns.add(reader, group, chosen, (column) => {
+      if (!announced.includes(column)) throw new Error(`The column ${column} was not announced.`);
+      return chunk(group, column);
+    });
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    expect(step.value.added + step.value.left.length).toBe(chosen.length);
+    expect(step.value.isFull).toBe(false);
+    for (const row of step.value.left) left.add(first + row);
+    first += rows;
+  }
+  const entries = new EntryAggregator(aggregator, meter);
+  for (const batch of batchesOf(lines, options.perBatch)) addLines(entries, batch, (at) => left.has(at));
+  return { state: stateOf(aggregator), left: left.size };
+}
+
+const options = fc.record({ perBatch: fc.integer({ min: 1, max: 9 }), groupRows: fc.constantFrom(1, 3, 16, 100) });
+
+describe("aggregations from columns", () => {
+  test("4: columns give the table that lines give, whatever the entries, fields and keys", () => {
+    const keys = fc.uniqueArray(key, { maxLength: 3, selector: (each) => ("bin" in each ? "time" : each.text) });
+    const query = fc.record({ keys, aggregations: fc.array(aggregation, { minLength: 1, maxLength: 4 }) });
+    const queries = fc.array(query, { minLength: 5, maxLength: 5 });
+    fc.assert(
+      fc.property(anyLines, options, queries, fc.constantFrom(1, 2, 5), (lines, own, each, share) => {
+        for (const { keys: by, aggregations } of each) {
+          if (by.some((one) => "bin" in one) && by.some((one) => "text" in one && one.text === "time")) continue;
+          const plan = planOf(bodyOf(by, aggregations));
+          const isWanted = (at: number) => at % share === 0;
+          expect(fromColumns(plan, lines, own, isWanted).state).toEqual(fromLines(plan, lines, own.perBatch, isWanted));
+        }
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  test("4: no row of regular entries is left to its line", () => {
+    const lines = Array.from({ length: 200 }, (_, at) =>
+      line({ n: at % 7, ms: at * 3, route: `/r${at % 5}`, user: { id: `u${at}` }, ok: at % 2 === 0 }, {}, at * 1000),
+    );
+    const plan = planOf({
+      aggregations: [
+        { fn: "count" },
+        { fn: "p99", field: "ms" },
+        { fn: "sum", field: "n" },
+        { fn: "count_distinct", field: "user.id" },
+        { fn: "first", field: "none" },
+        { fn: "last", field: "ok" },
+      ],
+      groupBy: ["route", "level", { bin: "1h" }],
+    });
+    const { state, left } = fromColumns(plan, lines, { perBatch: 20, groupRows: 50 }, () => true);
+    expect(left).toBe(0);
+    expect(state.counted).toBe(200);
+    expect(state).toEqual(fromLines(plan, lines, 20, () => true));
+  });
+});
