@@ -144,9 +144,9 @@ function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One route: its handling and its documentation in one place. */
-export type RouteSpec = RouteFacts & RouteBody;
+export type RouteSpec = RouteFacts & RouteBody & RouteResponse;
 
-/** A request body as the OpenAPI document shows it. The example is valid by the schema at any time, so it has no time. */
+/** A body as the OpenAPI document shows it. The example of a request is valid by the schema at any time, so it has no time. */
 export interface DocumentedBody {
   schema: z.ZodType;
   example: unknown;
@@ -176,10 +176,14 @@ interface RouteFacts {
   headers?: Readonly<Record<string, string | z.ZodType>>;
   /** 101: the response is a WebSocket. 302: it is a redirect. Neither has an envelope. */
   status: 101 | 200 | 201 | 302;
-  /** Schema of `data` in the envelope. */
-  response: z.ZodType;
   errors: readonly ErrorCode[];
 }
+
+type RouteResponse =
+  /** Schema of `data` in the envelope. */
+  | { response: z.ZodType; documentedResponse?: undefined }
+  /** By media type, of a route whose response has no envelope. */
+  | { response?: undefined; documentedResponse: Readonly<Record<string, DocumentedBody>> };
 
 type BodyOf<S extends RouteSpec> = S["body"] extends z.ZodType ? z.output<S["body"]> : undefined;
 type QueryOf<S extends RouteSpec> = S["query"] extends z.ZodType ? z.output<S["query"]> : undefined;

@@ -11,6 +11,7 @@ import { authRecovery } from "./auth/recovery.ts";
 import { authSessions } from "./auth/sessions.ts";
 import { countUnrouted } from "./guards/address.ts";
 import { addContext } from "./logs/context.ts";
+import { addExport } from "./logs/export.ts";
 import { addIngest } from "./logs/ingest.ts";
 import { addQuery, addStats } from "./logs/query.ts";
 import { addTail } from "./logs/tail.ts";
@@ -35,6 +36,7 @@ export const logger = resource();
 addQuery(logger);
 addStats(logger);
 addContext(logger);
+addExport(logger);
 addTail(logger);
 addIngest(logger);
 

@@ -15,6 +15,39 @@ const ENTRIES = [
   { level: "info", message: "Cart restored", data: { items: 3 } },
 ];
 
+const PROJECT = "proj_4fGh2Kq9RtXz";
+
+/** Entries as an export writes them. Their hash is not the real one. */
+const EXPORTED = [
+  ...ENTRIES.map(({ data, ...entry }, index) => ({
+    id: logId(PROJECT, index + 1),
+    timestamp: "2026-11-20T14:04:05.678Z",
+    category: "custom",
+    type: "log",
+    ...entry,
+    data,
+    seq: index + 1,
+    projectId: PROJECT,
+    receivedAt: "2026-11-20T14:04:06.012Z",
+  })),
+  {
+    manifest: {
+      projectId: PROJECT,
+      format: "ndjson",
+      from: null,
+      to: null,
+      afterSeq: 0,
+      count: 2,
+      firstSeq: 1,
+      lastSeq: 2,
+      through: 2,
+      complete: true,
+      unreadable: 0,
+      sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    },
+  },
+];
+
 /**
  * Values of the examples in the API document. They are the same in every operation, so that examples can be executed one
  * after the other: the account that one registers is the account that another one signs in to.
@@ -33,13 +66,13 @@ export const EXAMPLE = {
   codeVerifier: SECRET,
   entries: ENTRIES,
   ndjson: ENTRIES.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
+  exported: EXPORTED.map((line) => `${JSON.stringify(line)}\n`).join(""),
   /** Without an end, so that it finds new entries at any time. */
   query: { filters: { minLevel: "warn", from: "2026-11-01T00:00:00.000Z" }, pagination: { limit: 20 } },
   /** By day, because the longest retention has more hours than a response may have buckets. */
   stats: { filters: { minLevel: "info" }, interval: "1d", groupBy: "level" },
 } as const;
 
-const PROJECT = "proj_4fGh2Kq9RtXz";
 const WORKSPACE = { description: "Id of the workspace; `GET /workspaces` lists them.", example: "ws_8sTb3Nv6YcMe" };
 
 /** Required parameters by name. Optional ones have no example, because the reference would send it with every request. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { integerParameter } from "../../http/paging.ts";
 import { reject } from "./rejection.ts";
 
 /** A timestamp in the two forms that ingest needs. */
@@ -90,3 +91,15 @@ export const timeSchema = z
   )
   .transform((value) => new TimestampReader().read(value).ms)
   .meta({ examples: ["2026-11-20T14:00:00.000Z", 1795183200000] });
+
+/** Like `timeSchema`, in a query string: epoch milliseconds are decimal digits. */
+export const timeParameter = z.union(
+  [
+    z
+      .string()
+      .regex(ISO_TIME, TIME_PROBLEM)
+      .transform((value) => new TimestampReader().read(value).ms),
+    integerParameter(0, MAX_TIME_MS),
+  ],
+  { error: TIME_PROBLEM },
+);

@@ -10,7 +10,7 @@ export const FORMAT_VERSION = 1;
 /** Rises if equal lines give other bytes. */
 export const ENCODER_VERSION = 1;
 
-const PREFIX = "taffrail.";
+export const PROPERTY_PREFIX = "taffrail.";
 
 /** Consecutive rows whose lines have a hash of their own. */
 export interface Section {
@@ -74,13 +74,13 @@ export function propertiesOf(
     ...(sections.length > 1 && { sections: JSON.stringify(sections.map(({ rows, sha256 }) => [rows, sha256])) }),
     ...(replaces.length > 0 && { replaces: JSON.stringify(replaces) }),
   };
-  return new Map(Object.entries(named).map(([name, value]) => [PREFIX + name, String(value)]));
+  return new Map(Object.entries(named).map(([name, value]) => [PROPERTY_PREFIX + name, String(value)]));
 }
 
 /** @throws MalformedFile if the file is not a segment of a version that this one reads */
 export function readProperties({ properties, columns: schema, rows }: FileMeta): SegmentProperties {
   const text = (name: string): string => {
-    const value = properties.get(PREFIX + name);
+    const value = properties.get(PROPERTY_PREFIX + name);
     if (value === undefined) throw new MalformedFile("The file is not a segment.");
     return value;
   };
@@ -106,8 +106,8 @@ export function readProperties({ properties, columns: schema, rows }: FileMeta):
     lastSeq: number("lastSeq"),
     count,
     linesSha256,
-    sections: readSections(properties.get(`${PREFIX}sections`), { rows: count, sha256: linesSha256 }),
-    replaces: readList(properties.get(`${PREFIX}replaces`) ?? "[]").filter((name) => typeof name === "string"),
+    sections: readSections(properties.get(`${PROPERTY_PREFIX}sections`), { rows: count, sha256: linesSha256 }),
+    replaces: readList(properties.get(`${PROPERTY_PREFIX}replaces`) ?? "[]").filter((name) => typeof name === "string"),
     columns,
     encoder: number("encoder"),
   };

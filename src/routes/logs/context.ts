@@ -4,19 +4,14 @@ import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
-import { COUNTED, chargeMembers } from "../../limits/state.ts";
-import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { parseLogId, storedEntrySchema } from "../../logs/entry-view.ts";
-import { callWorkspace, requireMembers } from "../../rpc/call.ts";
-import type { ColdScope } from "../../tail/cold-range.ts";
 import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../../tail/context.ts";
-import type { SeqScan } from "../../workspace/recent/reader.ts";
 import {
+  coldBySeq,
   countIfReadRefused,
-  orUnavailable,
-  pageOf,
   type Reader,
   readerOf,
+  recentBySeq,
   reportUnreadable,
   withReadMemory,
 } from "./reader.ts";
@@ -83,29 +78,12 @@ async function context(c: Context<AppEnv>): Promise<Response> {
   });
 }
 
-/** Reads both tiers by `seq`. The first call admits the request and counts it; every call checks the credential. */
-function seqSource(c: Context<AppEnv>, { caller, workspaceId, charge }: Reader, projectId: string): SeqSource {
-  const store = new ColdTier(c.env);
-  let isCounted = false;
-  const scope: ColdScope = {
-    workspaceId,
-    projectId,
-    report: reportUnreadable(c, workspaceId),
-  };
+/** Reads both tiers by `seq`. */
+function seqSource(c: Context<AppEnv>, reader: Reader, projectId: string): SeqSource {
+  const { workspaceId } = reader;
   return {
-    scope,
-    async recent(scan: SeqScan) {
-      const charged = chargeMembers(isCounted ? COUNTED : charge);
-      const call = { caller, ...charged, projectId, scan, readsColdDb: true };
-      const replay = isCounted ? "replay-safe" : "once";
-      const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
-      const page = await pageOf(c, result);
-      isCounted = true;
-      return requireMembers(page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
-    },
-    cold: {
-      segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
-      readBodies: (...args) => orUnavailable(c, store.readBodies(...args)),
-    },
+    scope: { workspaceId, projectId, report: reportUnreadable(c, workspaceId) },
+    recent: recentBySeq(c, reader, projectId),
+    cold: coldBySeq(c),
   };
 }

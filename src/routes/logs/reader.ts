@@ -19,7 +19,9 @@ import { logEvent } from "../../platform/log.ts";
 import { callWorkspace, requireMembers } from "../../rpc/call.ts";
 import type { PageResult, ReadCall, WorkspaceRpc } from "../../rpc/workspace.ts";
 import { settingsOf } from "../../settings.ts";
+import type { ColdSeqSource } from "../../tail/cold-range.ts";
 import { type Caller, roleFor } from "../../workspace/permissions.ts";
+import type { SeqPage, SeqScan } from "../../workspace/recent/reader.ts";
 import { countByAddress } from "../guards/address.ts";
 import { authenticateUser } from "../guards/user.ts";
 import {
@@ -126,6 +128,33 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
     if (result.ok && result.projectId) c.get("log").projectId = result.projectId;
     isCounted = true;
     return requireMembers(page, ["asOf", "flushed", "oldest"]);
+  };
+}
+
+/** Reads batches of a project by `seq`. The first call admits the request and counts it; every call checks the credential. */
+export function recentBySeq(
+  c: Context<AppEnv>,
+  { caller, workspaceId, charge }: Reader,
+  projectId: string,
+): (scan: SeqScan) => Promise<SeqPage> {
+  let isCounted = false;
+  return async (scan) => {
+    const charged = chargeMembers(isCounted ? COUNTED : charge);
+    const call = { caller, ...charged, projectId, scan, readsColdDb: true };
+    const replay = isCounted ? "replay-safe" : "once";
+    const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
+    const page = await pageOf(c, result);
+    isCounted = true;
+    return requireMembers(page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
+  };
+}
+
+/** Reads segments by `seq`. */
+export function coldBySeq(c: Context<AppEnv>): ColdSeqSource {
+  const store = new ColdTier(c.env);
+  return {
+    segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
+    readBodies: (...args) => orUnavailable(c, store.readBodies(...args)),
   };
 }
 

@@ -107,11 +107,15 @@ function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] 
 function requestBodyOf(spec: RouteSpec): Json | null {
   const bodies = bodiesOf(spec);
   if (!bodies) return null;
+  return { required: !isOptional(spec), content: contentOf(bodies, "input") };
+}
+
+function contentOf(bodies: Readonly<Record<string, DocumentedBody>>, io: "input" | "output"): Json {
   const content = Object.entries(bodies).map(([type, { schema, example }]) => [
     type,
-    { schema: jsonSchema(schema, "input"), example },
+    { schema: jsonSchema(schema, io), example },
   ]);
-  return { required: !isOptional(spec), content: Object.fromEntries(content) };
+  return Object.fromEntries(content);
 }
 
 function bodiesOf(spec: RouteSpec): Readonly<Record<string, DocumentedBody>> | null {
@@ -135,11 +139,10 @@ function responsesOf(spec: RouteSpec): Json {
 function successOf(spec: RouteSpec, headers: Json): Json {
   if (spec.status === 101) return { description: "Switching protocols to WebSocket", headers };
   if (spec.status === 302) return { description: "Redirect", headers: { ...headers, ...LOCATION_HEADER } };
-  return {
-    description: spec.status === 201 ? "Created" : "Done",
-    headers,
-    content: { "application/json": { schema: successSchema(jsonSchema(spec.response, "output")) } },
-  };
+  const content = spec.documentedResponse
+    ? contentOf(spec.documentedResponse, "output")
+    : { "application/json": { schema: successSchema(jsonSchema(spec.response, "output")) } };
+  return { description: spec.status === 201 ? "Created" : "Done", headers, content };
 }
 
 function errorsByStatus(spec: RouteSpec): Map<number, ErrorCode[]> {

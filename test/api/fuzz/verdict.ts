@@ -10,6 +10,8 @@ export interface FuzzAnswer {
 
 /** Paths of documents, which have no envelope. */
 const DOCUMENTS = /^\/(docs|openapi\.json)([/?]|$)/;
+/** Paths of exports, which have no envelope. */
+const EXPORTS = /^\/logger\/[^/?]+\/export(\?|$)/;
 /** Groups whose responses always have the limit headers. Elsewhere only JSON responses have them. */
 const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
 /** Paths without pages: a missing resource is an error in JSON for browsers, too. */
@@ -39,8 +41,17 @@ export function fault(
   if (request.method === "HEAD") return body === "" ? null : "a HEAD with a body";
   if (status === 200 && (DOCUMENTS.test(request.path) || String(headers["content-type"]).startsWith("text/html")))
     return null;
+  if (status === 200 && EXPORTS.test(request.path)) return exportFault(headers, body);
   if (status === 404 && isPageForBrowser(request, headers)) return null;
   return envelopeFault(status, headers, body);
+}
+
+/** An export ends with its manifest, or with the end of a Parquet file. */
+function exportFault(headers: FuzzAnswer["headers"], body: string): string | null {
+  const type = headers["content-type"];
+  if (type === "application/vnd.apache.parquet") return body.endsWith("PAR1") ? null : "a Parquet file without an end";
+  if (type !== "application/x-ndjson") return `content type ${type}`;
+  return /^\{"manifest":\{.*\}\}\n$/m.test(body) ? null : "an export without a manifest";
 }
 
 /** Whether a 404 is the console's page for a browser. */

@@ -128,6 +128,7 @@ function operation(document: OpenApi, ajv: Ajv2020, path: string, method: string
       const response = raw.responses[String(status)];
       if (!response) return `status ${status} is not documented`;
       if (!response.content) return null;
+      if (!response.content["application/json"]) return value === null ? null : `${status}: JSON is not documented`;
       const validate = validator("responses", String(status), "content", "application/json", "schema");
       if (validate(value)) return null;
       const [error] = validate.errors ?? [];

@@ -24,6 +24,8 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^workspace\.stats$/, /^aggregations$/, /^Two columns are named /],
   [/^workspace\.stats$/, /^aggregations\.\d+\.fn$/, /^A rate needs a bin /],
   [/^workspace\.stats$/, /^sort\.by$/, /^Must be a column: /],
+  // Depends on the entries of the project.
+  [/^workspace\.export$/, /^query\.afterSeq$/, /^The project has no entry with this seq yet\.$/],
   // Depends on which fields an entry has.
   [/^workspace\.stats$/, /^aggregations\.\d+\.field$/, / needs numbers, /],
   [/^workspace\.stats$/, /^(?:aggregations\.\d+\.field|groupBy\.\d+)$/, / cannot be aggregated\. /],

@@ -51,6 +51,8 @@ export class TestStore {
   readonly #lastSeq = new Map<string, number>();
   readonly #flushed = new Map<string, number>();
   readonly #segments: EncodedSegment[] = [];
+  /** Commit numbers of batches that were set aside. */
+  readonly #quarantined = new Set<number>();
   calls: RecentScan[] = [];
   /** Segments scanned by all reads. */
   scanned = 0;
@@ -200,6 +202,36 @@ export class TestStore {
           ? { batchTable: segment.batchTable, bytes: new Uint8Array(segment.body.subarray(start, end)) }
           : null;
       });
+  }
+
+  /** Sets the next batch of a project aside: the watermark rises, and the batch stays in the recent tier. */
+  quarantine(projectId: string): void {
+    const done = this.#flushed.get(projectId) ?? 0;
+    const batch = this.#batches.find((each) => each.projectId === projectId && each.firstSeq > done);
+    if (!batch) return;
+    this.#quarantined.add(batch.commit);
+    this.#flushed.set(projectId, batch.firstSeq + batch.count - 1);
+  }
+
+  /** The recent tier of a project by `seq`. @param pageBatches batches of one response */
+  bySeq(projectId: string, pageBatches: number) {
+    return async ({ after, until }: { after: number; until: number }) => {
+      this.beforePage();
+      const lastSeq = this.#lastSeq.get(projectId) ?? 0;
+      const flushedSeq = this.#flushed.get(projectId) ?? 0;
+      const end = Math.min(until, lastSeq);
+      const found = this.#batches.filter(
+        ({ commit, projectId: own, firstSeq, count }) =>
+          own === projectId &&
+          (firstSeq > flushedSeq || this.#quarantined.has(commit)) &&
+          firstSeq + count - 1 > after &&
+          firstSeq <= end,
+      );
+      const next = found[pageBatches];
+      const through = next ? next.firstSeq - 1 : end;
+      const batches = found.slice(0, pageBatches).map(copied);
+      return { projectId, lastSeq, flushedSeq, oldest: this.oldest, through, batches };
+    };
   }
 
   /** @param pageBatches batches of one response, whatever size is requested */

@@ -14,6 +14,7 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "POST", pattern: "/logger/query", what: "query entries" },
   { method: "POST", pattern: "/logger/stats", what: "histogram" },
   { method: "GET", pattern: "/logger/:projectId/log/:logId", what: "one entry and its neighbours" },
+  { method: "GET", pattern: "/logger/:projectId/export", what: "export" },
   { method: "GET", pattern: "/logger/:projectId/tail", what: "live tail" },
   { method: "POST", pattern: "/logger/:projectId/tail/ticket", what: "ticket for a live tail" },
   { method: "GET", pattern: "/projects", what: "list projects" },

@@ -1,0 +1,273 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LEVELS } from "../../../src/logs/entry.ts";
+import { EXPORT_BUDGET, Export, type ExportBudget, type ExportRequest } from "../../../src/logs/export/run-export.ts";
+import type { ExportManifest } from "../../../src/logs/export/writer.ts";
+import { rowText } from "../../../src/logs/query/run-query.ts";
+import { lineOf, type TestEntry, type TestRow, TestStore } from "../query/store.ts";
+import { linesIn, open } from "../segments/support.ts";
+
+const PROJECT = "proj_000000000001";
+const OTHER = "proj_000000000002";
+const START = Date.UTC(2026, 10, 20);
+const HOUR = 3_600_000;
+const ALL: ExportRequest = { from: null, to: null, afterSeq: 0, format: "ndjson" };
+
+function sourceOf(store: TestStore, unreadable: number[] = []) {
+  return {
+    workspaceId: store.scope,
+    projectId: PROJECT,
+    recent: store.bySeq(PROJECT, 2),
+    cold: store.cold(),
+    report: (_: Error, entries: number) => void unreadable.push(entries),
+  };
+}
+
+async function bytesOf(store: TestStore, request: ExportRequest, budget?: ExportBudget): Promise<Buffer> {
+  const opened = await Export.open(sourceOf(store), request, budget);
+  if (opened === null) throw new Error("The request begins after the newest entry.");
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of opened.bytes()) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+interface Parsed {
+  text: string;
+  manifest: ExportManifest;
+}
+
+/** Splits an NDJSON export, and checks its manifest against its bytes. */
+function parsed(bytes: Buffer): Parsed {
+  const at = bytes.lastIndexOf('{"manifest":');
+  const before = bytes.subarray(0, at);
+  const { manifest }: { manifest: ExportManifest } = JSON.parse(bytes.subarray(at).toString());
+  expect(bytes.at(-1)).toBe(10);
+  expect(manifest.sha256).toBe(createHash("sha256").update(before).digest("hex"));
+  const lines = before.toString().split("\n").slice(0, -1);
+  const seqs = lines.map((line) => Number(JSON.parse(line).seq));
+  expect(manifest).toMatchObject({
+    count: lines.length,
+    firstSeq: seqs[0] ?? null,
+    lastSeq: seqs.at(-1) ?? null,
+  });
+  return { text: before.toString(), manifest };
+}
+
+/** The lines of rows as a query returns them. */
+function expected(rows: readonly TestRow[]): string {
+  return rows
+    .map(({ entry, projectId, seq, commit }) => {
+      const line = Buffer.from(lineOf(entry)).toString("latin1");
+      const row = { line, timestamp: entry.timestamp, seq, projectId, receivedAt: 1_800_000_000_000 + commit };
+      return `${Buffer.from(rowText({ ...row, tier: "cold" }), "latin1").toString()}\n`;
+    })
+    .join("");
+}
+
+function rowsOf(store: TestStore, { from, to, afterSeq }: ExportRequest, until = Number.POSITIVE_INFINITY): TestRow[] {
+  return store.rows.filter(
+    ({ entry: { timestamp }, projectId, seq }) =>
+      projectId === PROJECT &&
+      seq > afterSeq &&
+      seq <= until &&
+      timestamp >= Math.max(from ?? 0, store.oldest) &&
+      (to === null || timestamp < to),
+  );
+}
+
+const entry: fc.Arbitrary<TestEntry> = fc.record(
+  {
+    // Hours apart, so that a range becomes several parts.
+    timestamp: fc
+      .oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(0, 30 * HOUR, 90 * HOUR))
+      .map((at) => START + at),
+    level: fc.constantFrom(...LEVELS),
+    category: fc.constantFrom("http", "custom"),
+    type: fc.constant("request"),
+    message: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
+    data: fc.dictionary(fc.constantFrom("a", "b", "ü"), fc.oneof(fc.integer(), fc.string({ maxLength: 8 })), {
+      maxKeys: 3,
+    }),
+  },
+  { requiredKeys: ["timestamp", "level", "category", "type", "message"] },
+);
+const batch = fc.array(entry, { minLength: 1, maxLength: 6 });
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ add: batch, isOther: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ flush: fc.integer({ min: 1, max: 4 }) }) },
+  { weight: 1, arbitrary: fc.record({ quarantine: fc.constant(true) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+function apply(store: TestStore, step: Step): void {
+  if ("add" in step) store.add(step.isOther ? OTHER : PROJECT, step.add);
+  else if ("flush" in step) store.flush(PROJECT, step.flush);
+  else store.quarantine(PROJECT);
+}
+
+const hours = fc.option(fc.integer({ min: -1, max: 100 }), { nil: null });
+const request = fc.record({
+  from: hours.map((at) => (at === null ? null : START + at * HOUR)),
+  to: hours.map((at) => (at === null ? null : START + at * HOUR)),
+  format: fc.constant("ndjson" as const),
+  afterSeq: fc.constant(0),
+});
+
+describe("an export", () => {
+  test("has every entry of its snapshot once and in order, whatever moves while it runs, in one response or in several", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 14 }),
+        fc.array(step, { maxLength: 6 }),
+        request,
+        fc.boolean(),
+        async (before, meanwhile, wanted, isCut) => {
+          const store = new TestStore();
+          for (const each of before) apply(store, each);
+          store.oldest = START - 1;
+          const until = store.rows.findLast(({ projectId }) => projectId === PROJECT)?.seq ?? 0;
+          const pending = [...meanwhile];
+          let pages = 0;
+          store.beforePage = () => {
+            const next = pages++ > 0 && pending.shift();
+            if (next) apply(store, next);
+          };
+          // The work ends after each list of lines.
+          const budget = isCut ? { ...EXPORT_BUDGET, work: 1 } : EXPORT_BUDGET;
+          let text = "";
+          let afterSeq = 0;
+          for (;;) {
+            const part = parsed(await bytesOf(store, { ...wanted, afterSeq }, budget));
+            text += part.text;
+            expect(part.manifest.afterSeq).toBe(afterSeq);
+            if (part.manifest.complete) {
+              // A response that continues has a later snapshot.
+              expect(part.manifest.through).toBeGreaterThanOrEqual(until);
+              if (!isCut) expect(part.manifest.through).toBe(until);
+              expect(text).toBe(expected(rowsOf(store, wanted, part.manifest.through)));
+              return;
+            }
+            expect(part.manifest.through).toBeGreaterThan(afterSeq);
+            afterSeq = part.manifest.through;
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  }, 60_000);
+
+  test("as Parquet holds the same lines, and its manifest in the metadata", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 40; at++) {
+      store.add(
+        PROJECT,
+        Array.from({ length: 5 }, (_, index) => ({
+          timestamp: START + (index === 4 ? 50 * HOUR : 0) + at,
+          level: LEVELS[(at + index) % LEVELS.length] ?? "info",
+          category: "http",
+          type: "request",
+          message: `message ${at}`,
+          data: { at, ok: index % 2 === 0, text: `t${index}` },
+        })),
+      );
+      if (at % 7 === 6) store.flush(PROJECT, 5);
+    }
+    store.oldest = START;
+    const wanted = { ...ALL, format: "parquet", to: START + HOUR, afterSeq: 11 } as const;
+    const bytes = await bytesOf(store, wanted);
+    const rows = rowsOf(store, wanted);
+    expect(linesIn(bytes).map(String)).toEqual(rows.map((row) => lineOf(row.entry)));
+    const { reader } = open(bytes);
+    expect(reader.properties).toMatchObject({ count: rows.length, firstSeq: rows[0]?.seq, lastSeq: rows.at(-1)?.seq });
+    const manifest = manifestOf(bytes);
+    const footer = bytes.readUInt32LE(bytes.length - 8) + 8;
+    expect(manifest).toEqual({
+      projectId: PROJECT,
+      format: "parquet",
+      from: null,
+      to: new Date(START + HOUR).toISOString(),
+      afterSeq: 11,
+      count: rows.length,
+      firstSeq: rows[0]?.seq,
+      lastSeq: rows.at(-1)?.seq,
+      through: 200,
+      complete: true,
+      unreadable: 0,
+      sha256: createHash("sha256").update(bytes.subarray(0, -footer)).digest("hex"),
+    });
+    const empty = await bytesOf(store, { ...wanted, afterSeq: 200 });
+    expect(manifestOf(empty)).toMatchObject({ count: 0, firstSeq: null, lastSeq: null, complete: true });
+    expect(open(empty).reader.properties.count).toBe(0);
+  });
+
+  test("leaves out entries whose stored data is damaged, counts them, and reports them", async () => {
+    const store = new TestStore();
+    const make = (at: number) => ({
+      timestamp: START + at,
+      level: "info" as const,
+      category: "http",
+      type: "request",
+      message: `message ${at}`,
+    });
+    for (let at = 0; at < 4; at++) store.add(PROJECT, [make(at), make(at)]);
+    store.flush(PROJECT, 2);
+    const reported: number[] = [];
+    const source = sourceOf(store, reported);
+    const cold = {
+      ...source.cold,
+      readBodies: async (...args: Parameters<typeof source.cold.readBodies>) => {
+        const bodies = await source.cold.readBodies(...args);
+        return bodies.map((body) => body && { ...body, bytes: body.bytes.fill(7, 20, 30) });
+      },
+    };
+    const recent = async (range: { after: number; until: number }) => {
+      const page = await source.recent(range);
+      const batches = page.batches.map((own) =>
+        own.firstSeq === 5 ? { ...own, encoding: 0 as const, body: Buffer.from("{}\n{}") } : own,
+      );
+      return { ...page, batches };
+    };
+    const opened = await Export.open({ ...source, cold, recent }, ALL);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of opened?.bytes() ?? []) chunks.push(Buffer.from(chunk));
+    const { text, manifest } = parsed(Buffer.concat(chunks));
+    expect(text).toBe(expected(store.rows.slice(6)));
+    expect(manifest).toMatchObject({ count: 2, unreadable: 6, complete: true });
+    expect(reported).toEqual([4, 1, 1]);
+  });
+
+  test("is refused if it begins after the newest entry, and is empty at the newest entry", async () => {
+    const store = new TestStore();
+    expect(await Export.open(sourceOf(store), { ...ALL, afterSeq: 1 })).toBeNull();
+    expect(parsed(await bytesOf(store, ALL))).toMatchObject({ text: "", manifest: { count: 0, complete: true } });
+  });
+
+  test("checks the credential while it reads the cold tier for long", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 60; at++) {
+      store.add(PROJECT, [
+        { timestamp: START + at, level: "info", category: "http", type: "request", message: "m".repeat(20_000) },
+      ]);
+      store.flush(PROJECT, 1);
+    }
+    const source = sourceOf(store);
+    let checks = 0;
+    const recent = (range: { after: number; until: number }) => {
+      checks++;
+      return source.recent(range);
+    };
+    const opened = await Export.open({ ...source, recent }, ALL);
+    let now = 0;
+    for await (const _ of opened?.bytes(() => (now += 1000)) ?? []);
+    expect(opened?.count).toBe(60);
+    expect(checks).toBeGreaterThan(12);
+  });
+});
+
+/** Returns the manifest in a file's metadata. */
+function manifestOf(bytes: Buffer): ExportManifest {
+  const text = bytes.toString("latin1");
+  const at = text.indexOf("{", text.lastIndexOf("taffrail.manifest"));
+  return JSON.parse(text.slice(at, text.indexOf("}", at) + 1));
+}
