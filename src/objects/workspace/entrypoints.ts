@@ -4,6 +4,7 @@ import type { RecentBatch, ReportUnreadable } from "../../logs/batch.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { BatchMatcher } from "../../logs/query/batch-matcher.ts";
 import { ScanPacer } from "../../logs/query/budget.ts";
+import { bucketOf } from "../../platform/bucket.ts";
 import { logEvent } from "../../platform/log.ts";
 import { settingsOf } from "../../settings.ts";
 import { readCold } from "../../tail/cold-range.ts";
@@ -17,7 +18,7 @@ import {
   type SeqLines,
   type SeqRange,
 } from "../../tail/frames.ts";
-import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
+import { FLUSH_FORMAT, type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
 
 /**
  * Encodes and stores ranges of batches for workspace objects. Decoding, compression and filters run here, because this
@@ -25,7 +26,8 @@ import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/f
  */
 export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
-    return writeRange(new ColdTier(this.env), call, Date.now);
+    const { env } = this;
+    return writeRange({ store: new ColdTier(env), bucket: bucketOf(env), now: Date.now, format: FLUSH_FORMAT }, call);
   }
 }
 

@@ -1,9 +1,13 @@
 import { type BatchEncoding, decodeBody } from "../../logs/batch.ts";
-import { encodeSegments, encodeSteps } from "../../logs/cold/format/encode.ts";
+import { encodeSteps } from "../../logs/cold/format/encode.ts";
 import type { DecodedBatch, SeqRange } from "../../logs/cold/format/lines.ts";
-import type { EncodedSegment } from "../../logs/cold/format/segment.ts";
+import { type EncodedSegment, SEGMENT_FORMAT, type SegmentFormat } from "../../logs/cold/format/segment.ts";
 import type { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { RangeFiles } from "../../logs/cold/store/range-files.ts";
 import type { SegmentTotals } from "../../logs/cold/store/writer.ts";
+import { type CatalogFile, encodeFiles } from "../../logs/segments/encode/encode-rows.ts";
+import type { Bucket } from "../../platform/bucket.ts";
+import { BucketFailure } from "../../platform/bucket-failure.ts";
 
 /** A batch as stored in the object. */
 export interface FlushBatch {
@@ -55,13 +59,27 @@ export type FlushOutcome =
   | { outcome: "failed"; reason: string };
 
 /** The functions of the cold tier that the writer requires. */
-export type RangeStore = Pick<ColdTier, "insertSegments" | "replaceSegments" | "segmentsBySeq">;
+export type RangeStore = Pick<ColdTier, "insertSegments" | "replaceSegments" | "segmentsBySeq" | "noteFiles">;
+
+/** Where a range is written. */
+export interface RangeTarget {
+  store: RangeStore;
+  /** `null`: everything goes to D1. */
+  bucket: Bucket | null;
+  /** Epoch milliseconds. */
+  now: () => number;
+  format: SegmentFormat;
+}
+
+/** How the flush writes segments. Readers of the version before do not know segment files. */
+export const FLUSH_FORMAT: SegmentFormat = SEGMENT_FORMAT.lineBlocks;
 
 /** Encodes a range to segments and stores them. Safe to repeat. Throws nothing. */
-export async function writeRange(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
+export async function writeRange(target: RangeTarget, call: FlushCall): Promise<FlushOutcome> {
   try {
-    return await write(store, call, now);
+    return await write(target, call);
   } catch (error) {
+    if (error instanceof BucketFailure) return { outcome: "failed", reason: error.message };
     const code = codeOf(error);
     if (code !== null && REFUSALS.has(code))
       return { outcome: "bad", batches: allOf(call, `D1 refuses its range: ${code}`) };
@@ -69,53 +87,73 @@ export async function writeRange(store: RangeStore, call: FlushCall, now: () => 
   }
 }
 
-async function write(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
+async function write(target: RangeTarget, call: FlushCall): Promise<FlushOutcome> {
+  const { store, now } = target;
   const { workspaceId, range, watermark } = call;
-  const encoded = await encode(call);
+  const encoded = await encode(target, call);
   // A range that cannot be encoded now may have been stored by an earlier call whose response was lost.
   if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
-  if (now() > call.deadline) return { outcome: "failed", reason: "The writer was too late." };
+  const { files } = encoded;
+  const tooLate: FlushOutcome = { outcome: "failed", reason: "The writer was too late." };
+  if (now() > call.deadline) return tooLate;
+  await files.put(store, workspaceId, now());
+  if (now() > call.deadline) return tooLate;
   const count = range.lastSeq - range.firstSeq + 1;
-  const stored = await store.insertSegments(workspaceId, encoded.segments, watermark);
-  if (stored.entries === count) return { outcome: "stored", ...sizeOf(stored), hasReplaced: false };
+  const stored = await store.insertSegments(workspaceId, files.rows, watermark);
+  // The files of another writer may be missing only if the bucket has lost them, or is another one now.
+  if (stored.entries === count && (await files.confirm(stored.files)))
+    return { outcome: "stored", ...sizeOf(stored), hasReplaced: false };
   // Replaces the other segments. If the batches were quarantined instead, readers would get both once the watermark
   // passes them.
-  const replaced = await store.replaceSegments(workspaceId, encoded.segments, watermark);
-  if (replaced.entries === count) return { outcome: "stored", ...sizeOf(replaced), hasReplaced: true };
-  return { outcome: "bad", batches: allOf(call, "the cold tier has other segments in its place") };
+  const replaced = await store.replaceSegments(workspaceId, files.rows, watermark, now());
+  if (replaced.entries !== count)
+    return { outcome: "bad", batches: allOf(call, "the cold tier has other segments in its place") };
+  if (!(await files.confirm(replaced.files))) return { outcome: "failed", reason: "The bucket lacks a file" };
+  return { outcome: "stored", ...sizeOf(replaced), hasReplaced: true };
 }
 
 function sizeOf({ segments, bytes }: SegmentTotals) {
   return { segments, bytes };
 }
 
-type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: QuarantinedBatch[] };
+type Encoded = { ok: true; files: RangeFiles } | { ok: false; batches: QuarantinedBatch[] };
 
-/** Pauses between segments, because locally the writers share the thread with this code. */
-async function encode(call: FlushCall): Promise<Encoded> {
-  const segments: EncodedSegment[] = [];
+/** Pauses between steps, because locally the writers share the thread with this code. */
+async function encode(target: RangeTarget, call: FlushCall): Promise<Encoded> {
+  const { workspaceId } = call;
   if (call.bad.length > 0) return { ok: false, batches: call.bad };
   try {
-    for (const step of encodeSteps(call.projectId, decoded(call.batches), call.range)) {
+    const segments: (EncodedSegment | CatalogFile)[] = [];
+    for (const step of stepsOf(target, call.projectId, call.batches, call.range)) {
       if (step !== null) segments.push(step);
       else await new Promise((resolve) => setTimeout(resolve, 0));
     }
-    return { ok: true, segments };
+    return { ok: true, files: new RangeFiles(target.bucket, workspaceId, segments) };
   } catch {
-    const batches = call.batches.filter((batch) => !isGood(call.projectId, batch));
+    const batches = call.batches.filter((batch) => !isGood(target, call.projectId, batch));
     if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be encoded") };
     return { ok: false, batches: batches.map(({ commit }) => ({ commit, reason: "it cannot be read" })) };
   }
+}
+
+function stepsOf(
+  { format, bucket }: RangeTarget,
+  projectId: string,
+  batches: readonly FlushBatch[],
+  range: SeqRange,
+): Generator<EncodedSegment | CatalogFile | null> {
+  if (format === SEGMENT_FORMAT.lineBlocks) return encodeSteps(projectId, decoded(batches), range);
+  return encodeFiles(projectId, decoded(batches), range, bucket !== null);
 }
 
 function* decoded(batches: readonly FlushBatch[]): Generator<DecodedBatch> {
   for (const { encoding, body, ...batch } of batches) yield { ...batch, body: decodeBody(encoding, body) };
 }
 
-function isGood(projectId: string, batch: FlushBatch): boolean {
+function isGood(target: RangeTarget, projectId: string, batch: FlushBatch): boolean {
   const range = { firstSeq: batch.firstSeq, lastSeq: batch.firstSeq + batch.count - 1 };
   try {
-    for (const _ of encodeSegments(projectId, decoded([batch]), range));
+    for (const _ of stepsOf(target, projectId, [batch], range));
     return true;
   } catch {
     return false;

@@ -1,8 +1,12 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { encodeBody } from "../../../src/logs/batch.ts";
 import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
 import { FILE_HEAD_BYTES, SEGMENT_FORMAT } from "../../../src/logs/cold/format/segment.ts";
+import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { bucketOf } from "../../../src/platform/bucket.ts";
+import { writeRange } from "../../../src/workspace/flush/write-range.ts";
 import { lineOf } from "../../unit/query/store.ts";
 import { bytesOf, encode, line, linesIn } from "../../unit/segments/support.ts";
 import { storeFiles } from "./files.ts";
@@ -56,5 +60,31 @@ describe("segment files in workerd", () => {
       files.push(bytes);
     }
     expect(files.flatMap(linesIn).map(String)).toEqual(entries.map(lineOf));
+  });
+
+  test("a range is written to the bucket and to D1 once, however often it is written", async () => {
+    const lines = Array.from({ length: 900 }, (_, at) => line({ at, id: noise(80, at) }, {}, at));
+    const batch = { commit: 1, firstSeq: 1, count: 900, receivedAt: 1, ...encodeBody(Buffer.from(lines.join("\n"))) };
+    const range = { firstSeq: 1, lastSeq: 900 };
+    const own = { workspaceId: "ws_0000000FLUSH", projectId: PROJECT, range, watermark: 0, batches: [batch], bad: [] };
+    const call = { ...own, deadline: Number.POSITIVE_INFINITY };
+    const format = SEGMENT_FORMAT.parquet;
+    const target = { store: new ColdTier(env), bucket: bucketOf(env), now: Date.now, format };
+    const outcome = await writeRange(target, call);
+    expect(outcome).toMatchObject({ outcome: "stored", segments: 1 });
+    expect(await writeRange({ ...target, format: SEGMENT_FORMAT.lineBlocks }, call)).toEqual(outcome);
+    const { results } = await env.COLD_DB.prepare(
+      "SELECT file, stored_bytes AS bytes FROM segments WHERE workspace_id = ?",
+    )
+      .bind(call.workspaceId)
+      .all<{ file: string; bytes: number }>();
+    const listed = await env.BUCKET?.list({ prefix: `v1/${call.workspaceId}/` });
+    expect(listed?.objects.map(({ key }) => key)).toEqual(results.map(({ file }) => file));
+    const file = await env.BUCKET?.get(results[0]?.file ?? "");
+    const bytes = new Uint8Array((await file?.arrayBuffer()) ?? new ArrayBuffer(0));
+    expect(linesIn(bytes).map(String)).toEqual(lines);
+    expect(outcome).toMatchObject({ bytes: results[0]?.bytes });
+    const orphans = await env.COLD_DB.prepare("SELECT count(*) AS n FROM orphans").first<number>("n");
+    expect(orphans).toBe(0);
   });
 });

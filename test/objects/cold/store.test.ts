@@ -40,6 +40,7 @@ const levelsOf = async (wanted: SegmentSelection) => (await store.readLevels(wan
 
 beforeEach(async () => {
   await env.COLD_DB.prepare("DELETE FROM segments").run();
+  await env.COLD_DB.prepare("DELETE FROM orphans").run();
 });
 
 async function insertAll(workspaceId: string, ranges: readonly (readonly EncodedSegment[])[]): Promise<void> {
@@ -119,6 +120,7 @@ describe("insertSegments", () => {
       segments: 1,
       entries: 1200,
       bytes: segment?.storedBytes,
+      files: [],
     });
     expect(await found(selection(WORKSPACE, [A]))).toEqual(range.map(metaOf));
     const [stored] = await store.readBodies(WORKSPACE, [
@@ -139,7 +141,28 @@ describe("insertSegments", () => {
     expect(totals.entries).toBe(entries.length);
     expect(await writer.insertSegments(WORKSPACE, whole)).toEqual(totals);
     expect(await writer.insertSegments(WORKSPACE, halves)).toEqual(totals);
-    expect(await writer.usage(WORKSPACE)).toEqual(totals);
+    expect({ ...(await writer.usage(WORKSPACE)), files: [] }).toEqual(totals);
+  });
+
+  it("ends the orphans whose rows it has inserted, and only those", async () => {
+    const orphans = async () =>
+      (await env.COLD_DB.prepare("SELECT file, noted_at AS at FROM orphans ORDER BY file").all()).results;
+    const entries = [...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })];
+    const [range = []] = segmentsOf(A, [[entries]]);
+    const named = (name: string) => range.map((segment) => ({ ...segment, file: `${name}${segment.part}` }));
+    await writer.noteFiles(WORKSPACE, ["a0", "a1", "b0"], 5);
+    expect((await writer.insertSegments(WORKSPACE, named("a"))).files.sort()).toEqual(["a0", "a1"]);
+    expect(await orphans()).toEqual([{ file: "b0", at: 5 }]);
+    await writer.noteFiles(WORKSPACE, ["b0", "b1"], 7);
+    expect((await writer.insertSegments(WORKSPACE, named("b"))).files.sort()).toEqual(["a0", "a1"]);
+    expect((await orphans()).map(({ at }) => at)).toEqual([7, 7]);
+    expect((await writer.replaceSegments(WORKSPACE, named("b"), 0, 9)).files.sort()).toEqual(["b0", "b1"]);
+    expect(await orphans()).toEqual([
+      { file: "a0", at: 9 },
+      { file: "a1", at: 9 },
+    ]);
+    expect((await writer.replaceSegments(WORKSPACE, range, 0, 11)).files).toEqual([]);
+    expect((await orphans()).map(({ file }) => file)).toEqual(["a0", "a1", "b0", "b1"]);
   });
 
   it("stores all of a range or nothing", async () => {

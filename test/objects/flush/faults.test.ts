@@ -377,7 +377,8 @@ describe("other segments in the place of a range", () => {
       await env.COLD_DB.prepare(
         `INSERT INTO segments SELECT NULL, workspace_id, project_id, ?3, part, ?4, count, min_ts, max_ts, min_commit, max_commit,
            level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels, summary,
-           directory, filter, frame_filter, body FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = 1`,
+           directory, filter, frame_filter, body, format, file, replaced_at, filter_file, filter_slot
+         FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = 1`,
       )
         .bind(workspaceId, projectId, first, last)
         .run();

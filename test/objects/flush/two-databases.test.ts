@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { encodeBody } from "../../../src/logs/batch.ts";
+import { SEGMENT_FORMAT } from "../../../src/logs/cold/format/segment.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import type { SegmentPosition } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
@@ -212,8 +213,10 @@ describe("D25: a flush that an earlier version started", () => {
       insertSegments: (...call) => older.insertSegments(...call),
       replaceSegments: (...call) => older.replaceSegments(...call),
       segmentsBySeq: (...call) => new SegmentStore(env.DB).segmentsBySeq(...call),
+      noteFiles: (...call) => older.noteFiles(...call),
     };
-    expect(await writeRange(store, flush, () => clock.at)).toMatchObject({ outcome: "failed" });
+    const target = { store, bucket: null, now: () => clock.at, format: SEGMENT_FORMAT.lineBlocks };
+    expect(await writeRange(target, flush)).toMatchObject({ outcome: "failed" });
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { encodeBody } from "../../../src/logs/batch.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
+import { type EncodedSegment, SEGMENT_FORMAT, type SegmentFormat } from "../../../src/logs/cold/format/segment.ts";
 import {
   type FlushBatch,
   type FlushCall,
   type RangeStore,
-  writeRange,
+  writeRange as write,
 } from "../../../src/workspace/flush/write-range.ts";
 
 const encoder = new TextEncoder();
@@ -45,23 +45,32 @@ class Store implements RangeStore {
     const last = segments.at(-1)?.lastSeq ?? 0;
     const rows = [...this.rows.values()].filter(({ firstSeq }) => firstSeq > watermark && firstSeq <= last);
     const sum = (of: "count" | "storedBytes") => rows.reduce((total, row) => total + row[of], 0);
-    return { segments: rows.length, entries: sum("count"), bytes: sum("storedBytes") };
+    return { segments: rows.length, entries: sum("count"), bytes: sum("storedBytes"), files: [] };
   }
+
+  async noteFiles() {}
 
   async segmentsBySeq(_: string, __: string, { from, to }: { from: number; to: number }) {
     return [...this.rows.values()].filter(({ firstSeq, lastSeq }) => firstSeq <= to && lastSeq >= from);
   }
 }
 
-const now = () => 1000;
+const FORMATS = Object.entries(SEGMENT_FORMAT).map(([name, format]) => ({ name, format }));
 
-describe("writing a range", () => {
+function writing(format: SegmentFormat) {
+  return (store: RangeStore, call: FlushCall, now = 1000) =>
+    write({ store, bucket: null, now: () => now, format }, call);
+}
+
+describe.each(FORMATS)("writing a range as $name", ({ format }) => {
+  const writeRange = writing(format);
+
   it("stores it, and reports each repetition without storing it again", async () => {
     const store = new Store();
     const call = callOf(batch(1, 1, 3), batch(2, 4, 2000));
-    const first = await writeRange(store, call, now);
+    const first = await writeRange(store, call);
     expect(first).toMatchObject({ outcome: "stored", segments: 1 });
-    expect(await writeRange(store, call, now)).toEqual(first);
+    expect(await writeRange(store, call)).toEqual(first);
     expect([...store.rows.values()].map(({ firstSeq, lastSeq, count }) => [firstSeq, lastSeq, count])).toEqual([
       [1, 2003, 2003],
     ]);
@@ -69,7 +78,7 @@ describe("writing a range", () => {
 
   it("sends nothing after its deadline", async () => {
     const store = new Store();
-    const outcome = await writeRange(store, callOf(batch(1, 1, 1)), () => 1001);
+    const outcome = await writeRange(store, callOf(batch(1, 1, 1)), 1001);
     expect([outcome.outcome, store.sent]).toEqual(["failed", 0]);
   });
 
@@ -78,7 +87,7 @@ describe("writing a range", () => {
     const short = { ...batch(3, 1004, 3), count: 4 };
     const noJson = { ...batch(4, 1008, 1), encoding: 0 as const, body: encoder.encode(`${line("x").slice(0, -1)} `) };
     const store = new Store();
-    const outcome = await writeRange(store, callOf(batch(1, 1, 3), broken, short, noJson, batch(5, 1009, 1)), now);
+    const outcome = await writeRange(store, callOf(batch(1, 1, 3), broken, short, noJson, batch(5, 1009, 1)));
     expect(outcome).toEqual({
       outcome: "bad",
       batches: [2, 3, 4].map((commit) => ({ commit, reason: "it cannot be read" })),
@@ -91,44 +100,44 @@ describe("writing a range", () => {
     for (const bad of ["no JSON", '{"message":"m"}', '"text"', line("m").replace("info", "loud"), line("m").slice(9)]) {
       const lines = new TextEncoder().encode([line("m4"), bad].join("\n"));
       const broken = { ...batch(2, 4, 2), ...encodeBody(lines) };
-      const outcome = await writeRange(store, callOf(batch(1, 1, 3), broken, batch(3, 6, 1)), now);
+      const outcome = await writeRange(store, callOf(batch(1, 1, 3), broken, batch(3, 6, 1)));
       expect(outcome).toEqual({ outcome: "bad", batches: [{ commit: 2, reason: "it cannot be read" }] });
     }
     expect(store.sent).toBe(0);
   });
 
   it("names every batch of a range that is not whole", async () => {
-    const outcome = await writeRange(new Store(), callOf(batch(1, 1, 3), batch(2, 5, 1)), now);
+    const outcome = await writeRange(new Store(), callOf(batch(1, 1, 3), batch(2, 5, 1)));
     expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }, { commit: 2 }] });
   });
 
   it("treats a range that an earlier call stored as stored, even if it cannot be read any longer", async () => {
     const store = new Store();
     const call = callOf(batch(1, 1, 3), batch(2, 4, 5));
-    const stored = await writeRange(store, call, now);
+    const stored = await writeRange(store, call);
     const damaged = { ...call, batches: call.batches.map((each) => ({ ...each, body: new Uint8Array(3) })) };
-    expect(await writeRange(store, damaged, now)).toEqual(stored);
+    expect(await writeRange(store, damaged)).toEqual(stored);
   });
 
   it("replaces other segments in the place of a range, so that no entry is duplicated", async () => {
     for (const other of [callOf(batch(1, 1, 3), batch(2, 4, 5)), callOf(batch(1, 1, 2)), callOf(batch(1, 2, 2))]) {
       const store = new Store();
-      await writeRange(store, other, now);
-      expect(await writeRange(store, callOf(batch(1, 1, 3)), now)).toMatchObject({
+      await writeRange(store, other);
+      expect(await writeRange(store, callOf(batch(1, 1, 3)))).toMatchObject({
         outcome: "stored",
         hasReplaced: true,
       });
       expect([...store.rows.values()].map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq])).toEqual([[1, 3]]);
-      const again = await writeRange(store, callOf(batch(1, 1, 3)), now);
+      const again = await writeRange(store, callOf(batch(1, 1, 3)));
       expect(again).toMatchObject({ outcome: "stored", hasReplaced: false });
     }
   });
 
   it("reports a range as bad if it cannot replace the segments in its place", async () => {
     const store = new Store();
-    store.replaceSegments = async () => ({ segments: 1, entries: 2, bytes: 1 });
-    await writeRange(store, callOf(batch(1, 1, 2)), now);
-    const outcome = await writeRange(store, callOf(batch(1, 1, 3)), now);
+    store.replaceSegments = async () => ({ segments: 1, entries: 2, bytes: 1, files: [] });
+    await writeRange(store, callOf(batch(1, 1, 2)));
+    const outcome = await writeRange(store, callOf(batch(1, 1, 3)));
     expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }] });
   });
 
@@ -137,22 +146,22 @@ describe("writing a range", () => {
     const call = callOf(batch(1, 1, 3), batch(2, 4, 5));
     const bad = [{ commit: 2, reason: "a part of it is missing" }];
     const damaged = { ...call, batches: call.batches.slice(0, 1), bad };
-    expect(await writeRange(store, damaged, now)).toEqual({ outcome: "bad", batches: bad });
-    const stored = await writeRange(store, call, now);
-    expect(await writeRange(store, damaged, now)).toEqual(stored);
+    expect(await writeRange(store, damaged)).toEqual({ outcome: "bad", batches: bad });
+    const stored = await writeRange(store, call);
+    expect(await writeRange(store, damaged)).toEqual(stored);
   });
 
   it("distinguishes temporary from permanent errors, and reveals only D1's code of a message", async () => {
     const store = new Store();
     store.error = new Error("D1_ERROR: no such table: segments: SQLITE_ERROR in sk_secret");
-    expect(await writeRange(store, callOf(batch(1, 1, 1)), now)).toEqual({
+    expect(await writeRange(store, callOf(batch(1, 1, 1)))).toEqual({
       outcome: "failed",
       reason: "D1 fails with SQLITE_ERROR",
     });
     store.error = new Error("Network connection lost to 10.0.0.1");
-    expect(await writeRange(store, callOf(batch(1, 1, 1)), now)).toMatchObject({ reason: "D1 cannot be reached" });
+    expect(await writeRange(store, callOf(batch(1, 1, 1)))).toMatchObject({ reason: "D1 cannot be reached" });
     store.error = new Error("D1_ERROR: string or blob too big: SQLITE_TOOBIG");
-    expect(await writeRange(store, callOf(batch(1, 1, 1), batch(2, 2, 1)), now)).toEqual({
+    expect(await writeRange(store, callOf(batch(1, 1, 1), batch(2, 2, 1)))).toEqual({
       outcome: "bad",
       batches: [1, 2].map((commit) => ({ commit, reason: "D1 refuses its range: SQLITE_TOOBIG" })),
     });

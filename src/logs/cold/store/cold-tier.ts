@@ -2,7 +2,7 @@ import type { D1Database } from "@cloudflare/workers-types";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
 import { type CountedSegment, type FoundSegment, SegmentStore } from "./store.ts";
-import { type ProjectCoverage, type SegmentTotals, SegmentWriter, type Watermark } from "./writer.ts";
+import { type ProjectCoverage, type SegmentTotals, SegmentWriter, type StoredRange, type Watermark } from "./writer.ts";
 
 /** The segments of one database. */
 interface Segments {
@@ -107,14 +107,14 @@ export class ColdTier {
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark = (segments[0]?.firstSeq ?? 1) - 1,
-  ): Promise<SegmentTotals> {
+  ): Promise<StoredRange> {
     const { writer } = this.#segments;
     const legacy = await this.#legacy.of(workspaceId);
     const range = rangeOf(segments, watermark);
     if (legacy === null || range === null) return writer.insertSegments(workspaceId, segments, watermark);
     const stored = await legacy.writer.totalsOfRange(workspaceId, range);
     if (stored.segments === 0) return writer.insertSegments(workspaceId, segments, watermark);
-    return sum(stored, await writer.totalsOfRange(workspaceId, range));
+    return { ...sum(stored, await writer.totalsOfRange(workspaceId, range)), files: [] };
   }
 
   /** Like `SegmentWriter.replaceSegments`. */
@@ -122,12 +122,18 @@ export class ColdTier {
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark: number,
-  ): Promise<SegmentTotals> {
+    now: number,
+  ): Promise<StoredRange> {
     const legacy = await this.#legacy.of(workspaceId);
     const range = rangeOf(segments, watermark);
     // After a crash between the two statements only the object holds the range, and the flush repeats the call.
     if (legacy !== null && range !== null) await legacy.writer.deleteRange(workspaceId, range);
-    return this.#segments.writer.replaceSegments(workspaceId, segments, watermark);
+    return this.#segments.writer.replaceSegments(workspaceId, segments, watermark, now);
+  }
+
+  /** Like `SegmentWriter.noteFiles`. */
+  noteFiles(workspaceId: string, files: readonly string[], now: number): Promise<void> {
+    return this.#segments.writer.noteFiles(workspaceId, files, now);
   }
 
   findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {

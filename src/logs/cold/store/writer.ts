@@ -1,12 +1,18 @@
-import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
+import type { D1Database } from "@cloudflare/workers-types";
 import type { EncodedSegment } from "../format/segment.ts";
-import { toHex } from "./hex.ts";
+import { insertStatement } from "./insert-statement.ts";
 
 export interface SegmentTotals {
   segments: number;
   entries: number;
   /** Bytes as stored. */
   bytes: number;
+}
+
+/** Totals of the segments in a range. */
+export interface StoredRange extends SegmentTotals {
+  /** Keys of their files in the bucket. */
+  files: string[];
 }
 
 /** Watermark of a project: its last `seq` in the cold tier. */
@@ -41,6 +47,10 @@ const OF_RANGE = `WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEE
 const TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS entries, coalesce(sum(stored_bytes), 0) AS bytes
   FROM segments`;
 
+const RANGE_TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS entries,
+    coalesce(sum(stored_bytes), 0) AS bytes, json_group_array(file) FILTER (WHERE file IS NOT NULL) AS files
+  FROM segments ${OF_RANGE}`;
+
 /** Writes, deletes and counts the segments of one D1 database. Every statement names a workspace. */
 export class SegmentWriter {
   readonly #db: D1Database;
@@ -53,39 +63,43 @@ export class SegmentWriter {
    * Inserts all segments of one range, or none. Safe to repeat, whatever the outcome of the first call was, also by a
    * version that encodes the range differently: the segments inserted first stay.
    *
-   * @param segments result of `encodeSegments` for the range, all of one project
+   * @param segments result of `encodeFiles` or `encodeSegments` for the range, all of one project. Their files are in the
+   * bucket, and orphans since `noteFiles`
    * @param watermark of the project, before the range; only quarantined batches lie between the two
    * @returns totals of all segments from the watermark to the end of the range. If they are not exactly the entries of
-   * the range, the caller must treat that as a fault.
+   * the range, the caller must treat that as a fault. Of the segments' files, only those that it returns have a row
    */
   async insertSegments(
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark = (segments[0]?.firstSeq ?? 1) - 1,
-  ): Promise<SegmentTotals> {
-    return this.#store(workspaceId, segments, watermark, false);
+  ): Promise<StoredRange> {
+    return this.#store(workspaceId, segments, watermark, null);
   }
 
   /**
    * Like `insertSegments`, but replaces all segments from the watermark to the end of the range. No reader has seen
    * those, and the object's copy is complete and authoritative.
+   * @param now epoch milliseconds
    */
   async replaceSegments(
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark: number,
-  ): Promise<SegmentTotals> {
-    return this.#store(workspaceId, segments, watermark, true);
+    now: number,
+  ): Promise<StoredRange> {
+    return this.#store(workspaceId, segments, watermark, now);
   }
 
+  /** @param replacedAt when the segments of the range are replaced; `null`: they stay */
   async #store(
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark: number,
-    isReplacing: boolean,
-  ): Promise<SegmentTotals> {
+    replacedAt: number | null,
+  ): Promise<StoredRange> {
     const [first] = segments;
-    if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
+    if (first === undefined) return storedRangeOf(null);
     const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
     // Inserts the first part last. It marks the range as stored: with it in place, no segment of the range is inserted
     // again.
@@ -93,10 +107,29 @@ export class SegmentWriter {
       insertStatement(this.#db, workspaceId, segment, first.firstSeq),
     );
     const params = [workspaceId, first.projectId, watermark + 1, lastSeq];
-    const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(...params)] : [];
-    const totals = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(...params);
-    const results = await this.#db.batch<SegmentTotals>([...before, ...inserts, totals]);
-    return totalsOf(results.at(-1)?.results[0]);
+    const statement = (sql: string, ...more: (string | number)[]) => this.#db.prepare(sql).bind(...more, ...params);
+    const before =
+      replacedAt === null
+        ? []
+        : [statement(NOTE_REPLACED, workspaceId, replacedAt), statement(`DELETE FROM segments ${OF_RANGE}`)];
+    const after = segments.some(({ file }) => file !== null) ? [statement(FORGET_NAMED)] : [];
+    const totals = statement(RANGE_TOTALS);
+    const results = await this.#db.batch<RangeRow>([...before, ...inserts, ...after, totals]);
+    return storedRangeOf(results.at(-1)?.results[0]);
+  }
+
+  /**
+   * Records files as orphans before they are put in the bucket, so that none stays there if no row follows.
+   * @param now epoch milliseconds
+   */
+  async noteFiles(workspaceId: string, files: readonly string[], now: number): Promise<void> {
+    await this.#db
+      .prepare(
+        `INSERT INTO orphans (file, workspace_id, noted_at) SELECT value, ?1, ?2 FROM json_each(?3) WHERE true
+         ON CONFLICT (file) DO UPDATE SET noted_at = ?2`,
+      )
+      .bind(workspaceId, now, JSON.stringify(files))
+      .run();
   }
 
   /** Returns the totals of the ranges that begin in a run of `seq`. */
@@ -205,58 +238,18 @@ function totalsOf(row: SegmentTotals | null | undefined): SegmentTotals {
   return row ?? { segments: 0, entries: 0, bytes: 0 };
 }
 
-/** Number of values before the blobs in `INSERT`, and number of blobs. */
-const PLAIN_VALUES = 19;
-const BLOBS = 7;
-const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
-  index < PLAIN_VALUES ? `?${index + 1}` : `unhex(?${index + 1})`,
-);
-const KEY_COLUMNS = "project_id, first_seq, part";
+/** Row of `RANGE_TOTALS`. */
+type RangeRow = SegmentTotals & { files: string };
 
-/**
- * Ignores only a conflict with an existing row. `OR IGNORE` would also ignore a violated constraint. A replaced row marks its
- * range as stored, too: a late writer must not insert the range beside the segment that replaced it.
- */
-const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
-  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, format, file,
-  frames, levels, summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
-    WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = ?${PLAIN_VALUES + BLOBS + 1} AND part = 0)
-  ON CONFLICT (workspace_id, ${KEY_COLUMNS}) DO NOTHING`;
-
-/**
- * Inserts a segment, unless its range is already stored.
- * @param rangeFirstSeq first `seq` of the range. A segment at it marks the whole range as stored.
- */
-function insertStatement(
-  db: D1Database,
-  workspaceId: string,
-  segment: EncodedSegment,
-  rangeFirstSeq: number,
-): D1PreparedStatement {
-  const { levels, summary, batchTable, filter, blockFilter, body, blocks } = segment;
-  return db
-    .prepare(INSERT)
-    .bind(
-      workspaceId,
-      segment.projectId,
-      segment.firstSeq,
-      segment.part,
-      segment.lastSeq,
-      segment.count,
-      segment.minTimestamp,
-      segment.maxTimestamp,
-      segment.minCommit,
-      segment.maxCommit,
-      segment.levelMask,
-      segment.categoryMask,
-      segment.rawBytes,
-      segment.storedBytes,
-      segment.filterKinds,
-      segment.blockKinds,
-      segment.slotBytes,
-      segment.format,
-      segment.file,
-      ...[blocks, levels, summary, batchTable, filter, blockFilter, body].map(toHex),
-      rangeFirstSeq,
-    );
+function storedRangeOf(row: RangeRow | null | undefined): StoredRange {
+  if (!row) return { segments: 0, entries: 0, bytes: 0, files: [] };
+  // SAFETY: `json_group_array` of a text column.
+  return { ...row, files: JSON.parse(row.files) as string[] };
 }
+
+/** The files of the segments in a range become orphans. */
+const NOTE_REPLACED = `INSERT INTO orphans (workspace_id, noted_at, file)
+  SELECT ?, ?, file FROM segments ${OF_RANGE} AND file IS NOT NULL
+  ON CONFLICT (file) DO NOTHING`;
+/** Files that the segments of a range name are no orphans. */
+const FORGET_NAMED = `DELETE FROM orphans WHERE file IN (SELECT file FROM segments ${OF_RANGE} AND file IS NOT NULL)`;

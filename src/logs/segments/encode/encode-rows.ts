@@ -44,7 +44,7 @@ export function placeInRow({ row, parts }: CatalogFile): EncodedSegment {
 }
 
 /** Returns the row that refers to the file in the bucket. */
-export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string): EncodedSegment {
+export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string): EncodedSegment & { file: string } {
   return { ...row, file: fileKey(workspaceId, row, sha256) };
 }
 

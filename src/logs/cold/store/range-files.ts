@@ -1,0 +1,64 @@
+import type { Bucket, NewFile } from "../../../platform/bucket.ts";
+import { type CatalogFile, isForBucket, placeInBucket, placeInRow } from "../../segments/encode/encode-rows.ts";
+import type { EncodedSegment } from "../format/segment.ts";
+import type { ColdTier } from "./cold-tier.ts";
+
+/** The files of a range on their way into the bucket. Every step may be repeated, by any number of writers. */
+export class RangeFiles {
+  /** The rows of the range, whose files are in the bucket or in their body. */
+  readonly rows: readonly EncodedSegment[];
+  readonly #bucket: Bucket | null;
+  readonly #files: readonly NewFile[];
+
+  /**
+   * @param bucket `null`: all files are in the rows
+   * @param segments files with their rows, or segments of line blocks
+   */
+  constructor(bucket: Bucket | null, workspaceId: string, segments: readonly (CatalogFile | EncodedSegment)[]) {
+    this.#bucket = bucket;
+    const files: NewFile[] = [];
+    this.rows = segments.map((segment) => {
+      if (!("parts" in segment)) return segment;
+      if (!isForBucket(segment, bucket !== null)) return placeInRow(segment);
+      const { parts, sha256 } = segment;
+      const row = placeInBucket(segment, workspaceId);
+      files.push({ key: row.file, bytes: Buffer.concat(parts), sha256 });
+      return row;
+    });
+    this.#files = files;
+  }
+
+  /**
+   * Puts the files in the bucket. Until a row names them, they are orphans.
+   * @param now epoch milliseconds
+   */
+  async put(store: Pick<ColdTier, "noteFiles">, workspaceId: string, now: number): Promise<void> {
+    const bucket = this.#bucket;
+    if (bucket === null || this.#files.length === 0) return;
+    await store.noteFiles(
+      workspaceId,
+      this.#files.map(({ key }) => key),
+      now,
+    );
+    // One after the other: a range rarely has a second file, and other requests need connections, too.
+    for (const file of this.#files) await bucket.putNew(file);
+  }
+
+  /**
+   * Puts those files again that rows name and the bucket does not have: an orphan may have been deleted between `put` and
+   * its row.
+   * @param keys of the files that the range's rows name, by this writer or another one
+   * @returns whether the bucket has all of them
+   */
+  async confirm(keys: readonly string[]): Promise<boolean> {
+    const bucket = this.#bucket;
+    for (const key of keys) {
+      if (bucket === null) return false;
+      if ((await bucket.head(key)) !== null) continue;
+      const own = this.#files.find((file) => file.key === key);
+      if (own === undefined) return false;
+      await bucket.putNew(own);
+    }
+    return true;
+  }
+}
