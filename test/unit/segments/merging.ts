@@ -1,5 +1,4 @@
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
-import { LineRestorer } from "../../../src/logs/segments/decode/line-restorer.ts";
 import { columnCountsOf } from "../../../src/logs/segments/decode/source-lines.ts";
 import { mergeColumns } from "../../../src/logs/segments/encode/choose-columns.ts";
 import { encodeSegment, type SegmentFile } from "../../../src/logs/segments/encode/encode-segment.ts";
@@ -37,19 +36,11 @@ export function merge(files: readonly SegmentFile[], options: Partial<MergeOptio
   for (const { file, bytes, reader } of opened) {
     for (const [group, { rows }] of reader.rowGroups.entries()) {
       const { start, end } = rangeOfGroup(reader, group);
-      const rawBytes = linesOfGroup(bytes, group).reduce((sum, own) => sum + own.length + 1, 0);
+      const { rawBytes = 0, levelMask = 0 } = file.blocks[group] ?? {};
       if (rows >= 20 && canCopy(reader, group, columns)) copied++;
-      done(
-        merger.addGroup({ reader, group, bytes: bytes.subarray(start, end) }, { rawBytes, levelMask: file.levelMask }),
-      );
+      done(merger.addGroup({ reader, group, bytes: bytes.subarray(start, end) }, { rawBytes, levelMask }));
     }
     merger.addCounts(file);
   }
   return { merged: done(merger.finish(replaces)), copied };
-}
-
-function linesOfGroup(bytes: Uint8Array, group: number): Uint8Array[] {
-  const { reader, chunk } = open(bytes);
-  const restorer = new LineRestorer(reader, group, chunk);
-  return Array.from({ length: reader.rowGroups[group]?.rows ?? 0 }, (_, row) => restorer.line(row));
 }

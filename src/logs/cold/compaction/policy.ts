@@ -24,7 +24,7 @@ export interface Candidate {
   isFile: boolean;
 }
 
-/** What one merged segment may have. */
+/** What the segments of one merge may have together. */
 export interface CompactionLimits {
   entries: number;
   fileBytes: number;
@@ -113,22 +113,19 @@ function rangesOf(candidates: readonly Candidate[]): Candidate[][] {
 
 function fits(ranges: readonly Candidate[][], limits: CompactionLimits): boolean {
   const all = ranges.flat();
-  return Array.from({ length: PARTS_OF_RANGE }, (_, part) => part).every((part) => {
-    const own = all.filter((candidate) => partOf(candidate) === part);
-    const sum = (of: (candidate: Candidate) => number) => own.reduce((total, candidate) => total + of(candidate), 0);
-    const span =
-      Math.max(...own.map(({ maxTimestamp }) => maxTimestamp)) -
-      Math.min(...own.map(({ minTimestamp }) => minTimestamp));
-    return (
-      sum(({ count }) => count) <= limits.entries &&
-      sum(({ fileBytes }) => fileBytes) <= limits.fileBytes &&
-      sum(({ footerBytes }) => footerBytes) <= limits.footerBytes &&
-      sum(({ levelsBytes }) => levelsBytes) <= limits.levelsBytes &&
-      sum(({ summaryBytes }) => summaryBytes) <= limits.summaryBytes &&
-      // Parts beside the first hold entries far from the others in time.
-      (part > 0 || own.length === 0 || span <= limits.spanMs)
-    );
-  });
+  const sum = (of: (candidate: Candidate) => number) => all.reduce((total, candidate) => total + of(candidate), 0);
+  // Other parts hold entries far from the others in time.
+  const main = all.filter((candidate) => partOf(candidate) === 0);
+  const first = Math.min(...main.map(({ minTimestamp }) => minTimestamp));
+  const last = Math.max(...main.map(({ maxTimestamp }) => maxTimestamp));
+  return (
+    sum(({ count }) => count) <= limits.entries &&
+    sum(({ fileBytes }) => fileBytes) <= limits.fileBytes &&
+    sum(({ footerBytes }) => footerBytes) <= limits.footerBytes &&
+    sum(({ levelsBytes }) => levelsBytes) <= limits.levelsBytes &&
+    sum(({ summaryBytes }) => summaryBytes) <= limits.summaryBytes &&
+    (main.length === 0 || last - first <= limits.spanMs)
+  );
 }
 
 /** Whether a merge makes fewer segments or replaces blocks of lines. */

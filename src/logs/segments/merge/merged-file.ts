@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import type { Block } from "../../cold/format/batch-table.ts";
 import type { EncodedGroup } from "../encode/encode-group.ts";
 import { MAGIC, type RowGroupMeta } from "../parquet/metadata.ts";
@@ -23,9 +24,12 @@ export interface GroupFacts {
   receivedAt: Span;
 }
 
-/** A file that is built of row groups. */
+/** Bytes by which a buffer that is too small grows. */
+const GROWTH_BYTES = 1024 * 1024;
+
+/** A file that is built of row groups in one buffer, into which their bytes are copied. */
 export class MergedFile {
-  readonly parts: Uint8Array[] = [MAGIC];
+  #buffer: Uint8Array;
   readonly groups: RowGroupMeta[] = [];
   readonly blocks: Block[] = [];
   readonly sections: Section[] = [];
@@ -39,15 +43,18 @@ export class MergedFile {
   readonly timestamp = emptySpan();
   readonly receivedAt = emptySpan();
 
+  /** @param expected bytes of the file */
+  constructor(expected: number) {
+    this.#buffer = new Uint8Array(Math.max(expected, MAGIC.length));
+    this.#buffer.set(MAGIC);
+  }
+
   /** @throws RangeError if the row group does not follow those before it */
   add({ parts, meta, bytes }: EncodedGroup, facts: GroupFacts): void {
     const { rawBytes, levelMask, seq, timestamp } = facts;
     if (seq.min <= this.lastSeq) throw new RangeError("The row groups are not in order of seq.");
-    for (const part of parts) {
-      this.parts.push(part);
-      this.#hash.update(part);
-    }
     const start = this.size - MAGIC.length;
+    for (const part of parts) this.#write(part);
     this.blocks.push({
       firstIndex: this.count,
       lines: meta.rows,
@@ -64,15 +71,28 @@ export class MergedFile {
     this.lastSeq = seq.max;
     this.count += meta.rows;
     this.rawBytes += rawBytes;
-    this.size += bytes;
     widen(this.commit, facts.commit);
     widen(this.timestamp, timestamp);
     widen(this.receivedAt, facts.receivedAt);
   }
 
-  finish(footer: Uint8Array): { parts: Uint8Array[]; size: number; sha256: string } {
-    const sha256 = this.#hash.update(footer).digest("hex");
-    return { parts: [...this.parts, footer], size: this.size + footer.length, sha256 };
+  /** Returns the whole file. */
+  finish(footer: Uint8Array): { bytes: Uint8Array; sha256: string } {
+    this.#write(footer);
+    return { bytes: this.#buffer.subarray(0, this.size), sha256: this.#hash.digest("hex") };
+  }
+
+  #write(part: Uint8Array): void {
+    const end = this.size + part.length;
+    if (end > this.#buffer.length) {
+      const grown = new Uint8Array(end + GROWTH_BYTES);
+      grown.set(this.#buffer.subarray(0, this.size));
+      detachBuffer(this.#buffer);
+      this.#buffer = grown;
+    }
+    this.#buffer.set(part, this.size);
+    this.#hash.update(part);
+    this.size = end;
   }
 }
 

@@ -24,9 +24,20 @@ export interface MergeOptions {
   groupBytes: number;
   /** Keeps the lines for which it is true. If it is given, no row group is copied and all counts are made again. */
   keeps: ((line: SourceLine) => boolean) | null;
+  /** Bytes of the file, about. */
+  expectedBytes: number;
 }
 
-const DEFAULTS: MergeOptions = { copyRows: 5000, groupRows: 25_000, groupBytes: 4 * 1024 * 1024, keeps: null };
+/** Rows from which on a row group is copied. */
+export const COPY_ROWS = 5000;
+
+const DEFAULTS: MergeOptions = {
+  copyRows: COPY_ROWS,
+  groupRows: 25_000,
+  groupBytes: 4 * 1024 * 1024,
+  keeps: null,
+  expectedBytes: 0,
+};
 /** Lines that are split between two pauses. */
 const PAUSE_LINES = 1024;
 const LINE_FEED = Uint8Array.of(10);
@@ -40,8 +51,8 @@ export interface PackedCounts {
 
 /** A file that other segments were merged into. */
 export interface MergedSegment extends SegmentFile {
-  /** The row groups; positions are counted from the first one. */
-  blocks: readonly Block[];
+  /** The whole file. */
+  bytes: Uint8Array;
 }
 
 /**
@@ -51,7 +62,7 @@ export interface MergedSegment extends SegmentFile {
 export class SegmentMerger {
   readonly #projectId: string;
   readonly #options: MergeOptions;
-  readonly #file = new MergedFile();
+  readonly #file: MergedFile;
   readonly #counts = new MergedCounts();
   #columns: readonly DataColumn[] | null;
   #pending = new PendingLines();
@@ -64,6 +75,7 @@ export class SegmentMerger {
     this.#projectId = projectId;
     this.#columns = columns;
     this.#options = { ...DEFAULTS, ...options };
+    this.#file = new MergedFile(this.#options.expectedBytes);
   }
 
   /** Bytes of the file so far. */
@@ -71,7 +83,7 @@ export class SegmentMerger {
     return this.#file.size;
   }
 
-  /** Adds a row group of a file. Its bytes must not change until the merge has ended. */
+  /** Adds a row group of a file. Its bytes are no longer needed afterwards. */
   *addGroup(
     source: GroupOfFile,
     { rawBytes, levelMask }: Pick<Block, "rawBytes" | "levelMask">,
@@ -99,7 +111,7 @@ export class SegmentMerger {
     });
   }
 
-  /** Adds lines in order of `seq`. Their bodies must not change until the merge has ended. */
+  /** Adds lines in order of `seq`. Their bodies must not change until the next row group is copied or the merge ends. */
   *addLines(lines: Iterable<readonly SourceLine[]>): Generator<Pause, void> {
     const { keeps, groupRows, groupBytes } = this.#options;
     let sincePause = 0;
@@ -141,8 +153,12 @@ export class SegmentMerger {
       properties: propertiesOf({ ...facts, encoder: ENCODER_VERSION }),
       createdBy: `taffrail ${FORMAT_VERSION}.${ENCODER_VERSION}`,
     });
+    const { bytes, sha256 } = file.finish(footer);
     return {
-      ...file.finish(footer),
+      bytes,
+      parts: [bytes.subarray(0, bytes.length - footer.length), footer],
+      size: bytes.length,
+      sha256,
       ...this.#counts.pack(),
       footer,
       count,

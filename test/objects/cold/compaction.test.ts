@@ -1,0 +1,232 @@
+import { env } from "cloudflare:workers";
+import { createHash } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type CompactionCall, compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
+import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
+import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
+import { R2Files } from "../../../src/platform/bucket.ts";
+import { pause } from "../../../src/platform/turns.ts";
+import { LimitedBucket, type LimitedBucketOptions } from "../../support/bucket/limited-bucket.ts";
+import { MemoryBucket } from "../../support/bucket/memory-bucket.ts";
+import { lineOf, type TestEntry } from "../../unit/query/store.ts";
+import { linesIn, open } from "../../unit/segments/support.ts";
+import { storeFiles } from "./files.ts";
+import { entry, segmentsOf } from "./support.ts";
+
+const WORKSPACE = "ws_0000000MERGE";
+const PROJECT = "proj_00000000MRG";
+const NOW = Date.UTC(2026, 10, 23, 12);
+
+const store = new CompactionStore(env.COLD_DB);
+
+beforeEach(async () => {
+  await env.COLD_DB.batch([env.COLD_DB.prepare("DELETE FROM segments"), env.COLD_DB.prepare("DELETE FROM orphans")]);
+});
+
+/** Entries of ranges of a size, in two batches each. Some ranges have an entry far from the others in time. */
+function rangesOf(count: number, size: number, late = false): TestEntry[][][] {
+  return Array.from({ length: count }, (_, range) => {
+    const entries = Array.from({ length: size }, (_, at) => {
+      const index = range * size + at;
+      const isLate = late && range % 5 === 2 && at === 1;
+      return entry(isLate ? index - 500_000 : index, {
+        data: { at: index, note: "x".repeat(50) },
+        // Does not shrink, so that 900 entries are a file for the bucket.
+        traceId: createHash("md5").update(String(index)).digest("hex"),
+        level: index % 7 === 0 ? "error" : "info",
+      });
+    });
+    return [entries.slice(0, 2), entries.slice(2)];
+  });
+}
+
+interface World {
+  memory: MemoryBucket;
+  limited: LimitedBucket;
+  compact: (more?: Partial<CompactionCall>) => ReturnType<typeof compactOnce>;
+}
+
+function world(options: LimitedBucketOptions = {}, compactionStore = store): World {
+  const memory = new MemoryBucket();
+  // Waits take no time, but the clock of the bucket's limits advances.
+  let clock = NOW;
+  const wait = async (milliseconds: number) => {
+    clock += milliseconds;
+  };
+  const limited = new LimitedBucket(memory.binding, { readMs: 0, writeMs: 0, now: () => clock, ...options });
+  const timer = {
+    wait,
+    random: () => 0.5,
+    attemptMs: { head: 5000, get: 5000, list: 5000, delete: 5000, put: 5000 },
+  };
+  const bucket = new R2Files(limited.binding, undefined, timer);
+  const compact = (more: Partial<CompactionCall> = {}) =>
+    compactOnce(
+      { store: compactionStore, bucket, now: () => NOW, pause },
+      {
+        workspaceId: WORKSPACE,
+        projectId: PROJECT,
+        doneSeq: 0,
+        readySeq: 1_000_000,
+        retentionDays: 30,
+        deadline: NOW + 60_000,
+        ...more,
+      },
+    );
+  return { memory, limited, compact };
+}
+
+interface Row {
+  firstSeq: number;
+  lastSeq: number;
+  part: number;
+  count: number;
+  file: string | null;
+  body: string;
+  replacedAt: number | null;
+}
+
+async function rows(condition = "replaced_at IS NULL"): Promise<Row[]> {
+  const { results } = await env.COLD_DB.prepare(
+    `SELECT first_seq AS firstSeq, last_seq AS lastSeq, part, count, file, hex(body) AS body, replaced_at AS replacedAt
+     FROM segments WHERE ${condition} ORDER BY first_seq, part`,
+  ).all<Row>();
+  return results;
+}
+
+async function linesOfRows(memory: MemoryBucket): Promise<Map<number, string>> {
+  const lines = new Map<number, string>();
+  for (const { file, body } of await rows()) {
+    const bytes = file === null ? new Uint8Array(Buffer.from(body, "hex")) : memory.files.get(file)?.bytes;
+    if (bytes === undefined) throw new Error("A file is missing.");
+    const { reader, chunk } = open(bytes);
+    const seqs = reader.rowGroups.flatMap(({ rows: count }, group) => {
+      const column = reader.numbers(group, 0, chunk(group, 0));
+      return Array.from({ length: count }, (_, row) =>
+        column.kind === "numbers" ? (column.values[row] ?? 0) : (column.dictionary[column.indices[row] ?? 0] ?? 0),
+      );
+    });
+    linesIn(bytes).forEach((line, index) => {
+      const seq = seqs[index] ?? 0;
+      if (lines.has(seq)) throw new Error(`Entry ${seq} is there twice.`);
+      lines.set(seq, String(line));
+    });
+  }
+  return lines;
+}
+
+function expectedLines(ranges: readonly TestEntry[][][]): [number, string][] {
+  return ranges.flat(2).map((own, index) => [index + 1, lineOf(own)]);
+}
+
+const sorted = (lines: Map<number, string>) => [...lines].sort(([a], [b]) => a - b);
+
+describe("a compaction", () => {
+  test("replaces small ranges by one segment, part by part, letter for letter", async () => {
+    const { memory, compact } = world();
+    const ranges = rangesOf(40, 12, true);
+    await storeFiles(WORKSPACE, PROJECT, ranges, memory);
+    const before = await rows();
+    expect(before.some(({ part }) => part === 1)).toBe(true);
+    const result = await compact();
+    expect(result).toMatchObject({ outcome: "merged", replaced: before.length, segments: 2, entries: 480 });
+    const after = await rows();
+    expect(after.map(({ firstSeq, lastSeq, part, count }) => [firstSeq, lastSeq, part % 16, count])).toEqual([
+      [1, 480, 0, 472],
+      [1, 480, 1, 8],
+    ]);
+    expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
+    // Readers that found a row before still read it by its key.
+    expect(await rows("replaced_at IS NOT NULL")).toHaveLength(before.length);
+    expect(await compact()).toEqual({ outcome: "idle", doneSeq: 0, isLast: true });
+  });
+
+  test("migrates segments of line blocks, and stores a large file in the bucket", async () => {
+    const { memory, compact } = world();
+    const ranges = rangesOf(3, 900, true);
+    const writer = new SegmentWriter(env.COLD_DB);
+    for (const range of segmentsOf(PROJECT, ranges)) await writer.insertSegments(WORKSPACE, range);
+    expect(await compact()).toMatchObject({ outcome: "merged", entries: 2700 });
+    const [main] = await rows("replaced_at IS NULL AND part % 16 = 0");
+    expect(main?.file).toMatch(/^v1\/ws_0000000MERGE\/proj_00000000MRG\/0{15}1-\d+-[0-9a-f]{16}$/);
+    expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
+    // The note that would have had the file deleted is gone.
+    expect((await env.COLD_DB.prepare("SELECT file FROM orphans").all()).results).toEqual([]);
+    const { reader } = open(memory.files.get(main?.file ?? "")?.bytes ?? new Uint8Array());
+    expect(reader.properties.replaces).toEqual(["0000000000000001-0", "0000000000000385-0", "0000000000000709-0"]);
+  });
+
+  test("counts and coverage of the catalog stay as they were", async () => {
+    const { memory, compact } = world();
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(40, 12, true), memory);
+    const writer = new SegmentWriter(env.COLD_DB);
+    const before = await writer.coverageOf(WORKSPACE, [PROJECT]);
+    await compact();
+    const [after] = await writer.coverageOf(WORKSPACE, [PROJECT]);
+    expect(after).toMatchObject({ ...before[0], segments: 2 });
+    expect((await writer.usageUpTo(WORKSPACE, [{ projectId: PROJECT, seq: 480 }])).entries).toBe(480);
+  });
+
+  test("changes nothing if a segment was replaced or deleted in the meantime, and an orphan is noted", async () => {
+    const { memory } = world();
+    const ranges = rangesOf(3, 900);
+    const writer = new SegmentWriter(env.COLD_DB);
+    for (const range of segmentsOf(PROJECT, ranges)) await writer.insertSegments(WORKSPACE, range);
+    const interrupted = new (class extends CompactionStore {
+      override async noteFiles(...args: Parameters<CompactionStore["noteFiles"]>): Promise<void> {
+        await super.noteFiles(...args);
+        await env.COLD_DB.prepare("DELETE FROM segments WHERE first_seq = 901").run();
+      }
+    })(env.COLD_DB);
+    const { compact, memory: files } = world({}, interrupted);
+    expect(await compact()).toEqual({ outcome: "failed", reason: "Segments have changed" });
+    expect((await rows()).map(({ firstSeq }) => firstSeq)).toEqual([1, 1801]);
+    expect(await rows("replaced_at IS NOT NULL")).toEqual([]);
+    const { results } = await env.COLD_DB.prepare("SELECT file, noted_at AS at FROM orphans").all();
+    expect(results).toEqual([{ file: [...files.files.keys()][0], at: NOW }]);
+    expect(memory.files.size).toBe(0);
+  });
+
+  test("repeats after a crash between file and rows, after a lost answer, and while R2 refuses", async () => {
+    const ranges = rangesOf(3, 900);
+    const writer = new SegmentWriter(env.COLD_DB);
+    for (const range of segmentsOf(PROJECT, ranges)) await writer.insertSegments(WORKSPACE, range);
+    let failing: "before" | "after" | null = "before";
+    const faulty = new (class extends CompactionStore {
+      override async swap(...args: Parameters<CompactionStore["swap"]>): Promise<boolean> {
+        if (failing === "before") throw new Error("D1_ERROR: Network connection lost.");
+        const isSwapped = await super.swap(...args);
+        if (failing === "after") throw new Error("D1_ERROR: Network connection lost.");
+        return isSwapped;
+      }
+    })(env.COLD_DB);
+    const { compact, memory, limited } = world({}, faulty);
+    await expect(compact()).rejects.toThrow("Network");
+    expect(await rows()).toHaveLength(3);
+    failing = "after";
+    limited.inject("put", { kind: "too-many-requests" }, 2);
+    limited.inject("put", { kind: "lost" });
+    await expect(compact()).rejects.toThrow("Network");
+    failing = null;
+    expect(await compact()).toMatchObject({ outcome: "idle" });
+    expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
+    expect(limited.violations).toEqual([]);
+  });
+
+  test("two at once replace the segments once", async () => {
+    const { memory, compact } = world();
+    const ranges = rangesOf(40, 12, true);
+    await storeFiles(WORKSPACE, PROJECT, ranges, memory);
+    const results = await Promise.all([compact(), compact()]);
+    expect(results.filter(({ outcome }) => outcome === "merged").length).toBeGreaterThan(0);
+    expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
+  });
+
+  test("writes nothing after its deadline, and takes nothing that is not ready", async () => {
+    const { memory, compact } = world();
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(40, 12), memory);
+    expect(await compact({ deadline: NOW - 1 })).toEqual({ outcome: "failed", reason: "The compaction was too late" });
+    expect(await compact({ readySeq: 300 })).toMatchObject({ outcome: "idle" });
+    expect(await rows()).toHaveLength(40);
+  });
+});
