@@ -2,7 +2,7 @@ import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types"
 import type { EncodedSegment, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { fromHex } from "../store/hex.ts";
 import { CONDITION_PARAM, insertIf } from "../store/insert-statement.ts";
-import { CURRENT } from "../store/writer.ts";
+import { CURRENT, SegmentWriter } from "../store/writer.ts";
 import type { Candidate } from "./policy.ts";
 
 /** A segment to be merged, without its body. */
@@ -93,15 +93,9 @@ export class CompactionStore {
     return body === null ? null : fromHex(body);
   }
 
-  /**
-   * Notes files that no row names yet, before they are stored. `swap` removes the note; otherwise the files are deleted.
-   * @param now epoch milliseconds
-   */
-  async noteFiles(workspaceId: string, files: readonly string[], now: number): Promise<void> {
-    await this.#db
-      .prepare("INSERT OR IGNORE INTO orphans (file, workspace_id, noted_at) SELECT value, ?2, ?3 FROM json_each(?1)")
-      .bind(JSON.stringify(files), workspaceId, now)
-      .run();
+  /** Like `SegmentWriter.noteFiles`. `swap` removes the note. */
+  noteFiles(workspaceId: string, files: readonly string[], now: number): Promise<void> {
+    return new SegmentWriter(this.#db).noteFiles(workspaceId, files, now);
   }
 
   /**
