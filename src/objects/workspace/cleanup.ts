@@ -1,6 +1,6 @@
 import type { Env } from "../../env.ts";
 import type { Limiter } from "../../limits/limiter.ts";
-import { ColdTier, type Deletion } from "../../logs/cold/store/cold-tier.ts";
+import { ColdCleaner, type Deletion } from "../../logs/cold/store/cold-cleaner.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
@@ -197,7 +197,7 @@ export class Cleanup implements Duty {
     const remains = row && nextDeletedProject(sql);
     if (!remains || remains.sweepAt > now) return;
     const { projectId } = remains;
-    const isEmpty = await this.#delete((store) => store.deleteOfProject(row.id, projectId));
+    const isEmpty = await this.#delete((cleaner) => cleaner.deleteOfProject(row.id, projectId));
     if (isEmpty) this.#state.transaction((admission) => recordColdSweep(admission.sql, remains, now));
   }
 
@@ -225,16 +225,19 @@ export class Cleanup implements Duty {
       schedule.unload();
     }
     this.#scannedTo = step.next ?? this.#scannedTo;
-    const isEmpty = !hasColdEntries(sql) || (await this.#delete((store) => store.deleteOlder(row.id, cutoff)));
+    const isEmpty =
+      !hasColdEntries(sql) ||
+      ((await this.#delete((cleaner) => cleaner.deleteOlder(row.id, cutoff))) &&
+        (await this.#delete((cleaner) => cleaner.sweep(row.id, Date.now()))));
     const isDone = isEmpty && step.next === null;
     if (isDone) this.#scannedTo = 0;
     this.#expireAt = now + (isDone ? EXPIRE_EVERY_MS : STEP_MS);
   }
 
   /** @returns whether no row is left */
-  async #delete(some: (store: ColdTier) => Promise<Deletion>): Promise<boolean> {
-    const store = new ColdTier(this.#env);
-    for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(store)).isDone) return true;
+  async #delete(some: (cleaner: ColdCleaner) => Promise<Deletion>): Promise<boolean> {
+    const cleaner = new ColdCleaner(this.#env);
+    for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(cleaner)).isDone) return true;
     return false;
   }
 }

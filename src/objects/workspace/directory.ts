@@ -1,6 +1,7 @@
 import { suffixedSlug } from "../../accounts/email.ts";
 import { randomBase62 } from "../../ids.ts";
-import { type ColdDatabases, ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { ColdCleaner } from "../../logs/cold/store/cold-cleaner.ts";
+import type { ColdDatabases } from "../../logs/cold/store/sources.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import type { Origin } from "../../platform/origin.ts";
 import {
@@ -45,7 +46,7 @@ const deleteViolations: WipeStep = async ({ DB }, workspaceId) => {
 };
 
 const deleteSegments: WipeStep = async (databases, workspaceId) => {
-  const { isDone } = await new ColdTier(databases).deleteOfWorkspace(workspaceId);
+  const { isDone } = await new ColdCleaner(databases).deleteOfWorkspace(workspaceId);
   return isDone;
 };
 

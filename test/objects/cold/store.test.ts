@@ -15,9 +15,10 @@ import {
   type SegmentMeta,
 } from "../../../src/logs/cold/format/segment.ts";
 import { fromHex, toHex } from "../../../src/logs/cold/store/hex.ts";
+import { DELETION_ROWS, SegmentRemover } from "../../../src/logs/cold/store/remover.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store/store.ts";
-import { DELETION_ROWS, SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
+import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { levelBit } from "../../../src/logs/entry.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
@@ -34,6 +35,7 @@ const B = "proj_00000000000B";
 
 const store = new SegmentStore(env.COLD_DB);
 const writer = new SegmentWriter(env.COLD_DB);
+const remover = new SegmentRemover(env.COLD_DB, true);
 
 const found = async (wanted: SegmentSelection) => (await store.findSegments(wanted)).segments;
 const levelsOf = async (wanted: SegmentSelection) => (await store.readLevels(wanted)).segments;
@@ -97,14 +99,18 @@ describe("segments that a compaction has replaced", () => {
 
 describe("segments of the version before files", () => {
   it("are found and read after the migration", async () => {
-    const [, files] = env.COLD_MIGRATIONS;
+    const [, ...later] = env.COLD_MIGRATIONS;
     const columns = ["format", "file", "replaced_at", "filter_file", "filter_slot"];
     const db = env.COLD_DB;
     const [range = []] = segmentsOf(A, [[list(0, 100)]]);
     await writer.insertSegments(WORKSPACE, range);
-    await db.batch(columns.map((column) => db.prepare(`ALTER TABLE segments DROP COLUMN ${column}`)));
-    await db.prepare("DROP TABLE orphans").run();
-    await db.batch(must(files).queries.map((query) => db.prepare(query)));
+    const indexes = ["segments_by_file", "segments_by_filter_file", "segments_replaced"];
+    await db.batch([
+      ...indexes.map((index) => db.prepare(`DROP INDEX ${index}`)),
+      ...columns.map((column) => db.prepare(`ALTER TABLE segments DROP COLUMN ${column}`)),
+      db.prepare("DROP TABLE orphans"),
+    ]);
+    await db.batch(later.flatMap(({ queries }) => queries).map((query) => db.prepare(query)));
     expect(await found(selection(WORKSPACE, [A]))).toEqual(range.map(metaOf));
     expect(await writer.usage(WORKSPACE)).toMatchObject({ segments: 1, entries: 100 });
     const row = await db.prepare(`SELECT ${columns.join(", ")} FROM segments`).first();
@@ -467,7 +473,7 @@ describe("blocks of a found segment", () => {
     expect(await read()).toEqual(
       blocks.flatMap(({ firstIndex, lines }) => held.slice(firstIndex, firstIndex + lines).map(lineOf)),
     );
-    await writer.deleteOfProject(WORKSPACE, A);
+    await remover.deleteOfProject(WORKSPACE, A);
     expect(await read()).toEqual([]);
   });
 
@@ -566,14 +572,14 @@ describe("deletion", () => {
     await insertAll(WORKSPACE, segmentsOf(A, ranges));
     await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 3)));
     await insertAll(OTHER, segmentsOf(A, ranges.slice(0, 3)));
-    expect(await writer.deleteOlder(WORKSPACE, START + 9000)).toBe(7);
+    expect(await remover.deleteOlder(WORKSPACE, START + 9000)).toBe(7);
     expect((await writer.usage(WORKSPACE)).segments).toBe(56);
-    expect(await writer.deleteOfProject(WORKSPACE, A)).toBe(DELETION_ROWS);
-    expect(await writer.deleteOfProject(WORKSPACE, A)).toBe(56 - DELETION_ROWS);
-    expect(await writer.deleteOfProject(WORKSPACE, A)).toBe(0);
+    expect(await remover.deleteOfProject(WORKSPACE, A)).toBe(DELETION_ROWS);
+    expect(await remover.deleteOfProject(WORKSPACE, A)).toBe(56 - DELETION_ROWS);
+    expect(await remover.deleteOfProject(WORKSPACE, A)).toBe(0);
     expect((await writer.usage(WORKSPACE)).segments).toBe(0);
     await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 2)));
-    expect(await writer.deleteOfWorkspace(WORKSPACE)).toBe(2);
+    expect(await remover.deleteOfWorkspace(WORKSPACE)).toBe(2);
     expect((await writer.usage(OTHER)).segments).toBe(3);
   });
 });

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { SegmentRemover } from "../../../src/logs/cold/store/remover.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { expireBatches } from "../../../src/objects/workspace/cleanup.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
@@ -81,7 +82,7 @@ describe("a deleted project", () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await alarm(tenant.workspaceId);
-    const deletes = vi.spyOn(SegmentWriter.prototype, "deleteOfProject");
+    const deletes = vi.spyOn(SegmentRemover.prototype, "deleteOfProject");
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     await alarm(tenant.workspaceId);
     expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
@@ -141,7 +142,7 @@ describe("a deleted project", () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
-    vi.spyOn(SegmentWriter.prototype, "deleteOfProject").mockRejectedValueOnce(new Error("D1_ERROR"));
+    vi.spyOn(SegmentRemover.prototype, "deleteOfProject").mockRejectedValueOnce(new Error("D1_ERROR"));
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     await alarm(tenant.workspaceId);
     expect(await cold(tenant)).toHaveLength(3);

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { resetLegacySegmentCache } from "../../../src/logs/cold/store/cold-tier.ts";
+import { resetLegacySegmentCache } from "../../../src/logs/cold/store/sources.ts";
 
 const BLOBS = ["frames", "levels", "summary", "directory", "filter", "frame_filter", "body"];
 

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { encodeBody } from "../../../src/logs/batch.ts";
 import { SEGMENT_FORMAT } from "../../../src/logs/cold/format/segment.ts";
+import { ColdCleaner } from "../../../src/logs/cold/store/cold-cleaner.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import type { SegmentPosition } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
@@ -96,7 +97,7 @@ describe("D25: a project with segments in both databases", () => {
     // The first two segments of six: one in each database.
     const [, second] = await store.segmentsBySeq(tenant.workspaceId, tenant.projectId, { from: 1, to: 60 }, null, 9);
     const cutoff = second?.minTimestamp ?? 0;
-    while (!(await tier.deleteOlder(tenant.workspaceId, cutoff)).isDone);
+    while (!(await new ColdCleaner(env).deleteOlder(tenant.workspaceId, cutoff)).isDone);
     expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([2, 2]);
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     clock.pass(LATE_WRITES_MS);

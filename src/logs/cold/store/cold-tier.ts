@@ -1,90 +1,8 @@
-import type { D1Database } from "@cloudflare/workers-types";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
-import { type CountedSegment, type FoundSegment, SegmentStore } from "./store.ts";
-import { type ProjectCoverage, type SegmentTotals, SegmentWriter, type StoredRange, type Watermark } from "./writer.ts";
-
-/** The segments of one database. */
-interface Segments {
-  store: SegmentStore;
-  writer: SegmentWriter;
-}
-
-function segmentsIn(db: D1Database): Segments {
-  return { store: new SegmentStore(db), writer: new SegmentWriter(db) };
-}
-
-/** Facts about legacy segments that this isolate has read and that no later write changes. */
-interface LegacyFacts {
-  /** Whether no workspace has a legacy segment. */
-  isEmpty: boolean;
-  /** Workspaces without a legacy segment. */
-  without: Set<string>;
-}
-
-/** Maximum number of cached workspaces, 60 bytes each. A full cache is cleared. */
-const MAX_CACHED = 4096;
-
-let legacyFacts = new WeakMap<D1Database, LegacyFacts>();
-
-/**
- * The segments that versions before `COLD_DB` wrote to `DB`. The trigger `segments_closed` forbids inserts, so a workspace
- * without legacy segments stays without them and is cached. Without the trigger nothing is cached.
- */
-class LegacySegments {
-  readonly #db: D1Database;
-  readonly #segments: Segments;
-  readonly #facts: LegacyFacts;
-
-  constructor(db: D1Database) {
-    this.#db = db;
-    this.#segments = segmentsIn(db);
-    const cached = legacyFacts.get(db) ?? { isEmpty: false, without: new Set() };
-    legacyFacts.set(db, cached);
-    this.#facts = cached;
-  }
-
-  /** @returns `null` if the workspace has no legacy segments */
-  async of(workspaceId: string): Promise<Segments | null> {
-    const { isEmpty, without } = this.#facts;
-    if (isEmpty || without.has(workspaceId)) return null;
-    const found = await this.#db
-      .prepare(
-        `SELECT EXISTS (SELECT 1 FROM segments WHERE workspace_id = ?) AS hasOwn, EXISTS (SELECT 1 FROM segments) AS hasAny,
-           EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = 'segments_closed') AS isClosed`,
-      )
-      .bind(workspaceId)
-      .first<{ hasOwn: number; hasAny: number; isClosed: number }>();
-    if (found === null || found.hasOwn === 1) return this.#segments;
-    if (found.isClosed === 1) this.#cache(workspaceId, found.hasAny === 0);
-    return null;
-  }
-
-  #cache(workspaceId: string, isEmpty: boolean): void {
-    const facts = this.#facts;
-    facts.isEmpty ||= isEmpty;
-    if (facts.without.size >= MAX_CACHED) facts.without.clear();
-    facts.without.add(workspaceId);
-  }
-}
-
-/** Clears the cache for tests, which insert legacy segments. */
-export function resetLegacySegmentCache(): void {
-  legacyFacts = new WeakMap();
-}
-
-/** The bindings of the databases that hold segments. */
-export interface ColdDatabases {
-  /** The directory. It holds legacy segments; none are added. */
-  DB: D1Database;
-  COLD_DB: D1Database;
-}
-
-/** A bounded step of a deletion. */
-export interface Deletion {
-  /** Whether nothing was left to delete. If not, the caller repeats the step. */
-  isDone: boolean;
-}
+import { type ColdDatabases, LegacySegments, type Segments, segmentsIn } from "./sources.ts";
+import type { CountedSegment, FoundSegment, SegmentStore } from "./store.ts";
+import type { ProjectCoverage, SegmentTotals, StoredRange, Watermark } from "./writer.ts";
 
 /**
  * The cold tier: the segments in `COLD_DB` and the legacy segments in `DB`. No range is in both, and every read merges them
@@ -214,26 +132,6 @@ export class ColdTier {
       projects.set(each.projectId, other ? joined(each, other) : each);
     }
     return projects;
-  }
-
-  /** Deletes some of a project's segments. */
-  deleteOfProject(workspaceId: string, projectId: string): Promise<Deletion> {
-    return this.#delete(workspaceId, (writer) => writer.deleteOfProject(workspaceId, projectId));
-  }
-
-  deleteOfWorkspace(workspaceId: string): Promise<Deletion> {
-    return this.#delete(workspaceId, (writer) => writer.deleteOfWorkspace(workspaceId));
-  }
-
-  /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
-  deleteOlder(workspaceId: string, cutoff: number): Promise<Deletion> {
-    return this.#delete(workspaceId, (writer) => writer.deleteOlder(workspaceId, cutoff));
-  }
-
-  async #delete(workspaceId: string, deleteSome: (writer: SegmentWriter) => Promise<number>): Promise<Deletion> {
-    const legacy = await this.#legacy.of(workspaceId);
-    const rows = (legacy && (await deleteSome(legacy.writer))) || (await deleteSome(this.#segments.writer));
-    return { isDone: rows === 0 };
   }
 
   /** Queries `COLD_DB` and, if the workspace may have legacy segments, `DB`. @returns the result of `COLD_DB` first */

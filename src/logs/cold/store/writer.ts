@@ -36,9 +36,6 @@ export interface ProjectRange {
   to: number;
 }
 
-/** Maximum number of rows that one call deletes. Each row frees a hundred pages or more. */
-export const DELETION_ROWS = 50;
-
 /** Selects the segments that no compaction has replaced. Every statement that finds or counts segments has it. */
 export const CURRENT = "replaced_at IS NULL";
 
@@ -51,7 +48,7 @@ const RANGE_TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS en
     coalesce(sum(stored_bytes), 0) AS bytes, json_group_array(file) FILTER (WHERE file IS NOT NULL) AS files
   FROM segments ${OF_RANGE}`;
 
-/** Writes, deletes and counts the segments of one D1 database. Every statement names a workspace. */
+/** Writes and counts the segments of one D1 database. Every statement names a workspace. */
 export class SegmentWriter {
   readonly #db: D1Database;
 
@@ -203,34 +200,6 @@ export class SegmentWriter {
       .bind(workspaceId, JSON.stringify(flushed))
       .first<SegmentTotals>();
     return totalsOf(totals);
-  }
-
-  /**
-   * Deletes some of a project's segments. Call again until the result is 0.
-   * @returns the number of deleted rows
-   */
-  async deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
-    return this.#delete("workspace_id = ?1 AND project_id = ?2", [workspaceId, projectId]);
-  }
-
-  async deleteOfWorkspace(workspaceId: string): Promise<number> {
-    return this.#delete("workspace_id = ?1", [workspaceId]);
-  }
-
-  /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
-  async deleteOlder(workspaceId: string, cutoff: number): Promise<number> {
-    return this.#delete("workspace_id = ?1 AND max_ts < ?2", [workspaceId, cutoff]);
-  }
-
-  async #delete(condition: string, params: (string | number)[]): Promise<number> {
-    const { meta } = await this.#db
-      .prepare(
-        `DELETE FROM segments WHERE id IN
-           (SELECT id FROM segments WHERE ${condition} LIMIT ${DELETION_ROWS})`,
-      )
-      .bind(...params)
-      .run();
-    return meta.changes;
   }
 }
 

@@ -1,6 +1,7 @@
 import { chooseFilter, maxFilterBytes } from "../../cold/filter/block-filter.ts";
 import { packBlockIndex } from "../../cold/format/batch-table.ts";
 import { fitsRow } from "../../cold/format/encode.ts";
+import { fileKey } from "../../cold/format/file-key.ts";
 import type { DecodedBatch, SeqRange, SourceLine } from "../../cold/format/lines.ts";
 import { type EncodedSegment, SEGMENT_FORMAT } from "../../cold/format/segment.ts";
 import { encodeRange, type PartKey, type Pause } from "../../cold/format/split-range.ts";
@@ -45,20 +46,8 @@ export function placeInRow({ row, parts }: CatalogFile): EncodedSegment {
 
 /** Returns the row that refers to the file in the bucket. */
 export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string): EncodedSegment & { file: string } {
-  return { ...row, file: fileKey(workspaceId, row, sha256) };
-}
-
-const KEY_VERSION = "v1";
-const SEQ_DIGITS = 16;
-const HASH_DIGITS = 16;
-
-/**
- * Returns the key of a file in the bucket. The hash keeps files of the same range apart that another version of the
- * encoder wrote: the offsets of a row are right for one of them only.
- */
-function fileKey(workspaceId: string, { projectId, firstSeq, part }: EncodedSegment, sha256: string): string {
-  const name = `${firstSeq.toString(16).padStart(SEQ_DIGITS, "0")}-${part}-${sha256.slice(0, HASH_DIGITS)}`;
-  return `${KEY_VERSION}/${workspaceId}/${projectId}/${name}`;
+  const { projectId, firstSeq, part } = row;
+  return { ...row, file: fileKey({ workspaceId, projectId, firstSeq, part, hash: sha256 }) };
 }
 
 function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, CatalogFile> {

@@ -1,0 +1,81 @@
+import type { D1Database } from "@cloudflare/workers-types";
+import type { BucketBindings } from "../../../platform/bucket.ts";
+import { SegmentStore } from "./store.ts";
+import { SegmentWriter } from "./writer.ts";
+
+/** The segments of one database. */
+export interface Segments {
+  db: D1Database;
+  store: SegmentStore;
+  writer: SegmentWriter;
+}
+
+export function segmentsIn(db: D1Database): Segments {
+  return { db, store: new SegmentStore(db), writer: new SegmentWriter(db) };
+}
+
+/** Facts about legacy segments that this isolate has read and that no later write changes. */
+interface LegacyFacts {
+  /** Whether no workspace has a legacy segment. */
+  isEmpty: boolean;
+  /** Workspaces without a legacy segment. */
+  without: Set<string>;
+}
+
+/** Maximum number of cached workspaces, 60 bytes each. A full cache is cleared. */
+const MAX_CACHED = 4096;
+
+let legacyFacts = new WeakMap<D1Database, LegacyFacts>();
+
+/**
+ * The segments that versions before `COLD_DB` wrote to `DB`. The trigger `segments_closed` forbids inserts, so a workspace
+ * without legacy segments stays without them and is cached. Without the trigger nothing is cached.
+ */
+export class LegacySegments {
+  readonly #db: D1Database;
+  readonly #segments: Segments;
+  readonly #facts: LegacyFacts;
+
+  constructor(db: D1Database) {
+    this.#db = db;
+    this.#segments = segmentsIn(db);
+    const cached = legacyFacts.get(db) ?? { isEmpty: false, without: new Set() };
+    legacyFacts.set(db, cached);
+    this.#facts = cached;
+  }
+
+  /** @returns `null` if the workspace has no legacy segments */
+  async of(workspaceId: string): Promise<Segments | null> {
+    const { isEmpty, without } = this.#facts;
+    if (isEmpty || without.has(workspaceId)) return null;
+    const found = await this.#db
+      .prepare(
+        `SELECT EXISTS (SELECT 1 FROM segments WHERE workspace_id = ?) AS hasOwn, EXISTS (SELECT 1 FROM segments) AS hasAny,
+           EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = 'segments_closed') AS isClosed`,
+      )
+      .bind(workspaceId)
+      .first<{ hasOwn: number; hasAny: number; isClosed: number }>();
+    if (found === null || found.hasOwn === 1) return this.#segments;
+    if (found.isClosed === 1) this.#cache(workspaceId, found.hasAny === 0);
+    return null;
+  }
+
+  #cache(workspaceId: string, isEmpty: boolean): void {
+    const facts = this.#facts;
+    facts.isEmpty ||= isEmpty;
+    if (facts.without.size >= MAX_CACHED) facts.without.clear();
+    facts.without.add(workspaceId);
+  }
+}
+
+/** Clears the cache for tests, which insert legacy segments. */
+export function resetLegacySegmentCache(): void {
+  legacyFacts = new WeakMap();
+}
+
+/** The bindings of the databases that hold segments, and of the bucket with their files. */
+export interface ColdDatabases extends BucketBindings {
+  /** The directory. It holds legacy segments; none are added. */
+  DB: D1Database;
+  COLD_DB: D1Database;
+}
