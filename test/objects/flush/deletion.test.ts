@@ -214,6 +214,23 @@ describe("retention", () => {
     expect((await cold(tenant)).map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
   });
 
+  it("deletes files that no row names any more, at most an hour after they are due", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    await alarm(tenant.workspaceId);
+    const file = `v1/${tenant.workspaceId}/${tenant.projectId}/0000000000000001-0-0000000000000000`;
+    const note = "INSERT INTO orphans (file, workspace_id, noted_at) VALUES (?, ?, ?)";
+    await env.COLD_DB.prepare(note).bind(file, tenant.workspaceId, clock.at).run();
+    await env.BUCKET?.put(file, "bytes");
+    clock.pass(7 * DAY_MS);
+    await alarm(tenant.workspaceId);
+    expect(await env.BUCKET?.head(file)).not.toBeNull();
+    clock.pass(60 * 60 * 1000);
+    await alarm(tenant.workspaceId);
+    expect(await env.BUCKET?.head(file)).toBeNull();
+  });
+
   it("deletes immediately after it was shortened, including unflushed and quarantined batches", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
