@@ -93,7 +93,6 @@ describe("D25: a project with segments in both databases", () => {
   it("D25: is deleted from both with its project, and by retention", async () => {
     const tenant = await dividedProject();
     await storeAsEarlier(tenant.workspaceId, isOdd);
-    const tier = new ColdTier(env);
     // The first two segments of six: one in each database.
     const [, second] = await store.segmentsBySeq(tenant.workspaceId, tenant.projectId, { from: 1, to: 60 }, null, 9);
     const cutoff = second?.minTimestamp ?? 0;
