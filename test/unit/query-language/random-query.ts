@@ -179,7 +179,7 @@ function pipeAfter(columns: readonly TableColumn[] | null): fc.Arbitrary<Pipe> {
       fc.record({
         kind: fc.constant("patterns" as const),
         limit: count,
-        versus: fc.option(fc.integer({ min: 1, max: 1e9 })),
+        versus: fc.option<number>(fc.integer({ min: 1, max: 1e9 })),
       }),
       count.map((limit) => ({ kind: "facets", limit })),
       fc.integer({ min: 1, max: 100 }).map((entries) => ({ kind: "context", entries })),
