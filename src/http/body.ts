@@ -4,9 +4,9 @@ import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 import { BodyIncomplete, BodyReader, type LossReason } from "./body-reader.ts";
 
 /** Bytes up to which a body over its limit is read and discarded, so that the client can read the response. */
-const DRAIN_BYTES = 16 * 1024 * 1024;
+export const DRAIN_BYTES = 16 * 1024 * 1024;
 /** Bytes up to which a body is small, as sent and inflated. Any content of that size is cheap to read. */
-const SMALL_BYTES = 64 * 1024;
+export const SMALL_BYTES = 64 * 1024;
 /** Milliseconds for which a body may wait for memory. */
 const MEMORY_WAIT_MS = 10_000;
 /** Maximum ratio of deflate. */
@@ -61,10 +61,11 @@ export async function drainUnread(request: Request): Promise<void> {
   }
 }
 
-class NoMemory extends Error {}
+/** Thrown if no memory was free in time. */
+export class NoMemory extends Error {}
 
 /** The memory of one body. */
-class BodyLease {
+export class BodyLease {
   readonly #beforeLarge: (() => Promise<void>) | undefined;
   #pool: MemoryPool = smallBodies;
   #lease: MemoryLease | null = null;
@@ -129,11 +130,16 @@ async function receive(
   const reader = new BodyReader(body, () => bodyLease.isPressed);
   const raw = length > limit ? await reader.drain(DRAIN_BYTES) : await read(reader, length, limit, bodyLease);
   if (raw === null) return { ok: false, reason: "too_large" };
-  const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity" || encoding === "")
-    return { ok: true, bytes: raw, lease: bodyLease.leaseFor(raw.length) };
-  if (encoding !== "gzip" || !gzip) return { ok: false, reason: "unknown_encoding" };
+  const isZipped = isGzip(headers);
+  if (isZipped === false) return { ok: true, bytes: raw, lease: bodyLease.leaseFor(raw.length) };
+  if (isZipped === null || !gzip) return { ok: false, reason: "unknown_encoding" };
   return inflate(raw, limit, bodyLease);
+}
+
+/** Whether a body is sent as gzip; `null` for an encoding that is not supported. */
+export function isGzip(headers: Headers): boolean | null {
+  const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "";
+  return encoding === "identity" || encoding === "" ? false : encoding === "gzip" || null;
 }
 
 /**
@@ -196,7 +202,7 @@ const SMALL_CHUNKS_BYTES = 1024;
  * however little each read brings: a chunk that fills less than half of its buffer is copied, and the buffer is filled
  * again.
  */
-class ChunkBuffer {
+export class ChunkBuffer {
   size = 0;
   readonly #reader: BodyReader;
   readonly #whole: Uint8Array[] = [];
@@ -277,7 +283,7 @@ async function inflate(raw: Uint8Array, limit: number, bodyLease: BodyLease): Pr
 const OUTPUT_LIMIT_MESSAGE = "Memory limit exceeded";
 
 /** Inflates in one call. Not with a `DecompressionStream`, which inflates all its input before its reader gets a byte. */
-function inflated(raw: Uint8Array, limit: number): Uint8Array | "too_large" | "bad_encoding" {
+export function inflated(raw: Uint8Array, limit: number): Uint8Array | "too_large" | "bad_encoding" {
   try {
     const out = gunzipSync(raw, { maxOutputLength: limit });
     // Not as a Buffer, whose slices are views.

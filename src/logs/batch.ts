@@ -18,7 +18,8 @@ export function reportEntries(report: ReportUnreadable, projectId: string, seqs:
 }
 
 /**
- * The accepted entries of one ingest request: the unit of storage, of group commit and of `seq` ranges.
+ * Accepted entries of one ingest request: the unit of storage and of `seq` ranges. A request with more entries than one
+ * batch may have is several batches with consecutive commit numbers in one transaction.
  *
  * The body is NDJSON: one line for each entry, each `JSON.stringify` of an `Entry` with members in the order of
  * `ENTRY_MEMBERS`, joined by "\n" without one at the end. So every line begins with `{"timestamp":"<24
@@ -40,6 +41,11 @@ export interface Batch {
   /** Bytes of the body before compression. */
   size: number;
   body: Uint8Array;
+}
+
+/** Stored bytes of batches. */
+export function bytesOf(batches: readonly Pick<Batch, "body" | "summary">[]): number {
+  return batches.reduce((sum, { body, summary }) => sum + body.length + summary.length, 0);
 }
 
 /** 0: plain NDJSON. 1: zstd blocks of at most 128 KiB of input, each after its length; see `encodeBody`. */

@@ -73,10 +73,14 @@ export function categoryBit(category: string): number {
 
 /** Limits of ingest, each from the HTTP contract. Sizes are bytes of JSON as sent. */
 export const INGEST_LIMITS = {
-  /** Bytes of a body after decompression. */
+  /** Bytes of a JSON body after decompression. */
   bodyBytes: 5 * 1024 * 1024,
-  /** Entries in one request. */
+  /** Entries in a JSON body. */
   entries: 1000,
+  /** Bytes of a body of lines (NDJSON) after decompression. It is read while it arrives and never held whole. */
+  linesBodyBytes: 20 * 1024 * 1024,
+  /** Entries in a body of lines. */
+  linesEntries: 20_000,
   /** Bytes of one entry. */
   entryBytes: 256 * 1024,
   /**
@@ -97,6 +101,9 @@ export const INGEST_LIMITS = {
   /** Milliseconds for which an idempotency key is stored. */
   idempotencyMs: 24 * 60 * 60 * 1000,
 } as const;
+
+/** Maximum entries of one stored batch. A larger request is several batches, committed together. */
+export const BATCH_ENTRIES = 1000;
 
 /** Days of retention that a workspace may choose, and the default. */
 export const RETENTION_DAYS = { min: 1, max: 365, default: 30 } as const;

@@ -5,7 +5,7 @@ import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-coun
 import type { Mail } from "../mail/mail.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Admitted } from "../workspace/admission.ts";
-import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
+import type { IngestCall, IngestResult, StageCall, StageResult } from "../workspace/ingest.ts";
 import type { OpenInvitation } from "../workspace/invitations.ts";
 import type { Caller, Requirement, Role } from "../workspace/permissions.ts";
 import type { FlushedRanges, Inspection } from "../workspace/projects.ts";
@@ -86,6 +86,12 @@ export interface WorkspaceRpc {
   admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure>;
   /** Stores one batch, in a group commit with the calls that arrive at the same time. */
   ingest(call: IngestCall): Promise<IngestResult>;
+  /** Like `ingest`, for a call with several batches, which are stored together or not at all. */
+  ingestBatches(call: IngestCall): Promise<IngestResult>;
+  /** Stores batches of a request that is too large for one call. A call of `ingestBatches` makes them visible. */
+  stageBatches(call: StageCall): Promise<StageResult>;
+  /** Deletes the staged batches of a request that ends without a commit. Safe to repeat. */
+  discardBatches(upload: string): Promise<void>;
   /** Whether the user owns this workspace and it is not the user's personal one. Reads only. */
   isOwnedBy(userId: string): Promise<boolean>;
   /** Returns the valid keys that a user has created since a time. Reads only. */

@@ -11,6 +11,8 @@ export interface TailBatch {
   receivedAt: number;
   /** `size` is the uncompressed length of the lines in bytes. */
   batch: { count: number; encoding: BatchEncoding; size: number; body: Uint8Array };
+  /** Whether the body is only on disk, and empty here. */
+  wasStaged?: boolean;
 }
 
 /** Consecutive batches of one project: entries with `after < seq <= until`. */

@@ -159,7 +159,7 @@ export class LiveDelivery {
     for (const committed of batches) {
       if (!this.#tails.has(committed.project)) continue;
       this.#queue.push(committed);
-      this.#queueBytes += committed.batch.body.length;
+      this.#queueBytes += committed.wasStaged ? QUEUE_BYTES + 1 : committed.batch.body.length;
     }
     if (this.#queueBytes > QUEUE_BYTES) this.#skipToBacklog(this.#takeQueue());
     this.#updateHeld();

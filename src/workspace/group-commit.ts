@@ -2,13 +2,14 @@ import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 
 interface Waiting<Call, Result> {
   call: Call;
+  weight: number;
   lease: MemoryLease;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
 /** Maximum bytes of calls in one transaction, which holds them and their write buffers in memory. */
-const GROUP_BYTES = 8 * 1024 * 1024;
+export const GROUP_BYTES = 8 * 1024 * 1024;
 
 export interface GroupCommitOptions<Call, Result> {
   /** Processes calls in order inside one transaction, and throws only if it rolled everything back. */
@@ -17,6 +18,8 @@ export interface GroupCommitOptions<Call, Result> {
   idle: () => Promise<void>;
   /** Bytes that a call uses in memory. */
   sizeOf: (call: Call) => number;
+  /** Bytes that a call writes: a group has `GROUP_BYTES`, or one larger call. */
+  weightOf: (call: Call) => number;
   /** Bounds the memory of waiting calls. */
   memory: MemoryPool;
 }
@@ -34,13 +37,15 @@ export class GroupCommit<Call, Result> {
   readonly #run: (calls: readonly Call[]) => Result[];
   readonly #idle: () => Promise<void>;
   readonly #sizeOf: (call: Call) => number;
+  readonly #weightOf: (call: Call) => number;
   readonly #memory: MemoryPool;
   #waiting: Waiting<Call, Result>[] = [];
 
-  constructor({ run, idle, sizeOf, memory }: GroupCommitOptions<Call, Result>) {
+  constructor({ run, idle, sizeOf, weightOf, memory }: GroupCommitOptions<Call, Result>) {
     this.#run = run;
     this.#idle = idle;
     this.#sizeOf = sizeOf;
+    this.#weightOf = weightOf;
     this.#memory = memory;
   }
 
@@ -49,7 +54,7 @@ export class GroupCommit<Call, Result> {
     const lease = this.#memory.tryTake(this.#sizeOf(call));
     if (lease === null) return null;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, lease, resolve, reject });
+      this.#waiting.push({ call, weight: this.#weightOf(call), lease, resolve, reject });
       if (this.#waiting.length === 1) this.#commitWhenIdle();
     });
   }
@@ -90,8 +95,8 @@ export class GroupCommit<Call, Result> {
   /** The calls that have waited longest, as many as fit into one transaction; the others continue to wait. */
   #nextGroup(): Waiting<Call, Result>[] {
     let bytes = 0;
-    const end = this.#waiting.findIndex(({ lease }, index) => {
-      bytes += lease.bytes;
+    const end = this.#waiting.findIndex(({ weight }, index) => {
+      bytes += weight;
       return index > 0 && bytes > GROUP_BYTES;
     });
     const group = this.#waiting;

@@ -1,131 +1,30 @@
 import { type Charge, type ChargedCall, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
-import type { Batch } from "../logs/batch.ts";
-import { INGEST_LIMITS } from "../logs/entry.ts";
+import { type Batch, bytesOf } from "../logs/batch.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
-import { maybe } from "../platform/sql.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { type AdmissionContext, admit } from "./admission.ts";
+import { GROUP_BYTES } from "./group-commit.ts";
 import type { ProjectRow } from "./projects.ts";
+import { findReceipt, type Idempotency, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
 import { insertBatch, lastCommit } from "./recent/batches.ts";
+import { commitStaged, findStaged, type StagedBatch, type StagedRef, stageBatches } from "./recent/staged-batches.ts";
 import { ingestCutoff } from "./settings.ts";
 import { dayOf } from "./usage.ts";
-
-/** The result of an accepted request, which a repetition gets again. */
-export interface Receipt {
-  accepted: number;
-  rejected: Rejection[];
-  rejectedCount: number;
-  firstSeq: number;
-  lastSeq: number;
-  /** `true` if an earlier request with the same key stored the entries. */
-  duplicate: boolean;
-}
-
-/** SHA-256 of a request's `Idempotency-Key`, and of its media type and decompressed body. */
-export interface Idempotency {
-  key: Uint8Array;
-  body: Uint8Array;
-}
-
-export type Lookup = { found: "none" } | { found: "conflict" } | { found: "receipt"; receipt: Receipt };
-
-export function findReceipt(sql: SqlStorage, project: number, { key, body }: Idempotency, now: number): Lookup {
-  const row = maybe(sql, "SELECT * FROM receipts WHERE project = ? AND key_hash = ?", project, key);
-  if (!row || Number(row.created_at) <= now - INGEST_LIMITS.idempotencyMs) return { found: "none" };
-  // SAFETY: the column is `BLOB NOT NULL` in a STRICT table.
-  if (!sameBytes(new Uint8Array(row.body_hash as ArrayBuffer), body)) return { found: "conflict" };
-  const firstSeq = Number(row.first_seq);
-  const accepted = Number(row.accepted);
-  return {
-    found: "receipt",
-    receipt: {
-      accepted,
-      // SAFETY: the text was written by `insertReceipt` from a list of rejections.
-      rejected: row.rejected === null ? [] : (JSON.parse(String(row.rejected)) as Rejection[]),
-      rejectedCount: Number(row.rejected_count),
-      firstSeq,
-      lastSeq: firstSeq + accepted - 1,
-      duplicate: true,
-    },
-  };
-}
-
-export function insertReceipt(
-  sql: SqlStorage,
-  project: number,
-  { key, body }: Idempotency,
-  receipt: Receipt,
-  now: number,
-): void {
-  sql.exec(
-    `INSERT OR REPLACE INTO receipts (project, key_hash, body_hash, first_seq, accepted, rejected_count, rejected, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    project,
-    key,
-    body,
-    receipt.firstSeq,
-    receipt.accepted,
-    receipt.rejectedCount,
-    receipt.rejected.length === 0 ? null : JSON.stringify(receipt.rejected),
-    now,
-  );
-}
-
-/** Maximum rows that one sweep scans. */
-const SWEEP_ROWS = 5000;
-
-/** Position at which a sweep continues: the primary key of the last scanned row. */
-export type ReceiptCursor = { project: number; key: ArrayBuffer };
-
-/**
- * Deletes expired receipts in bounded steps. There is no index by age, because each ingest would write its rows. A
- * sweep scans the table in key order instead, and a read costs a thousandth of a write.
- * @returns where to continue, or null after the whole table was scanned
- */
-export function sweepReceipts(sql: SqlStorage, from: ReceiptCursor | null, now: number): ReceiptCursor | null {
-  const rows = sql
-    .exec(
-      `SELECT project, key_hash, created_at FROM receipts WHERE (project, key_hash) > (?, ?)
-       ORDER BY project, key_hash LIMIT ?`,
-      from?.project ?? 0,
-      from?.key ?? new ArrayBuffer(0),
-      SWEEP_ROWS,
-    )
-    .toArray();
-  for (const row of rows) {
-    if (Number(row.created_at) > now - INGEST_LIMITS.idempotencyMs) continue;
-    sql.exec("DELETE FROM receipts WHERE project = ? AND key_hash = ?", row.project, row.key_hash);
-  }
-  const last = rows.at(-1);
-  // SAFETY: `key_hash` is `BLOB NOT NULL` in a STRICT table.
-  return rows.length < SWEEP_ROWS || !last
-    ? null
-    : { project: Number(last.project), key: last.key_hash as ArrayBuffer };
-}
-
-/**
- * Deletes some of a deleted project's receipts: a day may have millions.
- * @returns whether none is left
- */
-export function deleteSomeReceipts(sql: SqlStorage, project: number): boolean {
-  const rows = sql.exec("SELECT key_hash FROM receipts WHERE project = ? LIMIT ?", project, SWEEP_ROWS).toArray();
-  for (const { key_hash } of rows) {
-    sql.exec("DELETE FROM receipts WHERE project = ? AND key_hash = ?", project, key_hash);
-  }
-  return rows.length < SWEEP_ROWS;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
-}
 
 /** One ingest request, parsed and checked by the router. */
 export interface IngestCall extends ChargedCall {
   keyHash: string;
   projectId: string;
   idempotency: Idempotency | null;
-  /** `null` if no entry is valid: the request still counts, and an earlier receipt is still returned. */
+  /**
+   * `null` if no entry is valid: the request still counts, and an earlier receipt is still returned. Or if all batches are
+   * staged.
+   */
   batch: Batch | null;
+  /** The batches after `batch`. Only in calls of `ingestBatches`, because older objects would ignore them. */
+  more?: readonly Batch[];
+  /** The batches before `batch`, stored by `stageBatches`. Only in calls of `ingestBatches`. */
+  staged?: StagedRef;
   rejected: Rejection[];
   rejectedCount: number;
   /** The age bound that an earlier call returned as `tooOld`, so that the second call cannot fail on a later one. */
@@ -154,10 +53,50 @@ export type IngestResult =
 const CALL_BYTES = 1024;
 
 /** Bytes that a call uses in memory until its commit. */
-export function sizeOfCall({ batch, rejected }: IngestCall): number {
-  const entries = batch === null ? 0 : batch.body.length + batch.summary.length;
-  return CALL_BYTES + entries + rejected.length * CALL_BYTES;
+export function sizeOfCall(call: Pick<IngestCall, "batch" | "more" | "rejected">): number {
+  return CALL_BYTES + bytesOf(batchesOf(call)) + call.rejected.length * CALL_BYTES;
 }
+
+/** Bytes that a call writes. Staged batches, whatever their size, are alone in their group. */
+export function weightOfCall(call: IngestCall): number {
+  return call.staged ? GROUP_BYTES : sizeOfCall(call);
+}
+
+/** The batches that a call carries, in order. */
+export function batchesOf({ batch, more = [] }: Pick<IngestCall, "batch" | "more">): readonly Batch[] {
+  return batch === null ? more : [batch, ...more];
+}
+
+/** Batches of a request that is too large for one call, in order after those that `upload` already has. */
+export interface StageCall extends ChargedCall {
+  keyHash: string;
+  projectId: string;
+  /** A random id of the request. */
+  upload: string;
+  batches: readonly Batch[];
+  /** As in `IngestCall`. */
+  oldest: number | null;
+}
+
+export type StageResult =
+  /** `oldest`: entries with an earlier timestamp are refused, epoch milliseconds. */
+  { ok: true; limit: LimitState | null; oldest: number } | Exclude<IngestResult, { ok: true }>;
+
+/** Returned if the object has no memory left for the call. */
+export const BUSY = {
+  ok: false,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The workspace receives too many entries at once. Try again.",
+  limit: null,
+} as const;
+
+/** Returned if batches of an upload have been deleted: it took too long. Nothing was stored. */
+const LOST_UPLOAD: IngestResult = {
+  ok: false,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The body took too long to arrive. Send it again.",
+  limit: null,
+};
 
 /** What is full: the object's storage, or the disk of all objects. */
 export type FullStorage = "STORAGE_FULL" | "DISK_FULL";
@@ -168,8 +107,14 @@ export interface CommittedBatch {
   project: number;
   firstSeq: number;
   batch: Batch;
+  /** Stored bytes of the body. */
+  bodyBytes: number;
+  /** Whether the batch was staged. Its body and summary are then only on disk, and empty here. */
+  wasStaged: boolean;
   receivedAt: number;
 }
+
+const NO_BYTES = new Uint8Array();
 
 /**
  * Stores the batches of one group commit. All calls run in one synchronous turn in the caller's transaction, so that
@@ -206,7 +151,7 @@ export class IngestGroup {
   }
 
   run(call: IngestCall): IngestResult {
-    const tooOld = this.#tooOld(call);
+    const tooOld = this.#tooOld(batchesOf(call), call.oldest);
     if (tooOld !== null) {
       // Not counted: the caller repeats the request without its old entries. A late retry gets its receipt instead.
       const known = this.#admit(call, COUNTED);
@@ -222,9 +167,24 @@ export class IngestGroup {
       const message = "This Idempotency-Key has been used with another body.";
       return fail("IDEMPOTENCY_CONFLICT", message, { limit });
     }
-    if (call.batch === null) return { ok: false, code: "VALIDATION_ERROR", limit };
+    const staged = call.staged ? findStaged(this.#admission.sql, call.staged, project.num) : [];
+    if (staged === null) return LOST_UPLOAD;
+    if (staged.length === 0 && batchesOf(call).length === 0) return { ok: false, code: "VALIDATION_ERROR", limit };
     if (this.#full !== null) return { ok: false, code: this.#full, limit };
-    return { ok: true, limit, receipt: this.#store(call, call.batch, project) };
+    return { ok: true, limit, receipt: this.#store(call, staged, project) };
+  }
+
+  /** Stores batches of a request whose other batches are still arriving. The first of these calls counts the request. */
+  stage(call: StageCall): StageResult {
+    const tooOld = this.#tooOld(call.batches, call.oldest);
+    const admitted = this.#admit(call, tooOld === null ? chargeOf(call) : COUNTED);
+    if (!admitted.ok) return admitted;
+    if (tooOld !== null) return { ok: false, code: "TOO_OLD", oldest: tooOld };
+    const { project, limit } = admitted;
+    if (this.#full !== null) return { ok: false, code: this.#full, limit };
+    const { sql } = this.#admission;
+    stageBatches(sql, call.upload, project.num, call.batches, this.#now);
+    return { ok: true, limit, oldest: this.#oldest(call.oldest) };
   }
 
   /** Writes the rows that are written once for the whole group. */
@@ -244,9 +204,12 @@ export class IngestGroup {
     }
   }
 
-  #admit(call: IngestCall, charge: Charge): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
-    const caller = { kind: "key", hash: call.keyHash } as const;
-    const requirement = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
+  #admit(
+    { keyHash, projectId }: Pick<IngestCall, "keyHash" | "projectId">,
+    charge: Charge,
+  ): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
+    const caller = { kind: "key", hash: keyHash } as const;
+    const requirement = { scope: "logs:write", role: "owner", projectId } as const;
     const admitted = admit(this.#admission, caller, requirement, charge, this.#now);
     if (!admitted.ok) return admitted;
     if (admitted.project === null) throw new Error("An admitted key has a project.");
@@ -259,33 +222,49 @@ export class IngestGroup {
       : { found: "none" };
   }
 
-  #store(call: IngestCall, batch: Batch, project: ProjectRow): Receipt {
+  #store(call: IngestCall, staged: readonly StagedBatch[], project: ProjectRow): Receipt {
     const { sql } = this.#admission;
     const firstSeq = project.lastSeq + 1;
-    const lastSeq = project.lastSeq + batch.count;
-    const commit = this.#commit + 1;
-    insertBatch(sql, commit, project.num, firstSeq, batch, this.#now);
-    this.#commit = commit;
     const day = dayOf(this.#now);
     if (day > project.day) {
       project.day = day;
       project.daySeq = project.lastSeq;
     }
-    project.lastSeq = lastSeq;
-    project.unflushedBatches++;
-    project.unflushedEntries += batch.count;
-    project.unflushedBytes += batch.body.length;
-    this.#risen.add(project);
-    this.stored.push({ commit, project: project.num, firstSeq, batch, receivedAt: this.#now });
+    for (const batch of staged) {
+      commitStaged(sql, this.#commit + 1, project.num, project.lastSeq + 1, batch, this.#now);
+      this.#stored({ ...batch, summary: NO_BYTES, body: NO_BYTES }, batch.bodyBytes, true, project);
+    }
+    for (const batch of batchesOf(call)) {
+      insertBatch(sql, this.#commit + 1, project.num, project.lastSeq + 1, batch, this.#now);
+      this.#stored(batch, batch.body.length, false, project);
+    }
+    const { lastSeq } = project;
+    const accepted = lastSeq - firstSeq + 1;
     const { rejected, rejectedCount } = call;
-    const receipt: Receipt = { accepted: batch.count, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
+    const receipt: Receipt = { accepted, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
     if (call.idempotency) insertReceipt(sql, project.num, call.idempotency, receipt, this.#now);
     return receipt;
   }
 
-  /** The retention cutoff if some entry of the batch is older than it, otherwise `null`. */
-  #tooOld(call: IngestCall): number | null {
-    const bound = Math.min(ingestCutoff(this.#retentionDays, this.#now), call.oldest ?? Number.POSITIVE_INFINITY);
-    return call.batch !== null && call.batch.minTimestamp < bound ? bound : null;
+  /** Counts a batch that was inserted under the next commit number. */
+  #stored(batch: Batch, bodyBytes: number, wasStaged: boolean, project: ProjectRow): void {
+    const commit = ++this.#commit;
+    const firstSeq = project.lastSeq + 1;
+    project.lastSeq += batch.count;
+    project.unflushedBatches++;
+    project.unflushedEntries += batch.count;
+    project.unflushedBytes += bodyBytes;
+    this.#risen.add(project);
+    this.stored.push({ commit, project: project.num, firstSeq, batch, bodyBytes, wasStaged, receivedAt: this.#now });
+  }
+
+  /** The retention cutoff if some entry of the batches is older than it, otherwise `null`. */
+  #tooOld(batches: readonly Batch[], known: number | null): number | null {
+    const bound = this.#oldest(known);
+    return batches.some(({ minTimestamp }) => minTimestamp < bound) ? bound : null;
+  }
+
+  #oldest(known: number | null): number {
+    return Math.min(ingestCutoff(this.#retentionDays, this.#now), known ?? Number.POSITIVE_INFINITY);
   }
 }

@@ -8,6 +8,7 @@ import { INDEX_CHANGES_SCHEMA } from "./directory-changes.ts";
 import { FLUSH_SCHEMA, FLUSHED_RANGES_SCHEMA } from "./flush/flushed-ranges.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
 import { INDEX_CHUNK_SCHEMA } from "./recent/index-chunks.ts";
+import { STAGING_SCHEMA } from "./recent/staged-batches.ts";
 
 /** Version 1 of the workspace object's tables. `docs/storage.md` is generated from the comments. */
 const VERSION_1 = [
@@ -100,7 +101,7 @@ const VERSION_1 = [
   // No second index, because rows written are most of the bill; see `index-chunks.ts`. The metadata columns precede the
   // blobs, so that a scan of them does not read bodies.
   `CREATE TABLE IF NOT EXISTS batches (
-     -- Row: the accepted entries of one request.
+     -- Row: the accepted entries of one request, or 1,000 of them.
      -- Commit number, the order of arrival.
      commit_no INTEGER PRIMARY KEY,
      -- \`num\` of the project.
@@ -174,4 +175,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   INDEX_CHUNK_SCHEMA,
   AUDIT_SCHEMA,
   FLUSHED_RANGES_SCHEMA,
+  STAGING_SCHEMA,
 ];

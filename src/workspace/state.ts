@@ -5,9 +5,19 @@ import { hostState } from "../platform/host.ts";
 import { migrate } from "../platform/sql.ts";
 import { type AdmissionContext, AuditedSessions, KeyProjectCache } from "./admission.ts";
 import { type FlushBounds, FlushSchedule, UnflushedBatches } from "./flush/schedule.ts";
-import { type CommittedBatch, type FullStorage, type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
+import {
+  BUSY,
+  type CommittedBatch,
+  type FullStorage,
+  type IngestCall,
+  IngestGroup,
+  type IngestResult,
+  type StageCall,
+  type StageResult,
+} from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { BatchIndex } from "./recent/batch-index.ts";
+import { hasStagingRoom } from "./recent/staged-batches.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { StorageRoom } from "./usage.ts";
@@ -105,12 +115,22 @@ export class WorkspaceState {
     this.#lastCommit = done.group.commit;
     this.index.add(done.group.stored);
     for (const stored of done.group.stored) {
-      this.schedule.add(stored.batch.body.length, now);
-      this.#room.took(stored.batch.body.length);
+      this.schedule.add(stored.bodyBytes, now);
+      this.#room.took(stored.bodyBytes);
     }
     if (done.group.stored.length > 0) this.scheduleFlush(now);
     this.onCommit(done.group.stored);
     return done.results;
+  }
+
+  /** Stores batches of a request whose other batches are still arriving; `null` without a workspace. */
+  stage(call: StageCall): StageResult | null {
+    const now = Date.now();
+    const full = fullStore(this.#room);
+    return this.transaction((admission, row) => {
+      if (!hasStagingRoom(admission.sql, now)) return BUSY;
+      return new IngestGroup(admission, row.retentionDays, this.#lastCommit, now, full).stage(call);
+    });
   }
 
   /** Sets the alarm for the next flush. */

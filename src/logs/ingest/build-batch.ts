@@ -57,6 +57,11 @@ export class BatchBuilder {
     return this.#count + this.#rejectedCount;
   }
 
+  /** Number of rejected entries so far. */
+  get rejectedCount(): number {
+    return this.#rejectedCount;
+  }
+
   /** Number of values in `data` of all entries so far, as a measure of the validation work. */
   get values(): number {
     return this.#values;

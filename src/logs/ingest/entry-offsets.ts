@@ -1,3 +1,4 @@
+import { BATCH_ENTRIES } from "../entry.ts";
 import { isSpace, skipSpace } from "./check-json.ts";
 import { OtherNames, plainName } from "./member-names.ts";
 
@@ -167,22 +168,27 @@ function readMembers(bytes: Uint8Array, start: number, members: Members): number
   }
 }
 
+/** Lines of one piece that are searched for entries, blank ones included. */
+const PIECE_LINES = 4 * BATCH_ENTRIES;
+
 /**
- * Finds the lines of an NDJSON body that are not blank.
- * @returns `null` if there are more than `maxEntries` lines
+ * Finds the first lines that are not blank: as many as one batch may have.
+ * @returns their offsets, the number of lines with the blank ones, and the index from which the search continues
  */
-export function splitLines(bytes: Uint8Array, maxEntries: number): EntryOffsets | null {
+export function splitLines(bytes: Uint8Array): { offsets: EntryOffsets; lines: number; next: number } {
   const offsets: EntryOffsets = { starts: [], ends: [] };
-  for (let start = markLength(bytes); start < bytes.length; ) {
+  let start = 0;
+  let lines = 0;
+  for (; start < bytes.length && lines < PIECE_LINES && offsets.starts.length < BATCH_ENTRIES; lines++) {
     const lineBreak = bytes.indexOf(LINE_BREAK, start);
     const end = lineBreak < 0 ? bytes.length : lineBreak;
     if (!isBlank(bytes, start, end)) {
-      if (offsets.starts.push(start) > maxEntries) return null;
+      offsets.starts.push(start);
       offsets.ends.push(end);
     }
     start = end + 1;
   }
-  return offsets;
+  return { offsets, lines, next: Math.min(start, bytes.length) };
 }
 
 /**

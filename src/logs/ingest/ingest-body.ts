@@ -1,13 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { type Steps, TurnMeter } from "../../platform/turns.ts";
+import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { type Batch, BodyEncoder, type EncodedBody, encodeBody } from "../batch.ts";
-import { INGEST_LIMITS } from "../entry.ts";
+import { BATCH_ENTRIES, INGEST_LIMITS } from "../entry.ts";
 import { SummaryBuilder } from "../summary.ts";
-import type { BuildOptions, BuildResult } from "./build-batch.ts";
+import type { BuildOptions } from "./build-batch.ts";
 import { CanonicalEntryReader } from "./canonical-entry.ts";
 import { startsWith } from "./canonical-json.ts";
 import { countValues } from "./check-json.ts";
-import { type BodyFailure, type IngestMediaType, parseEntries } from "./parse-entries.ts";
+import { type BodyFailure, parseEntries } from "./parse-entries.ts";
+import type { Rejection } from "./rejection.ts";
 
 const COMMA = 0x2c;
 const LINE_BREAK = 0x0a;
@@ -26,21 +27,32 @@ const WRAPPERS = [
 ];
 
 /**
- * Builds the batch of a body whose entries are canonical, as the client library writes them: complete, with members in
- * the order of `ENTRY_MEMBERS`, formatted like `JSON.stringify`. Scans the body once, byte by byte, and copies it.
+ * Builds the batch of a JSON body whose entries are canonical, as the client library writes them: complete, with members
+ * in the order of `ENTRY_MEMBERS`, formatted like `JSON.stringify`. Scans the body once, byte by byte, and copies it.
  * Parsing and writing it again takes three times as long.
  *
  * Returns `null` for any other body, and for a body with an entry that may have to be rejected. `parseEntries` reads
  * those.
  */
-export function* canonicalBatch(
-  bytes: Uint8Array,
-  mediaType: IngestMediaType,
-  now: number,
-  meter: TurnMeter,
-): Steps<Batch | null> {
-  const location = mediaType === "application/x-ndjson" ? locationOfLines(bytes) : locationInDocument(bytes);
-  return location === null || !isUtf8(bytes) ? null : yield* batchOf(bytes, location, now, meter);
+export function* canonicalBatch(bytes: Uint8Array, now: number, meter: TurnMeter): Steps<Batch | null> {
+  const location = locationInDocument(bytes);
+  if (location === null || !isUtf8(bytes)) return null;
+  return (yield* batchOf(bytes, location, now, meter))?.batch ?? null;
+}
+
+/** The batch of the first lines, and the index of the first line that is not in it. */
+export interface CanonicalLines {
+  batch: Batch;
+  next: number;
+}
+
+/**
+ * Like `canonicalBatch`, for lines: as many as one batch may have.
+ * @param bytes valid UTF-8
+ */
+export function canonicalLines(bytes: Uint8Array, now: number, meter: TurnMeter): Steps<CanonicalLines | null> {
+  const end = bytes.at(-1) === LINE_BREAK ? bytes.length - 1 : bytes.length;
+  return batchOf(bytes, { start: 0, end, separator: LINE_BREAK }, now, meter);
 }
 
 /** The position of the entries in a body. */
@@ -49,11 +61,6 @@ interface EntriesLocation {
   end: number;
   /** Byte between two entries; -1 if there is only one entry. */
   separator: number;
-}
-
-function locationOfLines(bytes: Uint8Array): EntriesLocation {
-  const end = bytes.at(-1) === LINE_BREAK ? bytes.length - 1 : bytes.length;
-  return { start: 0, end, separator: LINE_BREAK };
 }
 
 function locationInDocument(bytes: Uint8Array): EntriesLocation | null {
@@ -67,10 +74,11 @@ function locationInDocument(bytes: Uint8Array): EntriesLocation | null {
 
 function* batchOf(
   bytes: Uint8Array,
-  { start, end, separator }: EntriesLocation,
+  { start, end: bodyEnd, separator }: EntriesLocation,
   now: number,
   meter: TurnMeter,
-): Steps<Batch | null> {
+): Steps<CanonicalLines | null> {
+  let end = bodyEnd;
   const summary = new SummaryBuilder();
   const reader = new CanonicalEntryReader(bytes, now);
   const separators: number[] = [];
@@ -89,12 +97,19 @@ function* batchOf(
     categoryMask |= names.bit;
     summary.add(ms, severity, names.category, names.type);
     if (at === end) break;
-    if (bytes[at] !== separator || separators.push(at) === INGEST_LIMITS.entries) return null;
+    if (bytes[at] !== separator) return null;
+    if (separators.length + 1 === BATCH_ENTRIES) {
+      // A document must not have more entries; the next lines are another batch.
+      if (separator !== LINE_BREAK) return null;
+      end = at;
+      break;
+    }
+    separators.push(at);
     meter.spend((at - from) * COST_OF_BYTE);
     if (meter.isDue) yield;
   }
   const body = yield* encoded(bytes, { start, end, separator }, separators, meter);
-  return {
+  const batch = {
     count: separators.length + 1,
     minTimestamp,
     maxTimestamp,
@@ -104,6 +119,7 @@ function* batchOf(
     size: end - start,
     ...body,
   };
+  return { batch, next: Math.min(end + 1, bytes.length) };
 }
 
 /** Whether an entry must be rejected for its size or for the number of its values. */
@@ -160,24 +176,30 @@ export interface IngestBody {
    */
   units: number;
   failure: BodyFailure | null;
-  built: BuildResult;
+  /** Consecutive batches of the valid entries; none without such entries. */
+  batches: Batch[];
+  /** The first 100 rejected entries, in order. */
+  rejected: Rejection[];
+  /** Number of all rejected entries. */
+  rejectedCount: number;
 }
 
-const NOTHING: BuildResult = { batch: null, rejected: [], rejectedCount: 0 };
-
-/** Reads a body in steps. `meter` decides when to pause, and counts the memory held in addition to the body. */
-export function* readIngestBody(
-  bytes: Uint8Array,
-  mediaType: IngestMediaType,
-  options: BuildOptions,
-  meter = new TurnMeter(),
-): Steps<IngestBody> {
+/** Reads a JSON body in steps. `meter` decides when to pause, and counts the memory held in addition to the body. */
+export function* readIngestDocument(bytes: Uint8Array, options: BuildOptions, meter: TurnMeter): Steps<IngestBody> {
   if (options.oldest === null) {
-    const batch = yield* canonicalBatch(bytes, mediaType, options.now, meter);
-    if (batch !== null) return { units: batch.count, failure: null, built: { batch, rejected: [], rejectedCount: 0 } };
+    const batch = yield* canonicalBatch(bytes, options.now, meter);
+    if (batch !== null) {
+      return { units: batch.count, failure: null, batches: [batch], rejected: [], rejectedCount: 0 };
+    }
   }
-  const parsed = yield* parseEntries(bytes, mediaType, options, meter);
-  if (parsed.ok) return { units: parsed.builder.entries, failure: null, built: parsed.builder.finish() };
-  const units = parsed.reason === "too_many" ? INGEST_LIMITS.entries + 1 : 1;
-  return { units, failure: parsed, built: NOTHING };
+  const parsed = yield* parseEntries(bytes, options, meter);
+  if (!parsed.ok) return failedBody(parsed, INGEST_LIMITS.entries);
+  const { batch, ...rejections } = parsed.builder.finish();
+  return { units: parsed.builder.entries, failure: null, batches: batch === null ? [] : [batch], ...rejections };
+}
+
+/** @param limit maximum number of entries of such a body */
+export function failedBody({ reason, message }: BodyFailure, limit: number): IngestBody {
+  const units = reason === "too_many" ? limit + 1 : 1;
+  return { units, failure: { reason, message }, batches: [], rejected: [], rejectedCount: 0 };
 }

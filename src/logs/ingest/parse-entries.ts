@@ -27,10 +27,14 @@ const GROUP_BYTES = 32 * 1024;
 const COST = {
   /** Finding entries or counting values. */
   scannedByte: 2,
+  /** Finding a line. */
+  line: 60,
   /** Parsing. A byte of `{},{},{}` costs most. */
   parsedByte: 16,
   /** Validating a value of `data` and writing it. */
   value: 150,
+  /** Rejecting an entry: an exception, or two. */
+  rejection: 8_000,
   /** Parsing a value again with `parseExactly`. */
   exactByte: 200,
 } as const;
@@ -39,29 +43,32 @@ const COST = {
 export type ParseResult = { ok: true; builder: BatchBuilder } | ({ ok: false } & BodyFailure);
 
 /**
- * Splits a body into its entries and passes each to a builder. A body is one entry, an array, `{"logs": [...]}` or
- * NDJSON. Entries are located in the bytes and parsed a few at a time, so the parsed values in memory are at most one
- * large entry or a few small ones.
+ * Splits a JSON body into its entries and passes each to a builder. A body is one entry, an array or `{"logs": [...]}`.
+ * Entries are located in the bytes and parsed a few at a time, so the parsed values in memory are at most one large
+ * entry or a few small ones.
  */
-export function* parseEntries(
-  bytes: Uint8Array,
-  mediaType: IngestMediaType,
-  options: BuildOptions,
-  meter: TurnMeter,
-): Steps<ParseResult> {
-  if (!isUtf8(bytes)) return invalid(isGzip(bytes) ? GZIP_PROBLEM : "The body is not valid UTF-8.");
+export function* parseEntries(bytes: Uint8Array, options: BuildOptions, meter: TurnMeter): Steps<ParseResult> {
+  if (!isUtf8(bytes)) return invalid(notUtf8(bytes));
   const newReader = () => new EntryParser(bytes, new BatchBuilder(options), meter);
-  return mediaType === "application/x-ndjson"
-    ? yield* parseLines(bytes, newReader())
-    : ((yield* parsePlainList(bytes, newReader())) ?? (yield* parseDocument(bytes, newReader(), meter)));
+  return (yield* parsePlainList(bytes, newReader())) ?? (yield* parseDocument(bytes, newReader(), meter));
 }
 
-function* parseLines(bytes: Uint8Array, reader: EntryParser): Steps<ParseResult> {
-  const offsets = splitLines(bytes, INGEST_LIMITS.entries);
-  if (offsets === null) return tooMany();
-  if (offsets.starts.length === 0) return noEntry();
+/** The entries of some lines in a builder, and the index of the first line that was not read. */
+export interface ParsedLines {
+  builder: BatchBuilder;
+  next: number;
+}
+
+/**
+ * Reads lines, one entry each, as many as one batch may have.
+ * @param bytes valid UTF-8
+ */
+export function* parseLines(bytes: Uint8Array, options: BuildOptions, meter: TurnMeter): Steps<ParsedLines> {
+  const { offsets, lines, next } = splitLines(bytes);
+  meter.spend(lines * COST.line);
+  const reader = new EntryParser(bytes, new BatchBuilder(options), meter);
   yield* reader.readLines(offsets);
-  return { ok: true, builder: reader.builder };
+  return { builder: reader.builder, next };
 }
 
 /** The beginnings and ends of a list of entries that is written without white space. */
@@ -113,7 +120,7 @@ function* parseDocument(bytes: Uint8Array, reader: EntryParser, meter: TurnMeter
     if (split.found === "too_many") return tooMany();
     if (split.found === "no-entries") return invalid(split.message);
   }
-  if (split.offsets.starts.length === 0) return noEntry();
+  if (split.offsets.starts.length === 0) return invalid(NO_ENTRY);
   return (yield* reader.readElements(split.offsets)) ? { ok: true, builder: reader.builder } : notJson(bytes);
 }
 
@@ -123,6 +130,7 @@ class EntryParser {
   readonly #bytes: Uint8Array;
   readonly #meter: TurnMeter;
   #values = 0;
+  #rejected = 0;
 
   constructor(bytes: Uint8Array, builder: BatchBuilder, meter: TurnMeter) {
     this.#bytes = bytes;
@@ -209,8 +217,11 @@ class EntryParser {
       const reparsed = exact();
       return Array.isArray(reparsed) ? reparsed : [];
     });
+    const { rejectedCount } = this.builder;
     this.#meter.spend((end - start) * COST.parsedByte + (this.builder.values - this.#values) * COST.value);
+    this.#meter.spend((rejectedCount - this.#rejected) * COST.rejection);
     this.#values = this.builder.values;
+    this.#rejected = rejectedCount;
   }
 
   /** Whether a pause is due. */
@@ -251,6 +262,11 @@ function faultOfLine(line: string): EntryRejected {
 
 const GZIP_PROBLEM = "The body is gzip. Send it with Content-Encoding: gzip.";
 
+/** The message about a body that is not UTF-8. @param start the first bytes of the body */
+export function notUtf8(start: Uint8Array): string {
+  return isGzip(start) ? GZIP_PROBLEM : "The body is not valid UTF-8.";
+}
+
 /** Whether bytes begin as gzip does (RFC 1952). Such bytes are never UTF-8. */
 function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
@@ -276,14 +292,16 @@ function invalid(message: string): ParseResult {
   return { ok: false, reason: "invalid", message };
 }
 
-function noEntry(): ParseResult {
-  return invalid("The body has no entry.");
-}
+export const NO_ENTRY = "The body has no entry.";
 
 function notJson(bytes: Uint8Array): ParseResult {
   return invalid(isBlank(bytes, 0, bytes.length) ? "The body is empty." : "The body is not valid JSON.");
 }
 
 function tooMany(): ParseResult {
-  return { ok: false, reason: "too_many", message: `The body has more than ${INGEST_LIMITS.entries} entries.` };
+  return { ok: false, ...tooManyEntries(INGEST_LIMITS.entries) };
+}
+
+export function tooManyEntries(limit: number): BodyFailure {
+  return { reason: "too_many", message: `The body has more than ${limit} entries.` };
 }

@@ -14,8 +14,9 @@ import {
   recordColdSweep,
 } from "../../workspace/flush/flushed-ranges.ts";
 import { readIntent } from "../../workspace/flush/intent.ts";
-import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "../../workspace/ingest.ts";
+import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "../../workspace/receipts.ts";
 import { deleteBatches, deleteSomeBatches } from "../../workspace/recent/batches.ts";
+import { sweepStaged } from "../../workspace/recent/staged-batches.ts";
 import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
@@ -89,6 +90,7 @@ export function runHousekeeping(
   const sweepAt = limiter.sweep(now) ?? Number.POSITIVE_INFINITY;
   const receipts = sweepReceipts(sql, from, now);
   let urgent = sweepAudit(sql, now) || receipts !== null;
+  if (sweepStaged(sql, now)) urgent = true;
   const deleted: number[] = [];
   const project = nextProjectToClear(sql);
   if (project !== null) {

@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts";
+import type { Batch } from "../../logs/batch.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
@@ -6,7 +7,7 @@ import type { SandboxAccess } from "../../rpc/workspace.ts";
 import { demoKey, provisionSandbox, readSandbox, resetSandbox } from "../../sandbox/reset.ts";
 import { nextReset, SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { settingsOf } from "../../settings.ts";
-import type { IngestCall, IngestResult } from "../../workspace/ingest.ts";
+import type { IngestResult } from "../../workspace/ingest.ts";
 import type { WorkspaceCore } from "./core.ts";
 
 /** Milliseconds until a failed reset is repeated. */
@@ -65,10 +66,11 @@ export class Sandbox implements Duty {
   }
 
   /** Counts the bytes of a call to the sandbox. Returns a refusal if it has reached its limit for this hour, `null` otherwise. */
-  full({ batch }: IngestCall, now: number): IngestResult | null {
+  full(batches: readonly Batch[], now: number): Exclude<IngestResult, { ok: true }> | null {
     const { state } = this.#core;
-    if (batch === null) return null;
-    const request = { identifier: "sandbox-intake", ...SANDBOX_INTAKE, cost: batch.body.length };
+    if (batches.length === 0) return null;
+    const cost = batches.reduce((sum, { body }) => sum + body.length, 0);
+    const request = { identifier: "sandbox-intake", ...SANDBOX_INTAKE, cost };
     const intake = state.transaction(({ limiter }) => limiter.check(request, now));
     if (intake === null || intake.admitted) return null;
     return { ok: false, code: "SANDBOX_FULL", retryAfter: intake.retryAfter };

@@ -3,6 +3,7 @@ import { keysMadeBy, type OwnKeys } from "../../keys/actions.ts";
 import { revokeKeysBy } from "../../keys/store.ts";
 import { chargeOf, type RouteRef } from "../../limits/state.ts";
 import type { Violation } from "../../limits/violations.ts";
+import { type Batch, bytesOf } from "../../logs/batch.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import type { Mail } from "../../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
@@ -18,7 +19,16 @@ import { type Admitted, admit, unknownKey } from "../../workspace/admission.ts";
 import { recordAudit } from "../../workspace/audit.ts";
 import { SYSTEM } from "../../workspace/audit-actions.ts";
 import { GroupCommit } from "../../workspace/group-commit.ts";
-import { type IngestCall, type IngestResult, sizeOfCall } from "../../workspace/ingest.ts";
+import {
+  BUSY,
+  batchesOf,
+  type IngestCall,
+  type IngestResult,
+  type StageCall,
+  type StageResult,
+  sizeOfCall,
+  weightOfCall,
+} from "../../workspace/ingest.ts";
 import {
   findAcceptable,
   type OpenInvitation,
@@ -31,6 +41,7 @@ import { type Caller, type Requirement, type Role, unknownCaller } from "../../w
 import { type FlushedRanges, flushedRanges, type Inspection, inspect } from "../../workspace/projects.ts";
 import { type NewWorkspace, provision } from "../../workspace/provision.ts";
 import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../../workspace/recent/reader.ts";
+import { discardStaged } from "../../workspace/recent/staged-batches.ts";
 import { readWorkspace } from "../../workspace/settings.ts";
 import { workspaceDuties } from "./duties.ts";
 import { acceptInvitation } from "./invitations.ts";
@@ -38,14 +49,6 @@ import { AnswersOlderRouters } from "./older-routers.ts";
 import { Reads } from "./reads.ts";
 import { Sandbox } from "./sandbox.ts";
 import { Tails } from "./tails.ts";
-
-/** Returned if the commit queue has no memory left for the call. */
-const BUSY: IngestResult = {
-  ok: false,
-  code: "SERVICE_UNAVAILABLE",
-  message: "The workspace receives too many entries at once. Try again.",
-  limit: null,
-};
 
 /**
  * One workspace: the single writer of its members, projects, keys, limits, `seq` and recent batches.
@@ -69,6 +72,7 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
       run: (calls) => this.core.state.ingest(calls) ?? calls.map(unknownKey),
       idle: () => ctx.storage.sync(),
       sizeOf: sizeOfCall,
+      weightOf: weightOfCall,
       memory: commitMemory,
     });
   }
@@ -102,8 +106,33 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
 
   async ingest(call: IngestCall): Promise<IngestResult> {
     if (!this.core.state.row) return unknownKey();
-    const full = this.core.state.row.id === SANDBOX_WORKSPACE_ID ? this.#sandbox.full(call, Date.now()) : null;
-    return full ?? this.#ingest.submit(call) ?? BUSY;
+    return this.#fullSandbox(batchesOf(call)) ?? this.#ingest.submit(call) ?? BUSY;
+  }
+
+  ingestBatches(call: IngestCall): Promise<IngestResult> {
+    return this.ingest(call);
+  }
+
+  async stageBatches(call: StageCall): Promise<StageResult> {
+    if (!this.core.state.row) return unknownKey();
+    const full = this.#fullSandbox(call.batches);
+    if (full) return full;
+    const lease = commitMemory.tryTake(bytesOf(call.batches));
+    if (lease === null) return BUSY;
+    try {
+      return this.core.state.stage(call) ?? unknownKey();
+    } finally {
+      lease.release();
+    }
+  }
+
+  async discardBatches(upload: string): Promise<void> {
+    this.core.state.transaction(({ sql }) => discardStaged(sql, upload));
+  }
+
+  #fullSandbox(batches: readonly Batch[]): Exclude<IngestResult, { ok: true }> | null {
+    const { row } = this.core.state;
+    return row?.id === SANDBOX_WORKSPACE_ID ? this.#sandbox.full(batches, Date.now()) : null;
   }
 
   async isOwnedBy(userId: string): Promise<boolean> {

@@ -81,14 +81,13 @@ export class BatchIndex {
   add(stored: readonly CommittedBatch[]): void {
     const loaded = indexes.get(this);
     if (loaded === undefined) return;
-    for (const { commit, project, firstSeq, batch } of stored) {
+    for (const { commit, project, firstSeq, batch, bodyBytes } of stored) {
       // Commit numbers only rise. Otherwise memory and disk differ.
       if (commit <= Math.max(loaded.tail.lastCommit, loaded.chunks.at(-1)?.lastCommit ?? 0)) {
         this.invalidate();
         return;
       }
-      const { minTimestamp, maxTimestamp, levelMask, categoryMask, body } = batch;
-      const bodyBytes = body.length;
+      const { minTimestamp, maxTimestamp, levelMask, categoryMask } = batch;
       loaded.tail.append({ commit, project, firstSeq, minTimestamp, maxTimestamp, levelMask, categoryMask, bodyBytes });
     }
     if (this.#hasPacked) this.#takeChunks(loaded);

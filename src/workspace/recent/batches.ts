@@ -6,7 +6,7 @@ import { removeFromIndexChunks } from "./index-chunks.ts";
  * Maximum body bytes of one row. Production refuses rows above 2 MB, local workerd does not; the summary needs space,
  * too.
  */
-const PART_BYTES = 1_000_000;
+export const PART_BYTES = 1_000_000;
 
 /** Appends one batch under a new commit number. */
 export function insertBatch(
@@ -38,13 +38,14 @@ export function insertBatch(
     batch.summary,
     parts === 1 ? body : body.subarray(0, PART_BYTES),
   );
-  for (let part = 1; part < parts; part++) {
-    sql.exec(
-      "INSERT INTO batch_parts (commit_no, part, body) VALUES (?, ?, ?)",
-      commit,
-      part,
-      body.subarray(part * PART_BYTES, (part + 1) * PART_BYTES),
-    );
+  insertParts(sql, commit, body, PART_BYTES);
+}
+
+/** Stores a body from an index on as parts 1 and up. */
+export function insertParts(sql: SqlStorage, key: number, body: Uint8Array, from: number): void {
+  for (let at = from, part = 1; at < body.length; at += PART_BYTES, part++) {
+    const bytes = body.subarray(at, at + PART_BYTES);
+    sql.exec("INSERT INTO batch_parts (commit_no, part, body) VALUES (?, ?, ?)", key, part, bytes);
   }
 }
 
@@ -66,7 +67,11 @@ export function deleteBatches(
   if (commits.length === 0) return gone;
   sql.exec("UPDATE workspace SET last_commit = ?", lastCommit(sql));
   const list = JSON.stringify(commits);
-  sql.exec("DELETE FROM batch_parts WHERE commit_no IN (SELECT value FROM json_each(?))", list);
+  sql.exec(
+    `DELETE FROM batch_parts WHERE commit_no IN
+       (SELECT COALESCE(parts_key, commit_no) FROM batches WHERE commit_no IN (SELECT value FROM json_each(?)))`,
+    list,
+  );
   const rows = sql.exec<{ count: number; bytes: number }>(
     `DELETE FROM batches WHERE commit_no IN (SELECT value FROM json_each(?)) RETURNING count, body_bytes AS bytes`,
     list,

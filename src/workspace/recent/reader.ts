@@ -98,6 +98,7 @@ type BatchRow = {
   encoding: BatchEncoding;
   bodyBytes: number;
   body: ArrayBuffer;
+  partsKey: number | null;
 };
 
 /** Reads a whole batch. Its commit number must exist. @throws RangeError if a part of it is missing */
@@ -123,19 +124,19 @@ function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: 
   const row = maybe<BatchRow>(
     sql,
     `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
-       encoding, body_bytes AS bodyBytes, body
+       encoding, body_bytes AS bodyBytes, body, parts_key AS partsKey
      FROM batches WHERE commit_no = ?`,
     commit,
   );
   if (!row) return null;
-  const { bodyBytes, body, ...columns } = row;
-  const bytes = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body);
+  const { bodyBytes, body, partsKey, ...columns } = row;
+  const bytes = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, partsKey ?? commit, body);
   return { stored: { commit, projectId, ...columns, body: bytes }, isWhole: bytes.length === bodyBytes };
 }
 
 /** The batch's row has part 0; the rest is in `batch_parts`. */
-function joinParts(sql: SqlStorage, commit: number, first: ArrayBuffer): Uint8Array {
-  const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", commit).raw<[ArrayBuffer]>();
+function joinParts(sql: SqlStorage, key: number, first: ArrayBuffer): Uint8Array {
+  const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", key).raw<[ArrayBuffer]>();
   return Buffer.concat([first, ...[...parts].map(([part]) => part)].map((part) => new Uint8Array(part)));
 }
 

@@ -208,14 +208,13 @@ describe("an invalid entry", () => {
 });
 
 describe("the limits of a body", () => {
-  it("are 1,000 entries, in every form", async () => {
+  it("are 1,000 entries, in every form of JSON", async () => {
     const own = await newTenant();
     const all = numbered(1001);
     const forms = (entries: readonly object[]) =>
       [
         [JSON.stringify(entries), "application/json"],
         [JSON.stringify({ logs: entries }), "application/json"],
-        [lines(entries), NDJSON],
       ] as const;
     for (const [body, type] of forms(all)) {
       const answer = await send(own, body, { type });
@@ -224,7 +223,7 @@ describe("the limits of a body", () => {
     for (const [body, type] of forms(all.slice(0, 1000))) {
       expect(receiptOf(await send(own, body, { type })).accepted).toBe(1000);
     }
-    expect(await messagesOf(own)).toHaveLength(3000);
+    expect(await messagesOf(own)).toHaveLength(2000);
   });
 
   const LIMIT = 5 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeBody } from "../../../src/logs/batch.ts";
-import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import { readIngestBody } from "../../../src/logs/ingest/lines-reader.ts";
 import { inOneTurn } from "../../../src/platform/turns.ts";
 
 const now = Date.UTC(2026, 10, 20);
@@ -35,11 +35,11 @@ function spellings(name: string): string[] {
 }
 
 function namesOf(body: string): string[] {
-  const { built } = inOneTurn(
-    readIngestBody(new TextEncoder().encode(body), "application/json", { now, oldest: null }),
-  );
-  if (built.batch === null) throw new Error("The entry was refused.");
-  const { data } = JSON.parse(new TextDecoder().decode(decodeBody(built.batch.encoding, built.batch.body)));
+  const {
+    batches: [batch],
+  } = inOneTurn(readIngestBody(new TextEncoder().encode(body), "application/json", { now, oldest: null }));
+  if (batch === undefined) throw new Error("The entry was refused.");
+  const { data } = JSON.parse(new TextDecoder().decode(decodeBody(batch.encoding, batch.body)));
   return Object.keys(data);
 }
 

@@ -119,7 +119,8 @@ export function storedEntries(workspaceId: string): Promise<StoredRow[]> {
     );
     for (const batch of batches.toArray()) {
       const commit = Number(batch.commit_no);
-      const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", commit).toArray();
+      const key = Number(batch.parts_key ?? commit);
+      const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", key).toArray();
       expect(parts.length + 1).toBe(batch.parts);
       // SAFETY: both columns are `BLOB NOT NULL` in STRICT tables.
       const blobs = [batch, ...parts].map(({ body }) => new Uint8Array(body as ArrayBuffer));

@@ -98,7 +98,8 @@ describe("BatchIndex", () => {
                 const firstSeq = (seqs.get(project) ?? 0) + 1;
                 seqs.set(project, firstSeq + batch.count - 1);
                 insertBatch(sql, ++commit, project, firstSeq, batch, 0);
-                return { commit, project, firstSeq, batch, receivedAt: 0 };
+                const bodyBytes = batch.body.length;
+                return { commit, project, firstSeq, batch, bodyBytes, wasStaged: false, receivedAt: 0 };
               });
               index.pack(stored.length);
               index.add(stored);

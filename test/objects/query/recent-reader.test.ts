@@ -87,7 +87,8 @@ describe("readRecent", () => {
       const add = (timestamp: number) => {
         const batch = batchOf([{ timestamp, message: `${timestamp}${noise(100)}` }]);
         insertBatch(sql, ++commit, 1, commit, batch, 0);
-        index.add([{ commit, project: 1, firstSeq: commit, batch, receivedAt: 0 }]);
+        const stored = { bodyBytes: batch.body.length, wasStaged: false, receivedAt: 0 };
+        index.add([{ commit, project: 1, firstSeq: commit, batch, ...stored }]);
       };
       for (const timestamp of [5, 3, 8, 3, 9, 1, 8]) add(timestamp);
       for (const order of ["asc", "desc"] as const) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { INGEST_LIMITS } from "../../../src/logs/entry.ts";
 import { countValues } from "../../../src/logs/ingest/check-json.ts";
 import { trimmedLength } from "../../../src/logs/ingest/entry-offsets.ts";
-import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import { readIngestBody } from "../../../src/logs/ingest/lines-reader.ts";
 import type { IngestMediaType } from "../../../src/logs/ingest/parse-entries.ts";
 import { TurnMeter } from "../../../src/platform/turns.ts";
 import { jsonMember, jsonText, whiteSpace } from "./json-text.ts";

@@ -1,7 +1,8 @@
 import { decodeBody } from "../../../src/logs/batch.ts";
 import { INGEST_LIMITS } from "../../../src/logs/entry.ts";
 import { parseExactly } from "../../../src/logs/ingest/exact-json.ts";
-import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import type { IngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import { readIngestBody } from "../../../src/logs/ingest/lines-reader.ts";
 import type { IngestMediaType } from "../../../src/logs/ingest/parse-entries.ts";
 import { EntryRejected, MaybeInexact } from "../../../src/logs/ingest/rejection.ts";
 import { EntryValidator } from "../../../src/logs/ingest/validate.ts";
@@ -16,11 +17,13 @@ export interface Verdict {
 
 /** The service's result for a body. */
 export function verdictOf(bytes: Uint8Array, type: IngestMediaType, now: number): Verdict {
-  const { failure, built } = inOneTurn(readIngestBody(bytes, type, { now, oldest: null }));
-  const { batch, rejected } = built;
+  return verdictOfBody(inOneTurn(readIngestBody(bytes, type, { now, oldest: null })));
+}
+
+export function verdictOfBody({ failure, batches, rejected }: IngestBody): Verdict {
   return {
     failure: failure && `${failure.reason}: ${failure.message}`,
-    lines: batch === null ? [] : Buffer.from(decodeBody(batch.encoding, batch.body)).toString().split("\n"),
+    lines: batches.flatMap(({ encoding, body }) => Buffer.from(decodeBody(encoding, body)).toString().split("\n")),
     rejected: rejected.map(({ index, code, message }) => [index, code, message]),
   };
 }
@@ -72,7 +75,8 @@ function valuesOf(bytes: Uint8Array, type: IngestMediaType): Sent[] | string {
   const sent = type === "application/x-ndjson" ? linesOf(text) : elementsOf(text);
   if (typeof sent === "string") return `invalid: ${sent}`;
   if (sent.length === 0) return "invalid: The body has no entry.";
-  if (sent.length > INGEST_LIMITS.entries) return `too_many: The body has more than ${INGEST_LIMITS.entries} entries.`;
+  const limit = type === "application/x-ndjson" ? INGEST_LIMITS.linesEntries : INGEST_LIMITS.entries;
+  if (sent.length > limit) return `too_many: The body has more than ${limit} entries.`;
   return sent;
 }
 

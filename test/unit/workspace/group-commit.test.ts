@@ -16,6 +16,7 @@ function groupsOf(capacity: number, run = (calls: readonly number[]) => calls.ma
     },
     idle: () => new Promise((resolve) => syncs.push(resolve)),
     sizeOf: (call) => call,
+    weightOf: (call) => call,
     memory,
   });
   const sync = async () => {

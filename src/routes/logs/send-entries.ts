@@ -1,0 +1,185 @@
+import type { Context } from "hono";
+import { type AppEnv, noteLimit } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { ApiError, DISK_NEARLY_FULL, type ErrorCode, refuse } from "../../http/errors.ts";
+import { MEMORY_RETRY_SECONDS } from "../../http/resource.ts";
+import { acceptedKeys, type ParsedApiKey } from "../../keys/api-key.ts";
+import { type Charge, COUNTED, chargeMembers } from "../../limits/state.ts";
+import type { Batch } from "../../logs/batch.ts";
+import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
+import { callWorkspace } from "../../rpc/call.ts";
+import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
+import type { IngestResult, StageResult } from "../../workspace/ingest.ts";
+import type { Requirement } from "../../workspace/permissions.ts";
+import type { Idempotency } from "../../workspace/receipts.ts";
+import { type ChargedCaller, chargeOfKey, refuseFailure } from "../guards/workspace.ts";
+
+/** Milliseconds between two calls of an object without room: doubled each time, 6 s in total. */
+const ROOM_WAIT_MS = { first: 50, last: 3_200 } as const;
+
+/**
+ * Seconds after which a client may retry if a workspace's storage is full, which lasts until D1 accepts segments again.
+ */
+const STORAGE_RETRY_SECONDS = 60;
+
+/**
+ * Bytes of batches that one call carries. A larger request sends its batches while it arrives, and its last call makes
+ * all of them visible, so neither the router nor the object holds it whole.
+ */
+export const CALL_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Sends the entries of one request to its workspace, where all of them become visible at once or none does. Any route that
+ * accepts entries may use it.
+ */
+export class EntrySender {
+  readonly #c: Context<AppEnv>;
+  readonly #key: ParsedApiKey;
+  readonly #projectId: string;
+  readonly #upload = crypto.randomUUID();
+  #staged = 0;
+  #charge: Charge | null = null;
+  #isCounted = false;
+
+  constructor(c: Context<AppEnv>, key: ParsedApiKey, projectId: string) {
+    this.#c = c;
+    this.#key = key;
+    this.#projectId = projectId;
+  }
+
+  /** The request's sender, for requests that are refused before their entries are sent. */
+  get caller(): ChargedCaller {
+    const { hash, workspaceId } = this.#key;
+    return { caller: { kind: "key", hash }, workspaceId, charge: () => this.charge(1) };
+  }
+
+  /** What the sender must be allowed to do. */
+  get requirement(): Requirement {
+    return { scope: "logs:write", role: "owner", projectId: this.#projectId };
+  }
+
+  /** Returns what the request counts under, once: the first call that reaches the workspace counts it. */
+  async charge(units: number): Promise<Charge> {
+    if (this.#isCounted) return COUNTED;
+    this.#charge ??= await chargeOfKey(this.#c, this.#key, "entries", units);
+    return this.#charge;
+  }
+
+  /**
+   * Stores batches of a request that is still arriving. Ends the request if the workspace refuses it.
+   * @param oldest the bound that an earlier call has returned; `null` without one
+   * @returns the bound of timestamps. `isStored` is `false` if a batch has an older entry; nothing was stored then.
+   */
+  async stage(batches: readonly Batch[], oldest: number | null): Promise<{ isStored: boolean; oldest: number }> {
+    const { env } = this.#c;
+    // Entries of the sandbox are counted at the end, when their number is known.
+    const isSandbox = this.#key.workspaceId === SANDBOX_WORKSPACE_ID;
+    const charge = chargeMembers(isSandbox ? COUNTED : await this.charge(1));
+    const call = { keyHash: this.#key.hash, projectId: this.#projectId, upload: this.#upload, batches, oldest };
+    const result = await retryWhileFull<StageResult>(() =>
+      callWorkspace(env, this.#key.workspaceId, "once", (stub) => stub.stageBatches({ ...call, ...charge })),
+    );
+    updateAcceptedKeys(this.#key, result);
+    if (!result.ok && result.code === "TOO_OLD") return { isStored: false, oldest: result.oldest };
+    if (!result.ok) return refuseResult(this.#c, result);
+    if (result.limit !== null) this.#isCounted = true;
+    noteLimit(this.#c, result.limit);
+    this.#staged += batches.length;
+    return { isStored: true, oldest: result.oldest };
+  }
+
+  /** Makes all batches of the request visible. */
+  async send(body: IngestBody, idempotency: Idempotency | null, oldest: number | null): Promise<IngestResult> {
+    const { batches, rejected, rejectedCount } = body;
+    const charge = chargeMembers(await this.charge(body.units));
+    const [batch = null, ...more] = batches;
+    const call = { keyHash: this.#key.hash, projectId: this.#projectId, ...charge, idempotency, oldest };
+    const content = { batch, rejected, rejectedCount };
+    const isStaged = this.#staged > 0 && body.failure === null;
+    const staged = isStaged ? { staged: { upload: this.#upload, batches: this.#staged } } : {};
+    const isSeveral = isStaged || more.length > 0;
+    const replay = idempotency ? "replay-safe" : "once";
+    const result = await retryWhileFull(() =>
+      callWorkspace(this.#c.env, this.#key.workspaceId, replay, (stub) =>
+        isSeveral ? stub.ingestBatches({ ...call, ...content, more, ...staged }) : stub.ingest({ ...call, ...content }),
+      ),
+    );
+    updateAcceptedKeys(this.#key, result);
+    if (result.ok && !result.receipt.duplicate) this.#staged = 0;
+    return result;
+  }
+
+  /** Deletes what a request has staged and not committed. Call when the request ends. */
+  async discard(): Promise<void> {
+    if (this.#staged === 0) return;
+    this.#staged = 0;
+    try {
+      const { env } = this.#c;
+      await callWorkspace(env, this.#key.workspaceId, "replay-safe", (stub) => stub.discardBatches(this.#upload));
+    } catch {
+      // The object deletes abandoned batches itself, later.
+    }
+  }
+}
+
+/** Repeats a call for which the object had no room: nothing was stored then. */
+async function retryWhileFull<R extends IngestResult | StageResult>(send: () => Promise<R>): Promise<R> {
+  for (let waitMs = ROOM_WAIT_MS.first; ; waitMs *= 2) {
+    const result = await send();
+    if (result.ok || result.code !== "SERVICE_UNAVAILABLE" || waitMs > ROOM_WAIT_MS.last) return result;
+    await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
+  }
+}
+
+/** Caches valid keys, so that the key of a large body need not be checked before the body is read. */
+function updateAcceptedKeys({ hash }: ParsedApiKey, result: IngestResult | StageResult): void {
+  if (result.ok || ("limit" in result && result.limit !== null)) acceptedKeys.add(hash);
+  else if (KEY_FAULTS.has(result.code)) acceptedKeys.delete(hash);
+}
+
+const KEY_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(["INVALID_API_KEY", "API_KEY_EXPIRED", "API_KEY_REVOKED"]);
+
+/** The response of a request with these entries. */
+export async function answerEntries(c: Context<AppEnv>, result: IngestResult, body: IngestBody): Promise<Response> {
+  const fields = c.get("log");
+  if (result.ok) {
+    noteLimit(c, result.limit);
+    const { accepted, rejectedCount, duplicate } = result.receipt;
+    Object.assign(fields, { accepted, rejected: rejectedCount, duplicate });
+    return success(result.receipt, c.get("requestId"), 201);
+  }
+  if (result.code !== "VALIDATION_ERROR") return refuseResult(c, result);
+  noteLimit(c, result.limit);
+  fields.rejected = body.rejectedCount;
+  if (body.failure === null) {
+    return refuse("VALIDATION_ERROR", "The request has no valid entry.", { details: body.rejected });
+  }
+  const code = body.failure.reason === "too_many" ? "PAYLOAD_TOO_LARGE" : "VALIDATION_ERROR";
+  return refuse(code, body.failure.message);
+}
+
+/** Ends a request that its workspace has refused, whatever its entries are. */
+function refuseResult(c: Context<AppEnv>, result: Exclude<IngestResult, { ok: true }>): never | Promise<never> {
+  switch (result.code) {
+    case "TOO_OLD":
+      throw new Error("A batch without its old entries was too old.");
+    case "VALIDATION_ERROR":
+      throw new Error("A batch that is not empty has no entry.");
+    case "SANDBOX_FULL": {
+      const headers = { "Retry-After": String(Math.ceil(result.retryAfter / 1000)) };
+      return refuse("SERVICE_UNAVAILABLE", "The sandbox cannot store more entries for now.", { headers });
+    }
+    case "STORAGE_FULL": {
+      noteLimit(c, result.limit);
+      const headers = { "Retry-After": String(STORAGE_RETRY_SECONDS) };
+      return refuse("SERVICE_UNAVAILABLE", "The workspace cannot store more entries for now.", { headers });
+    }
+    case "DISK_FULL":
+      noteLimit(c, result.limit);
+      throw new ApiError(DISK_NEARLY_FULL);
+    case "SERVICE_UNAVAILABLE":
+      return refuse("SERVICE_UNAVAILABLE", result.message, { headers: { "Retry-After": MEMORY_RETRY_SECONDS } });
+    default:
+      return refuseFailure(c, result);
+  }
+}
