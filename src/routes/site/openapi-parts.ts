@@ -48,8 +48,8 @@ Every JSON response has the members \`success\`, \`data\`, \`error\` and \`meta\
 
 | What | Limit |
 |---|---|
-| Body, after decompression | ${INGEST_LIMITS.bodyBytes} bytes |
-| Entries in one request | ${INGEST_LIMITS.entries} |
+| Body, after decompression | ${INGEST_LIMITS.bodyBytes} bytes of JSON, ${INGEST_LIMITS.linesBodyBytes} of NDJSON |
+| Entries in one request | ${INGEST_LIMITS.entries} as JSON, ${INGEST_LIMITS.linesEntries} as NDJSON |
 | One entry, as sent | ${INGEST_LIMITS.entryBytes} bytes |
 | Values in one entry: objects, arrays, scalars | ${INGEST_LIMITS.entryValues} |
 | Depth of \`data\` | ${INGEST_LIMITS.dataDepth} |

@@ -104,7 +104,10 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
       projects,
       orphans:
         count("batches WHERE project NOT IN (SELECT num FROM projects)") +
-        count("batch_parts WHERE commit_no NOT IN (SELECT commit_no FROM batches)") +
+        count(
+          `batch_parts WHERE commit_no NOT IN (SELECT COALESCE(parts_key, commit_no) FROM batches)
+             AND commit_no NOT IN (SELECT parts_key FROM staged_batches)`,
+        ) +
         count("receipts WHERE project NOT IN (SELECT num FROM projects)"),
       deletedProjects: count("doomed_projects"),
       intents: sql
