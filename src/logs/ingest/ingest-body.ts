@@ -3,11 +3,12 @@ import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { type Batch, BodyEncoder, type EncodedBody, encodeBody } from "../batch.ts";
 import { BATCH_ENTRIES, INGEST_LIMITS } from "../entry.ts";
 import { SummaryBuilder } from "../summary.ts";
+import type { BodyFailure } from "./body-failure.ts";
 import type { BuildOptions } from "./build-batch.ts";
 import { CanonicalEntryReader } from "./canonical-entry.ts";
 import { startsWith } from "./canonical-json.ts";
 import { countValues } from "./check-json.ts";
-import { type BodyFailure, parseEntries } from "./parse-entries.ts";
+import { parseEntries } from "./parse-entries.ts";
 import type { Rejection } from "./rejection.ts";
 
 const COMMA = 0x2c;

@@ -2,18 +2,12 @@ import { isUtf8 } from "node:buffer";
 import { type Steps, TurnMeter } from "../../platform/turns.ts";
 import { type Batch, bytesOf, decodeBody } from "../batch.ts";
 import { INGEST_LIMITS } from "../entry.ts";
+import { type BodyFailure, NO_ENTRY, notUtf8, tooManyEntries } from "./body-failure.ts";
 import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
 import { markLength } from "./entry-offsets.ts";
 import { canonicalLines, failedBody, type IngestBody, readIngestDocument } from "./ingest-body.ts";
 import { LineCutter } from "./line-cutter.ts";
-import {
-  type BodyFailure,
-  type IngestMediaType,
-  NO_ENTRY,
-  notUtf8,
-  parseLines,
-  tooManyEntries,
-} from "./parse-entries.ts";
+import { type IngestMediaType, parseLines } from "./parse-entries.ts";
 import type { Rejection } from "./rejection.ts";
 
 /** Nanoseconds for copying a byte, searching it for line breaks and hashing it, on a fast machine. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { INGEST_LIMITS } from "../entry.ts";
+import { type BodyFailure, NO_ENTRY, notUtf8, tooManyEntries } from "./body-failure.ts";
 import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
 import { countValues } from "./check-json.ts";
 import { type EntryOffsets, isBlank, markLength, splitDocument, splitLines, trimmedLength } from "./entry-offsets.ts";
@@ -9,12 +10,6 @@ import { EntryRejected } from "./rejection.ts";
 
 /** The media types of a body. `parseEntries` finds out which JSON form a body has. */
 export type IngestMediaType = "application/json" | "application/x-ndjson";
-
-/** The reason why a body has no entries. */
-export interface BodyFailure {
-  reason: "invalid" | "too_many";
-  message: string;
-}
 
 /**
  * Bytes of JSON that cannot hold more values than an entry may have: a value and its separator take at least two bytes.
@@ -260,18 +255,6 @@ function faultOfLine(line: string): EntryRejected {
   return SEVERAL_OBJECTS.test(line) ? SEVERAL_ENTRIES : NOT_JSON;
 }
 
-const GZIP_PROBLEM = "The body is gzip. Send it with Content-Encoding: gzip.";
-
-/** The message about a body that is not UTF-8. @param start the first bytes of the body */
-export function notUtf8(start: Uint8Array): string {
-  return isGzip(start) ? GZIP_PROBLEM : "The body is not valid UTF-8.";
-}
-
-/** Whether bytes begin as gzip does (RFC 1952). Such bytes are never UTF-8. */
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
-}
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -292,16 +275,10 @@ function invalid(message: string): ParseResult {
   return { ok: false, reason: "invalid", message };
 }
 
-export const NO_ENTRY = "The body has no entry.";
-
 function notJson(bytes: Uint8Array): ParseResult {
   return invalid(isBlank(bytes, 0, bytes.length) ? "The body is empty." : "The body is not valid JSON.");
 }
 
 function tooMany(): ParseResult {
   return { ok: false, ...tooManyEntries(INGEST_LIMITS.entries) };
-}
-
-export function tooManyEntries(limit: number): BodyFailure {
-  return { reason: "too_many", message: `The body has more than ${limit} entries.` };
 }
