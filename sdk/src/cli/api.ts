@@ -32,6 +32,32 @@ export type Answer =
   | { kind: "refused"; refusal: Refusal }
   | { kind: "lost"; why: string };
 
+/** A response whose body is not read yet. */
+export type StreamAnswer = { kind: "ok"; body: AsyncIterable<Uint8Array> } | Exclude<Answer, { kind: "ok" }>;
+
+/**
+ * Sends a GET request for a body of any length.
+ * @param signal aborts the request, also while the body is read
+ */
+export async function openStream(service: Service, path: string, signal: AbortSignal): Promise<StreamAnswer> {
+  try {
+    const headers = { Authorization: `Bearer ${service.key}` };
+    const response = await fetch(`${service.url}${path}`, { headers, signal, redirect: "manual" });
+    // A body in the envelope is a refusal, or no answer of this service.
+    const isStream = response.status === 200 && !response.headers.get("Content-Type")?.startsWith("application/json");
+    if (isStream && response.body !== null) return { kind: "ok", body: response.body };
+    const refused = answerOf(response.status, (name) => response.headers.get(name), await response.text(), service);
+    return refused.kind === "ok" ? { kind: "lost", why: `${service.url} sent no export.` } : refused;
+  } catch (error) {
+    return { kind: "lost", why: lostText(service, error) };
+  }
+}
+
+/** Describes a connection that failed. */
+export function lostText({ url, key }: Service, error: unknown): string {
+  return `No answer from ${url} (${withoutSecrets(reasonOf(error), key)}).`;
+}
+
 export interface Post {
   path: string;
   /** The request body; `null` sends a GET. */
@@ -60,7 +86,7 @@ export async function post(service: Service, { path, body, headers, timeoutMs, s
     });
     return answerOf(response.status, (name) => response.headers.get(name), await response.text(), service);
   } catch (error) {
-    return { kind: "lost", why: `No answer from ${service.url} (${withoutSecrets(reasonOf(error), service.key)}).` };
+    return { kind: "lost", why: lostText(service, error) };
   }
 }
 

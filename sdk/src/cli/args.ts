@@ -3,6 +3,7 @@ import type {
   AuditCommand,
   Command,
   CommandEnvironment,
+  ExportCommand,
   SendCommand,
   Shared,
   Start,
@@ -49,6 +50,17 @@ const COMMANDS: Readonly<Record<string, Options>> = {
     order: TEXT,
     limit: TEXT,
   },
+  export: {
+    ...COMMON,
+    from: TEXT,
+    to: TEXT,
+    since: TEXT,
+    until: TEXT,
+    format: TEXT,
+    out: TEXT,
+    "after-seq": TEXT,
+    "retry-for": TEXT,
+  },
   audit: {
     ...OUTPUT,
     token: TEXT,
@@ -83,7 +95,7 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
     const what = name.startsWith("-") ? "The command must come first" : `Unknown command ${name}`;
-    throw usage(`${what}: tail, query, stats, send or audit. See taffrail --help.`);
+    throw usage(`${what}: tail, query, stats, send, export or audit. See taffrail --help.`);
   }
   const { values, positionals } = parsed(name, rest, options);
   if (values.help) return { name: "help", of: name };
@@ -107,6 +119,8 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
       return { name, ...shared, filters: filtersOf(values), ...timesOf(values, environment.now), ...pagesOf(values) };
     case "stats":
       return { name, ...shared, filters: filtersOf(values), ...statsOf(values, environment.now) };
+    case "export":
+      return { name, ...shared, project: projectOf(shared), ...exportOf(values, environment.now) };
     default:
       return { name: "send", ...shared, project: projectOf(shared), ...sendingOf(values, positionals) };
   }
@@ -277,8 +291,30 @@ function sendingOf(
   if (message === null && !asText && own.length > 0) {
     throw usage(`--${own[0]} applies only to entries created by --text or -m. JSON entries have their own members.`);
   }
+  return { message, text: asText, members: membersOf(values), retryForMs: retryForOf(values), files };
+}
+
+function retryForOf(values: Values): number {
   const retryFor = text(values, "retry-for");
   const retryForMs = retryFor === null ? DEFAULT_RETRY_MS : parseDuration(retryFor);
   if (retryForMs === null) throw usage(`--retry-for ${retryFor}: must be like 30s, 5m or 1h.`);
-  return { message, text: asText, members: membersOf(values), retryForMs, files };
+  return retryForMs;
+}
+
+function exportOf(
+  values: Values,
+  now: number,
+): Pick<ExportCommand, "from" | "to" | "format" | "out" | "afterSeq" | "retryForMs"> {
+  const [since, until] = [text(values, "from") ?? text(values, "since"), text(values, "to") ?? text(values, "until")];
+  const from = since === null ? null : timeOf("--from", since, now);
+  const to = until === null ? null : timeOf("--to", until, now);
+  if (from !== null && to !== null && from >= to) throw usage(`--to ${until} is not after --from ${since}.`);
+  const given = text(values, "out") || "-";
+  const out = given === "-" ? null : given;
+  const format = text(values, "format") ?? (out?.endsWith(".parquet") ? "parquet" : "ndjson");
+  if (format !== "ndjson" && format !== "parquet") throw usage(`--format ${format}: must be ndjson or parquet.`);
+  if (format === "parquet" && out === null) throw usage("--format parquet needs --out FILE.");
+  const afterSeq = text(values, "after-seq") ?? "0";
+  if (!/^\d{1,15}$/.test(afterSeq)) throw usage(`--after-seq ${afterSeq}: must be a number from 0.`);
+  return { from, to, format, out, afterSeq: Number(afterSeq), retryForMs: retryForOf(values) };
 }

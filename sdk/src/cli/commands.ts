@@ -58,6 +58,19 @@ export interface SendCommand extends Shared {
   files: readonly string[];
 }
 
+export interface ExportCommand extends Shared {
+  name: "export";
+  project: string;
+  /** Epoch milliseconds. */
+  from: number | null;
+  to: number | null;
+  format: "ndjson" | "parquet";
+  /** Path of the file; `null` for standard output. */
+  out: string | null;
+  afterSeq: number;
+  retryForMs: number;
+}
+
 export interface AuditCommand extends Omit<Shared, "project"> {
   name: "audit";
   workspace: string;
@@ -75,6 +88,7 @@ export type Command =
   | QueryCommand
   | StatsCommand
   | SendCommand
+  | ExportCommand
   | AuditCommand;
 
 export interface CommandEnvironment {

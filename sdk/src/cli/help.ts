@@ -35,6 +35,7 @@ export const HELP: Readonly<Record<string, string>> = {
   taffrail query        search
   taffrail stats        count by time
   taffrail send         send entries from files or standard input
+  taffrail export       all entries of a project, as NDJSON or Parquet
   taffrail audit        who changed what in a workspace
 
 See taffrail <command> --help.
@@ -79,6 +80,20 @@ Aggregate (a table instead of counts by time)
   --limit <n>           rows
 ${FILTERS}
 ${COMMON}
+${EXITS}`,
+
+  export: `taffrail export [options]: all entries of a project, in order of seq
+
+Continues after a lost connection. Count and SHA-256 are verified; the last line of NDJSON is the manifest with both.
+
+  --out <file>          default standard output. Written as <file>.partial until it is complete
+  --format <format>     ndjson or parquet; default: parquet if <file> ends with .parquet
+                        One response has about 1.5 million entries as Parquet: the next ones are <file>-2.parquet ...
+  --from <when>         at or after: 15m, 2h, 1d (ago), 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC); or --since
+  --to <when>           before; or --until
+  --after-seq <n>       only entries after this seq, as an interrupted export prints it
+  --retry-for <length>  give up after this time of failures, default 5m
+${COMMON.replace("one JSON object a line", "with --out: the manifest")}
 ${EXITS}`,
 
   audit: `taffrail audit [options]: who changed what in a workspace, and who signed in to it; newest first

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { keyFrom, parseCommand } from "./args.ts";
 import { audit } from "./audit.ts";
 import type { Command } from "./commands.ts";
+import { exportLogs } from "./export.ts";
 import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, notice, writeLine } from "./io.ts";
@@ -50,6 +51,8 @@ async function execute(command: Command, io: Io): Promise<number> {
       return stats(io, command);
     case "send":
       return send(io, command);
+    case "export":
+      return exportLogs(io, command);
     case "audit":
       return audit(io, command);
   }

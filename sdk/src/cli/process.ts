@@ -9,7 +9,7 @@ const ECHO_MS = 1000;
 const INTERRUPTED = 130;
 
 /** Commands that finish their work after the first signal. */
-const HAS_ENDING: readonly string[] = ["tail", "send"];
+const HAS_ENDING: readonly string[] = ["tail", "send", "export"];
 
 /** Runs the command line of this process and ends the process. */
 export async function runProcess(): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -74,6 +74,25 @@ test("finds, counts and follows sent entries", async () => {
     expect(new Set(seqs(tail)).size).toBe(2502);
     expect(tail.lines().at(-1)).toContain('"live"');
   }
+});
+
+test("exports what was sent from both tiers, in both formats, and only what is newer", async () => {
+  await run(["send"], env, ndjson(0, 1500));
+  const dir = mkdtempSync(path.join(tmpdir(), "taffrail-cli-"));
+  const file = path.join(dir, "all.ndjson");
+  const exported = await run(["export", "--out", file], env);
+  expect(exported).toMatchObject({
+    code: 0,
+    err: `1500 entries exported, seq 1 to 1500 to ${file}. Count and SHA-256 verified.\n`,
+  });
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, -2);
+  expect(lines.map((line): unknown => JSON.parse(line).data.n)).toEqual(range(0, 1500));
+  const newer = await run(["export", "--after-seq", "1490", "--to", "2100-01-01"], env);
+  expect(newer.out.split("\n").slice(0, 10)).toEqual(lines.slice(1490));
+  const parquet = await run(["export", "--out", path.join(dir, "all.parquet"), "--json"], env);
+  expect(parquet).toMatchObject({ code: 0, err: expect.stringMatching(/^1500 entries exported, seq 1 to 1500 to /) });
+  expect(JSON.parse(parquet.out)).toMatchObject({ manifest: { count: 1500, complete: true, format: "parquet" } });
+  rmSync(dir, { recursive: true });
 });
 
 test("misses and repeats nothing if the server is killed and restarted", async () => {
