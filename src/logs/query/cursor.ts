@@ -20,8 +20,11 @@ export interface FoundKey extends RowKey {
 export type ResumableScanPosition =
   /** At this batch; `null`: at the first one. */
   | { tier: "recent"; position: ScanPosition | null }
-  /** After this segment; `null`: at the first one. */
-  | { tier: "cold"; after: SegmentPosition | null };
+  /**
+   * After this segment; `null`: at the first one.
+   * `readAt`: epoch milliseconds; the segments are those that were current then. `null` in cursors of earlier versions
+   */
+  | { tier: "cold"; after: SegmentPosition | null; readAt: number | null };
 
 /** State of a resumable scan; see `resumable-scan.ts`. */
 export interface ResumableScanState {
@@ -49,6 +52,7 @@ const Position = z.union([
   z.tuple([z.literal("r"), z.int(), Count]),
   z.tuple([z.literal("s")]),
   z.tuple([z.literal("s"), z.int(), z.int(), ProjectId, Count, Count]),
+  z.tuple([z.literal("s"), z.int(), z.int(), ProjectId, Count, Count, Count]),
 ]);
 const Key = z.union([z.tuple([z.int(), Count, Count]), z.tuple([z.int(), Count, Count, z.int(), Count])]);
 
@@ -81,7 +85,8 @@ function packPosition(scan: ResumableScanPosition | null): Packed[0] {
   }
   if (scan.after === null) return ["s"];
   const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = scan.after;
-  return ["s", minTimestamp, maxTimestamp, projectId, firstSeq, part];
+  const packed = ["s", minTimestamp, maxTimestamp, projectId, firstSeq, part] as const;
+  return scan.readAt === null ? [...packed] : [...packed, scan.readAt];
 }
 
 export function unpackScanState([position, isLast, projects, packed]: Packed, from: number): ResumableScanState {
@@ -102,9 +107,9 @@ function unpackPosition(packed: Packed[0]): ResumableScanPosition | null {
     const position = timestamp === undefined || commit === undefined ? null : { timestamp, commit };
     return { tier: "recent", position };
   }
-  if (packed.length === 1) return { tier: "cold", after: null };
-  const [, minTimestamp, maxTimestamp, projectId, firstSeq, part] = packed;
-  return { tier: "cold", after: { minTimestamp, maxTimestamp, projectId, firstSeq, part } };
+  if (packed.length === 1) return { tier: "cold", after: null, readAt: null };
+  const [, minTimestamp, maxTimestamp, projectId, firstSeq, part, readAt = null] = packed;
+  return { tier: "cold", after: { minTimestamp, maxTimestamp, projectId, firstSeq, part }, readAt };
 }
 
 /** The position of the next page, with the properties of the query that it belongs to. */

@@ -1,4 +1,5 @@
 import { reportEntries } from "../batch.ts";
+import { READABLE_MS } from "../cold/compaction/visibility.ts";
 import { type PagerSelection, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
 import { BatchMatcher } from "./batch-matcher.ts";
 import { type ScanPacer, WORK } from "./budget.ts";
@@ -23,8 +24,13 @@ import { coldProjects, type LogSource } from "./tiers.ts";
 
 /** Maximum number of segments on a page. */
 const MAX_SEGMENTS = 64;
+/** Segments that are examined for a compaction since the last request. */
+const MAX_CHECKED = 16_384;
 /** Bytes as stored of a page of batches. */
 const PAGE_BYTES = 512 * 1024;
+
+type ColdPosition = Extract<ResumableScanPosition, { tier: "cold" }>;
+type ColdStart = { after: SegmentPosition | null; readAt: number };
 
 /** Range and conditions of a resumable scan. */
 export interface ResumableScanQuery {
@@ -89,9 +95,9 @@ export class ResumableScan {
     let next: ResumableScanPosition | null = start;
     if (start.tier === "recent") {
       const position = await this.#scanRecent(page);
-      next = position === null ? { tier: "cold", after: null } : { tier: "recent", position };
+      next = position === null ? { tier: "cold", after: null, readAt: null } : { tier: "recent", position };
     }
-    if (next.tier === "cold" && !this.#isDue) next = await this.#scanCold(next.after);
+    if (next.tier === "cold" && !this.#isDue) next = await this.#scanCold(await this.#resumed(next));
     const { keys } = this.#keys;
     return { resumeAt: next, keys, isLast: next === null && keys.length < this.#scan.rows };
   }
@@ -120,13 +126,36 @@ export class ResumableScan {
     }
   }
 
+  /**
+   * Returns the position from which segments are read. A compaction since the last request may have merged segments before
+   * the position with segments after it. Then the scan begins again: a key that is found twice counts once.
+   */
+  async #resumed({ after, readAt }: ColdPosition): Promise<ColdStart> {
+    const now = Date.now();
+    if (after === null) return { after: null, readAt: now };
+    if (readAt !== null && now - readAt < READABLE_MS) return { after, readAt };
+    const from = boundOf(this.#scan.order, after);
+    const { segments, next } = await this.#source.cold.findSegments({
+      ...this.#cold,
+      from,
+      to: from + 1,
+      after: null,
+      limit: 1,
+      maxScanned: MAX_CHECKED,
+      readAt: now,
+      // Merged segments exist only since versions whose cursors have the time.
+      mergedAfter: readAt ?? 0,
+    });
+    return { after: segments.length > 0 || next !== null ? null : after, readAt: now };
+  }
+
   /** @returns the position at which to continue; `null` at the end */
-  async #scanCold(first: SegmentPosition | null): Promise<ResumableScanPosition | null> {
+  async #scanCold({ after: first, readAt }: ColdStart): Promise<ResumableScanPosition | null> {
     const { order } = this.#scan;
     const { meter } = this.#pacer;
     const read = (selection: Parameters<LogSource["cold"]["findSegments"]>[0]) =>
       this.#source.cold.findSegments(selection);
-    const pager = new SegmentPager(read, this.#cold, MAX_SEGMENTS, FIRST_SEGMENTS, first);
+    const pager = new SegmentPager(read, { ...this.#cold, readAt }, MAX_SEGMENTS, FIRST_SEGMENTS, first);
     let after = first;
     for (let cost = 0; !pager.isDone; ) {
       const segments = await pager.page();
@@ -134,7 +163,7 @@ export class ResumableScan {
       cost = pager.cost;
       for (const segment of segments) {
         if (this.#isBeyond(boundOf(order, segment))) return null;
-        if (this.#isDue) return { tier: "cold", after };
+        if (this.#isDue) return { tier: "cold", after, readAt };
         await this.#scanSegment(segment);
         const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = segment;
         after = { minTimestamp, maxTimestamp, projectId, firstSeq, part };
@@ -143,7 +172,7 @@ export class ResumableScan {
       if (position === null || this.#isBeyond(boundOf(order, position))) return null;
       after = position;
       this.#hasBegun = true;
-      if (this.#isDue) return { tier: "cold", after };
+      if (this.#isDue) return { tier: "cold", after, readAt };
     }
     return null;
   }

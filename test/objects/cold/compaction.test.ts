@@ -3,6 +3,10 @@ import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type CompactionCall, compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
+import { SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
+import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
+import { missingRanges } from "../../../src/logs/cold/store/missing-ranges.ts";
+import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { R2Files } from "../../../src/platform/bucket.ts";
 import { pause } from "../../../src/platform/turns.ts";
@@ -11,7 +15,7 @@ import { MemoryBucket } from "../../support/bucket/memory-bucket.ts";
 import { lineOf, type TestEntry } from "../../unit/query/store.ts";
 import { linesIn, open } from "../../unit/segments/support.ts";
 import { storeFiles } from "./files.ts";
-import { entry, segmentsOf } from "./support.ts";
+import { entry, segmentsOf, selection } from "./support.ts";
 
 const WORKSPACE = "ws_0000000MERGE";
 const PROJECT = "proj_00000000MRG";
@@ -165,6 +169,47 @@ describe("a compaction", () => {
     const [after] = await writer.coverageOf(WORKSPACE, [PROJECT]);
     expect(after).toMatchObject({ ...before[0], segments: 2 });
     expect((await writer.usageUpTo(WORKSPACE, [{ projectId: PROJECT, seq: 480 }])).entries).toBe(480);
+  });
+
+  test("the ranges that the object has flushed are found in merged segments, and lost ones are missed", async () => {
+    const { memory, compact } = world();
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(41, 12, true), memory);
+    await compact({ readySeq: 480 });
+    const flushed = Array.from({ length: 41 }, (_, at) => ({
+      firstSeq: at * 12 + 1,
+      lastSeq: at * 12 + 12,
+      isWhole: true,
+    }));
+    const tier = new ColdTier(env);
+    expect(await missingRanges(tier, WORKSPACE, PROJECT, flushed)).toEqual([]);
+    // A page of ranges ends within a merged segment.
+    expect(await missingRanges(tier, WORKSPACE, PROJECT, flushed.slice(5, 20))).toEqual([]);
+    const expired = flushed.map((range, at) => ({ ...range, isWhole: at > 3 }));
+    expect(await missingRanges(tier, WORKSPACE, PROJECT, expired)).toEqual([]);
+    await env.COLD_DB.prepare("DELETE FROM segments WHERE first_seq = 481").run();
+    expect(await missingRanges(tier, WORKSPACE, PROJECT, flushed)).toEqual([
+      { firstSeq: 481, lastSeq: 492, stored: 0 },
+    ]);
+    await env.COLD_DB.prepare("DELETE FROM segments WHERE part % 16 = 1").run();
+    expect(await missingRanges(tier, WORKSPACE, PROJECT, flushed)).toHaveLength(41);
+  });
+
+  test("a read of several pages sees each entry once, although a compaction ends between them", async () => {
+    const { memory, compact } = world();
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(40, 12, true), memory);
+    const wanted = { ...selection(WORKSPACE, [PROJECT]), readAt: NOW };
+    const find = new SegmentStore(env.COLD_DB);
+    const before = await find.findSegments({ ...wanted, limit: 20 });
+    await compact();
+    const after = await find.findSegments({ ...wanted, after: before.next });
+    const counted = (segments: readonly { count: number }[]) => segments.reduce((sum, { count }) => sum + count, 0);
+    expect(counted(before.segments) + counted(after.segments)).toBe(480);
+    // A read that begins a minute later sees the merged segments alone, and so do writers at once.
+    const later = (await find.findSegments({ ...wanted, readAt: NOW + SWITCH_MS + 1000 })).segments;
+    expect([later.length, counted(later)]).toEqual([2, 480]);
+    const merged = await find.findSegments({ ...wanted, readAt: NOW + SWITCH_MS + 1000, mergedAfter: NOW });
+    expect(merged.segments).toHaveLength(2);
+    expect((await find.findSegments({ ...wanted, mergedAfter: NOW })).segments).toEqual([]);
   });
 
   test("changes nothing if a segment was replaced or deleted in the meantime, and an orphan is noted", async () => {

@@ -188,8 +188,9 @@ describe("A2: a cursor", () => {
       null,
       { tier: "recent", position: null },
       { tier: "recent", position: { timestamp: 9, commit: 3 } },
-      { tier: "cold", after: null },
-      { tier: "cold", after: segment },
+      { tier: "cold", after: null, readAt: null },
+      { tier: "cold", after: segment, readAt: null },
+      { tier: "cold", after: segment, readAt: 1_795_183_200_000 },
     ] as const) {
       const resuming = { ...cursor, resume: { resumeAt, keys, isLast: resumeAt === null } };
       expect(decodeCursor(encodeCursor(resuming))).toEqual(resuming);

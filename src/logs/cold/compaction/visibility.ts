@@ -40,3 +40,6 @@ export function mergedPart(visibleFromMs: number, part: number): number {
 export function lastVisiblePart(readAt: number): number {
   return Math.max(0, Math.floor((readAt - EPOCH) / SECOND_MS)) * PARTS + PARTS - 1;
 }
+
+/** Milliseconds for which a read sees the segments that were current when it began; replaced ones are kept for 15 minutes. */
+export const READABLE_MS = 12 * 60 * 1000;

@@ -2,7 +2,7 @@ import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } 
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
 import { type ColdDatabases, LegacySegments, type Segments, segmentsIn } from "./sources.ts";
 import type { CountedSegment, FoundSegment, SegmentStore } from "./store.ts";
-import type { ProjectCoverage, SegmentTotals, StoredRange, Watermark } from "./writer.ts";
+import type { ProjectCoverage, SegmentTotals, StoredCover, StoredRange, Watermark } from "./writer.ts";
 
 /**
  * The cold tier: the segments in `COLD_DB` and the legacy segments in `DB`. No range is in both, and every read merges them
@@ -111,16 +111,10 @@ export class ColdTier {
     return totals.reduce(sum);
   }
 
-  /** Like `SegmentWriter.totalsOfRanges`. */
-  async totalsOfRanges(
-    workspaceId: string,
-    projectId: string,
-    ranges: readonly { firstSeq: number; lastSeq: number }[],
-  ): Promise<SegmentTotals[]> {
-    const [totals = [], legacy = []] = await this.#both(workspaceId, ({ writer }) =>
-      writer.totalsOfRanges(workspaceId, projectId, ranges),
-    );
-    return totals.map((total, index) => sum(total, legacy[index] ?? { segments: 0, entries: 0, bytes: 0 }));
+  /** Like `SegmentWriter.covers`. */
+  async covers(workspaceId: string, projectId: string, range: { from: number; to: number }): Promise<StoredCover[]> {
+    const found = await this.#both(workspaceId, ({ writer }) => writer.covers(workspaceId, projectId, range));
+    return found.flat().sort((a, b) => a.firstSeq - b.firstSeq);
   }
 
   /** Like `SegmentWriter.coverageOf`, by project id. */
@@ -160,36 +154,4 @@ function joined(a: ProjectCoverage, b: ProjectCoverage): ProjectCoverage {
 
 function sum(a: SegmentTotals, b: SegmentTotals): SegmentTotals {
   return { segments: a.segments + b.segments, entries: a.entries + b.entries, bytes: a.bytes + b.bytes };
-}
-
-/** A range that the object has moved to the cold tier. */
-export interface ExpectedRange {
-  firstSeq: number;
-  lastSeq: number;
-  /** Whether all its entries must be stored. If not, the retention may have deleted some segments, but not the last. */
-  isWhole: boolean;
-}
-
-/** A range with entries that are not in the cold tier. */
-export interface MissingRange {
-  firstSeq: number;
-  lastSeq: number;
-  /** Number of its entries that are stored. */
-  stored: number;
-}
-
-/** Returns the ranges that the cold tier does not hold completely. */
-export async function missingRanges(
-  tier: Pick<ColdTier, "totalsOfRanges">,
-  workspaceId: string,
-  projectId: string,
-  ranges: readonly ExpectedRange[],
-): Promise<MissingRange[]> {
-  if (ranges.length === 0) return [];
-  const totals = await tier.totalsOfRanges(workspaceId, projectId, ranges);
-  return ranges.flatMap(({ firstSeq, lastSeq, isWhole }, index) => {
-    const { entries = 0, segments = 0 } = totals[index] ?? {};
-    const isStored = isWhole ? entries === lastSeq - firstSeq + 1 : segments > 0;
-    return isStored ? [] : [{ firstSeq, lastSeq, stored: entries }];
-  });
 }

@@ -1,4 +1,5 @@
 import type { Order } from "../../query/feed.ts";
+import { lastVisiblePart } from "../compaction/visibility.ts";
 import { type Probe, probesOf } from "../filter/bloom.ts";
 import type { TokenTest } from "../filter/tokens.ts";
 import type { SegmentKey } from "../format/segment.ts";
@@ -68,6 +69,13 @@ export interface SegmentSelection {
   limit: number;
   /** Maximum number of segments examined: those of the workspace, or of a single project, within the times. */
   maxScanned: number;
+  /**
+   * Chooses the segments that were current at this time, epoch milliseconds, at most 15 minutes ago. So the pages of a read
+   * are not changed by a compaction; see `../compaction/visibility.ts`. Without it, those that are current now.
+   */
+  readAt?: number;
+  /** Excludes segments that were current before this time, so that only those of later compactions are left. */
+  mergedAfter?: number;
 }
 
 /** A segment's position in either order. */
@@ -115,7 +123,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   // These parameters come first, because the condition uses their numbers.
   if (tests !== null) params.push(...BIT_TABLES);
   const bind = (value: string | number): string => `?${params.push(value)}`;
-  const { levelMask, categoryMask, asOf, order, limit, maxScanned } = selection;
+  const { levelMask, categoryMask, asOf, order, limit, maxScanned, mergedAfter } = selection;
   const isDescending = order === "desc";
   const key = (isDescending ? POSITION_COLUMNS : OLDEST_KEY).join(", ");
   const direction = isDescending ? "DESC" : "ASC";
@@ -127,10 +135,11 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
     // it.
     `(${key}) ${isDescending ? ">=" : "<="} (SELECT ${key.replaceAll(/\w+/g, "+$&")} FROM bound)`,
     projectCondition(selection.projects, bind),
-    CURRENT,
+    visibleCondition(selection.readAt, bind),
     `(level_mask & ${bind(levelMask)}) <> 0`,
     `(category_mask & ${bind(categoryMask)}) <> 0`,
   ];
+  if (mergedAfter !== undefined) conditions.push(`part > ${bind(lastVisiblePart(mergedAfter))}`);
   if (asOf !== null) conditions.push(`min_commit <= ${bind(asOf)}`);
   if (tests !== null) conditions.push(tests);
   const beyond = isDescending ? -BEYOND_ALL : BEYOND_ALL;
@@ -145,6 +154,11 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
       ORDER BY ${sorted}`,
     params,
   };
+}
+
+function visibleCondition(readAt: number | undefined, bind: (value: string | number) => string): string {
+  if (readAt === undefined) return CURRENT;
+  return `part <= ${bind(lastVisiblePart(readAt))} AND (${CURRENT} OR replaced_at > ${bind(readAt)})`;
 }
 
 /** The columns of a `SegmentPosition`, in the order of `segments_newest`. */
@@ -240,7 +254,7 @@ export class SegmentPager<S extends SegmentPosition> {
     after: SegmentPosition | null = null,
   ) {
     this.#read = read;
-    this.#selection = selection;
+    this.#selection = { readAt: Date.now(), ...selection };
     this.#limit = limit;
     this.#maxScanned = first;
     this.#next = after;

@@ -29,6 +29,13 @@ export interface ProjectCoverage {
   lastSeq: number;
 }
 
+/** A range of segments, both ends included. */
+export interface StoredCover {
+  firstSeq: number;
+  lastSeq: number;
+  entries: number;
+}
+
 /** A run of a project's `seq`. Selects the ranges that begin in it. */
 export interface ProjectRange {
   projectId: string;
@@ -135,24 +142,27 @@ export class SegmentWriter {
     return totalsOf(await statement.first<SegmentTotals>());
   }
 
-  /** Like `totalsOfRange`, for several runs of one project. Returns one result for each. */
-  async totalsOfRanges(
+  /**
+   * Returns the ranges of a project's segments that overlap a run of `seq`, in order, each with its entries. The parts of one
+   * range count together.
+   */
+  async covers(
     workspaceId: string,
     projectId: string,
-    ranges: readonly { firstSeq: number; lastSeq: number }[],
-  ): Promise<SegmentTotals[]> {
-    const wanted = ranges.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq]);
+    { from, to }: { from: number; to: number },
+  ): Promise<StoredCover[]> {
     const { results } = await this.#db
       .prepare(
-        `SELECT wanted.key AS at, count(segments.id) AS segments, coalesce(sum(count), 0) AS entries,
-           coalesce(sum(stored_bytes), 0) AS bytes
-         FROM json_each(?3) AS wanted LEFT JOIN segments ON workspace_id = ?1 AND project_id = ?2
-           AND first_seq BETWEEN wanted.value ->> 0 AND wanted.value ->> 1 AND ${CURRENT} GROUP BY wanted.key`,
+        // Ranges do not overlap, so the one that contains `from` has the largest `first_seq` up to `from`.
+        `SELECT first_seq AS firstSeq, max(last_seq) AS lastSeq, sum(count) AS entries FROM segments
+         WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND ${CURRENT}
+           AND first_seq >= coalesce((SELECT first_seq FROM segments WHERE workspace_id = ?1 AND project_id = ?2
+             AND first_seq <= ?3 AND ${CURRENT} ORDER BY first_seq DESC LIMIT 1), 0)
+         GROUP BY first_seq ORDER BY first_seq`,
       )
-      .bind(workspaceId, projectId, JSON.stringify(wanted))
-      .all<SegmentTotals & { at: number }>();
-    const found = new Map(results.map(({ at, ...totals }) => [at, totals]));
-    return ranges.map((_, index) => totalsOf(found.get(index)));
+      .bind(workspaceId, projectId, from, to)
+      .all<StoredCover>();
+    return results;
   }
 
   /** Returns the coverage of projects: segments, entries, and the first and last `seq`. */

@@ -1,0 +1,94 @@
+import type { ColdTier } from "./cold-tier.ts";
+import type { StoredCover } from "./writer.ts";
+
+/** A range that the object has moved to the cold tier. */
+export interface ExpectedRange {
+  firstSeq: number;
+  lastSeq: number;
+  /** Whether all its entries must be stored. If not, the retention may have deleted some segments, but not the last. */
+  isWhole: boolean;
+}
+
+/** A range with entries that are not in the cold tier. */
+export interface MissingRange {
+  firstSeq: number;
+  lastSeq: number;
+  /** Number of its entries that are stored, at most. */
+  stored: number;
+}
+
+/**
+ * Returns the ranges that the cold tier does not hold completely. A range may have several segments, and a merged segment
+ * may have several ranges, so ranges and segments that overlap are compared together.
+ * @param ranges in order of `seq`, without gaps in the list
+ */
+export async function missingRanges(
+  tier: Pick<ColdTier, "covers">,
+  workspaceId: string,
+  projectId: string,
+  ranges: readonly ExpectedRange[],
+): Promise<MissingRange[]> {
+  const [first] = ranges;
+  const last = ranges.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const all = { from: first.firstSeq, to: last.lastSeq };
+  const covers = await tier.covers(workspaceId, projectId, all);
+  return groupsOf(ranges, covers).flatMap((group) => missingOf(group, all));
+}
+
+/** Ranges and segments that overlap each other. */
+interface Group {
+  ranges: ExpectedRange[];
+  covers: StoredCover[];
+  lastSeq: number;
+}
+
+function groupsOf(ranges: readonly ExpectedRange[], covers: readonly StoredCover[]): Group[] {
+  const groups: Group[] = [];
+  let next = 0;
+  for (const range of ranges) {
+    let group = groups.at(-1);
+    if (group === undefined || range.firstSeq > group.lastSeq) {
+      group = { ranges: [], covers: [], lastSeq: range.lastSeq };
+      groups.push(group);
+    }
+    group.ranges.push(range);
+    group.lastSeq = Math.max(group.lastSeq, range.lastSeq);
+    for (let cover = covers[next]; cover !== undefined && cover.firstSeq <= group.lastSeq; cover = covers[++next]) {
+      // Before the range, between two ranges: of a range whose record was deleted.
+      if (cover.lastSeq < range.firstSeq) continue;
+      group.covers.push(cover);
+      group.lastSeq = Math.max(group.lastSeq, cover.lastSeq);
+    }
+  }
+  return groups;
+}
+
+function missingOf({ ranges, covers }: Group, all: { from: number; to: number }): MissingRange[] {
+  const lengthOf = ({ firstSeq, lastSeq }: ExpectedRange) => lastSeq - firstSeq + 1;
+  const stored = covers.reduce((sum, { entries }) => sum + entries, 0);
+  const expected = ranges.reduce((sum, range) => sum + (range.isWhole ? lengthOf(range) : 0), 0);
+  // A segment at the end of the list may hold entries of ranges that are not in it.
+  const isCut = covers.some(({ firstSeq, lastSeq }) => firstSeq < all.from || lastSeq > all.to);
+  const isExact = !isCut && ranges.every(({ isWhole }) => isWhole);
+  const isStored = covers.length > 0 && (isExact ? stored === expected : stored >= expected);
+  if (isStored) return [];
+  const missing = ranges.filter((range) => !covers.some((cover) => isWithin(range, cover)));
+  return (missing.length > 0 ? missing : ranges).map(({ firstSeq, lastSeq }) => ({
+    firstSeq,
+    lastSeq,
+    stored: ranges.length === 1 ? stored : storedIn({ firstSeq, lastSeq }, covers),
+  }));
+}
+
+function isWithin(range: { firstSeq: number; lastSeq: number }, cover: StoredCover): boolean {
+  return cover.firstSeq <= range.firstSeq && cover.lastSeq >= range.lastSeq;
+}
+
+/** Entries of the segments that overlap a range, at most its length. */
+function storedIn(range: { firstSeq: number; lastSeq: number }, covers: readonly StoredCover[]): number {
+  const entries = covers
+    .filter(({ firstSeq, lastSeq }) => firstSeq <= range.lastSeq && lastSeq >= range.firstSeq)
+    .reduce((sum, cover) => sum + cover.entries, 0);
+  return Math.min(entries, range.lastSeq - range.firstSeq + 1);
+}
