@@ -79,7 +79,7 @@ async function wholeRequest(genome: Genome, order: "asc" | "desc"): Promise<void
   const source = {
     workspaceId: "ws_000000000001",
     recent: async () => page,
-    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
+    cold: { findSegments: unused, readBodies: unused, readFiles: unused, segmentsBySeq: unused },
     report: unused,
   };
   const pagination = { limit: 1000, includeTotal: genome.includeTotal, offset: genome.includeTotal ? 10_000 : 0 };

@@ -11,6 +11,8 @@ import { MemoryPool } from "./memory-pool.ts";
  */
 export function detachBuffer(bytes: Uint8Array): void {
   const { buffer } = bytes;
+  // An empty buffer has nothing to free, and may be a constant with many users.
+  if (bytes.byteLength === 0) return;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }
 

@@ -70,6 +70,9 @@ export const WORK = {
   /** Reading the packed counts of a batch or segment, and each byte of them. */
   summary: 600,
   countsByte: 10,
+  /** Putting a line of a row group together, and each of its bytes. */
+  restoredLine: 1000,
+  restoredByte: 1,
   /** Adding a row to the top rows, which may evict another one. */
   row: 800,
   /** One byte of a response. */

@@ -2,22 +2,24 @@ import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { UnreadableItem } from "../batch.ts";
 import { allBlocks, type BlockHits, blocksToRead } from "../cold/filter/block-filter.ts";
 import type { Block } from "../cold/format/batch-table.ts";
-import { BatchTable, decodeBlock } from "../cold/format/decode.ts";
-import { type BodyRange, CorruptSegment, type SegmentBody, type SegmentMeta } from "../cold/format/segment.ts";
+import { decodeBlock } from "../cold/format/decode.ts";
+import { CorruptSegment, type SegmentMeta } from "../cold/format/segment.ts";
 import { type PagerSelection, type SegmentPage, SegmentPager, type SegmentSelection } from "../cold/store/selection.ts";
-import { WORK } from "./budget.ts";
+import { BodyReader, type PendingBlock } from "./body-reader.ts";
+import { ScanPacer } from "./budget.ts";
 import { boundOf, type LineSource, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
+import { OPEN_FILTER } from "./filter.ts";
+import { UNBOUNDED_MEMORY } from "./memory.ts";
+import { RowGroup } from "./row-group.ts";
+import { RowGroupLines } from "./row-group-lines.ts";
+import { type BodySource, RowGroupReader, type RowGroupScan } from "./row-group-reader.ts";
 
 /** A segment with its block filter columns. */
 export type FoundSegment = SegmentMeta & BlockHits;
 
 /** The part of the cold tier that a scan reads. */
-export interface ColdSource {
+export interface ColdSource extends BodySource {
   findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>>;
-  /**
-   * Reads the first of the given ranges, up to the bytes of one response. An item is `null` if the segment was deleted.
-   */
-  readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]>;
 }
 
 /** Number of segments examined for the first page, and the maximum on any page. Most queries need few. */
@@ -37,57 +39,64 @@ const FIRST_SPARSE_BYTES = 256 * 1024;
 const SPARSE_GROWTH = 4;
 /** Maximum share of the segments' blocks that counts as few. */
 const SPARSE_SHARE = 0.25;
+/** Bytes of row groups in the first round of the bucket. Each further one takes four times as many. */
+const FIRST_GROUP_BYTES = 256 * 1024;
+const MAX_GROUP_BYTES = 2 * 1024 * 1024;
+const GROUP_GROWTH = 4;
 
 export interface StoredSelection extends PagerSelection {
   /** Excludes entries of this commit and earlier ones. */
   afterCommit?: number;
 }
 
-interface BlockBody {
-  batchTable: BatchTable;
-  /** The block, as a part of `run.bytes`. */
-  bytes: Uint8Array;
-  /** The bytes read at once, and the number of their blocks that are not decoded yet. */
-  run: { bytes: Uint8Array; blocksLeft: number };
+/** Returns how a scan reads row groups if it takes all rows. */
+function everyRow(): RowGroupScan {
+  return { filter: OPEN_FILTER, pacer: new ScanPacer(), memory: UNBOUNDED_MEMORY, rows: null };
 }
 
-/** A block that the scan may reach, and its bytes after they were read. */
-interface PendingBlock {
-  meta: SegmentMeta;
-  block: Block;
-  bound: number;
-  /** `undefined` until it was read; `null` if it was deleted. */
-  body: BlockBody | CorruptSegment | null | undefined;
-}
-
-/** The blocks of the cold tier's segments, as scan items. */
+/** The blocks and row groups of the cold tier's segments, as scan items. */
 export class ColdFeed implements ScanFeed {
-  readonly #source: ColdSource;
   readonly #selection: StoredSelection;
   readonly #sign: number;
   readonly #pager: SegmentPager<FoundSegment>;
+  readonly #scan: RowGroupScan;
+  readonly #bodies: BodyReader;
+  readonly #groups: RowGroupReader;
   /** Segments that are found but not yet split into blocks. */
   #metas: FoundSegment[] = [];
   /** Blocks in scan order. */
   #blocks: PendingBlock[] = [];
   /** Maximum bytes of the last read. */
   #bodyBytes = 0;
+  /** Like `#bodyBytes`, for row groups. */
+  #groupBytes = FIRST_GROUP_BYTES;
   /** Number of blocks in the segments found so far, and number of those that the filters leave. */
   #blocksFound = 0;
   #blocksLeft = 0;
   /** Work units spent on batch tables. */
   #readCost = 0;
 
-  /** @param segments number of segments examined for the first page */
-  static async open(source: ColdSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<ColdFeed> {
-    const feed = new ColdFeed(source, selection, segments);
+  /**
+   * @param segments number of segments examined for the first page
+   * @param scan for row groups. Rows that do not pass its filter are left out of the items
+   */
+  static async open(
+    source: ColdSource,
+    selection: StoredSelection,
+    segments = FIRST_SEGMENTS,
+    scan = everyRow(),
+  ): Promise<ColdFeed> {
+    const feed = new ColdFeed(source, selection, segments, scan);
     if (!feed.#pager.isDone) await feed.#readPage();
     return feed;
   }
 
-  private constructor(source: ColdSource, selection: StoredSelection, segments: number) {
-    this.#source = source;
+  private constructor(source: ColdSource, selection: StoredSelection, segments: number, scan: RowGroupScan) {
+    const { workspaceId, asOf, afterCommit = 0 } = selection;
     this.#selection = selection;
+    this.#scan = scan;
+    this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter);
+    this.#groups = new RowGroupReader(source, workspaceId, scan, { asOf, afterCommit });
     this.#sign = selection.order === "desc" ? -1 : 1;
     this.#pager = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
   }
@@ -153,7 +162,7 @@ export class ColdFeed implements ScanFeed {
    * next.
    */
   #splitAhead(bytes: number): void {
-    let known = this.#blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
+    let known = this.#blocks.reduce((sum, pending) => sum + this.#bodies.bytesOf(pending), 0);
     while (known < bytes) {
       const meta = this.#metas.shift();
       if (!meta) return;
@@ -166,7 +175,7 @@ export class ColdFeed implements ScanFeed {
     const blocks = this.#blocksOf(meta);
     this.#blocks.push(...blocks);
     this.#blocks.sort((a, b) => this.#sign * (a.bound - b.bound));
-    return blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
+    return blocks.reduce((sum, pending) => sum + this.#bodies.bytesOf(pending), 0);
   }
 
   /**
@@ -180,11 +189,17 @@ export class ColdFeed implements ScanFeed {
       const blocks = blocksToRead(found, this.#selection, all);
       this.#blocksFound += all.length;
       this.#blocksLeft += blocks.length;
-      return blocks.map((block) => ({ meta: found, block, bound: boundOf(order, block), body: undefined }));
+      return blocks.map((block) => ({
+        meta: found,
+        block,
+        bound: boundOf(order, block),
+        index: all.indexOf(block),
+        body: undefined,
+      }));
     } catch (error) {
       if (!(error instanceof CorruptSegment)) throw error;
       const block: Block = { ...found, firstIndex: 0, lines: found.count, start: 0, end: 0 };
-      return [{ meta: found, block, bound: boundOf(order, block), body: error }];
+      return [{ meta: found, block, bound: boundOf(order, block), index: 0, body: error }];
     }
   }
 
@@ -193,6 +208,7 @@ export class ColdFeed implements ScanFeed {
     const { meta, block, body } = wanted;
     wanted.body = null;
     if (body === null || body === undefined) return null;
+    if (body instanceof RowGroup) return this.#openGroup(body);
     try {
       if (body instanceof CorruptSegment) throw body;
       const { asOf, afterCommit } = this.#selection;
@@ -206,72 +222,32 @@ export class ColdFeed implements ScanFeed {
     }
   }
 
+  async #openGroup(group: RowGroup): Promise<LineSource | null> {
+    const ahead = this.#blocks.map(({ body }) => body).filter((body) => body instanceof RowGroup);
+    const hasRead = await this.#groups.prepare([group, ...ahead], this.#groupBytes);
+    if (hasRead) this.#groupBytes = Math.min(this.#groupBytes * GROUP_GROWTH, MAX_GROUP_BYTES);
+    if (group.failure !== null) throw group.failure;
+    const { pacer, memory } = this.#scan;
+    return group.isDeleted ? null : new RowGroupLines(group, this.#selection.order, pacer.meter, memory);
+  }
+
   /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */
   async #read(wanted: PendingBlock): Promise<void> {
     const isSparse = this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
     const minBytes = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
     const grown = Math.max(minBytes, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
     this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
-    if (isSparse) this.#splitAhead(this.#bodyBytes);
+    // The first row groups of a page are mostly enough. A scan of all rows needs every file.
+    const isLong = this.#scan.rows === null || this.#groupBytes > FIRST_GROUP_BYTES;
+    if (isSparse || (wanted.meta.parquet !== undefined && isLong)) this.#splitAhead(this.#bodyBytes);
     const blocks = [wanted];
-    let bytes = wanted.block.end - wanted.block.start;
+    let bytes = this.#bodies.bytesOf(wanted);
     for (const next of this.#blocks) {
       if (next.body !== undefined) continue;
-      bytes += next.block.end - next.block.start;
+      bytes += this.#bodies.bytesOf(next);
       if (bytes > this.#bodyBytes) break;
       blocks.push(next);
     }
-    const runs = joined(blocks);
-    const ranges = runs.map(({ meta, start, end }) => ({ key: meta, start, end }));
-    const bodies = await this.#source.readBodies(this.#selection.workspaceId, ranges);
-    for (const [index, stored] of bodies.entries()) {
-      const run = runs[index];
-      if (run) share(run, stored);
-      this.#readCost += WORK.segment + (stored?.batchTable.length ?? 0) * WORK.batchTableByte;
-    }
-    if (wanted.body === undefined) throw new RangeError("The store has omitted the first range.");
-  }
-}
-
-/** Adjacent blocks of one segment. */
-interface AdjacentBlocks {
-  meta: SegmentMeta;
-  start: number;
-  end: number;
-  blocks: PendingBlock[];
-}
-
-/** Joins adjacent blocks. The run with the first block comes first, so that it is certainly read. */
-function joined(blocks: readonly PendingBlock[]): AdjacentBlocks[] {
-  const runs: AdjacentBlocks[] = [];
-  for (const pending of blocks) {
-    const { start, end } = pending.block;
-    const run = runs.find(({ meta, ...span }) => meta === pending.meta && (span.end === start || span.start === end));
-    if (run) {
-      run.start = Math.min(run.start, start);
-      run.end = Math.max(run.end, end);
-      run.blocks.push(pending);
-    } else runs.push({ meta: pending.meta, start, end, blocks: [pending] });
-  }
-  return runs;
-}
-
-function share({ meta, start, blocks }: AdjacentBlocks, stored: SegmentBody | null): void {
-  const batchTable = stored && batchTableOf(meta, stored);
-  const run = { bytes: stored?.bytes ?? new Uint8Array(), blocksLeft: blocks.length };
-  for (const pending of blocks) {
-    const { block } = pending;
-    if (!(batchTable instanceof BatchTable)) pending.body = batchTable;
-    else pending.body = { batchTable, bytes: run.bytes.subarray(block.start - start, block.end - start), run };
-  }
-}
-
-/** Returns the batch table, or the error. An error affects only the blocks of its segment. */
-function batchTableOf(meta: SegmentMeta, { batchTable }: SegmentBody): BatchTable | CorruptSegment {
-  try {
-    return new BatchTable(meta, batchTable);
-  } catch (error) {
-    if (error instanceof CorruptSegment) return error;
-    throw error;
+    this.#readCost += await this.#bodies.read(blocks);
   }
 }

@@ -1,5 +1,6 @@
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { decodeBlocks, type RecentBatch, UnreadableItem } from "../batch.ts";
+import type { Wanted } from "./batch-matcher.ts";
 import { wholeLines } from "./lines.ts";
 
 export type Order = "asc" | "desc";
@@ -101,10 +102,13 @@ export interface LineSource {
   projectId: string;
   /**
    * Yields canonical NDJSON (see `../batch.ts`) in pieces of whole lines. Each piece is decoded when it is requested,
-   * because a batch of a few kilobytes may be megabytes of lines.
+   * because a batch of a few kilobytes may be megabytes of lines. An empty piece has no lines; it is a point at which
+   * the caller may pause.
+   * @param wanted a source that has times and `seq` apart from the lines leaves out lines that are not wanted when their
+   * turn comes; they get no index. Other sources ignore it
    * @throws UnreadableItem at a damaged piece
    */
-  pieces(): Iterable<Uint8Array>;
+  pieces(wanted?: Wanted): Iterable<Uint8Array>;
   seqAt(index: number): number;
   /** Epoch milliseconds. */
   receivedAtOf(index: number): number;

@@ -1,4 +1,4 @@
-import { BatchMatcher } from "./batch-matcher.ts";
+import { BatchMatcher, type Wanted } from "./batch-matcher.ts";
 import { type QueryBudget, type ScanPacer, WORK } from "./budget.ts";
 import type { FoundKey } from "./cursor.ts";
 import { itemOfBatch, type ScanItem } from "./feed.ts";
@@ -83,7 +83,9 @@ export class FoundRowReader {
     const { timestamp, seq, projectId } = key;
     const time = { from: timestamp, to: timestamp + 1 };
     const selection = { ...this.#scan.cold, ...time, afterCommit: 0 };
-    const feed = await openMoved(this.#source.cold, selection, { projectId, after: seq - 1, until: seq });
+    const filter = { ...this.#scan.filter, ...time };
+    const groups = { filter, pacer: this.#pacer, memory: this.#memory, rows: null };
+    const feed = await openMoved(this.#source.cold, selection, { projectId, after: seq - 1, until: seq }, groups);
     let row: Row | null = null;
     while (row === null && feed.bound() !== null) row = await this.#scanItem(await feed.take(), key, wanted);
     this.#pacer.meter.add(feed.cost);
@@ -98,12 +100,13 @@ export class FoundRowReader {
     const { projectId } = lines;
     const name = nameOf(key);
     let found: Row | null = null;
+    const isWanted: Wanted = (_, index) => {
+      if (!item.isWhole && !lines.isVisible(index)) return false;
+      return wanted.has(nameOf({ projectId, seq: lines.seqAt(index) }));
+    };
     const steps = this.#matcher.steps(
-      lines.pieces(),
-      (_, index) => {
-        if (!item.isWhole && !lines.isVisible(index)) return false;
-        return wanted.has(nameOf({ projectId, seq: lines.seqAt(index) }));
-      },
+      lines.pieces(isWanted),
+      isWanted,
       (match) => {
         if (!this.#matcher.reads && !this.#matcher.isEntry(match)) return;
         const row = rowOf(match, lines, item.tier);

@@ -25,6 +25,8 @@ export interface ReadMemory {
   grantInput(wanted: number, minBytes: number): number;
   /** Records the received bytes of batches or segments. */
   recordInput(bytes: number): void;
+  /** Records the bytes of the columns that are decoded at the moment. */
+  recordDecoded(bytes: number): void;
   /** Extends the lease while the read makes progress. */
   renew(): void;
 }
@@ -34,6 +36,7 @@ export const UNBOUNDED_MEMORY: ReadMemory = {
   canHoldRows: () => true,
   grantInput: (wanted) => wanted,
   recordInput: () => undefined,
+  recordDecoded: () => undefined,
   renew: () => undefined,
 };
 
@@ -49,6 +52,8 @@ export class LeasedMemory implements ReadMemory {
   readonly #further: MemoryLease[] = [];
   #extraRows = 0;
   #extraInput = 0;
+  #input = 0;
+  #decoded = 0;
   #oversize = 0;
 
   /**
@@ -83,15 +88,25 @@ export class LeasedMemory implements ReadMemory {
   }
 
   recordInput(bytes: number): void {
-    // A single item larger than the grant is already in memory. It is counted, and other queries wait for it.
-    const oversize = Math.max(0, bytes - BASE_BYTES - this.#extraInput);
-    if (oversize !== this.#oversize) this.#base.resize(this.#base.bytes - this.#oversize + oversize);
-    this.#oversize = oversize;
+    this.#input = bytes;
+    this.#count();
+  }
+
+  recordDecoded(bytes: number): void {
+    this.#decoded = bytes;
+    this.#count();
   }
 
   renew(): void {
     this.#base.renew();
     for (const lease of this.#further) lease.renew();
+  }
+
+  #count(): void {
+    // A single item larger than the grant is already in memory. It is counted, and other queries wait for it.
+    const oversize = Math.max(0, this.#input + this.#decoded - BASE_BYTES - this.#extraInput);
+    if (oversize !== this.#oversize) this.#base.resize(this.#base.bytes - this.#oversize + oversize);
+    this.#oversize = oversize;
   }
 
   /** Ends the read and keeps the given bytes for its response until that is sent. */
@@ -129,16 +144,30 @@ export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory
     cold: {
       ...source.cold,
       findSegments: (selection) => source.cold.findSegments(selection),
-      readBodies: async (workspaceId, ranges) => {
-        memory.renew();
-        const wanted = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-        let left = memory.grantInput(wanted, MIN_INPUT_BYTES);
-        const fitting = ranges.findIndex(({ start, end }, index) => {
-          left -= end - start;
-          return index > 0 && left < 0;
-        });
-        return source.cold.readBodies(workspaceId, fitting < 0 ? ranges : ranges.slice(0, fitting));
+      readBodies: (workspaceId, ranges) => source.cold.readBodies(workspaceId, fitting(ranges, memory)),
+      readFiles: async (ranges) => {
+        const read = await source.cold.readFiles(fitting(ranges, memory));
+        memory.recordInput(read.reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0));
+        return read;
       },
     },
   };
+}
+
+/** Returns the first ranges for which the reader has memory, at least one. */
+function fitting<R extends { start: number; end: number; footerBytes?: number }>(
+  ranges: readonly R[],
+  memory: ReadMemory,
+): readonly R[] {
+  memory.renew();
+  const sizes = ranges.map(({ start, end, footerBytes = 0 }) => end - start + footerBytes);
+  let left = memory.grantInput(
+    sizes.reduce((sum, size) => sum + size, 0),
+    MIN_INPUT_BYTES,
+  );
+  const excess = sizes.findIndex((size, index) => {
+    left -= size;
+    return index > 0 && left < 0;
+  });
+  return excess < 0 ? ranges : ranges.slice(0, excess);
 }

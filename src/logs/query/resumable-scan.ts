@@ -1,7 +1,7 @@
 import { reportEntries } from "../batch.ts";
 import { READABLE_MS } from "../cold/compaction/visibility.ts";
 import { type PagerSelection, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
-import { BatchMatcher } from "./batch-matcher.ts";
+import { BatchMatcher, type Wanted } from "./batch-matcher.ts";
 import { type ScanPacer, WORK } from "./budget.ts";
 import { ColdFeed, FIRST_SEGMENTS, type FoundSegment } from "./cold-feed.ts";
 import type { FoundKey, ResumableScanPosition, ResumableScanState } from "./cursor.ts";
@@ -188,8 +188,11 @@ export class ResumableScan {
     const source = {
       findSegments: async () => ({ segments: [segment], next: null }),
       readBodies: cold.readBodies.bind(cold),
+      readFiles: cold.readFiles.bind(cold),
     };
-    const feed = await ColdFeed.open(source, this.#cold, 1);
+    const { filter, rows } = this.#scan;
+    const groups = { filter, rows, pacer: this.#pacer, memory: this.#memory };
+    const feed = await ColdFeed.open(source, this.#cold, 1, groups);
     while (feed.bound() !== null) await this.#scanItem(await feed.take(), null);
     this.#hasBegun = true;
     this.#pacer.meter.add(feed.cost);
@@ -211,13 +214,14 @@ export class ResumableScan {
     const { projectId } = lines;
     const damaged: number[] = [];
     const matcher = this.#matcher;
+    const wanted: Wanted = (timestamp, index) => {
+      if (!item.isWhole && !lines.isVisible(index)) return false;
+      const key = { timestamp, seq: lines.seqAt(index), projectId };
+      return isBehind(order, position, key) && this.#keys.accepts(key);
+    };
     const steps = matcher.steps(
-      lines.pieces(),
-      (timestamp, index) => {
-        if (!item.isWhole && !lines.isVisible(index)) return false;
-        const key = { timestamp, seq: lines.seqAt(index), projectId };
-        return isBehind(order, position, key) && this.#keys.accepts(key);
-      },
+      lines.pieces(wanted),
+      wanted,
       (match) => {
         const seq = lines.seqAt(match.index);
         if (!matcher.reads && !matcher.isEntry(match)) damaged.push(seq);

@@ -193,8 +193,10 @@ async function readInOrder(
   budget: QueryBudget,
   memory: ReadMemory,
 ): Promise<PageCut> {
-  const { feed, filter } = await withColdTier(source, recent, query.filter, scanned);
-  const outcome = await scan(feed, query, filter, budget, source.report, memory);
+  const pacer = new ScanPacer();
+  const rows = query.includeTotal ? null : skipOf(query) + query.limit + 1;
+  const { feed, filter } = await withColdTier(source, recent, query.filter, scanned, { pacer, memory, rows });
+  const outcome = await scan(feed, query, filter, budget, source.report, memory, pacer);
   const { total, work } = outcome;
   return { ...cutPage(outcome, query, budget), total, scanned: outcome.scanned, work };
 }

@@ -1,5 +1,5 @@
 import { type ReportUnreadable, reportEntries, UnreadableItem } from "../batch.ts";
-import { BatchMatcher, type LineMatch } from "./batch-matcher.ts";
+import { BatchMatcher, type LineMatch, type Wanted } from "./batch-matcher.ts";
 import { type QueryBudget, ScanPacer, WORK, type WorkMeter } from "./budget.ts";
 import {
   direction,
@@ -49,11 +49,11 @@ export async function scan(
   budget: QueryBudget,
   report: ReportUnreadable,
   memory: ReadMemory = UNBOUNDED_MEMORY,
+  pacer = new ScanPacer(),
 ): Promise<ScanOutcome> {
   const { order, includeTotal } = query;
   const sign = direction(order);
   const after = query.cursor?.position ?? null;
-  const pacer = new ScanPacer();
   const { meter } = pacer;
   const matcher = new BatchMatcher(filter, meter);
   const mayHold = (bytes: number) => bytes <= budget.heldBytes && memory.canHoldRows(bytes);
@@ -184,10 +184,11 @@ class ItemRows {
   }
 
   steps(matcher: BatchMatcher): Generator<void> {
+    const wanted: Wanted = (timestamp, index) =>
+      (this.#item.isWhole || this.#lines.isVisible(index)) && (this.total !== null || this.#isRow(timestamp, index));
     return matcher.steps(
-      this.#lines.pieces(),
-      (timestamp, index) =>
-        (this.#item.isWhole || this.#lines.isVisible(index)) && (this.total !== null || this.#isRow(timestamp, index)),
+      this.#lines.pieces(wanted),
+      wanted,
       (match) => this.#take(matcher, match),
       (index) => this.damaged.push(this.#lines.seqAt(index)),
     );

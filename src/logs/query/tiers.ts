@@ -15,6 +15,7 @@ import {
 } from "./feed.ts";
 import { categoryMaskOf, isForOneId, type LogFilter } from "./filter.ts";
 import { type FollowedMove, RecentFeed, type RecentPage, type RecentScan, type RecentSource } from "./recent-feed.ts";
+import type { RowGroupScan } from "./row-group-reader.ts";
 
 /** Maximum number of segments of one statement. */
 const SEGMENTS_AT_ONCE = 64;
@@ -47,7 +48,12 @@ export type MovedSelection = Pick<
  * Opens the entries that moved to the cold tier during a read of the recent tier. The object raises a watermark only
  * after D1 has stored the range, so all of a move is in D1.
  */
-export async function openMoved(source: MovedSource, selection: MovedSelection, { projectId, after, until }: Move) {
+export async function openMoved(
+  source: MovedSource,
+  selection: MovedSelection,
+  { projectId, after, until }: Move,
+  scan: RowGroupScan,
+): Promise<ColdFeed> {
   const { workspaceId, order } = selection;
   const metas: SegmentMeta[] = [];
   for (let last: SegmentMeta | null = null; ; ) {
@@ -64,8 +70,10 @@ export async function openMoved(source: MovedSource, selection: MovedSelection, 
   const found: ColdSource = {
     findSegments: async () => ({ segments, next: null }),
     readBodies: (...args) => source.readBodies(...args),
+    readFiles: (ranges) => source.readFiles(ranges),
   };
-  return ColdFeed.open(found, { ...selection, projects: new Map([[projectId, until]]), tests: [] });
+  const projects = new Map([[projectId, until]]);
+  return ColdFeed.open(found, { ...selection, projects, tests: [] }, segments.length, scan);
 }
 
 function isWanted(meta: SegmentMeta, selection: MovedSelection): boolean {
@@ -137,7 +145,7 @@ function withoutReceived(lines: LineSource, received: readonly SeqRun[]): LineSo
   };
   return {
     projectId: lines.projectId,
-    pieces: () => lines.pieces(),
+    pieces: (wanted) => lines.pieces(wanted),
     seqAt: (index) => lines.seqAt(index),
     receivedAtOf: (index) => lines.receivedAtOf(index),
     isVisible: (index) => lines.isVisible(index) && !isReceived(lines.seqAt(index)),
@@ -173,22 +181,27 @@ export function recentSelection(filter: LogFilter, scan: TierScan): Omit<RecentS
   return { ...scan, levelMask, categoryMask: categoryMaskOf(filter), ids: idHashesOf(filter) };
 }
 
-/** Returns a feed over both tiers, and the filter with `from` at the retention cutoff or later. */
+/**
+ * Returns a feed over both tiers, and the filter with `from` at the retention cutoff or later.
+ * @param reading of row groups
+ */
 export async function withColdTier(
   source: LogSource,
   recent: RecentFeed,
   filter: LogFilter,
   { from, to, order }: TierScan,
+  reading: Omit<RowGroupScan, "filter">,
 ): Promise<{ feed: ScanFeed; filter: LogFilter }> {
   const kept = keptFilter(filter, recent.first);
   const selection = coldSelection(source, recent.first, filter, { from, to, order });
   const { projects } = selection;
   const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
-  const cold = projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments);
+  const groups = { ...reading, filter: kept };
+  const cold = projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments, groups);
   const openMove = async (move: FollowedMove) =>
     new MovedFeed(
       order,
-      await openMoved(source.cold, { ...selection, afterCommit: 0 }, move),
+      await openMoved(source.cold, { ...selection, afterCommit: 0 }, move, groups),
       move.bound,
       move.received,
     );

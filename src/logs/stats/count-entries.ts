@@ -145,7 +145,8 @@ async function countSummaries(counting: Counting, filter: LogFilter): Promise<Re
     page = await source.recentCounts({ ...scan, asOf, after });
     const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
     for (const move of watermarks.follow(page.flushed)) {
-      const moved = await openMoved(source.cold, { ...wanted, order: "desc" }, move);
+      const groups = { filter: kept, pacer, memory: counting.memory, rows: null };
+      const moved = await openMoved(source.cold, { ...wanted, order: "desc" }, move, groups);
       if (!(await countFeed(counting, moved, kept))) complete = false;
     }
   }
@@ -208,13 +209,13 @@ function passes({ from, to, levelMask }: LogFilter, minute: number, level: numbe
 
 /** Scans entries, newest first. */
 async function countEntries(counting: Counting, wanted: LogFilter, asOf: number | null): Promise<Read> {
-  const { source } = counting;
+  const { source, pacer, memory } = counting;
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const recent = await openRecent(source, wanted, scan);
   const { asOf: pinned, lastCommit, flushed: progress } = recent.first;
   const read = { asOf: pinned, lastCommit, progress };
   if (pinned > lastCommit) return { ...read, complete: true };
-  const { feed, filter } = await withColdTier(source, recent, wanted, scan);
+  const { feed, filter } = await withColdTier(source, recent, wanted, scan, { pacer, memory, rows: null });
   return { ...read, complete: await countFeed(counting, feed, filter) };
 }
 

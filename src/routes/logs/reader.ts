@@ -90,6 +90,7 @@ function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: PageReader, 
       findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
       segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
       readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
+      readFiles: (ranges) => orUnavailable(c, store.readFiles(ranges)),
     },
     report: reportUnreadable(c, workspaceId),
   };
@@ -155,6 +156,7 @@ export function coldBySeq(c: Context<AppEnv>): ColdSeqSource {
   return {
     segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
     readBodies: (...args) => orUnavailable(c, store.readBodies(...args)),
+    readFiles: (ranges) => orUnavailable(c, store.readFiles(ranges)),
   };
 }
 

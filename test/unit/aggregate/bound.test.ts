@@ -33,7 +33,7 @@ function sourceOf(line: (index: number) => string, batches: number, lines = BATC
       const next = at + 1 < batches ? { timestamp: TIME, commit: batches - at - 1 } : null;
       return { ...page, batches: [copied(batchAt(at))], next };
     },
-    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
+    cold: { findSegments: unused, readBodies: unused, readFiles: unused, segmentsBySeq: unused },
     report: unused,
     recentCounts: unused,
     levels: none,
@@ -82,6 +82,7 @@ describe("the costliest tables", () => {
         },
         grantInput: memory.grantInput.bind(memory),
         recordInput: memory.recordInput.bind(memory),
+        recordDecoded: memory.recordDecoded.bind(memory),
         renew: () => memory.renew(),
       };
       const result: TableResult = await runTable(sourceOf(wide, 400), TableBody.parse(body), undefined, watched);

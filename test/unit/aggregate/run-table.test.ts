@@ -6,7 +6,7 @@ import { runTable, type TableAnswer, tableText } from "../../../src/logs/stats/r
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
 import { entryAt, fewFilters, time } from "../query/arbitraries.ts";
 import { passes } from "../query/reference.ts";
-import { type TestEntry, TestStore } from "../query/store.ts";
+import { SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
 import { aggregation, bodyOf, key, own } from "./plans.ts";
 import { type TestKey, tableRows } from "./reference.ts";
 
@@ -40,7 +40,11 @@ describe("runTable", () => {
       // Ingest takes no text with a lone surrogate.
       entries: fc.array(entryAt(time).map(wellFormed), { minLength: 1, maxLength: 5 }),
     });
-    const flush = fc.record({ project: fc.constantFrom(...PROJECTS), count: fc.integer({ min: 1, max: 4 }) });
+    const flush = fc.record({
+      project: fc.constantFrom(...PROJECTS),
+      count: fc.integer({ min: 1, max: 4 }),
+      kind: fc.constantFrom(...SEGMENT_KINDS),
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
@@ -57,11 +61,11 @@ describe("runTable", () => {
           fc.pre(!(keys.some((each) => "bin" in each) && keys.some((each) => "text" in each && each.text === "time")));
           const store = new TestStore();
           for (const { project, entries } of batches) store.add(project, entries);
-          for (const { project, count } of flushed) store.flush(project, count);
+          for (const { project, count, kind } of flushed) store.flush(project, count, kind);
           const waiting = [...moves];
           store.beforePage = () => {
             const move = waiting.shift();
-            if (move) store.flush(move.project, move.count);
+            if (move) store.flush(move.project, move.count, move.kind);
           };
           const wanted = store.rows.filter((row) => passes(row.entry, filters, []));
           const answer = await answerOf(store, bodyOf(keys, aggregations, { filters }), pageBatches);

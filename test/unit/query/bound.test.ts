@@ -58,7 +58,7 @@ function sourceOf(raw: Buffer, batches: number, isTimed = false) {
         ...{ batches: found.map(copied), next: null },
       };
     },
-    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
+    cold: { findSegments: unused, readBodies: unused, readFiles: unused, segmentsBySeq: unused },
     report: unused,
   };
 }

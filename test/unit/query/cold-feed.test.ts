@@ -7,7 +7,7 @@ import { ColdFeed } from "../../../src/logs/query/cold-feed.ts";
 import { boundOf } from "../../../src/logs/query/feed.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import { entryAt, time } from "./arbitraries.ts";
-import { TestStore } from "./store.ts";
+import { SEGMENT_KINDS, TestStore } from "./store.ts";
 
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
 
@@ -31,6 +31,7 @@ describe("the cold feed", () => {
       project: fc.constantFrom(...PROJECTS),
       entries: fc.array(entryAt(time), { minLength: 1, maxLength: 4 }),
       isLastOfRange: fc.boolean(),
+      kind: fc.constantFrom(...SEGMENT_KINDS),
     });
     await fc.assert(
       fc.asyncProperty(
@@ -40,9 +41,9 @@ describe("the cold feed", () => {
         fc.nat({ max: 10 }),
         async (batches, order, segments, asOf) => {
           const store = new TestStore();
-          for (const { project, entries, isLastOfRange } of batches) {
+          for (const { project, entries, isLastOfRange, kind } of batches) {
             store.add(project, entries);
-            if (isLastOfRange) store.flush(project, batches.length);
+            if (isLastOfRange) store.flush(project, batches.length, kind);
           }
           for (const project of PROJECTS) store.flush(project, batches.length);
           const feed = await ColdFeed.open(store.cold(), everything(order, asOf), segments);
@@ -55,8 +56,10 @@ describe("the cold feed", () => {
             expect(boundOf(order, item)).toBe(bound);
             if (item.count === 0) continue;
             const unit = await item.open();
-            const lines = [...(unit?.pieces() ?? [])].flatMap((piece) => new TextDecoder().decode(piece).split("\n"));
-            expect(lines).toHaveLength(item.count);
+            const pieces = [...(unit?.pieces() ?? [])].filter(({ length }) => length > 0);
+            const lines = pieces.flatMap((piece) => new TextDecoder().decode(piece).split("\n"));
+            // A row group leaves out what is not in the snapshot.
+            expect(lines.length).toBeLessThanOrEqual(item.count);
             lines.forEach((line, index) => {
               if (unit?.isVisible(index)) {
                 seen.push(`${unit.projectId} ${unit.seqAt(index)} ${JSON.parse(line).message}`);

@@ -70,7 +70,7 @@ function largeSource(timeOf: (line: number) => number, isWanted: (line: number) 
   const source: LogSource = {
     workspaceId: "ws_000000000001",
     recent,
-    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: async () => [] },
+    cold: { findSegments: unused, readBodies: unused, readFiles: unused, segmentsBySeq: async () => [] },
     report: unused,
   };
   return { source, rows };

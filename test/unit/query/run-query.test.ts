@@ -6,7 +6,16 @@ import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
 import { inOrder, passes } from "./reference.ts";
-import { type AnsweredPage, answered, lineOf, type TestEntry, type TestRow, TestStore } from "./store.ts";
+import {
+  type AnsweredPage,
+  answered,
+  lineOf,
+  SEGMENT_KINDS,
+  type SegmentKind,
+  type TestEntry,
+  type TestRow,
+  TestStore,
+} from "./store.ts";
 
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b", "proj_00000000000c"];
 
@@ -38,11 +47,15 @@ async function ask(store: TestStore, body: Request, budget: QueryBudget = QUERY_
 }
 
 /** Moves of batches to the cold tier: a project, and the number of its oldest batches. */
-const flush = fc.record({ project: fc.nat({ max: PROJECTS.length - 1 }), count: fc.integer({ min: 1, max: 4 }) });
-type Flush = { project: number; count: number };
+const flush = fc.record({
+  project: fc.nat({ max: PROJECTS.length - 1 }),
+  count: fc.integer({ min: 1, max: 4 }),
+  kind: fc.constantFrom(...SEGMENT_KINDS),
+});
+type Flush = { project: number; count: number; kind: SegmentKind };
 
 function flushAll(store: TestStore, flushes: readonly Flush[]): void {
-  for (const { project, count } of flushes) store.flush(PROJECTS[project] ?? "", count);
+  for (const { project, count, kind } of flushes) store.flush(PROJECTS[project] ?? "", count, kind);
 }
 
 /** Applies these moves one by one, each before a page of recent batches; `null` moves nothing. */
@@ -124,7 +137,7 @@ describe("runQuery", () => {
           expect(seen).toEqual(rows.slice(offset).map(idOf));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 700 },
     );
   });
 

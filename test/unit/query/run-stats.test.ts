@@ -6,7 +6,7 @@ import { GROUPS, HistogramBody, INTERVALS, STATS_LIMITS } from "../../../src/log
 import { runStats, type StatsAnswer } from "../../../src/logs/stats/run-stats.ts";
 import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
-import { type TestEntry, TestStore } from "./store.ts";
+import { SEGMENT_KINDS, type TestEntry, TestStore } from "./store.ts";
 
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
 const START = 1_795_183_200_000;
@@ -47,7 +47,11 @@ describe("runStats", () => {
       // Ingest accepts no name with a lone surrogate.
       entries: fc.array(entryAt(time).map(wellNamed), { minLength: 1, maxLength: 5 }),
     });
-    const flush = fc.record({ project: fc.constantFrom(...PROJECTS), count: fc.integer({ min: 1, max: 4 }) });
+    const flush = fc.record({
+      project: fc.constantFrom(...PROJECTS),
+      count: fc.integer({ min: 1, max: 4 }),
+      kind: fc.constantFrom(...SEGMENT_KINDS),
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
@@ -64,11 +68,11 @@ describe("runStats", () => {
         async (batches, filters, interval, groupBy, { pageBatches, flushed, moves, oldestMinute }) => {
           const store = new TestStore();
           for (const { project, entries } of batches) store.add(project, entries);
-          for (const { project, count } of flushed) store.flush(project, count);
+          for (const { project, count, kind } of flushed) store.flush(project, count, kind);
           const waiting = [...moves];
           store.beforePage = () => {
             const move = waiting.shift();
-            if (move) store.flush(move.project, move.count);
+            if (move) store.flush(move.project, move.count, move.kind);
           };
           store.oldest = Math.floor((oldestMinute ?? 0) / 60_000) * 60_000;
           const wanted = store.rows.map(({ entry }) => entry).filter((entry) => passes(entry, filters, []));

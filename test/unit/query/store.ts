@@ -10,6 +10,7 @@ import type { LogSource, MovedSource } from "../../../src/logs/query/tiers.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/count-entries.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import { countsOf, IdCollector, idFilterOf, mayContainIds, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { segmentFiles } from "./segment-files.ts";
 
 /** An entry with its time in milliseconds, as tests create them. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };
@@ -41,6 +42,10 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
   return new TextEncoder().encode(entries.map(lineOf).join("\n"));
 }
 
+/** Kinds of segment: blocks of lines, or a Parquet file in the row or in the bucket. */
+export type SegmentKind = "lines" | "inline" | "bucket";
+export const SEGMENT_KINDS: readonly SegmentKind[] = ["lines", "inline", "bucket"];
+
 type TestBatch = RecentBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
 
 /** A model of the workspace object and D1 without SQL: everything in memory, selected and sorted directly. */
@@ -53,6 +58,8 @@ export class TestStore {
   readonly #segments: EncodedSegment[] = [];
   /** Commit numbers of batches that were set aside. */
   readonly #quarantined = new Set<number>();
+  /** The bucket. */
+  readonly files = new Map<string, Uint8Array>();
   calls: RecentScan[] = [];
   /** Segments scanned by all reads. */
   scanned = 0;
@@ -93,8 +100,11 @@ export class TestStore {
     });
   }
 
-  /** Moves the oldest batches of a project to the cold tier. */
-  flush(projectId: string, count: number): void {
+  /**
+   * Moves the oldest batches of a project to the cold tier.
+   * @param kind of the segments. Files have row groups of two entries
+   */
+  flush(projectId: string, count: number, kind: SegmentKind = "lines"): void {
     const done = this.#flushed.get(projectId) ?? 0;
     const batches = this.#batches
       .filter((batch) => batch.projectId === projectId && batch.firstSeq > done)
@@ -103,7 +113,15 @@ export class TestStore {
     const [first, last] = [batches[0], batches.at(-1)];
     if (!first || !last) return;
     const range = { firstSeq: first.firstSeq, lastSeq: last.firstSeq + last.count - 1 };
-    this.#segments.push(...encodeSegments(projectId, batches, range));
+    if (kind === "lines") this.#segments.push(...encodeSegments(projectId, batches, range));
+    else {
+      const isInline = kind === "inline";
+      const options = { groupRows: 2, isInline };
+      for (const { segment, bytes } of segmentFiles(this.scope, projectId, batches, range, options)) {
+        this.#segments.push(segment);
+        if (segment.file !== null) this.files.set(segment.file, bytes);
+      }
+    }
     this.#flushed.set(projectId, range.lastSeq);
   }
 
@@ -187,6 +205,11 @@ export class TestStore {
           .filter(({ firstSeq, part }) => !after || (firstSeq - after.firstSeq || part - after.part) > 0)
           .slice(0, limit),
       readBodies: this.bodies(2),
+      readFiles: async (ranges) =>
+        ranges.slice(0, 3).map(({ key, start, end }) => {
+          const bytes = this.files.get(key);
+          return bytes ? new Uint8Array(bytes.subarray(start, end)) : null;
+        }),
     };
   }
 
@@ -198,9 +221,9 @@ export class TestStore {
           ({ projectId, firstSeq, part }) =>
             projectId === key.projectId && firstSeq === key.firstSeq && part === key.part,
         );
-        return segment
-          ? { batchTable: segment.batchTable, bytes: new Uint8Array(segment.body.subarray(start, end)) }
-          : null;
+        if (!segment) return null;
+        const bytes = new Uint8Array(segment.body.subarray(start, end));
+        return { batchTable: segment.batchTable, bytes, file: segment.file };
       });
   }
 

@@ -37,6 +37,15 @@ export interface SegmentMeta extends SegmentKey {
    * bytes are `FILE_HEAD_BYTES` later in the file.
    */
   blocks: Uint8Array;
+  /** Absent if the body has blocks of lines. */
+  parquet?: ParquetMeta;
+}
+
+/** What is known of a segment's Parquet file before any of it is read. */
+export interface ParquetMeta {
+  footerBytes: number;
+  /** Whether the file is in the row. Otherwise it is in the bucket. */
+  isInline: boolean;
 }
 
 /** How a segment holds its entries, column `format`: compressed blocks of lines, or a Parquet file (docs/segments.md). */
@@ -91,14 +100,20 @@ export const SEGMENT_LIMITS = {
 /** Consecutive blocks of a segment's body, from the start of the first to the end of the last. */
 export interface BodyRange {
   key: SegmentKey;
+  /** In the body. Both are 0 if only the rest of the row is needed. */
   start: number;
   end: number;
+  /** Bytes of the footer that come with the range, if the segment is a Parquet file. */
+  footerBytes?: number;
 }
 
-/** Stored bytes of a body range, and the batch table that identifies its entries. */
+/** Stored bytes of a body range, and what identifies its entries. */
 export interface SegmentBody {
+  /** The batch table, or the footer of a Parquet file. */
   batchTable: Uint8Array;
   bytes: Uint8Array;
+  /** Key of the Parquet file in the bucket; `null` or absent if the row has the bytes. */
+  file?: string | null;
 }
 
 /** A stored segment does not decode to what was encoded. The message names the segment but none of its content. */

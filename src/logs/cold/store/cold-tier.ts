@@ -1,3 +1,4 @@
+import { type Bucket, type BucketBindings, bucketOf, type FileRange } from "../../../platform/bucket.ts";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
 import { type ColdDatabases, LegacySegments, type Segments, segmentsIn } from "./sources.ts";
@@ -11,10 +12,12 @@ import type { ProjectCoverage, SegmentTotals, StoredCover, StoredRange, Watermar
 export class ColdTier {
   readonly #segments: Segments;
   readonly #legacy: LegacySegments;
+  readonly #bucket: Bucket | null;
 
-  constructor({ DB, COLD_DB }: ColdDatabases) {
+  constructor({ DB, COLD_DB, ...bindings }: ColdDatabases & BucketBindings) {
     this.#segments = segmentsIn(COLD_DB);
     this.#legacy = new LegacySegments(DB);
+    this.#bucket = bucketOf(bindings);
   }
 
   /**
@@ -103,6 +106,12 @@ export class ColdTier {
     );
     // Both databases stop at the same range, because only the sizes of the ranges decide how many are read.
     return bodies.map((body, index) => body ?? legacy[index] ?? null);
+  }
+
+  /** Reads ranges of segments' files. @returns the bytes of each range, in order, or `null` if its file does not exist */
+  async readFiles(ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]> {
+    if (this.#bucket === null) throw new Error("Segments have files, but there is no bucket.");
+    return this.#bucket.readRanges(ranges);
   }
 
   /** Like `SegmentWriter.usageUpTo`. */

@@ -33,7 +33,7 @@ export interface CountedSegment extends SegmentPosition {
 
 const KEY_COLUMNS = "project_id, first_seq, part";
 const META_COLUMNS = `${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit, max_commit, level_mask, category_mask,
-  raw_bytes, stored_bytes, hex(frames)`;
+  raw_bytes, stored_bytes, hex(frames), CASE format WHEN 1 THEN length(directory) END, length(body)`;
 type MetaRow = [
   projectId: string,
   firstSeq: number,
@@ -49,6 +49,8 @@ type MetaRow = [
   rawBytes: number,
   storedBytes: number,
   blocks: string,
+  footerBytes: number | null,
+  bodyBytes: number,
 ];
 
 /**
@@ -69,7 +71,7 @@ export class SegmentStore {
     type Row = [...MetaRow, blockKinds: number, slotBytes: number, slots: string];
     refuseMoreThan(STORE_LIMITS.metas, selection.limit);
     return this.#select<Row, FoundSegment>(selection, columns, (row) => {
-      return { ...metaOf(row), blockKinds: row[14], slotBytes: row[15], slots: row[16] };
+      return { ...metaOf(row), blockKinds: row[16], slotBytes: row[17], slots: row[18] };
     });
   }
 
@@ -149,8 +151,8 @@ export class SegmentStore {
    */
   async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {
     let bytes = 0;
-    const fitting = ranges.findIndex(({ start, end }, index) => {
-      bytes += end - start;
+    const fitting = ranges.findIndex(({ start, end, footerBytes = 0 }, index) => {
+      bytes += end - start + footerBytes;
       return index > 0 && bytes > STORE_LIMITS.bodyBytes;
     });
     const read = fitting < 0 ? ranges : ranges.slice(0, fitting);
@@ -158,15 +160,15 @@ export class SegmentStore {
     const wanted = read.map(({ key, start, end }) => [key.projectId, key.firstSeq, key.part, start + 1, end - start]);
     const rows = await this.#db
       .prepare(
-        `SELECT wanted.key, hex(directory), hex(substr(body, wanted.value ->> 3, wanted.value ->> 4))
+        `SELECT wanted.key, hex(directory), hex(substr(body, wanted.value ->> 3, wanted.value ->> 4)), file
          FROM json_each(?2) AS wanted CROSS JOIN segments ON workspace_id = ?1 AND project_id = wanted.value ->> 0
            AND first_seq = wanted.value ->> 1 AND part = wanted.value ->> 2`,
       )
       .bind(workspaceId, JSON.stringify(wanted))
-      .raw<[index: number, batchTable: string, bytes: string]>();
+      .raw<[index: number, batchTable: string, bytes: string, file: string | null]>();
     const bodies: (SegmentBody | null)[] = read.map(() => null);
-    for (const [index, batchTable, body] of rows) {
-      bodies[index] = { batchTable: fromHex(batchTable), bytes: fromHex(body) };
+    for (const [index, batchTable, body, file] of rows) {
+      bodies[index] = { batchTable: fromHex(batchTable), bytes: fromHex(body), file };
     }
     return bodies;
   }
@@ -193,5 +195,6 @@ function metaOf(row: Readonly<[...MetaRow, ...unknown[]]>): SegmentMeta {
     rawBytes: row[11],
     storedBytes: row[12],
     blocks: fromHex(row[13]),
+    ...(row[14] === null ? {} : { parquet: { footerBytes: row[14], isInline: row[15] > 0 } }),
   };
 }

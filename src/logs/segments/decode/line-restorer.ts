@@ -42,8 +42,11 @@ export function columnsOfLines({ columns }: SegmentReader): number[] {
   return [TIMESTAMP_COLUMN, ...members, ...others];
 }
 
-/** Puts the lines of a row group together as ingest stored them. */
-export class LineRestorer {
+/** Returns a decoded column of a row group. */
+export type ColumnSource = (column: number) => ColumnValues;
+
+/** Puts lines together from their columns as ingest stored them. */
+export class LineJoiner {
   readonly #timestamps: NumberColumn;
   readonly #members: readonly TextColumn[];
   readonly #data: readonly ColumnValues[];
@@ -57,32 +60,27 @@ export class LineRestorer {
   readonly #ends = new Int32Array(1024);
 
   /**
-   * Decodes the columns of the lines.
-   * @param chosen rows that will be restored; `null` for all
-   * @throws MalformedFile
+   * @param rows of each column
+   * @param source is asked for each of `columnsOfLines`
    */
-  constructor(reader: SegmentReader, group: number, source: ChunkSource, chosen: RowChoice = null) {
-    const texts = (column: number) => reader.texts(group, column, source(group, column), chosen);
-    this.#rows = reader.rowGroups[group]?.rows ?? 0;
-    this.#timestamps = reader.numbers(group, TIMESTAMP_COLUMN, source(group, TIMESTAMP_COLUMN), chosen);
-    this.#members = HEADS.map((_, member) => texts(LEVEL_COLUMN + member));
+  constructor(reader: SegmentReader, rows: number, source: ColumnSource) {
     const { columns } = reader.properties;
+    this.#rows = rows;
+    this.#timestamps = numbersOf(source(TIMESTAMP_COLUMN));
+    this.#members = HEADS.map((_, member) => textsIn(source(LEVEL_COLUMN + member)));
     this.#paths = columns.map(({ path }) => pathKey(path));
-    this.#data = columns.map((_, index) => {
-      const column = FIRST_DATA_COLUMN + index;
-      return reader.decode(group, column, source(group, column), chosen);
-    });
-    this.#shapes = texts(FIRST_DATA_COLUMN + columns.length);
-    this.#rest = texts(FIRST_DATA_COLUMN + columns.length + 1);
+    this.#data = columns.map((_, index) => source(FIRST_DATA_COLUMN + index));
+    this.#shapes = textsIn(source(FIRST_DATA_COLUMN + columns.length));
+    this.#rest = textsIn(source(FIRST_DATA_COLUMN + columns.length + 1));
   }
 
   /**
-   * @param row of the row group; one of the chosen ones
+   * @param row of the columns; one of the chosen ones
    * @returns the line without its line break
    * @throws MalformedFile
    */
   line(row: number): Uint8Array {
-    if (!(row >= 0 && row < this.#rows)) throw new RangeError("The row group does not have the row.");
+    if (!(row >= 0 && row < this.#rows)) throw new RangeError("The columns do not have the row.");
     const shape = this.#shapeOf(row);
     if (shape === WHOLE_LINE || shape === WHOLE_BYTES) return this.#whole(row, shape);
     const writer = this.#writer;
@@ -166,6 +164,30 @@ export class LineRestorer {
     });
     return { template, places, after: bytes.subarray(from) };
   }
+}
+
+/** Puts the lines of a row group together. */
+export class LineRestorer extends LineJoiner {
+  /**
+   * Decodes the columns of the lines.
+   * @param chosen rows that will be restored; `null` for all
+   * @throws MalformedFile
+   */
+  constructor(reader: SegmentReader, group: number, source: ChunkSource, chosen: RowChoice = null) {
+    super(reader, reader.rowGroups[group]?.rows ?? 0, (column) =>
+      reader.decode(group, column, source(group, column), chosen),
+    );
+  }
+}
+
+function textsIn(column: ColumnValues): TextColumn {
+  if (column.kind === "texts" || column.kind === "indexedTexts") return column;
+  throw new RangeError("The column has no strings.");
+}
+
+function numbersOf(column: ColumnValues): NumberColumn {
+  if (column.kind === "numbers" || column.kind === "indexedNumbers") return column;
+  throw new RangeError("The column has no numbers.");
 }
 
 function textsOf(column: TextColumn): Texts {

@@ -1,0 +1,163 @@
+import { type ColumnValues, releaseColumn } from "../segments/decode/column-values.ts";
+import { takeRows } from "../segments/decode/gather.ts";
+import { columnsOfLines, LineJoiner } from "../segments/decode/line-restorer.ts";
+import { MalformedFile } from "../segments/parquet/thrift.ts";
+import type { Wanted } from "./batch-matcher.ts";
+import { WORK, type WorkMeter } from "./budget.ts";
+import type { LineSource, Order } from "./feed.ts";
+import type { ReadMemory } from "./memory.ts";
+import { damaged, type FoundRows, NO_ROWS, RECEIPT_COLUMN, type RowGroup } from "./row-group.ts";
+
+/** Rows whose columns are decoded at once: at first, and at most. Most queries need few rows of a row group. */
+const FIRST_ROWS = 256;
+const MAX_ROWS = 4096;
+const ROWS_GROWTH = 4;
+/** Bytes of the columns of these rows. */
+const WINDOW_BYTES = 1024 * 1024;
+/** Bytes of a row in one column, beside its string. */
+const VALUE_BYTES = 8;
+
+/** Bytes of lines that are processed at once, unless a single line is longer. */
+const PIECE_BYTES = 32 * 1024;
+const LINE_BREAK = 10;
+/** A piece without lines, at which the caller may pause. */
+const PAUSE = new Uint8Array(0);
+
+const everything: Wanted = () => true;
+
+/** The lines of the rows that pass a filter in a row group, put together when they are requested. */
+export class RowGroupLines implements LineSource {
+  readonly projectId: string;
+  readonly #group: RowGroup;
+  readonly #order: Order;
+  readonly #meter: WorkMeter;
+  readonly #memory: ReadMemory;
+  readonly #left: FoundRows;
+  /** Index in `#left` by index of a line. */
+  readonly #lines: number[] = [];
+  /** Receipt times by index of a line. */
+  readonly #receipts: number[] = [];
+
+  /** @param group whose rows were found; its columns of lines have been read */
+  constructor(group: RowGroup, order: Order, meter: WorkMeter, memory: ReadMemory) {
+    this.projectId = group.file.meta.projectId;
+    this.#group = group;
+    this.#order = order;
+    this.#meter = meter;
+    this.#memory = memory;
+    this.#left = group.found ?? NO_ROWS;
+  }
+
+  /**
+   * Yields the lines in scan order of `seq`: those that a page needs come first. Rows that are not wanted when their turn
+   * comes are left out, and take no index.
+   */
+  *pieces(wanted: Wanted = everything): Generator<Uint8Array> {
+    const { rows } = this.#left;
+    const most = this.#windowRows();
+    let size = Math.min(FIRST_ROWS, most);
+    const sign = this.#order === "desc" ? -1 : 1;
+    for (let at = sign < 0 ? rows.length - 1 : 0; at >= 0 && at < rows.length; ) {
+      const window: number[] = [];
+      for (; at >= 0 && at < rows.length && window.length < size; at += sign) {
+        if (this.#isWanted(at, wanted)) window.push(at);
+      }
+      if (window.length > 0) yield* this.#restored(window, wanted);
+      size = Math.min(size * ROWS_GROWTH, most);
+    }
+    this.#memory.recordDecoded(0);
+  }
+
+  seqAt(index: number): number {
+    return this.#left.seqs[this.#lines[index] ?? -1] ?? 0;
+  }
+
+  receivedAtOf(index: number): number {
+    return this.#receipts[index] ?? 0;
+  }
+
+  /** The filter has excluded what is not in the snapshot. */
+  isVisible(): boolean {
+    return true;
+  }
+
+  close(): void {
+    this.#group.bytes.release();
+    this.#memory.recordDecoded(0);
+  }
+
+  /** Whether the next line may be that of a row. */
+  #isWanted(at: number, wanted: Wanted): boolean {
+    const index = this.#receipts.length;
+    this.#lines[index] = at;
+    return wanted(this.#left.timestamps[at] ?? 0, index);
+  }
+
+  #windowRows(): number {
+    const { reader } = this.#group.file;
+    const lineBytes = Math.ceil(this.#group.rawBytes / Math.max(1, this.#group.count));
+    const fitting = Math.floor(WINDOW_BYTES / (lineBytes + reader.columns.length * VALUE_BYTES));
+    return Math.max(1, Math.min(MAX_ROWS, fitting));
+  }
+
+  /** @param window indices in `#left`, in scan order */
+  *#restored(window: readonly number[], wanted: Wanted): Generator<Uint8Array> {
+    const isFalling = this.#order === "desc";
+    const rows = Int32Array.from(isFalling ? window.toReversed() : window, (at) => this.#left.rows[at] ?? 0);
+    try {
+      const columns = yield* this.#decoded(rows);
+      const receipts = this.#group.numbers(RECEIPT_COLUMN, rows, this.#meter);
+      const joiner = new LineJoiner(this.#group.file.reader, rows.length, (column) => columnIn(columns, column));
+      let lines: Uint8Array[] = [];
+      let bytes = 0;
+      for (const [index, at] of window.entries()) {
+        if (!this.#isWanted(at, wanted)) continue;
+        const row = isFalling ? rows.length - 1 - index : index;
+        const line = joiner.line(row);
+        this.#meter.add(WORK.restoredLine + line.length * WORK.restoredByte);
+        this.#receipts.push(receipts[row] ?? 0);
+        lines.push(line);
+        bytes += line.length + 1;
+        if (bytes < PIECE_BYTES) continue;
+        yield joined(lines, bytes);
+        lines = [];
+        bytes = 0;
+      }
+      if (lines.length > 0) yield joined(lines, bytes);
+      for (const column of columns.values()) releaseColumn(column);
+    } catch (error) {
+      throw error instanceof MalformedFile ? damaged(this.#group.file, error) : error;
+    }
+  }
+
+  /** Decodes the columns of some rows, one after the other, so that only one is there as a whole. */
+  *#decoded(rows: Int32Array): Generator<Uint8Array, ReadonlyMap<number, ColumnValues>> {
+    const { file, group, bytes, count } = this.#group;
+    const taken = new Map<number, ColumnValues>();
+    for (const column of columnsOfLines(file.reader)) {
+      const values = file.reader.decode(group, column, bytes.chunk(column), rows.length === count ? null : rows);
+      taken.set(column, takeRows(values, rows));
+      this.#meter.add(WORK.column + rows.length * WORK.columnRow);
+      if (this.#meter.isDue) yield PAUSE;
+    }
+    return taken;
+  }
+}
+
+function columnIn(columns: ReadonlyMap<number, ColumnValues>, column: number): ColumnValues {
+  const values = columns.get(column);
+  if (values === undefined) throw new RangeError("The column was not decoded.");
+  return values;
+}
+
+/** Joins lines with line breaks between them. */
+function joined(lines: readonly Uint8Array[], bytes: number): Uint8Array {
+  const all = new Uint8Array(bytes - 1);
+  let at = 0;
+  for (const line of lines) {
+    if (at > 0) all[at++] = LINE_BREAK;
+    all.set(line, at);
+    at += line.length;
+  }
+  return all;
+}

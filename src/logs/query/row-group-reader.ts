@@ -1,0 +1,181 @@
+import type { FileRange } from "../../platform/bucket.ts";
+import type { BodyRange, SegmentBody } from "../cold/format/segment.ts";
+import type { ByteRange } from "../segments/decode/segment-reader.ts";
+import type { CommitRange } from "../segments/scan/row-group-filter.ts";
+import { type ScanPacer, WORK } from "./budget.ts";
+import type { LogFilter } from "./filter.ts";
+import type { ReadMemory } from "./memory.ts";
+import type { RowGroup } from "./row-group.ts";
+
+/** Reads the bytes of segments. */
+export interface BodySource {
+  /**
+   * Reads the first of the given ranges, up to the bytes of one response. An item is `null` if the segment was deleted.
+   */
+  readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]>;
+  /**
+   * Reads the first of the given ranges of files in the bucket, as many as memory allows. An item is `null` if the file
+   * does not exist.
+   */
+  readFiles(ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]>;
+}
+
+/** What a scan takes of row groups, and what it may use. */
+export interface RowGroupScan {
+  filter: LogFilter;
+  pacer: ScanPacer;
+  memory: ReadMemory;
+  /** Rows that the scan needs at most; `null` if it reads all. Lines are not read ahead of more. */
+  rows: number | null;
+}
+
+/** Row groups whose columns are planned for one read. */
+const MAX_PLANNED = 128;
+/** Rows that are found ahead, each of 20 bytes. */
+const MAX_ROWS_AHEAD = 16_384;
+/** Bytes of a row group up to which it is read at once. */
+const WHOLE_BYTES = 64 * 1024;
+/** Bytes of a value of a decoded column, beside the bytes of its pages. */
+const VALUE_BYTES = 8;
+/** Work units of a read of a range in the bucket, and of each byte. */
+const RANGE_WORK = 60_000;
+const RANGE_BYTE_WORK = 0.2;
+
+/**
+ * Reads row groups in few rounds of the bucket: first the columns of the filter, then the columns of the lines for row
+ * groups in which rows were found. Each round reads for several row groups ahead.
+ */
+export class RowGroupReader {
+  readonly #source: BodySource;
+  readonly #workspaceId: string;
+  readonly #scan: RowGroupScan;
+  readonly #commits: CommitRange;
+
+  constructor(source: BodySource, workspaceId: string, scan: RowGroupScan, commits: CommitRange) {
+    this.#source = source;
+    this.#workspaceId = workspaceId;
+    this.#scan = scan;
+    this.#commits = commits;
+  }
+
+  /**
+   * Finds the rows of the first row group and reads the columns of their lines.
+   * @param groups in scan order; the others may be read ahead
+   * @param maxBytes of a round; the first row group may need more
+   * @returns whether something had to be read
+   */
+  async prepare(groups: readonly RowGroup[], maxBytes: number): Promise<boolean> {
+    const [wanted] = groups;
+    if (wanted === undefined) return false;
+    const hasRead = this.#plan(wanted).length > 0;
+    if (hasRead) await this.#readFilterColumns(groups, maxBytes);
+    await this.#find(wanted);
+    if (wanted.isEmpty || wanted.bytes.missing(wanted.lineColumns).length === 0) return hasRead;
+    await this.#readLines(await this.#findAhead(groups), maxBytes);
+    return true;
+  }
+
+  /** Returns the ranges that finding rows needs and that were not read. */
+  #plan(group: RowGroup): ByteRange[] {
+    const { filter, pacer } = this.#scan;
+    const planned = group.plan(filter, this.#commits, pacer.meter);
+    if (planned.length === 0) return [];
+    const isWhole = group.storedBytes <= WHOLE_BYTES || group.takesAll;
+    return group.bytes.missing(isWhole ? [...planned, ...group.lineColumns] : planned);
+  }
+
+  async #readFilterColumns(groups: readonly RowGroup[], maxBytes: number): Promise<void> {
+    const reads: Read[] = [];
+    let left = maxBytes;
+    for (const group of groups.slice(0, MAX_PLANNED)) {
+      const ranges = this.#plan(group);
+      left -= bytesOf(ranges);
+      if (reads.length > 0 && left < 0) break;
+      if (ranges.length > 0) reads.push({ group, ranges });
+      await this.#scan.pacer.pause();
+    }
+    await this.#read(reads);
+  }
+
+  async #find(group: RowGroup): Promise<void> {
+    const { filter, pacer, memory } = this.#scan;
+    if (group.found !== null || group.isEmpty) return;
+    const columns = group.plan(filter, this.#commits, pacer.meter);
+    if (columns.length === 0) return;
+    memory.recordDecoded(columns.reduce((sum, column) => sum + group.decodedBytes(column, VALUE_BYTES), 0));
+    for (const _ of group.find(pacer.meter)) {
+      memory.renew();
+      await pacer.pause();
+    }
+    memory.recordDecoded(0);
+    await pacer.pause();
+  }
+
+  /** Finds rows in row groups whose columns were read, until there are enough. @returns the row groups with rows */
+  async #findAhead(groups: readonly RowGroup[]): Promise<RowGroup[]> {
+    const most = Math.min(this.#scan.rows ?? MAX_ROWS_AHEAD, MAX_ROWS_AHEAD);
+    const found: RowGroup[] = [];
+    let rows = 0;
+    for (const group of groups) {
+      if (rows >= most) break;
+      if (group.found === null && this.#plan(group).length > 0) break;
+      await this.#find(group);
+      if (group.isEmpty) continue;
+      rows += group.found?.rows.length ?? 0;
+      found.push(group);
+    }
+    return found;
+  }
+
+  async #readLines(groups: readonly RowGroup[], maxBytes: number): Promise<void> {
+    const reads: Read[] = [];
+    let left = maxBytes;
+    for (const group of groups) {
+      const ranges = group.bytes.missing(group.lineColumns);
+      left -= bytesOf(ranges);
+      if (reads.length > 0 && left < 0) break;
+      if (ranges.length > 0) reads.push({ group, ranges });
+    }
+    await this.#read(reads);
+  }
+
+  /** Reads ranges: all of the first row group, and of the others as many as memory allows. */
+  async #read(reads: readonly Read[]): Promise<void> {
+    const { meter } = this.#scan.pacer;
+    const own = reads[0]?.ranges.length ?? 0;
+    const wanted = reads.flatMap(({ group, ranges }) => ranges.map((range) => ({ group, ...range })));
+    for (let at = 0; at < own; ) {
+      const rest = wanted.slice(at);
+      const read = await this.#source.readFiles(rest.map(({ group, start, end }) => ({ key: group.key, start, end })));
+      if (read.length === 0) throw new RangeError("The store has omitted the first range.");
+      for (const [index, bytes] of read.entries()) {
+        const { group, start } = rest[index] ?? {};
+        if (group === undefined || start === undefined) continue;
+        meter.add(RANGE_WORK + (bytes?.length ?? 0) * RANGE_BYTE_WORK);
+        if (bytes !== null) group.bytes.add(start, bytes);
+        else await this.#lose(group);
+      }
+      at += read.length;
+    }
+  }
+
+  /** A file is deleted after its row. A row that is still there has lost its file. */
+  async #lose(group: RowGroup): Promise<void> {
+    if (group.isEmpty) return;
+    const { meta } = group.file;
+    const [row] = await this.#source.readBodies(this.#workspaceId, [{ key: meta, start: 0, end: 0 }]);
+    this.#scan.pacer.meter.add(WORK.segment);
+    if (row) group.lose();
+    else group.delete();
+  }
+}
+
+/** Ranges of a row group that one round reads. */
+interface Read {
+  group: RowGroup;
+  ranges: readonly ByteRange[];
+}
+
+function bytesOf(ranges: readonly ByteRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+}

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { runQuery } from "../../../src/logs/query/run-query.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
+import { runStats } from "../../../src/logs/stats/run-stats.ts";
+import type { FileRange } from "../../../src/platform/bucket.ts";
+import { answered, type SegmentKind, type TestEntry, TestStore } from "./store.ts";
+
+const PROJECT = "proj_00000000000a";
+const START = 1_795_183_200_000;
+
+const entryAt = (at: number, more: Partial<TestEntry> = {}): TestEntry => ({
+  timestamp: START + at,
+  level: "info",
+  category: "custom",
+  type: "log",
+  message: `m${at}`,
+  data: { at, text: "x".repeat(500) },
+  ...more,
+});
+
+/** A store with as many segments of 20 entries each. */
+function storeOf(segments: number, kind: SegmentKind): TestStore {
+  const store = new TestStore(PROJECT);
+  for (let segment = 0; segment < segments; segment++) {
+    store.add(
+      PROJECT,
+      Array.from({ length: 20 }, (_, at) => entryAt(segment * 20 + at)),
+    );
+    store.flush(PROJECT, 1, kind);
+  }
+  return store;
+}
+
+/** The sources of a store, with the faults that a read reports and its rounds of the bucket. */
+function spied(store: TestStore) {
+  const faults: [message: string, entries: number][] = [];
+  const rounds: (readonly FileRange[])[] = [];
+  const source = store.stats(10);
+  const readBodies = store.bodies(Number.POSITIVE_INFINITY);
+  const readFiles = async (ranges: readonly FileRange[]) => {
+    rounds.push(ranges);
+    return ranges.map(({ key, start, end }) => {
+      const bytes = store.files.get(key);
+      return bytes ? new Uint8Array(bytes.subarray(start, end)) : null;
+    });
+  };
+  const report = ({ message }: Error, entries: number) => faults.push([message, entries]);
+  return { source: { ...source, cold: { ...source.cold, readBodies, readFiles }, report }, faults, rounds };
+}
+
+async function messagesOf(source: ReturnType<typeof spied>["source"], body: object): Promise<string[]> {
+  const result = await runQuery(source, QueryBody.parse(body), () => 0);
+  if (!result.ok) throw new Error(result.reason);
+  return answered(result.page).logs.map(({ message }) => message);
+}
+
+describe("row groups of segment files", () => {
+  it("16: costs its own entries alone if a file is missing, and is reported", async () => {
+    const store = storeOf(3, "bucket");
+    const [, second = ""] = store.files.keys();
+    store.files.delete(second);
+    for (const filters of [{}, { search: "m" }]) {
+      const { source, faults } = spied(store);
+      const seen = await messagesOf(source, { filters, pagination: { limit: 100 } });
+      expect(seen).toHaveLength(40);
+      expect(faults.length).toBeGreaterThan(0);
+      expect(faults.reduce((sum, [, entries]) => sum + entries, 0)).toBe(20);
+      expect(faults[0]?.[0]).toBe(`Segment ${PROJECT}/21/0 is corrupt: its file is missing.`);
+    }
+    const { source, faults } = spied(store);
+    const counted = await runStats(source, HistogramBody.parse({ filters: { search: "m" }, interval: "1d" }));
+    expect(counted).toMatchObject({ ok: true, answer: { total: 40 } });
+    expect(faults.reduce((sum, [, entries]) => sum + entries, 0)).toBe(20);
+  });
+
+  it("16: leaves out a file that is gone with its row", async () => {
+    const store = storeOf(2, "bucket");
+    store.files.clear();
+    const { source, faults } = spied(store);
+    const { readBodies } = source.cold;
+    let calls = 0;
+    // The rows are deleted after their footers were read.
+    source.cold.readBodies = async (id, ranges) => (calls++ === 0 ? readBodies(id, ranges) : ranges.map(() => null));
+    expect(await messagesOf(source, {})).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  it.each(["inline", "bucket"] as const)("16: costs its own entries alone if a file is damaged (%s)", async (kind) => {
+    const store = storeOf(2, kind);
+    const { source, faults } = spied(store);
+    const flipped = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (index === at ? byte ^ 255 : byte));
+    const { readBodies, readFiles } = source.cold;
+    source.cold.readBodies = async (id, ranges) =>
+      (await readBodies(id, ranges)).map((body, index) =>
+        body && ranges[index]?.key.firstSeq === 1 ? { ...body, bytes: flipped(body.bytes, 40) } : body,
+      );
+    source.cold.readFiles = async (ranges) =>
+      (await readFiles(ranges)).map((bytes, index) =>
+        bytes && ranges[index]?.key.includes("/0000000000000001-") ? flipped(bytes, 40) : bytes,
+      );
+    const seen = await messagesOf(source, { filters: { search: "M" }, pagination: { limit: 100 } });
+    expect(seen.length).toBeGreaterThanOrEqual(20);
+    expect(seen.length).toBeLessThan(40);
+    expect(faults.reduce((sum, [, entries]) => sum + entries, 0)).toBe(40 - seen.length);
+  });
+
+  it("16: reads a needle in many files in two rounds of the bucket", async () => {
+    const store = storeOf(30, "bucket");
+    const { source, rounds } = spied(store);
+    const found = async (filters: object) => {
+      rounds.length = 0;
+      const seen = await messagesOf(source, { filters });
+      return [seen, rounds.length];
+    };
+    expect(await found({ data: { at: 333 } })).toEqual([["m333"], 1]);
+    expect(await found({ data: { at: { gte: 0, lt: 1 } } })).toEqual([["m0"], 1]);
+    expect(await found({ data: { at: -1 } })).toEqual([[], 0]);
+    // Nothing excludes a file, so each round reads more of them than the one before.
+    const [seen, count] = await found({ search: "m0" });
+    expect(seen).toEqual(["m0"]);
+    expect(count).toBeLessThanOrEqual(8);
+  });
+
+  it("16: puts together only the lines of a page", async () => {
+    const store = new TestStore(PROJECT);
+    store.add(
+      PROJECT,
+      Array.from({ length: 900 }, (_, at) => entryAt(at)),
+    );
+    store.flush(PROJECT, 1, "bucket");
+    const { source, rounds } = spied(store);
+    expect(await messagesOf(source, { pagination: { limit: 3 } })).toEqual(["m899", "m898", "m897"]);
+    expect(await messagesOf(source, { order: "asc", pagination: { limit: 2 } })).toEqual(["m0", "m1"]);
+    // Row groups have two entries.
+    const bytes = rounds.flat().reduce((sum, { start, end }) => sum + end - start, 0);
+    expect(bytes).toBeLessThan([...store.files.values()].reduce((sum, { length }) => sum + length, 0));
+  });
+});
