@@ -3,15 +3,17 @@ import { ValueScanner } from "./value-scanner.ts";
 
 /**
  * Templates: the text of `data` with a mark in place of each value. `#` marks a value in a column, `*` one in
- * `rest`: `{"userId":#,"tags":*,"user":{"plan":#}}`. Outside of a name's quotes JSON has neither character.
+ * `rest`: `{"userId":#,"tags":*,"user":{"plan":#}}`. `?` marks an optional member: the line has it exactly if a column of its
+ * path has a value. Outside of a name's quotes JSON has none of these characters.
  *
  * `rest` of a line is `data` reduced to the members with `*`: `{"tags":["a"]}`. Both follow from the template, so a line
  * is put together without searching.
  */
 
 const QUOTE = 0x22;
-const IN_COLUMN = 0x23;
+export const IN_COLUMN = 0x23;
 export const IN_REST = 0x2a;
+export const OPTIONAL = 0x3f;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
@@ -31,6 +33,7 @@ export interface Slot {
   /** Equal for equal paths only; see `pathKey`. */
   key: string;
   inRest: boolean;
+  isOptional: boolean;
   /** Index of the mark in the template. */
   at: number;
 }
@@ -70,8 +73,9 @@ class Parser {
   value(at: number, path: readonly string[], depth: number, names: readonly Uint8Array[] = []): number {
     const bytes = this.#bytes;
     const byte = bytes[at];
-    if (byte === IN_COLUMN || byte === IN_REST) {
-      this.slots.push({ path, key: pathKey(path), inRest: byte === IN_REST, at });
+    // Only members are optional, not `data` itself.
+    if (byte === IN_COLUMN || byte === IN_REST || (byte === OPTIONAL && depth > 0)) {
+      this.slots.push({ path, key: pathKey(path), inRest: byte === IN_REST, isOptional: byte === OPTIONAL, at });
       if (byte === IN_REST) this.#rest.push({ path, names });
       return at + 1;
     }
@@ -140,20 +144,69 @@ export function findRestValues(rest: Uint8Array, { restPieces }: Template, ends:
 
 /**
  * Where the value of a path is, in lines of one template. `column`: in a column of the path, or null if none has it.
- * `rest`: in `rest`, if the line has it. `object`: the value is an object. `absent`: the line does not have it.
+ * `optional`: in a column of the path, or absent if none has it. `rest`: in `rest`, if the line has it. `object`: the value is an object. `absent`: the line does not have it.
  */
-export type ValuePlace = "column" | "rest" | "object" | "absent";
+export type ValuePlace = "column" | "optional" | "rest" | "object" | "absent";
 
 /** @param path names from `data` inwards, without indices of arrays */
 export function placeOf({ slots, objects }: Template, path: readonly string[]): ValuePlace {
-  for (const { path: own, inRest } of slots) {
+  for (const { path: own, inRest, isOptional } of slots) {
     // A mark at the beginning of the path may be an array or an object that the template does not describe.
     if (inRest && isPrefix(own, path)) return "rest";
-    if (!inRest && own.length === path.length && isPrefix(own, path)) return "column";
+    if (!inRest && own.length === path.length && isPrefix(own, path)) return isOptional ? "optional" : "column";
   }
   return objects.some((own) => own.length === path.length && isPrefix(own, path)) ? "object" : "absent";
 }
 
 function isPrefix(shorter: readonly string[], path: readonly string[]): boolean {
   return shorter.length <= path.length && shorter.every((name, index) => name === path[index]);
+}
+
+/** A part of an object's text: a member with a value, or the first or last bytes of a nested object. */
+export type Token =
+  /** `name` with its quotes and the colon. */
+  { kind: "member" | "open"; name: Uint8Array } | { kind: "close" };
+
+/** Returns the parts of a valid template between its outer braces, without commas. `null` if it describes no members. */
+export function tokensOf(template: Uint8Array): Token[] | null {
+  if (template[0] !== OPEN_BRACE) return null;
+  const tokens: Token[] = [];
+  for (let i = 1; i < template.length - 1; ) {
+    const byte = template[i];
+    if (byte === COMMA) i++;
+    else if (byte === CLOSE_BRACE) {
+      tokens.push({ kind: "close" });
+      i++;
+    } else {
+      const end = scanner.text(template, i + 1) + 1;
+      const isObject = template[end] === OPEN_BRACE;
+      tokens.push({ kind: isObject ? "open" : "member", name: template.subarray(i, end) });
+      i = end + 1;
+    }
+  }
+  return tokens;
+}
+
+/**
+ * Returns a template.
+ * @param markOf mark of each member by its index; `null` leaves the member out
+ */
+export function templateOf(tokens: readonly Token[], markOf: (member: number) => number | null): Uint8Array {
+  const texts: Uint8Array[] = [OPEN];
+  let member = 0;
+  let isFirst = true;
+  for (const token of tokens) {
+    if (token.kind === "close") {
+      texts.push(CLOSE);
+      isFirst = false;
+      continue;
+    }
+    const mark = token.kind === "open" ? OPEN_BRACE : markOf(member++);
+    if (mark === null) continue;
+    if (!isFirst) texts.push(SEPARATE);
+    texts.push(token.name, Uint8Array.of(mark));
+    isFirst = token.kind === "open";
+  }
+  texts.push(CLOSE);
+  return new Uint8Array(Buffer.concat(texts));
 }

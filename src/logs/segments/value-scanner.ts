@@ -5,8 +5,21 @@ import { endOfString } from "../ingest/canonical-json.ts";
  * `JSON.stringify` would write again are accepted, so that a column preserves their spelling.
  */
 
-/** Kinds of value. The numbers are an order: texts are below `integer`, numbers below `true`. */
-export const KIND = { text: 0, escapedText: 1, integer: 2, number: 3, true: 4, false: 5, null: 6, other: 7 } as const;
+/**
+ * Kinds of value. The numbers are an order: texts are below `integer`, numbers below `true`. `absent`: the line does not
+ * have the member.
+ */
+export const KIND = {
+  text: 0,
+  escapedText: 1,
+  integer: 2,
+  number: 3,
+  true: 4,
+  false: 5,
+  null: 6,
+  other: 7,
+  absent: 8,
+} as const;
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;

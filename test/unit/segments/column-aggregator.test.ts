@@ -59,7 +59,7 @@ function fromLines(plan: AggregatePlan, lines: Lines, perBatch: number, isWanted
 function fromColumns(
   plan: AggregatePlan,
   lines: Lines,
-  options: { perBatch: number; groupRows: number },
+  options: { perBatch: number; groupRows: number; exactShapes?: number },
   isWanted: (at: number) => boolean,
 ) {
   const { reader, chunk } = open(bytesOf(encode(lines, options)));
@@ -87,7 +87,11 @@ function fromColumns(
   return { state: stateOf(aggregator), left: left.size };
 }
 
-const options = fc.record({ perBatch: fc.integer({ min: 1, max: 9 }), groupRows: fc.constantFrom(1, 3, 16, 100) });
+const options = fc.record({
+  perBatch: fc.integer({ min: 1, max: 9 }),
+  groupRows: fc.constantFrom(1, 3, 16, 100),
+  exactShapes: fc.constantFrom(0, 3, 256),
+});
 
 describe("aggregations from columns", () => {
   test("4: columns give the table that lines give, whatever the entries, fields and keys", () => {

@@ -87,16 +87,17 @@ const commits = fc.oneof(
 const options = fc.record({
   perBatch: fc.integer({ min: 1, max: 9 }),
   groupRows: fc.constantFrom(1, 3, 16, 100),
+  exactShapes: fc.constantFrom(0, 3, 256),
 });
 
 describe("filters on columns", () => {
   test("2: hostile entries pass exactly as their lines do", () => {
     const many = fc.array(fc.tuple(filters, commits), { minLength: 15, maxLength: 15 });
     fc.assert(
-      fc.property(anyLines, options, many, (own, { perBatch, groupRows }, queries) => {
-        const bytes = bytesOf(encode(own, { perBatch, groupRows }));
+      fc.property(anyLines, options, many, (own, settings, queries) => {
+        const bytes = bytesOf(encode(own, settings));
         for (const [filter, range] of queries) {
-          expect(found(bytes, filter, range)).toEqual(expected(own, filter, range, perBatch));
+          expect(found(bytes, filter, range)).toEqual(expected(own, filter, range, settings.perBatch));
         }
       }),
       { numRuns: 110 },

@@ -2,7 +2,15 @@ import { LEADING_COLUMNS, pathKey } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
-import { findRestValues, parseTemplate, type Template, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
+import {
+  findRestValues,
+  parseTemplate,
+  type Template,
+  type Token,
+  tokensOf,
+  WHOLE_BYTES,
+  WHOLE_LINE,
+} from "../template.ts";
 import type { ColumnValues, NumberColumn, TextColumn, Texts } from "./column-values.ts";
 import type { RowChoice } from "./decode-chunk.ts";
 import { LineWriter } from "./line-writer.ts";
@@ -18,6 +26,8 @@ const HEAD = encoder.encode('{"timestamp":"');
 const QUOTE = encoder.encode('"');
 const HEADS = TEXT_MEMBERS.map((name) => encoder.encode(`,"${name}":`));
 const DATA_HEAD = encoder.encode(',"data":');
+const OPEN = encoder.encode("{");
+const COMMA = encoder.encode(",");
 const END = encoder.encode("}");
 const NULL = encoder.encode("null");
 const WORDS = [encoder.encode("false"), encoder.encode("true")];
@@ -27,12 +37,15 @@ interface Place {
   before: Uint8Array;
   /** The decoded columns of its path; `null` if the value is in `rest`. */
   columns: readonly ColumnValues[] | null;
+  isOptional: boolean;
 }
 
 interface LineShape {
   template: Template;
   places: readonly Place[];
   after: Uint8Array;
+  /** The parts of `data` if some members are optional. */
+  tokens: readonly Token[] | null;
 }
 
 /** Returns the columns that a `LineRestorer` needs. */
@@ -99,7 +112,8 @@ export class LineJoiner {
     return writer.take();
   }
 
-  #writeData(row: number, { template, places, after }: LineShape): void {
+  #writeData(row: number, shape: LineShape): void {
+    const { template, places, after, tokens } = shape;
     const writer = this.#writer;
     let rest: Uint8Array = END;
     if (template.restPieces.length > 0) {
@@ -108,14 +122,49 @@ export class LineJoiner {
     }
     writer.bytes(DATA_HEAD);
     let fromRest = 0;
-    for (const { before, columns } of places) {
-      writer.bytes(before);
+    const write = (columns: Place["columns"]) => {
       if (columns === null) {
         const start = (this.#ends[fromRest - 1] ?? 0) + (template.restPieces[fromRest]?.length ?? 0);
         writer.bytes(rest, start, this.#ends[fromRest++]);
       } else writeValue(writer, columns, row);
+    };
+    if (tokens !== null) {
+      this.#writeMembers(row, tokens, places, write);
+      return;
+    }
+    for (const { before, columns } of places) {
+      writer.bytes(before);
+      write(columns);
     }
     writer.bytes(after);
+  }
+
+  /** Writes an object of which some members may be absent. */
+  #writeMembers(
+    row: number,
+    tokens: readonly Token[],
+    places: readonly Place[],
+    write: (columns: Place["columns"]) => void,
+  ): void {
+    const writer = this.#writer;
+    let isFirst = true;
+    let member = 0;
+    writer.bytes(OPEN);
+    for (const token of tokens) {
+      if (token.kind === "close") {
+        writer.bytes(END);
+        isFirst = false;
+        continue;
+      }
+      const place = token.kind === "member" ? places[member++] : undefined;
+      if (place?.isOptional && !place.columns?.some((column) => hasValue(column, row))) continue;
+      if (!isFirst) writer.bytes(COMMA);
+      writer.bytes(token.name);
+      if (place === undefined) writer.bytes(OPEN);
+      else write(place.columns);
+      isFirst = place === undefined;
+    }
+    writer.bytes(END);
   }
 
   #timestamp(row: number): string {
@@ -155,14 +204,15 @@ export class LineJoiner {
     if (text === WHOLE_LINE || text === WHOLE_BYTES) return text;
     const template = parseTemplate(bytes);
     if (template === null || template.slots.length > this.#ends.length) throw new MalformedFile("A shape is damaged.");
+    const tokens = template.slots.some(({ isOptional }) => isOptional) ? tokensOf(bytes) : null;
     let from = 0;
-    const places = template.slots.map(({ key, inRest, at }): Place => {
+    const places = template.slots.map(({ key, inRest, isOptional, at }): Place => {
       const before = bytes.subarray(from, at);
       from = at + 1;
-      if (inRest) return { before, columns: null };
-      return { before, columns: this.#data.filter((_, index) => this.#paths[index] === key) };
+      if (inRest) return { before, columns: null, isOptional };
+      return { before, columns: this.#data.filter((_, index) => this.#paths[index] === key), isOptional };
     });
-    return { template, places, after: bytes.subarray(from) };
+    return { template, places, after: bytes.subarray(from), tokens };
   }
 }
 
@@ -219,11 +269,22 @@ function writeValue(writer: LineWriter, columns: readonly ColumnValues[], row: n
       writer.bytes(word);
       return;
     }
-    const isAbsent = column.kind === "numbers" ? column.validity?.[row] === 0 : (column.indices[row] ?? -1) < 0;
-    if (isAbsent) continue;
+    if (!hasValue(column, row)) continue;
     const value = column.kind === "numbers" ? column.values[row] : column.dictionary[column.indices[row] ?? 0];
     writer.ascii(String(value));
     return;
   }
   writer.bytes(NULL);
+}
+
+function hasValue(column: ColumnValues, row: number): boolean {
+  switch (column.kind) {
+    case "booleans":
+      return column.values[row] !== -1;
+    case "numbers":
+    case "texts":
+      return column.validity?.[row] !== 0;
+    default:
+      return (column.indices[row] ?? -1) >= 0;
+  }
 }

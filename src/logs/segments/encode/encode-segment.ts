@@ -9,7 +9,7 @@ import { chooseColumns } from "./choose-columns.ts";
 import { EntryCounter } from "./counter.ts";
 import { encodeGroup } from "./encode-group.ts";
 import { BlockTracker, RangeTracker } from "./range-tracker.ts";
-import { RowGroup } from "./row-group.ts";
+import { EXACT_SHAPES, RowGroup } from "./row-group.ts";
 import type { Pause } from "./text-column.ts";
 
 /** A segment as a Parquet file, with what a catalog needs to find it. */
@@ -63,6 +63,8 @@ export interface EncodeOptions {
   groupRows: number;
   /** Bytes of lines at which a row group ends; see `GROUP_BYTES`. */
   groupBytes: number;
+  /** Shapes of a row group from which on lines with some of the same members are joined; see `UnionShapes`. */
+  exactShapes: number;
 }
 
 /**
@@ -105,20 +107,26 @@ export class FileEncoder {
   readonly #projectId: string;
   readonly #groupRows: number;
   readonly #groupBytes: number;
+  readonly #exactShapes: number;
   readonly #counter: EntryCounter | null;
   readonly #writer = new FileWriter();
   readonly #range = new RangeTracker();
   readonly #blocks = new BlockTracker();
   readonly #linesHash = createHash("sha256");
   #columns: readonly DataColumn[] | null;
-  #group = new RowGroup();
+  #group: RowGroup;
   #pausedAt = 0;
   #pausedBytes = 0;
 
   /** @param counter counts each line; `null` if the counts are not needed */
   constructor(
     projectId: string,
-    { columns = null, groupRows = GROUP_ROWS, groupBytes = GROUP_BYTES }: Partial<EncodeOptions>,
+    {
+      columns = null,
+      groupRows = GROUP_ROWS,
+      groupBytes = GROUP_BYTES,
+      exactShapes = EXACT_SHAPES,
+    }: Partial<EncodeOptions>,
     counter: EntryCounter | null,
   ) {
     if (groupRows > METADATA_LIMITS.groupRows) throw new RangeError("A row group has too many rows.");
@@ -126,6 +134,8 @@ export class FileEncoder {
     this.#columns = columns;
     this.#groupRows = groupRows;
     this.#groupBytes = groupBytes;
+    this.#exactShapes = exactShapes;
+    this.#group = new RowGroup(exactShapes);
     this.#counter = counter;
   }
 
@@ -162,7 +172,7 @@ export class FileEncoder {
     const encoded = yield* encodeGroup(this.#group, this.#columns, this.#writer.size);
     this.#writer.add(encoded);
     this.#blocks.close(this.#group, encoded.bytes);
-    this.#group = new RowGroup();
+    this.#group = new RowGroup(this.#exactShapes);
     yield null;
   }
 

@@ -2,20 +2,23 @@ import { isUtf8 } from "node:buffer";
 import { HEAD_BYTES, type SourceLine } from "../../cold/format/lines.ts";
 import { parseStoredLine } from "../../entry.ts";
 import { TEXT_MEMBERS } from "../members.ts";
-import { classOf, LineSplitter, VALUE_CLASSES } from "./line-shape.ts";
+import { classOf, VALUE_CLASSES } from "./line-shape.ts";
+import { LineSplitter } from "./line-splitter.ts";
 
 /** Values of `TEXT_MEMBERS` of a line that is stored whole; `null` if it does not have them. */
 export type WholeMembers = readonly (string | null)[];
 
 const NO_MEMBERS: WholeMembers = TEXT_MEMBERS.map(() => null);
 const FIRST_ROWS = 1024;
+/** See `EncodeOptions`. Programs with so many kinds of entries are rare, and their shapes take little. */
+export const EXACT_SHAPES = 256;
 
 /**
  * The lines of one row group, each split into its values but not copied: 40 bytes a line and 5 a value beside the
  * batches' bodies.
  */
 export class RowGroup {
-  readonly splitter = new LineSplitter();
+  readonly splitter: LineSplitter;
   rows = 0;
   /** Bytes of the lines. */
   rawBytes = 0;
@@ -39,6 +42,10 @@ export class RowGroup {
   /** The body that was checked last, and whether it is UTF-8. */
   #checked: Uint8Array | null = null;
   #isUtf8 = true;
+
+  constructor(exactShapes = EXACT_SHAPES) {
+    this.splitter = new LineSplitter(exactShapes);
+  }
 
   /** @throws RangeError if the line has no time at its position or is not an entry */
   add({ batch, seq, timestamp, isTimed, start, end }: SourceLine): void {

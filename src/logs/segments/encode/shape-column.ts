@@ -1,7 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import type { DataColumn } from "../columns.ts";
 import { pathKey } from "../columns.ts";
-import { IN_REST, parseTemplate, placeOf, type Template, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
+import {
+  IN_COLUMN,
+  IN_REST,
+  OPTIONAL,
+  parseTemplate,
+  placeOf,
+  type Template,
+  templateOf,
+  WHOLE_BYTES,
+  WHOLE_LINE,
+} from "../template.ts";
 import { KIND } from "../value-scanner.ts";
 import { MadeText, takes } from "./cursors.ts";
 import type { LineShape } from "./line-shape.ts";
@@ -25,6 +35,9 @@ const PAUSE_ROWS = 8192;
 const WHOLE = -1;
 const NO_DATA = -2;
 
+/** In place of a mark: the template does not have the member. */
+const LEFT_OUT = 0;
+
 /** A shape with the choice which of its values are in columns. */
 interface Variant {
   template: Template;
@@ -36,8 +49,8 @@ interface Variant {
 interface ShapeColumns {
   /** Bit `1 << kind` of each slot in `data` whose value of that kind is in a column. */
   readonly masks: Int32Array;
-  /** Whether the value of each slot is in `rest`, in the variant that was used last. */
-  readonly inRest: Uint8Array;
+  /** Mark of each slot in the variant that was used last; `LEFT_OUT` for a member that its lines do not have. */
+  readonly marks: Uint8Array;
   last: number;
   readonly byKey: Map<string, number>;
 }
@@ -71,7 +84,7 @@ export class Variants {
     }
     this.#shapes = group.splitter.shapes.map(({ data }) => ({
       masks: Int32Array.from(data, ({ key }) => byPath.get(key) ?? 0),
-      inRest: new Uint8Array(data.length),
+      marks: new Uint8Array(data.length),
       last: WHOLE,
       byKey: new Map(),
     }));
@@ -136,13 +149,18 @@ export class Variants {
     const own = this.#shapes[index];
     if (shape === undefined || own === undefined) return WHOLE;
     if (shape.template === null) return NO_DATA;
-    const { masks, inRest } = own;
+    const { masks, marks } = own;
     const first = (group.first[row] ?? 0) + shape.firstData;
     let isSame = own.last >= 0;
     for (let slot = 0; slot < masks.length; slot++) {
-      const rest = (((masks[slot] ?? 0) >> (group.kinds[first + slot] ?? 0)) & 1) ^ 1;
-      if (inRest[slot] !== rest) {
-        inRest[slot] = rest;
+      const kind = group.kinds[first + slot] ?? 0;
+      const mask = masks[slot] ?? 0;
+      let mark: number = IN_REST;
+      if (kind === KIND.absent) mark = mask === 0 ? LEFT_OUT : OPTIONAL;
+      // A null is in a column, but the column has no value.
+      else if (((mask >> kind) & 1) === 1) mark = shape.union === null || kind === KIND.null ? IN_COLUMN : OPTIONAL;
+      if (marks[slot] !== mark) {
+        marks[slot] = mark;
         isSame = false;
       }
     }
@@ -151,17 +169,16 @@ export class Variants {
     return own.last;
   }
 
-  #variantOf(shape: LineShape, { inRest, byKey }: ShapeColumns): number {
-    const key = inRest.join("");
+  #variantOf(shape: LineShape, { marks, byKey }: ShapeColumns): number {
+    const key = marks.join();
     const known = byKey.get(key);
     if (known !== undefined) return known;
     if (this.#variants.length === MAX_TEMPLATES || this.#bytes > MAX_TEMPLATE_BYTES) return WHOLE;
-    const bytes = (shape.template ?? LINE_MARK).slice();
-    for (const [slot, { at }] of shape.data.entries()) if (inRest[slot] === 1) bytes[at] = IN_REST;
+    const bytes = templateWith(shape, marks);
     const template = parseTemplate(bytes);
     this.#bytes += bytes.length;
     if (template === null) return WHOLE;
-    const restSlots = [...inRest.keys()].filter((slot) => inRest[slot] === 1).map((slot) => shape.firstData + slot);
+    const restSlots = [...marks.keys()].filter((slot) => marks[slot] === IN_REST).map((slot) => shape.firstData + slot);
     const variant = this.#variants.push({ template, restSlots }) - 1;
     byKey.set(key, variant);
     return variant;
@@ -194,4 +211,11 @@ export class Variants {
     texts.push(restPieces.at(-1) ?? LINE_MARK);
     return Buffer.concat(texts);
   }
+}
+
+function templateWith({ template, data, union }: LineShape, marks: Uint8Array): Uint8Array {
+  if (union !== null) return templateOf(union, (member) => marks[member] || null);
+  const bytes = (template ?? LINE_MARK).slice();
+  for (const [slot, { at }] of data.entries()) bytes[at] = marks[slot] ?? IN_REST;
+  return bytes;
 }

@@ -30,13 +30,13 @@ export function planDataTest(reader: SegmentReader, group: number, test: DataTes
   const needsRest = first === undefined ? hasRest(reader, group) : reader.elsewhere(group, first.index) > 0;
   const values = columns.reduce((sum, { index }) => sum + rows - reader.nulls(group, index), 0);
   const isComplete = values === rows;
-  // Whether a path exists follows from the shapes alone.
+  // Whether a path exists follows from the shapes, and for optional members from whether a column has a value.
   const held = columns.map(({ index }) => index).filter((index) => !test.object && mayHold(reader, group, index, test));
   const isPositive = isComplete && columns.every(({ index }) => holdsForAll(reader, group, index, test));
   if (isPositive) return { kind: test.isNegated ? "none" : "all" };
   const needsShapes = needsRest || (!isComplete && (test.null || test.object));
   if (held.length === 0 && !needsShapes) return { kind: test.isNegated ? "all" : "none" };
-  const present = test.null && !test.object && !isComplete ? columns.map(({ index }) => index) : [];
+  const present = (test.null || test.object) && !isComplete ? columns.map(({ index }) => index) : [];
   return {
     kind: "some",
     test,
@@ -55,7 +55,7 @@ export function* runDataTest(
 ): Generator<void> {
   const { meter } = group;
   const marks = new Uint8Array(group.rows);
-  const presence = test.null && !test.object ? new Uint8Array(group.rows) : null;
+  const presence = present.length > 0 || test.null ? new Uint8Array(group.rows) : null;
   for (const index of [...held, ...present]) {
     const column = group.decode(index, selection.rows);
     meter.add(selection.count * WORK.columnRow);
@@ -93,6 +93,8 @@ function* markByShapes(
     const place = byShape[indices[row] ?? -1] ?? "absent";
     if (place === "rest") inRest[found++] = row;
     else if (place === "object") marks[row] = test.object ? 1 : 0;
+    // Without a value in a column, an optional member is absent.
+    else if (place === "optional" && test.object) marks[row] = presence === null ? 1 : (presence[row] ?? 0);
     // A place in a column without a value is null.
     else if (place === "column" && (test.object || (test.null && presence?.[row] === 0))) marks[row] = 1;
   }

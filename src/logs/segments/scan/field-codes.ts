@@ -9,6 +9,11 @@ import { textsOf } from "./mark-rows.ts";
 export const MISSING = -1;
 export const IN_LINE = -2;
 
+/** In place of a path: the field has no value if no column of the path has one. */
+export function optionalPath(path: number): number {
+  return IN_LINE - 1 - path;
+}
+
 /** Gives the JSON of a value: bytes of UTF-8, one character each. */
 type TextOf = (code: number) => string;
 
@@ -208,6 +213,10 @@ function finite(numbers: Float64Array): Float64Array {
   return numbers;
 }
 
+function isOfPath({ resolved, wanted }: Only, at: number): boolean {
+  return resolved[at] === wanted || resolved[at] === optionalPath(wanted);
+}
+
 function set(
   { codes }: FieldCodes,
   first: number,
@@ -217,7 +226,7 @@ function set(
 ): void {
   if (codes === null) return;
   for (let at = 0; at < rows.length; at++) {
-    if (only !== null && only.resolved[at] !== only.wanted) continue;
+    if (only !== null && !isOfPath(only, at)) continue;
     const index = indexOf(rows[at] ?? 0);
     if (index >= 0 && codes[at] === MISSING) codes[at] = first + index;
   }
@@ -232,7 +241,7 @@ function setByRow(
 ): void {
   if (codes === null) return;
   for (let at = 0; at < rows.length; at++) {
-    if (only !== null && only.resolved[at] !== only.wanted) continue;
+    if (only !== null && !isOfPath(only, at)) continue;
     if ((validity === null || validity[rows[at] ?? 0] === 1) && codes[at] === MISSING) codes[at] = first + at;
   }
 }

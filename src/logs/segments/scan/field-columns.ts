@@ -14,6 +14,7 @@ import {
   levelCodes,
   MISSING,
   numberCodes,
+  optionalPath,
   severityOf,
   textCodes,
 } from "./field-codes.ts";
@@ -53,8 +54,8 @@ const timeText = (timestamp: number): string => {
 };
 
 /**
- * Returns for each of the rows which path of a field counts: its index, `MISSING`, or `IN_LINE` if only the line can
- * tell.
+ * Returns for each of the rows which path of a field counts: its index, `optionalPath` of it, `MISSING`, or `IN_LINE` if
+ * only the line can tell.
  * @param firstPath index of the field's first path in the cache of shapes
  */
 export function resolvedPaths(shapes: Shapes, { paths }: Field, firstPath: number, rows: Int32Array): Int32Array {
@@ -63,6 +64,11 @@ export function resolvedPaths(shapes: Shapes, { paths }: Field, firstPath: numbe
     for (let path = 0; path < paths.length; path++) {
       const place = places[firstPath + path];
       if (place === "column") return path;
+      if (place === "optional") {
+        // Without a value in its columns, the next path counts.
+        const isLast = paths.slice(path + 1).every((_, next) => places[firstPath + path + 1 + next] === "absent");
+        return isLast ? optionalPath(path) : IN_LINE;
+      }
       if (place === "rest") return IN_LINE;
     }
     return paths.some((_, path) => places[firstPath + path] === "object") ? IN_LINE : MISSING;
