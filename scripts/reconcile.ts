@@ -1,7 +1,8 @@
 /**
  * `npm run reconcile -- --url <address>`: compares what each project has moved to the cold tier with the content of
- * that tier, through the operator routes of a running service. The token comes from OPERATOR_TOKEN or `--token`. Exits
- * with 0 if everything is present, with 1 if something is missing, and with 2 if the comparison failed.
+ * that tier, and the files of its segments with the bucket, through the operator routes of a running service. The token
+ * comes from OPERATOR_TOKEN or `--token`. Exits with 0 if everything is present, with 1 if something is missing, and with
+ * 2 if the comparison failed.
  */
 import { parseArgs } from "node:util";
 import { z } from "zod";
@@ -25,7 +26,32 @@ const missing = z.object({
   flushedSeq: z.number(),
 });
 
-const totals = { workspaces: 0, projects: 0, ranges: 0, missingRanges: 0, missingEntries: 0 };
+const files = z.object({
+  items: z.array(
+    z.object({
+      file: z.string(),
+      projectId: z.string(),
+      firstSeq: z.number(),
+      lastSeq: z.number(),
+      entries: z.number(),
+      problem: z.enum(["missing", "size"]),
+    }),
+  ),
+  nextCursor: z.string().nullable(),
+  compared: z.number(),
+  noted: z.number(),
+});
+
+const totals = {
+  workspaces: 0,
+  projects: 0,
+  ranges: 0,
+  missingRanges: 0,
+  missingEntries: 0,
+  files: 0,
+  damagedFiles: 0,
+  noted: 0,
+};
 
 process.exitCode = await reconcile().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
@@ -43,13 +69,15 @@ async function reconcile(): Promise<0 | 1> {
   for await (const page of client.pages("/operator/workspaces", workspaces, (data) => data.nextCursor)) {
     for (const { id, slug } of page?.items ?? []) await compareWorkspace(client, id, slug);
   }
-  const { workspaces: places, projects, ranges, missingRanges, missingEntries } = totals;
-  console.log(`Compared ${ranges} ranges of ${projects} projects in ${places} workspaces.`);
-  if (missingRanges === 0) {
+  const { workspaces: places, projects, ranges, missingRanges, missingEntries, damagedFiles, noted } = totals;
+  console.log(`Compared ${ranges} ranges and ${totals.files} files of ${projects} projects in ${places} workspaces.`);
+  if (noted > 0) console.log(`${noted} files that no segment names will be deleted in 7 days.`);
+  if (missingRanges === 0 && damagedFiles === 0) {
     console.log("Nothing is missing.");
     return 0;
   }
-  console.log(`Missing: ${missingEntries} entries of ${missingRanges} ranges.`);
+  if (missingRanges > 0) console.log(`Missing: ${missingEntries} entries of ${missingRanges} ranges.`);
+  if (damagedFiles > 0) console.log(`Missing or damaged: ${damagedFiles} files.`);
   return 1;
 }
 
@@ -59,6 +87,24 @@ async function compareWorkspace(client: OperatorClient, workspaceId: string, slu
   for await (const page of client.pages(path, workspace, (data) => data.projects.nextCursor)) {
     for (const project of page?.projects.items ?? []) {
       if (project.flushedSeq > 0) await compareProject(client, `${workspaceId} (${slug})`, path, project.id);
+    }
+  }
+  await compareFiles(client, `${workspaceId} (${slug})`, path);
+}
+
+/** Compares the files that the segments of a workspace name with those in the bucket. */
+async function compareFiles(client: OperatorClient, whose: string, path: string): Promise<void> {
+  for await (const page of client.pages(`${path}/files`, files, (data) => data.nextCursor, "POST")) {
+    // The workspace was deleted since it was listed, or the service is of a version without files.
+    if (page === null) return;
+    totals.files += page.compared;
+    totals.noted += page.noted;
+    for (const { file, projectId, firstSeq, lastSeq, entries, problem } of page.items) {
+      totals.damagedFiles++;
+      const what = problem === "missing" ? "is missing" : "has another size";
+      console.log(
+        `${problem}  ${whose}  ${projectId}  seq ${firstSeq} to ${lastSeq}, ${entries} entries: file ${file} ${what}`,
+      );
     }
   }
 }

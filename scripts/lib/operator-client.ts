@@ -24,17 +24,19 @@ export class OperatorClient {
 
   /**
    * Reads a list to its end. Yields `null` and ends if the resource does not exist.
+   * @param method `POST` for a list whose reading changes something
    * @throws Error if the service refuses, cannot be reached, or returns something else
    */
   async *pages<S extends z.ZodType>(
     path: string,
     schema: S,
     cursorOf: (data: z.output<S>) => string | null,
+    method: "GET" | "POST" = "GET",
   ): AsyncGenerator<z.output<S> | null> {
     let cursor: string | null = null;
     do {
       const query = new URLSearchParams({ limit: PAGE, ...(cursor === null ? {} : { cursor }) });
-      const answer = await this.#get(`${path}?${query}`);
+      const answer = await this.#call(method, `${path}?${query}`);
       if (answer === null) {
         // Without a token in the service's settings, the list of all workspaces does not exist.
         if (path === "/operator/workspaces")
@@ -49,9 +51,10 @@ export class OperatorClient {
   }
 
   /** `data` of a response; `null` for 404. */
-  async #get(path: string): Promise<unknown> {
+  async #call(method: string, path: string): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const response = await fetch(new URL(path, this.#url), {
+        method,
         headers: { Authorization: `Bearer ${this.#token}` },
         signal: AbortSignal.timeout(ANSWER_MS),
       });

@@ -61,8 +61,11 @@ export interface Bucket {
   readTail(key: string, bytes: number): Promise<{ bytes: Uint8Array; size: number } | null>;
   /** Deletes files. Keys that do not exist are ignored. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Lists up to 1,000 files whose keys begin with `prefix`. */
-  list(prefix: string, cursor: string | null): Promise<FileList>;
+  /**
+   * Lists up to 1,000 files whose keys begin with `prefix`.
+   * @param after begins after this key, if `cursor` is `null`
+   */
+  list(prefix: string, cursor: string | null, after?: string): Promise<FileList>;
 }
 
 /** Simultaneous connections of an invocation: https://developers.cloudflare.com/workers/platform/limits/ */
@@ -175,8 +178,8 @@ export class R2Files implements Bucket {
     }
   }
 
-  async list(prefix: string, cursor: string | null): Promise<FileList> {
-    const options = { prefix, limit: LIST_PAGE, ...(cursor === null ? {} : { cursor }) };
+  async list(prefix: string, cursor: string | null, after = prefix): Promise<FileList> {
+    const options = { prefix, limit: LIST_PAGE, ...(cursor === null ? { startAfter: after } : { cursor }) };
     const page = await this.#attempt("list", () => this.#binding.list(options));
     return { files: page.objects.map(storedFileOf), cursor: page.truncated ? page.cursor : null };
   }

@@ -20,6 +20,7 @@ import { dev } from "./site/dev.ts";
 import { docs, docsFile, securityTxt } from "./site/docs.ts";
 import { health } from "./site/health.ts";
 import { operator } from "./site/operator.ts";
+import { operatorFiles } from "./site/operator-files.ts";
 import { accountPageFile } from "./site/pages.ts";
 import { playgroundProxy, sandbox } from "./site/sandbox.ts";
 import { audit } from "./workspaces/audit.ts";
@@ -75,6 +76,7 @@ const resources: Resource[] = [
   usage,
   audit,
   operator,
+  operatorFiles,
   health,
   dev,
 ];

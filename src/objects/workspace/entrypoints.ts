@@ -4,7 +4,7 @@ import type { RecentBatch, ReportUnreadable } from "../../logs/batch.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { BatchMatcher } from "../../logs/query/batch-matcher.ts";
 import { ScanPacer } from "../../logs/query/budget.ts";
-import { bucketOf } from "../../platform/bucket.ts";
+import { bucketForWrites } from "../../platform/bucket.ts";
 import { logEvent } from "../../platform/log.ts";
 import { settingsOf } from "../../settings.ts";
 import { readCold } from "../../tail/cold-range.ts";
@@ -27,7 +27,10 @@ import { FLUSH_FORMAT, type FlushCall, type FlushOutcome, writeRange } from "../
 export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
     const { env } = this;
-    return writeRange({ store: new ColdTier(env), bucket: bucketOf(env), now: Date.now, format: FLUSH_FORMAT }, call);
+    return writeRange(
+      { store: new ColdTier(env), bucket: bucketForWrites(env), now: Date.now, format: FLUSH_FORMAT },
+      call,
+    );
   }
 }
 

@@ -65,8 +65,9 @@ export class MemoryBucket {
     for (const key of [keys].flat()) this.files.delete(key);
   }
 
-  async list({ prefix = "", limit = 1000, cursor = "" }: { prefix?: string; limit?: number; cursor?: string } = {}) {
-    const keys = [...this.files.keys()].filter((key) => key.startsWith(prefix) && key > cursor).sort();
+  async list(options: { prefix?: string; limit?: number; cursor?: string; startAfter?: string } = {}) {
+    const { prefix = "", limit = 1000, cursor, startAfter = "" } = options;
+    const keys = [...this.files.keys()].filter((key) => key.startsWith(prefix) && key > (cursor ?? startAfter)).sort();
     const page = keys.slice(0, limit);
     const objects = page.flatMap((key) => {
       const file = this.files.get(key);

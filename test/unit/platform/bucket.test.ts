@@ -142,9 +142,11 @@ describe("the bucket", () => {
       cursor = page.cursor;
     } while (cursor !== null);
     expect(listed).toEqual(keys);
+    const end = await bucket.list("p/", null, "p/2497");
+    expect(end).toMatchObject({ files: [{ key: "p/2498" }, { key: "p/2499" }], cursor: null });
     await bucket.delete([...keys, "p/none"]);
     expect([...memory.files.keys()]).toEqual(["q/0"]);
-    expect(limited.calls).toMatchObject({ list: 3, delete: 3 });
+    expect(limited.calls).toMatchObject({ list: 4, delete: 3 });
     await bucket.delete([]);
     expect(limited.violations).toEqual([]);
   });
