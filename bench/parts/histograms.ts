@@ -3,7 +3,7 @@ import { levelOf } from "../entries.ts";
 import type { Seed } from "../load/protocol.ts";
 import { seedTimestamp } from "../seed.ts";
 import type { BenchTenant } from "../tenant.ts";
-import type { QueryRun } from "./query-client.ts";
+import { type QueryRun, timedRead } from "./query-client.ts";
 
 /** Buckets by start time, each with counts by level, or its total under "". */
 type Counts = Map<string, Map<string, number>>;
@@ -67,15 +67,8 @@ const answerSchema = z.object({
 });
 
 export async function runHistogram(url: string, { headers, body, expected }: BenchHistogram): Promise<QueryRun> {
-  const startedAt = performance.now();
-  const answer = await fetch(`${url}/logger/stats`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.text();
-  const tookMs = performance.now() - startedAt;
-  if (answer.status !== 200) return { tookMs, requests: 1, wrong: `${answer.status} ${text.slice(0, 300)}` };
+  const { text, tookMs, failed } = await timedRead(`${url}/logger/stats`, { headers, body });
+  if (failed) return failed;
   const { buckets } = answerSchema.parse(JSON.parse(text)).data;
   const bad = buckets.find(({ start, count, groups }) => !isEqual(groups ?? { "": count }, expected.get(start)));
   const wrong = bad

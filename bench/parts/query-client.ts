@@ -18,6 +18,26 @@ export interface QueryRun {
   wrong: string | null;
 }
 
+/**
+ * Sends one request to an endpoint that reads logs.
+ * @returns the text of its response and the time up to its last byte, or a wrong run if the status is not 200
+ */
+export async function timedRead(
+  url: string,
+  { headers, body }: { headers: Record<string, string>; body: unknown },
+): Promise<{ text: string; tookMs: number; failed: QueryRun | null }> {
+  const startedAt = performance.now();
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  const tookMs = performance.now() - startedAt;
+  const wrong = `${answer.status} ${text.slice(0, 300)}`;
+  return { text, tookMs, failed: answer.status === 200 ? null : { tookMs, requests: 1, wrong } };
+}
+
 /** Runs one query to its end: continues a partial response whose budget ran out. */
 export async function runQuery(url: string, query: BenchQuery): Promise<QueryRun> {
   const rows: Row[] = [];
@@ -25,18 +45,14 @@ export async function runQuery(url: string, query: BenchQuery): Promise<QueryRun
   let requests = 0;
   const startedAt = performance.now();
   for (;;) {
-    const answer = await fetch(`${url}/logger/query`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...query.headers },
-      body: JSON.stringify({
-        filters: query.filters,
-        pagination: { limit: query.limit - rows.length, ...(cursor === null ? {} : { cursor }) },
-      }),
-    });
-    const text = await answer.text();
+    const body = {
+      filters: query.filters,
+      pagination: { limit: query.limit - rows.length, ...(cursor === null ? {} : { cursor }) },
+    };
+    const { text, failed } = await timedRead(`${url}/logger/query`, { headers: query.headers, body });
     const tookMs = performance.now() - startedAt;
     requests++;
-    if (answer.status !== 200) return { tookMs, requests, wrong: `${answer.status} ${text.slice(0, 300)}` };
+    if (failed) return { ...failed, tookMs, requests };
     const { data } = answerSchema.parse(JSON.parse(text));
     rows.push(...data.logs);
     cursor = data.pagination.nextCursor;

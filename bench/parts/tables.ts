@@ -3,7 +3,7 @@ import { levelOf } from "../entries.ts";
 import type { Seed } from "../load/protocol.ts";
 import { seedEntry, seedTimestamp } from "../seed.ts";
 import type { BenchTenant } from "../tenant.ts";
-import type { QueryRun } from "./query-client.ts";
+import { type QueryRun, timedRead } from "./query-client.ts";
 
 type Cell = string | number | null;
 
@@ -99,15 +99,8 @@ export async function runTable(
   url: string,
   { headers, body, expected, mayEstimate = false }: BenchTable,
 ): Promise<QueryRun> {
-  const startedAt = performance.now();
-  const answer = await fetch(`${url}/logger/stats`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.text();
-  const tookMs = performance.now() - startedAt;
-  if (answer.status !== 200) return { tookMs, requests: 1, wrong: `${answer.status} ${text.slice(0, 300)}` };
+  const { text, tookMs, failed } = await timedRead(`${url}/logger/stats`, { headers, body });
+  if (failed) return failed;
   const { rows, complete, exact, matched } = answerSchema.parse(JSON.parse(text)).data;
   if (!complete) return { tookMs, requests: 1, wrong: `incomplete after ${matched} matching entries` };
   const at = expected.findIndex((row, index) => !row.every((cell, n) => agrees(rows[index]?.[n], cell, exact)));
