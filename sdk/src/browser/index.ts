@@ -1,111 +1,21 @@
 import { checkPageNames } from "#names";
 import { serialized } from "../data.ts";
 import { LEVELS } from "../levels.ts";
-import type { BatchOptions, ChildOptions, DropReason, SamplingOptions } from "../logger-options.ts";
+import type { ChildOptions } from "../logger-options.ts";
 import { createRedactor } from "../redact.ts";
 import { asError, bytesOf, isError } from "../safe.ts";
 import { activeSpan, traceIds, unitHash } from "../trace.ts";
-import type { Category, Explanation, LevelSetting, LogEntry, Logger, LoggerMethods, LogLevel } from "../types.ts";
+import type { Explanation, LevelSetting, LogEntry, Logger, LoggerMethods, LogLevel } from "../types.ts";
 import { createCleaner } from "./clean.ts";
 import { MAX_ENTRY } from "./limits.ts";
-import { randomId } from "./page.ts";
+import type { BrowserLoggerOptions } from "./options.ts";
+import { logUncaught, tabSession } from "./page.ts";
 import { prototype } from "./scopes.ts";
 import { createSender } from "./sender.ts";
 
 export type * from "../logger-options.ts";
 export type * from "../types.ts";
-
-/** Options of a page's logger. Like the options of `createLogger` in `taffrail`, unless stated otherwise. */
-export interface BrowserLoggerOptions {
-  /**
-   * URL of the route with `taffrail/proxy` on the application's server, which holds the key. A page must not have a
-   * key.
-   */
-  url: string;
-  /**
-   * The lowest level that is logged; `logger.level` changes it later.
-   * @default "info"
-   */
-  level?: LevelSetting;
-  /**
-   * Name of the application, `service` in the `data` of every entry.
-   * @default none
-   */
-  service?: string;
-  /**
-   * Version of the application, `version` in `data`.
-   * @default none
-   */
-  version?: string;
-  /**
-   * Environment of the application, like `production`: `environment` in `data`.
-   * @default none
-   */
-  environment?: string;
-  /**
-   * Whether uncaught errors and unhandled rejections are logged too, with level `error`, category `system` and type
-   * `error`.
-   * @default false
-   */
-  captureErrors?: boolean;
-  /**
-   * Categories that are logged; `null` for all.
-   * @default null
-   */
-  categories?: readonly Category[] | null;
-  /**
-   * Categories that are not logged; `null` for none.
-   * @default null
-   */
-  excludeCategories?: readonly Category[] | null;
-  /**
-   * Which share of the entries is sent. Decided once for the session, so that it is kept or left out as a whole.
-   * @default { rate: 1 }
-   */
-  sampling?: SamplingOptions;
-  /**
-   * Fields of every entry.
-   * @default {}
-   */
-  defaultMeta?: object;
-  /**
-   * Session of the entries.
-   * @default a random id per tab, in `sessionStorage`
-   */
-  sessionId?: string;
-  /**
-   * Called with each redacted entry before it is queued. Returns the entry to send, which is redacted again, or `null`
-   * to leave it out. If it throws, the entry is dropped.
-   * @default none
-   */
-  beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /**
-   * Called with each delivery error. Without it, the first error is reported on the console; without `onDrop`, the first
-   * dropped entries if they come before any error.
-   * @default none
-   */
-  onError?: (error: Error) => void;
-  /**
-   * Called with dropped entries, redacted, and the reason.
-   * @default none
-   */
-  onDrop?: (entries: LogEntry[], reason: DropReason) => void;
-  /**
-   * Whether the library reports its errors and drops on the console.
-   * @default false
-   */
-  debug?: boolean;
-  /**
-   * Delivery options. `maxQueueBytes` is 1,048,576 by default, because the queue is also stored in `localStorage`.
-   * @default {}
-   */
-  batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
-  /**
-   * Additional member names whose values are masked, in any spelling.
-   * @default []
-   */
-  redact?: readonly string[];
-}
+export type { BrowserLoggerOptions } from "./options.ts";
 
 /** The settings of `level` by lowest severity; `silent` is 7. */
 const SETTINGS: readonly LevelSetting[] = [...LEVELS, "silent"];
@@ -381,28 +291,10 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   }
 
   const logger = build("custom", "log", {}, levels, undefined, true);
-  if (captureErrors && hasPage) {
-    const { error: log } = logger.category("system", "error");
-    addEventListener("error", ({ message, error, filename, lineno, colno }) =>
-      log(message, { error, at: `${filename}:${lineno}:${colno}` }),
-    );
-    addEventListener("unhandledrejection", ({ reason }) =>
-      log(`Unhandled rejection: ${asError(reason).message}`, { error: reason }),
-    );
-  }
+  if (captureErrors && hasPage) logUncaught(logger.category("system", "error").error);
   return logger;
 }
 
 function parsed(json: string): LogEntry {
   return JSON.parse(json);
-}
-
-/** Returns the session of the tab, or a new one for this page if the page cannot use `sessionStorage`. */
-function tabSession(): string {
-  try {
-    sessionStorage.taffrail ??= randomId();
-    return sessionStorage.taffrail;
-  } catch {
-    return randomId();
-  }
 }

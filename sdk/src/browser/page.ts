@@ -1,3 +1,5 @@
+import { asError } from "../safe.ts";
+import type { LogMethod } from "../types.ts";
 import { MAX_BYTES, MAX_FRAMES } from "./limits.ts";
 
 /** A document that sends requests, and the bytes it may still have in flight. */
@@ -54,4 +56,24 @@ export function setTimer(work: () => void, ms: number): ReturnType<typeof setTim
 /** Returns an id for a tab or a session. It is unique, but not secret. */
 export function randomId(): string {
   return Date.now().toString(36) + Math.random().toString(36).slice(2);
+}
+
+/** Returns the session of the tab, or a new one for this page if the page cannot use `sessionStorage`. */
+export function tabSession(): string {
+  try {
+    sessionStorage.taffrail ??= randomId();
+    return sessionStorage.taffrail;
+  } catch {
+    return randomId();
+  }
+}
+
+/** Calls `log` with every uncaught error and unhandled rejection of the page. */
+export function logUncaught(log: LogMethod): void {
+  addEventListener("error", ({ message, error, filename, lineno, colno }) =>
+    log(message, { error, at: `${filename}:${lineno}:${colno}` }),
+  );
+  addEventListener("unhandledrejection", ({ reason }) =>
+    log(`Unhandled rejection: ${asError(reason).message}`, { error: reason }),
+  );
 }
