@@ -83,6 +83,7 @@ export default defineConfig({
         test: {
           name: "workerd",
           include: ["test/objects/**/*.test.ts"],
+          isolate: false,
           setupFiles: ["test/objects/setup.ts"],
           testTimeout: 60_000,
         },

@@ -60,7 +60,7 @@ const list = z
 
 const originList = list.pipe(z.array(origin));
 
-/** RFC 9116 wants a URI, which ends no line; an e-mail address alone stands for its `mailto:`. */
+/** RFC 9116 requires a URI without a line break; an e-mail address alone stands for its `mailto:`. */
 const contact = z
   .string()
   .transform((text) => (/^[^\s:/@]+@[^\s:/@]+$/.test(text) ? `mailto:${text}` : text))

@@ -111,7 +111,7 @@ export const BUSY: Refusal = {
   headers: { "Retry-After": RETRY_AFTER_SECONDS },
 };
 
-/** `Retry-After` in seconds if storage fails or is nearly full, which lasts until an operator mends it. */
+/** `Retry-After` in seconds if storage fails or is nearly full, which lasts until an operator fixes it. */
 const RETRY_SECONDS = "30";
 
 /** The disk or the database is full or fails. Whether the write of the request is stored is unknown. */

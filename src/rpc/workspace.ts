@@ -80,8 +80,8 @@ export interface WorkspaceRpc {
   /** Returns the workspace as a member sees it. Refused as unknown until the directory lists it. Counts nothing. */
   getWorkspaceInfo(userId: string): Promise<Result<WorkspaceInfo>>;
   /**
-   * Admits a request and counts it. Every request of a user begins with this call; for a request with an invalid body it is
-   * the only one. Without a route the request is not counted.
+   * Admits a request and counts it: one that is refused before its other call of the workspace, or that makes none. Without
+   * a route the request is not counted.
    */
   admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure>;
   /** Stores one batch, in a group commit with the calls that arrive at the same time. */

@@ -51,7 +51,7 @@ export function providerA(settings: Settings, clientId: string): ProviderClient 
     profile: (callback, flow) =>
       withProvider(async (signal) => {
         const parameters = new URLSearchParams(callback);
-        // There is no issuer to compare with. Each provider has a separate callback, which tells them apart.
+        // There is no issuer to compare with. Each provider has a separate callback, which distinguishes them.
         parameters.delete("iss");
         const authorized = validateAuthResponse(server, client, parameters, flow.state);
         const { redirectUri, verifier } = flow;

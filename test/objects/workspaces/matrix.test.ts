@@ -160,8 +160,11 @@ const MATRIX: Row[] = [
   { method: "POST", route: "/logger/query", least: "viewer", path: () => "/logger/query", body: {}, status: 200 },
 ];
 
-/** Cells that end the caller's membership are tested separately below, and a WebSocket with the other tails. */
-const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail"];
+/**
+ * Cells that end the caller's membership or have no envelope are tested separately below, and a WebSocket with the other
+ * tails.
+ */
+const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail", "GET /logger/{projectId}/export"];
 /** Not part of a workspace: they count in the user object, and a user who is not a member creates or lists own ones. */
 const OF_NO_WORKSPACE = ["GET /workspaces", "POST /workspaces", "POST /invitations/accept"];
 /** API keys only. */
@@ -257,6 +260,20 @@ describe("the role matrix", () => {
     expect([foreign.status, foreign.code]).toEqual([404, "NOT_FOUND"]);
     expect((await call(path, { method: "DELETE" })).status).toBe(401);
     expect((await call(path, { method: "DELETE", headers: bearer(owner.accessToken) })).status).toBe(200);
+  });
+
+  it("GET /logger/{projectId}/export is permitted to every member, and to no other caller", async () => {
+    const statusFor = async (headers: Record<string, string>) => {
+      const url = `http://taffrail.test/logger/${world.projectId}/export`;
+      const response = await exports.default.fetch(url, {
+        headers: { ...headers, "X-Workspace-Id": world.workspaceId },
+      });
+      await response.text();
+      return response.status;
+    };
+    for (const { accessToken } of callers.values()) expect(await statusFor(bearer(accessToken))).toBe(200);
+    expect(await statusFor(bearer(stranger.accessToken))).toBe(404);
+    expect(await statusFor({})).toBe(401);
   });
 
   it("an unknown workspace is refused like another user's", async () => {
