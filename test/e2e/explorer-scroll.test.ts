@@ -13,9 +13,12 @@ const IN_PAGE = [
 ] as const;
 
 let console: ConsoleUnderTest;
+/** Tenant of the tests that add no entries. */
+let unchanged: Tenant;
 
 beforeAll(async () => {
   console = await startSharedConsole();
+  unchanged = await filledTenant();
 });
 
 afterAll(() => console?.close());
@@ -25,15 +28,19 @@ async function numbered(tenant: Tenant, from: number, to: number): Promise<void>
   await send(console.server.url, tenant, to - from + 1, (index) => ({ message: `number ${from + index}.` }));
 }
 
-async function opened(width: number, height: number, more = ""): Promise<{ page: Page; tenant: Tenant }> {
+async function filledTenant(): Promise<Tenant> {
   const tenant = await createTenant(console.server.url);
   await numbered(tenant, 1, COUNT);
+  return tenant;
+}
+
+async function opened(width: number, height: number, more = "", tenant = unchanged): Promise<Page> {
   const context = await console.open({ as: tenant.account, viewport: { width, height } });
   const page = await context.newPage();
   await page.goto(logsOf(tenant, more));
   await row(page, `number ${COUNT}.`).waitFor();
   if (more.includes("live=1")) await isLive(page);
-  return { page, tenant };
+  return page;
 }
 
 function isLive(page: Page): Promise<void> {
@@ -103,6 +110,13 @@ function firstInSight(page: Page): Promise<string | null | undefined> {
 }
 
 describe("6: the only scroll bar", () => {
+  let resized: Page;
+
+  beforeAll(async () => {
+    resized = await opened(1280, 720, "&level=info&live=1");
+  });
+  afterAll(() => resized?.context().close());
+
   it.each([
     [360, 740, ["page"]],
     [768, 1024, ["page"]],
@@ -112,18 +126,19 @@ describe("6: the only scroll bar", () => {
     [1280, 720, ["list"]],
     [1920, 1080, ["list"]],
   ])("in a window of %i x %i is of the %j, with everything above the list", async (width, height, only) => {
-    const { page } = await opened(width, height, "&level=info&live=1");
+    const page = resized;
+    await page.setViewportSize({ width, height });
     await expect.poll(() => scrollers(page)).toEqual(only);
     await page.getByRole("button", { name: "Show table" }).click();
     await page.getByRole("table").waitFor();
     await expect.poll(() => scrollers(page)).toEqual(only);
     expect(await page.locator("[data-list]").evaluate((list) => list.clientHeight)).toBeGreaterThan(90);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-    await page.context().close();
+    await page.getByRole("button", { name: "Hide table" }).click();
   });
 
   it("is the panel's while the context view is open", async () => {
-    const { page } = await opened(768, 700);
+    const page = await opened(768, 700);
     const target = await wheelTo(page, "number 220.");
     await target.focus();
     await page.keyboard.press("c");
@@ -140,7 +155,7 @@ describe("6: the only scroll bar", () => {
 
 describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   it("has every entry once, newest first, with only visible rows in the page", async () => {
-    const { page } = await opened(width, height);
+    const page = await opened(width, height);
     const found: string[] = [];
     const deadline = Date.now() + 20_000;
     for (;;) {
@@ -164,7 +179,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 
   it("supports navigation by keys and keeps each row visible", async () => {
-    const { page } = await opened(width, height);
+    const page = await opened(width, height);
     const focused = async (text: string): Promise<void> => {
       const target = row(page, text).and(page.locator(":focus"));
       await target.waitFor();
@@ -188,7 +203,8 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 
   it("adds new entries at its top while the top is visible, without scrolling the page", async () => {
-    const { page, tenant } = await opened(width, height, "&live=1");
+    const tenant = await filledTenant();
+    const page = await opened(width, height, "&live=1", tenant);
     const before = await placeOf(row(page, `number ${COUNT}.`));
     await numbered(tenant, COUNT + 1, COUNT + 3);
     await row(page, `number ${COUNT + 3}.`).waitFor();
@@ -198,7 +214,8 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 
   it("keeps the visible rows in place and counts new entries", async () => {
-    const { page, tenant } = await opened(width, height, "&live=1");
+    const tenant = await filledTenant();
+    const page = await opened(width, height, "&live=1", tenant);
     const read = await wheelTo(page, "number 210.");
     const before = await placeOf(read);
     await numbered(tenant, COUNT + 1, COUNT + 40);
@@ -220,7 +237,8 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 
   it("stays in place while an entry is opened, closed and shown in its context as others arrive", async () => {
-    const { page, tenant } = await opened(width, height, "&live=1");
+    const tenant = await filledTenant();
+    const page = await opened(width, height, "&live=1", tenant);
     const read = await wheelTo(page, "number 210.");
     const before = await placeOf(read);
     await read.click();
@@ -242,7 +260,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 
   it("keeps the visible row in place when a notice appears above and disappears", async () => {
-    const { page } = await opened(width, height);
+    const page = await opened(width, height);
     const read = await wheelTo(page, "number 220.");
     // Scrolling uses whole pixels, and content above may end within one.
     const before = await placeOf(read);
@@ -257,7 +275,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 
   it("starts at its top for another query", async () => {
-    const { page } = await opened(width, height);
+    const page = await opened(width, height);
     const read = await wheelTo(page, "number 200.");
     await read.click();
     await page
@@ -273,7 +291,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
 
 describe("6: a rotated window", () => {
   it("continues at the same row with the other scroll bar", async () => {
-    const { page } = await opened(900, 1200);
+    const page = await opened(900, 1200);
     await placeOf(await wheelTo(page, "number 190."));
     const first = await firstInSight(page);
     await page.setViewportSize({ width: 1200, height: 900 });

@@ -106,16 +106,23 @@ export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** Violations that axe-core finds on a page, with their elements. Empty is good. */
-export async function axeFaults(page: Page): Promise<string[]> {
+/**
+ * Violations that axe-core finds on a page, with their elements. Empty is good.
+ * @param part selector of the parts to check, if not the whole page
+ */
+export async function axeFaults(page: Page, part?: string): Promise<string[]> {
   // Through the driver's own channel, because the page's policy refuses foreign scripts.
   await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (part) => {
     // SAFETY: the previous line defined it.
-    const { axe } = globalThis as unknown as { axe: { run: (root: Document) => Promise<AxeResult> } };
-    const { violations } = await axe.run(document);
+    const { axe } = globalThis as unknown as { axe: { run: (root: Document | AxeContext) => Promise<AxeResult> } };
+    const { violations } = await axe.run(part === undefined ? document : { include: [part] });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-  });
+  }, part);
+}
+
+interface AxeContext {
+  include: string[];
 }
 
 interface AxeResult {
