@@ -4,6 +4,7 @@ export interface Env extends Record<string, unknown> {
   WORKSPACES: DurableObjectNamespace;
   USERS: DurableObjectNamespace;
   ADDRESSES: DurableObjectNamespace;
+  COMPACTORS: DurableObjectNamespace;
   /** The directory: accounts, workspaces, memberships, mails, violations; and segments that earlier versions stored. */
   DB: D1Database;
   /** The cold tier of logs. */

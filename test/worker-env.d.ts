@@ -7,6 +7,7 @@ declare global {
       | "WORKSPACES"
       | "USERS"
       | "ADDRESSES"
+      | "COMPACTORS"
       | "DB"
       | "COLD_DB"
       | "BUCKET"
@@ -18,6 +19,7 @@ declare global {
       // With their classes, so that tests can call methods and look inside.
       WORKSPACES: DurableObjectNamespace<import("../src/objects/workspace/workspace.ts").WorkspaceObject>;
       USERS: DurableObjectNamespace<import("../src/objects/user/user.ts").UserObject>;
+      COMPACTORS: DurableObjectNamespace<import("../src/objects/compactor/compactor.ts").CompactorObject>;
       ADDRESSES: DurableObjectNamespace<import("../src/objects/address/address.ts").AddressObject>;
       MAIL_QUEUE: Queue<import("../src/mail/mail.ts").MailMessage>;
       VIOLATION_QUEUE: Queue<import("../src/limits/violations.ts").ViolationMessage>;

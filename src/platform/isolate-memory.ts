@@ -115,6 +115,11 @@ export const smallBodies = new MemoryPool({ capacity: INGEST_BUDGET.smallBodies,
 export const largeBodies = new MemoryPool({ capacity: INGEST_BUDGET.largeBodies, maxWaiting: MAX_WAITING });
 /** Batches that objects hold until their commit. A batch that does not fit is returned to its router, which waits. */
 export const commitMemory = new MemoryPool({ capacity: INGEST_BUDGET.commits, maxWaiting: 0 });
+/**
+ * Bytes of `queryMemory` that a compaction takes: the merged file (8 MiB), what it reads at once (1 MiB), the lines of a row
+ * group with their encoding (3 MiB), and a filter (2 MiB). Two never fit, and queries keep 6 MiB.
+ */
+export const COMPACTION_BYTES = 14 * MIB;
 export const queryMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.queries, maxWaiting: MAX_WAITING });
 /** Buffer memory of tails. Tails wait in their objects, so no caller waits for this pool. */
 export const tailMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.tails, maxWaiting: 0 });

@@ -3,6 +3,7 @@ import { ApiError, BUSY, STORAGE_FAILS } from "../http/errors.ts";
 import { type Backoff, delayOf, jittered } from "../platform/backoff.ts";
 import { hasFlag, isStorageFailure } from "../platform/failures.ts";
 import type { AddressRpc } from "./address.ts";
+import type { CompactorRpc } from "./compactor.ts";
 import type { UserRpc } from "./user.ts";
 import type { WorkspaceRpc } from "./workspace.ts";
 
@@ -153,6 +154,11 @@ export function callAddress<T>(
   call: (stub: AddressRpc) => Promise<T>,
 ): Promise<T> {
   return withRetry(replay, () => call(stubOf(env.ADDRESSES, name)), TIMER);
+}
+
+/** Returns a stub for one call of a workspace's compactor. The caller repeats what fails. */
+export function compactorOf(env: Env, workspaceId: string): CompactorRpc {
+  return stubOf(env.COMPACTORS, workspaceId);
 }
 
 /** @param R the contract that the class of the namespace implements */

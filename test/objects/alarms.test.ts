@@ -127,6 +127,7 @@ describe("the alarm of a workspace object", () => {
         "creation",
         "directory repair",
         "flush",
+        "compaction",
         "cleanup",
         "sandbox",
         "tails",

@@ -11,7 +11,7 @@ const RETRY_MS = 30_000;
  * near the end because they may wait for D1.
  */
 export function workspaceDuties(core: WorkspaceCore, sandbox: Duty, tails: Duty): Duties {
-  const { state, deletion, violations, housekeeping, mails, directory, flush, cleanup } = core;
+  const { state, deletion, violations, housekeeping, mails, directory, flush, compaction, cleanup } = core;
   const creation = new CreationResolution(core);
   return new Duties(
     state.alarm,
@@ -24,6 +24,7 @@ export function workspaceDuties(core: WorkspaceCore, sandbox: Duty, tails: Duty)
       creation,
       directory.repair,
       flush,
+      compaction,
       cleanup,
       sandbox,
       tails,

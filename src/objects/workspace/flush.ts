@@ -3,6 +3,7 @@ import type { Duty } from "../../platform/alarm.ts";
 import { hostState } from "../../platform/host.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
+import { noteFlushed } from "../../workspace/flush/compactions.ts";
 import { LATE_WRITES_MS, recordFlush, recordFlushFailure } from "../../workspace/flush/flushed-ranges.ts";
 import {
   commitRange,
@@ -194,6 +195,7 @@ export class Flush implements Duty {
       if (!isOpen(sql, intent)) return null;
       const gone = commitRange(sql, intent);
       recordFlush(sql, now);
+      noteFlushed(sql, intent.project, intent.lastSeq, now);
       return gone;
     });
     if (commits === null) {

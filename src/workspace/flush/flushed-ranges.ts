@@ -1,5 +1,6 @@
 import { exists, mapRows, maybe, one } from "../../platform/sql.ts";
 import { deleteBatches } from "../recent/batches.ts";
+import { forgetCompaction } from "./compactions.ts";
 import type { FlushRange } from "./schedule.ts";
 
 /** Tables and columns of the flush; described in `docs/storage.md`. */
@@ -240,6 +241,7 @@ export function recordProjectDeletion(sql: SqlStorage, num: number, now: number)
   );
   sql.exec("DELETE FROM flush_intents WHERE project = ?", num);
   sql.exec("DELETE FROM set_aside WHERE project = ?", num);
+  forgetCompaction(sql, num);
 }
 
 /** Returns a deleted project with data left in this object, or `null`. */

@@ -34,7 +34,7 @@ export const COPY_ROWS = 5000;
 const DEFAULTS: MergeOptions = {
   copyRows: COPY_ROWS,
   groupRows: 25_000,
-  groupBytes: 4 * 1024 * 1024,
+  groupBytes: 2 * 1024 * 1024,
   keeps: null,
   expectedBytes: 0,
 };
