@@ -6,7 +6,6 @@ import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { missingRanges } from "../../../src/logs/cold/store/missing-ranges.ts";
 import { Compaction } from "../../../src/objects/workspace/compaction.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
-import { compactorOf } from "../../../src/rpc/call.ts";
 import { nextCompaction, READY_MS } from "../../../src/workspace/flush/compactions.ts";
 import { flushedRangesAfter } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { WorkspaceState } from "../../../src/workspace/state.ts";
@@ -16,7 +15,8 @@ import { clock, flushAll, sendBatches, watermark } from "./support.ts";
 beforeEach(() => clock.start());
 afterEach(() => clock.stop());
 
-const compactor = (call: CompactionCall) => compactorOf(env, call.workspaceId).compact(call);
+const compactor = (call: CompactionCall) =>
+  env.COMPACTORS.get(env.COMPACTORS.idFromName(call.workspaceId)).compact(call);
 
 /** Runs the duty of a new instance, until nothing is due. @returns the outcomes of its steps */
 function compactAll(
