@@ -72,7 +72,7 @@ export interface RangeTarget {
 }
 
 /** How the flush writes segments. Readers of the version before do not know segment files. */
-export const FLUSH_FORMAT: SegmentFormat = SEGMENT_FORMAT.lineBlocks;
+export const FLUSH_FORMAT: SegmentFormat = SEGMENT_FORMAT.parquet;
 
 /** Encodes a range to segments and stores them. Safe to repeat. Throws nothing. */
 export async function writeRange(target: RangeTarget, call: FlushCall): Promise<FlushOutcome> {

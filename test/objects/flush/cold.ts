@@ -1,6 +1,11 @@
+import { env } from "cloudflare:workers";
 import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
 import { BatchTable, decodeBlock } from "../../../src/logs/cold/format/decode.ts";
+import type { SourceLine } from "../../../src/logs/cold/format/lines.ts";
+import { SEGMENT_FORMAT, type SegmentMeta } from "../../../src/logs/cold/format/segment.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { SegmentReader } from "../../../src/logs/segments/decode/segment-reader.ts";
+import { sourceLinesOf } from "../../../src/logs/segments/decode/source-lines.ts";
 
 export interface ColdEntry {
   seq: number;
@@ -10,23 +15,57 @@ export interface ColdEntry {
 
 /** All entries of a project in D1, also above the watermark, in order of `seq`; a duplicate appears twice. */
 export async function coldEntries(db: D1Database, workspaceId: string, projectId: string): Promise<ColdEntry[]> {
-  const store = new SegmentStore(db);
   const all = { from: 1, to: Number.MAX_SAFE_INTEGER };
-  const segments = await store.segmentsBySeq(workspaceId, projectId, all, null, 250);
+  const segments = await new SegmentStore(db).segmentsBySeq(workspaceId, projectId, all, null, 250);
   const entries: ColdEntry[] = [];
   for (const segment of segments) {
-    const blocks = readBlockIndex(segment);
-    const [body] = await store.readBodies(workspaceId, [{ key: segment, start: 0, end: blocks.at(-1)?.end ?? 0 }]);
-    if (!body) throw new Error("A segment has gone.");
-    const batchTable = new BatchTable(segment, body.batchTable);
-    for (const block of blocks) {
-      const unit = decodeBlock(segment, batchTable, block, body.bytes.subarray(block.start, block.end), null);
-      const lines = new TextDecoder().decode(unit.body).split("\n");
-      lines.forEach((line, index) => {
-        const { message } = JSON.parse(line);
-        entries.push({ seq: unit.seqAt(index), receivedAt: unit.receivedAtOf(index), message });
-      });
+    for (const [{ seq, batch }, line] of await linesOfSegment(db, workspaceId, segment)) {
+      const { message } = JSON.parse(line);
+      entries.push({ seq, receivedAt: batch.receivedAt, message });
     }
   }
   return entries.sort((a, b) => a.seq - b.seq);
+}
+
+type StoredLine = [Pick<SourceLine, "seq"> & { batch: { receivedAt: number } }, line: string];
+
+async function linesOfSegment(db: D1Database, workspaceId: string, segment: SegmentMeta): Promise<StoredLine[]> {
+  const row = await db
+    .prepare(
+      `SELECT format, file, hex(directory) AS directory, hex(body) AS body FROM segments
+       WHERE workspace_id = ? AND project_id = ? AND first_seq = ? AND part = ?`,
+    )
+    .bind(workspaceId, segment.projectId, segment.firstSeq, segment.part)
+    .first<{ format: number; file: string | null; directory: string; body: string }>();
+  if (!row) throw new Error("A segment has gone.");
+  const body = Uint8Array.from(Buffer.from(row.body, "hex"));
+  if (row.format === SEGMENT_FORMAT.parquet) return linesOfFile(row.file === null ? body : await fileOf(row.file));
+  const batchTable = new BatchTable(segment, Uint8Array.from(Buffer.from(row.directory, "hex")));
+  return readBlockIndex(segment).flatMap((block) => {
+    const unit = decodeBlock(segment, batchTable, block, body.subarray(block.start, block.end), null);
+    const lines = new TextDecoder().decode(unit.body).split("\n");
+    return lines.map((line, index): StoredLine => {
+      return [{ seq: unit.seqAt(index), batch: { receivedAt: unit.receivedAtOf(index) } }, line];
+    });
+  });
+}
+
+async function fileOf(key: string): Promise<Uint8Array> {
+  const file = await env.BUCKET?.get(key);
+  if (!file) throw new Error("A file has gone.");
+  return new Uint8Array(await file.arrayBuffer());
+}
+
+function linesOfFile(bytes: Uint8Array): StoredLine[] {
+  const reader = SegmentReader.open(bytes, bytes.length);
+  if (typeof reader === "number") throw new Error("The whole file is enough.");
+  const source = (group: number, column: number) => {
+    const { start, end } = reader.range(group, column);
+    return bytes.subarray(start, end);
+  };
+  return reader.rowGroups.flatMap((_, group) =>
+    [...sourceLinesOf(reader, group, source)].flat().map((own): StoredLine => {
+      return [own, new TextDecoder().decode(own.batch.body.subarray(own.start, own.end))];
+    }),
+  );
 }

@@ -133,10 +133,15 @@ const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_
  * Builds a filter of the kinds of token that fit. A query cannot test kinds that are left out, which costs scans but
  * never an entry.
  */
-export function chooseFilter(tokens: TokenCollector, maxBytes: number): { kinds: number; filter: Uint8Array } {
-  const { kinds, count, chosen } = fitting(tokens, maxBytes, ({ size }) => size, filterBytes);
+export function chooseFilter(
+  tokens: TokenCollector,
+  maxBytes: number,
+  bitsPerToken?: number,
+): { kinds: number; filter: Uint8Array } {
+  const bytes = (count: number) => filterBytes(count, bitsPerToken);
+  const { kinds, count, chosen } = fitting(tokens, maxBytes, ({ size }) => size, bytes);
   // A filter has at least one byte, so that it can also state that no token of its kinds occurs.
-  return { kinds, filter: buildFilter(chosen, Math.max(1, filterBytes(count))) };
+  return { kinds, filter: buildFilter(chosen, Math.max(1, bytes(count))) };
 }
 
 /** Like `chooseFilter`, for the block filter. */

@@ -101,8 +101,8 @@ export function spread(hash: number): number {
 const BITS_PER_TOKEN = 14;
 const PROBES = 7;
 
-export function filterBytes(tokens: number): number {
-  return Math.ceil((tokens * BITS_PER_TOKEN) / 8);
+export function filterBytes(tokens: number, bitsPerToken = BITS_PER_TOKEN): number {
+  return Math.ceil((tokens * bitsPerToken) / 8);
 }
 
 /** @param length bytes of the filter, below 2 ** 20 */
