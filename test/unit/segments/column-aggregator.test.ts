@@ -5,11 +5,14 @@ import { EntryAggregator } from "../../../src/logs/aggregate/entry-aggregator.ts
 import type { AggregatePlan } from "../../../src/logs/aggregate/plan.ts";
 import { tableOf } from "../../../src/logs/aggregate/table.ts";
 import type { DecodedBatch } from "../../../src/logs/cold/format/lines.ts";
+import { LEVELS } from "../../../src/logs/entry.ts";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { WorkMeter } from "../../../src/logs/query/budget.ts";
 import type { LineSource } from "../../../src/logs/query/feed.ts";
 import { OPEN_FILTER } from "../../../src/logs/query/filter.ts";
 import { ColumnAggregator } from "../../../src/logs/segments/scan/column-aggregator.ts";
+import { ColumnCounter, type CountAdder } from "../../../src/logs/segments/scan/column-counter.ts";
+import { LineNames } from "../../../src/logs/stats/histogram.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
 import { aggregation, bodyOf, key } from "../aggregate/plans.ts";
 import { inOneStep } from "../aggregate/steps.ts";
@@ -130,5 +133,53 @@ describe("aggregations from columns", () => {
     expect(left).toBe(0);
     expect(state.counted).toBe(200);
     expect(state).toEqual(fromLines(plan, lines, 20, () => true));
+  });
+});
+
+describe("histograms from columns", () => {
+  test("2: columns give the counts by bucket and name that lines give", () => {
+    const name = fc.constantFrom("level" as const, "category" as const, "type" as const, null);
+    const bucketMs = fc.constantFrom(60_000, 300_000, 3_600_000, 86_400_000);
+    fc.assert(
+      fc.property(anyLines, options, name, bucketMs, (lines, own, groupBy, interval) => {
+        const [byLine, byColumn] = [new Map<string, number>(), new Map<string, number>()];
+        const addTo = (counts: Map<string, number>) => (start: number, text: string | null, count: number) => {
+          const at = JSON.stringify([start, text]);
+          counts.set(at, (counts.get(at) ?? 0) + count);
+        };
+        const byRow = (batch: DecodedBatch, add: CountAdder, isWanted: (at: number) => boolean) => {
+          const names = new LineNames();
+          new BatchMatcher(OPEN_FILTER).forEachMatch(
+            batch.body,
+            (_, index) => isWanted(batch.firstSeq - 1 + index),
+            (match) => {
+              const start = Math.floor(match.timestamp / interval) * interval;
+              const counted = names.of(match);
+              const text = groupBy === "level" ? LEVELS[counted.level] : groupBy && counted[groupBy];
+              add(start, text ?? null, 1);
+            },
+            () => undefined,
+          );
+        };
+        const batches = batchesOf(lines, own.perBatch);
+        for (const batch of batches) byRow(batch, addTo(byLine), () => true);
+        const { reader, chunk } = open(bytesOf(encode(lines, own)));
+        const counter = new ColumnCounter(interval, groupBy, new WorkMeter());
+        let first = 0;
+        for (const [group, { rows }] of reader.rowGroups.entries()) {
+          const all = Int32Array.from({ length: rows }, (_, row) => row);
+          const announced = counter.columnsOf(reader, group);
+          const source = (column: number) => chunk(group, announced.includes(column) ? column : -1);
+          const steps = counter.count(reader, group, all, source, addTo(byColumn));
+          let step = steps.next();
+          while (step.done !== true) step = steps.next();
+          const left = new Set([...step.value].map((row) => first + row));
+          for (const batch of batches) byRow(batch, addTo(byColumn), (at) => left.has(at));
+          first += rows;
+        }
+        expect(byColumn).toEqual(byLine);
+      }),
+      { numRuns: 100 },
+    );
   });
 });

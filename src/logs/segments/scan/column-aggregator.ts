@@ -2,12 +2,12 @@ import { type Aggregator, type Measure, TYPE_BITS } from "../../aggregate/aggreg
 import { NULL_ID } from "../../aggregate/groups.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
-import type { NumberColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type FieldCodes, IN_LINE, MISSING } from "./field-codes.ts";
 import { type FieldPlan, planField, resolvedPaths } from "./field-columns.ts";
-import { binCodes, combined, type KeyCodes } from "./key-codes.ts";
+import { binCodes, binOfAll, combined, type KeyCodes, TIME_COLUMN } from "./key-codes.ts";
 import { type ColumnSource, OpenGroup } from "./open-group.ts";
+import { numbersByRow, numbersOf } from "./row-values.ts";
 import { ShapeCache } from "./shapes.ts";
 
 /** The result of adding rows. */
@@ -29,8 +29,7 @@ interface GroupPlan {
   needsSeqs: boolean;
 }
 
-const leading = (name: string) => LEADING_COLUMNS.findIndex((column) => column.name === name);
-const [SEQ_COLUMN, TIME_COLUMN] = [leading("seq"), leading("timestamp")];
+const SEQ_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "seq");
 /** Group of a row that is left to its line. */
 const LEFT = -1;
 /** Rows that are added to a measure at once. */
@@ -290,32 +289,4 @@ class KeyIds {
     }
     return id;
   }
-}
-
-/** Returns the start of the bin that all rows of a row group are in; `null` if there are several. */
-function binOfAll(reader: SegmentReader, group: number, binMs: number): number | null {
-  const range = reader.numberRange(group, TIME_COLUMN);
-  if (range === null) return null;
-  const first = Math.floor(range.min / binMs);
-  return first === Math.floor(range.max / binMs) ? first * binMs : null;
-}
-
-function numbersOf(column: NumberColumn, rows: Int32Array): Float64Array {
-  const numbers = new Float64Array(rows.length);
-  for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] ?? 0;
-    const value = column.kind === "numbers" ? column.values[row] : column.dictionary[column.indices[row] ?? -1];
-    numbers[at] = value ?? Number.NaN;
-  }
-  return numbers;
-}
-
-/** Returns the numbers of a field by position. @param byCode its numbers */
-function numbersByRow({ codes }: FieldCodes, byCode: Float64Array, rows: number): Float64Array {
-  const numbers = new Float64Array(rows);
-  for (let at = 0; at < rows; at++) {
-    const code = codes === null ? 0 : (codes[at] ?? MISSING);
-    numbers[at] = code < 0 ? Number.NaN : (byCode[code] ?? Number.NaN);
-  }
-  return numbers;
 }

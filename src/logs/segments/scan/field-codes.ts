@@ -4,6 +4,7 @@ import type { ColumnValues, NumberColumn, TextColumn, Texts } from "../decode/co
 import { MalformedFile } from "../parquet/thrift.ts";
 import { jsonTextAt } from "./json-text.ts";
 import { textsOf } from "./mark-rows.ts";
+import { numbersOf } from "./row-values.ts";
 
 /** Code of a row that does not have the field, and of one whose value only its line has. */
 export const MISSING = -1;
@@ -32,6 +33,8 @@ interface CodeRange {
 export class FieldCodes {
   /** By position in the chosen rows: a code, `MISSING` or `IN_LINE`. `null`: code 0 in all of them. */
   codes: Int32Array | null;
+  /** Whether the code of each row is its position. */
+  isByRow = false;
   /** Number of codes. */
   count = 0;
   /** Numbers by code, NaN for others; `null` if no value has one. */
@@ -156,7 +159,7 @@ export function addColumn(
   if (column.kind === "texts" || column.kind === "indexedTexts") addTexts(codes, column, rows, only, jsonTextAt);
   else if (column.kind === "booleans") {
     const first = codes.addRange(2, TYPE_BITS.boolean, null, (code) => (code === 1 ? "true" : "false"));
-    set(codes, first, rows, only, (row) => column.values[row] ?? -1);
+    setIndexed(codes, first, rows, only, column.values);
   } else addNumbers(codes, column, rows, TYPE_BITS.number, String, only);
 }
 
@@ -175,7 +178,7 @@ function addTexts(
   if (column.kind === "indexedTexts") {
     const { dictionary, indices } = column;
     const first = codes.addRange(dictionary.length, TYPE_BITS.string, null, (code) => textOf(dictionary, code));
-    set(codes, first, rows, only, (row) => indices[row] ?? -1);
+    setIndexed(codes, first, rows, only, indices);
     return;
   }
   const { texts, validity } = column;
@@ -194,22 +197,20 @@ function addNumbers(
   if (column.kind === "indexedNumbers") {
     const { dictionary, indices } = column;
     const first = codes.addRange(dictionary.length, kind, finite(dictionary), (code) => textOf(dictionary[code] ?? 0));
-    set(codes, first, rows, only, (row) => indices[row] ?? -1);
+    setIndexed(codes, first, rows, only, indices);
     return;
   }
-  const { values, validity } = column;
-  const own = new Float64Array(rows.length);
-  for (let at = 0; at < rows.length; at++) own[at] = values[rows[at] ?? 0] ?? 0;
-  const first = codes.addRange(rows.length, kind, finite(own), (code) => textOf(own[code] ?? 0));
-  setByRow(codes, first, rows, only, validity);
+  const numbers = numbersOf(column, rows);
+  const first = codes.addRange(rows.length, kind, finite(numbers), (code) => textOf(numbers[code] ?? 0));
+  setByRow(codes, first, rows, only, column.validity);
 }
 
 /** JSON has no other numbers. @throws MalformedFile */
 function finite(numbers: Float64Array): Float64Array {
-  for (let at = 0; at < numbers.length; at++) {
-    const number = numbers[at] ?? 0;
-    if (number - number !== 0) throw new MalformedFile("A number is not finite.");
-  }
+  let sum = 0;
+  // The difference of a number to itself is 0, or NaN if the number is not finite.
+  for (let at = 0; at < numbers.length; at++) sum += (numbers[at] ?? 0) - (numbers[at] ?? 0);
+  if (sum !== 0) throw new MalformedFile("A number is not finite.");
   return numbers;
 }
 
@@ -217,29 +218,44 @@ function isOfPath({ resolved, wanted }: Only, at: number): boolean {
   return resolved[at] === wanted || resolved[at] === optionalPath(wanted);
 }
 
-function set(
-  { codes }: FieldCodes,
+/** @param indices by row; negative without a value */
+function setIndexed(
+  field: FieldCodes,
   first: number,
   rows: Int32Array,
   only: Only | null,
-  indexOf: (row: number) => number,
+  indices: Int32Array | Int8Array,
 ): void {
+  if (first === 0 && only === null && indices instanceof Int32Array) {
+    field.codes = rows.length === indices.length ? indices : gathered(indices, rows);
+    return;
+  }
+  const { codes } = field;
   if (codes === null) return;
   for (let at = 0; at < rows.length; at++) {
     if (only !== null && !isOfPath(only, at)) continue;
-    const index = indexOf(rows[at] ?? 0);
+    const index = indices[rows[at] ?? 0] ?? MISSING;
     if (index >= 0 && codes[at] === MISSING) codes[at] = first + index;
   }
 }
 
+function gathered(indices: Int32Array, rows: Int32Array): Int32Array {
+  const own = new Int32Array(rows.length);
+  for (let at = 0; at < rows.length; at++) own[at] = indices[rows[at] ?? 0] ?? MISSING;
+  return own;
+}
+
+/** Gives each row with a value a code of its own. */
 function setByRow(
-  { codes }: FieldCodes,
+  field: FieldCodes,
   first: number,
   rows: Int32Array,
   only: Only | null,
   validity: Uint8Array | null,
 ): void {
+  const { codes } = field;
   if (codes === null) return;
+  field.isByRow = first === 0 && only === null && validity === null;
   for (let at = 0; at < rows.length; at++) {
     if (only !== null && !isOfPath(only, at)) continue;
     if ((validity === null || validity[rows[at] ?? 0] === 1) && codes[at] === MISSING) codes[at] = first + at;

@@ -181,6 +181,7 @@ function dataPlan(reader: SegmentReader, group: number, { paths }: Field): Field
 /** A place in a column in which no column has a value is null. */
 function markNulls(codes: FieldCodes, resolved: Int32Array): FieldCodes {
   const own = codes.codes;
+  codes.isByRow = false;
   if (own === null) return codes;
   let first = -1;
   for (let at = 0; at < own.length; at++) {
@@ -196,6 +197,7 @@ function markNulls(codes: FieldCodes, resolved: Int32Array): FieldCodes {
 
 function markLines(codes: FieldCodes, resolved: Int32Array): FieldCodes {
   const own = codes.codes;
+  codes.isByRow = false;
   if (own !== null) for (let at = 0; at < own.length; at++) if (resolved[at] === IN_LINE) own[at] = IN_LINE;
   return codes;
 }

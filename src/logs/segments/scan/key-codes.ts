@@ -1,4 +1,8 @@
+import { LEADING_COLUMNS } from "../columns.ts";
+import type { SegmentReader } from "../decode/segment-reader.ts";
 import { MISSING } from "./field-codes.ts";
+
+export const TIME_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "timestamp");
 
 /** A key of groups in chosen rows, as codes. */
 export interface KeyCodes {
@@ -59,4 +63,12 @@ export function combined(keys: readonly KeyCodes[], rows: number): { of: Int32Ar
     }
   }
   return { of, count };
+}
+
+/** Returns the start of the bin that all rows of a row group are in; `null` if there are several. */
+export function binOfAll(reader: SegmentReader, group: number, binMs: number): number | null {
+  const range = reader.numberRange(group, TIME_COLUMN);
+  if (range === null) return null;
+  const first = Math.floor(range.min / binMs);
+  return first === Math.floor(range.max / binMs) ? first * binMs : null;
 }

@@ -62,7 +62,9 @@ export class Selection {
   toRows(others: Int32Array): Int32Array {
     if (others.length === 0) {
       if (this.#rows !== null) return this.#rows.slice(0, this.count);
-      return Int32Array.from({ length: this.size }, (_, row) => row);
+      const every = new Int32Array(this.size);
+      for (let row = 0; row < every.length; row++) every[row] = row;
+      return every;
     }
     const all = new Int32Array(this.count + others.length);
     for (let at = 0; at < this.count; at++) all[at] = this.#rows === null ? at : (this.#rows[at] ?? 0);

@@ -1,0 +1,195 @@
+import { randomBytes } from "node:crypto";
+import { Aggregator } from "../src/logs/aggregate/aggregator.ts";
+import { tableOf } from "../src/logs/aggregate/table.ts";
+import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
+import { WorkMeter } from "../src/logs/query/budget.ts";
+import { QueryBody } from "../src/logs/query/schema.ts";
+import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
+import { encodeSegment } from "../src/logs/segments/encode/encode-segment.ts";
+import { ColumnAggregator } from "../src/logs/segments/scan/column-aggregator.ts";
+import { RowGroupFilter } from "../src/logs/segments/scan/row-group-filter.ts";
+import { TableBody } from "../src/logs/stats/table-schema.ts";
+
+/** Queries on the columns of segment files, as a scan of the cold tier makes them, without input. */
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 10, 20);
+/** Entries of a day, of which each file has the part that its number of entries is. */
+export const DAY_ENTRIES = 5_000_000;
+const FILE_ENTRIES = 100_000;
+const BATCH = 100;
+
+const ROUTES = [
+  ...["/api/v1/orders", "/checkout", "/api/v1/cart", "/login", "/api/v1/search", "/api/v1/products/:id", "/health"],
+  ...Array.from({ length: 13 }, (_, index) => `/api/v2/resource-${index}/:id`),
+];
+const USERS = 20_000;
+
+/** Returns an entry of about 335 bytes. */
+function lineAt(index: number, random: () => number): string {
+  const timestamp = new Date(START + Math.floor((index * 24 * HOUR_MS) / DAY_ENTRIES) + (index % 7)).toISOString();
+  const route = ROUTES[Math.floor(random() ** 2 * ROUTES.length)] ?? "/";
+  const durationMs = Math.floor(random() ** 2 * 1500);
+  const status = random() < 0.04 ? 500 : random() < 0.1 ? 404 : 200;
+  const level = status === 500 ? "error" : status === 404 ? "warn" : "info";
+  const message = `GET ${route} completed with status ${status} in ${durationMs} ms`;
+  const session = `ses_${randomBytes(9).toString("hex")}`;
+  const user = { id: `usr_${Math.floor(random() * USERS)}`, plan: random() < 0.2 ? "team" : "free" };
+  const data = { route, status, durationMs, user, region: ["eu", "us", "ap"][index % 3] };
+  const ids = { session, traceId: randomBytes(16).toString("hex") };
+  return JSON.stringify({ timestamp, level, category: "http", type: "request", message, ...ids, data });
+}
+
+/** A generator of pseudo-random numbers, so that runs are comparable (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface QueryFile {
+  reader: SegmentReader;
+  footer: Uint8Array;
+  bytes: Uint8Array;
+}
+
+/** Returns files of 100,000 entries. @param groupRows rows of a row group */
+export function queryFiles(entries: number, groupRows: number): QueryFile[] {
+  const random = randomOf(7);
+  return Array.from({ length: Math.ceil(entries / FILE_ENTRIES) }, (_, file) => {
+    const first = file * FILE_ENTRIES;
+    const batches = Array.from({ length: FILE_ENTRIES / BATCH }, (__, batch): DecodedBatch => {
+      const start = first + batch * BATCH;
+      const lines = Array.from({ length: BATCH }, (___, at) => lineAt(start + at, random));
+      const receivedAt = START + start;
+      return { firstSeq: start + 1, count: BATCH, commit: start + 1, receivedAt, body: Buffer.from(lines.join("\n")) };
+    });
+    const range = { firstSeq: first + 1, lastSeq: first + FILE_ENTRIES };
+    const steps = encodeSegment("proj_000000000001", linesOf(batches, range), { groupRows });
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    const { parts, footer, size } = step.value;
+    return { reader: new SegmentReader(footer, size), footer, bytes: new Uint8Array(Buffer.concat(parts)) };
+  });
+}
+
+export interface BenchQuery {
+  name: string;
+  /** Milliseconds of CPU time that issue goals give for all entries of a day. */
+  goalMs: number;
+  /** Part of the day that the query reads. */
+  share: number;
+  body: object;
+  /** Newest rows that are wanted; `null` for a table. */
+  newest: number | null;
+}
+
+const table = (name: string, goalMs: number, body: object, share = 1): BenchQuery => ({
+  name,
+  goalMs,
+  share,
+  body: { aggregations: [{ fn: "count" }], ...body },
+  newest: null,
+});
+
+export const QUERIES: readonly BenchQuery[] = [
+  table("count by hour where durationMs >= 1000", 95, {
+    groupBy: [{ bin: "1h" }],
+    filters: { data: { durationMs: { gte: 1000 } } },
+  }),
+  table(
+    "count by minute where text has checkout, 3 h",
+    44,
+    { groupBy: [{ bin: "1m" }], filters: { search: "checkout" } },
+    3 / 24,
+  ),
+  table("p99(durationMs) by route", 550, { aggregations: [{ fn: "p99", field: "durationMs" }], groupBy: ["route"] }),
+  table("top 10 users by errors", 60, { groupBy: ["user.id"], filters: { level: "error" } }),
+  table("distinct users by route", 60, {
+    aggregations: [{ fn: "count_distinct", field: "user.id" }],
+    groupBy: ["route"],
+  }),
+  table("avg, sum, max by level and minute", 550, {
+    aggregations: ["avg", "sum", "max"].map((fn) => ({ fn, field: "durationMs" })),
+    groupBy: ["level", { bin: "1m" }],
+  }),
+  table("last status by user", 1000, {
+    aggregations: [{ fn: "last", field: "status" }],
+    groupBy: ["user.plan", "region"],
+  }),
+  {
+    name: "newest 100 where status = 500 and durationMs >= 1495",
+    goalMs: 100,
+    share: 1,
+    body: { filters: { data: { status: 500, durationMs: { gte: 1495 } } } },
+    newest: 100,
+  },
+  {
+    name: "one user, all",
+    goalMs: 60,
+    share: 1,
+    body: { filters: { data: { "user.id": "usr_77" } } },
+    newest: Number.POSITIVE_INFINITY,
+  },
+  {
+    name: "one trace id, all",
+    goalMs: 60,
+    share: 1,
+    body: { filters: { traceId: "0123456789abcdef0123456789abcdef" } },
+    newest: Number.POSITIVE_INFINITY,
+  },
+];
+
+/** @returns the result as text, and the work units */
+export function runQuery(files: readonly QueryFile[], { body, newest }: BenchQuery): { result: string; work: number } {
+  const meter = new WorkMeter();
+  if (newest !== null) return { result: String(rowsOf(files, body, newest, meter)), work: meter.done };
+  const { filter, plan } = TableBody.parse(body);
+  const aggregator = new Aggregator(plan);
+  const columns = new ColumnAggregator(aggregator, meter);
+  let matched = 0;
+  for (const { reader, bytes } of files) {
+    for (const group of reader.rowGroups.keys()) {
+      const chunk = chunkOf(reader, bytes, group);
+      const own = new RowGroupFilter(reader, group, filter, { asOf: null, afterCommit: 0 }, meter);
+      if (own.isExcluded) continue;
+      const { rows } = last(own.steps(chunk));
+      matched += rows.length;
+      const { left } = last(columns.add(reader, group, rows, chunk));
+      if (left.length > 0) throw new Error("A row is left to its line.");
+    }
+  }
+  const sort = { column: plan.columns.length - 1, order: "desc" } as const;
+  const { rows } = last(tableOf(aggregator, { sort, limit: 10, bytes: 1e6 }));
+  return { result: `${matched} ${rows[0] ?? ""}`, work: meter.done };
+}
+
+function rowsOf(files: readonly QueryFile[], body: object, newest: number, meter: WorkMeter): number {
+  const { filter } = QueryBody.parse(body);
+  let found = 0;
+  for (const { reader, bytes } of [...files].reverse()) {
+    for (let group = reader.rowGroups.length - 1; group >= 0; group--) {
+      const own = new RowGroupFilter(reader, group, filter, { asOf: null, afterCommit: 0 }, meter);
+      if (!own.isExcluded) found += last(own.steps(chunkOf(reader, bytes, group))).rows.length;
+      if (found >= newest) return found;
+    }
+  }
+  return found;
+}
+
+function chunkOf(reader: SegmentReader, bytes: Uint8Array, group: number) {
+  return (column: number) => {
+    const { start, end } = reader.range(group, column);
+    return bytes.subarray(start, end);
+  };
+}
+
+function last<T>(steps: Generator<unknown, T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
