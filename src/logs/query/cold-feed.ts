@@ -7,7 +7,7 @@ import { CorruptSegment, type SegmentMeta } from "../cold/format/segment.ts";
 import { type PagerSelection, type SegmentPage, SegmentPager, type SegmentSelection } from "../cold/store/selection.ts";
 import { BodyReader, type PendingBlock } from "./body-reader.ts";
 import { ScanPacer } from "./budget.ts";
-import { boundOf, type LineSource, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
+import { boundOf, type LineSource, nothingAt, type RowSource, type ScanFeed, type ScanItem } from "./feed.ts";
 import { OPEN_FILTER } from "./filter.ts";
 import { UNBOUNDED_MEMORY } from "./memory.ts";
 import { RowGroup } from "./row-group.ts";
@@ -43,6 +43,8 @@ const SPARSE_SHARE = 0.25;
 const FIRST_GROUP_BYTES = 256 * 1024;
 const MAX_GROUP_BYTES = 2 * 1024 * 1024;
 const GROUP_GROWTH = 4;
+/** Blocks among which row groups are read ahead. */
+const MAX_AHEAD = 256;
 
 export interface StoredSelection extends PagerSelection {
   /** Excludes entries of this commit and earlier ones. */
@@ -129,6 +131,7 @@ export class ColdFeed implements ScanFeed {
       seqs: { projectId: meta.projectId, first: meta.firstSeq, last: meta.lastSeq },
       loadedBytes: 0,
       open: () => this.#open(taken),
+      openRows: this.#scan.countedColumns && meta.parquet ? () => this.#openRows(taken) : undefined,
     };
   }
 
@@ -223,12 +226,40 @@ export class ColdFeed implements ScanFeed {
   }
 
   async #openGroup(group: RowGroup): Promise<LineSource | null> {
-    const ahead = this.#blocks.map(({ body }) => body).filter((body) => body instanceof RowGroup);
+    await this.#prepare(group);
+    return group.isDeleted ? null : this.#linesOf(group);
+  }
+
+  /** Finds the rows of a row group that pass, and reads what the scan needs of them. @throws UnreadableItem */
+  async #prepare(group: RowGroup): Promise<void> {
+    const ahead = this.#blocks
+      .slice(0, MAX_AHEAD)
+      .map(({ body }) => body)
+      .filter((body) => body instanceof RowGroup);
     const hasRead = await this.#groups.prepare([group, ...ahead], this.#groupBytes);
     if (hasRead) this.#groupBytes = Math.min(this.#groupBytes * GROUP_GROWTH, MAX_GROUP_BYTES);
     if (group.failure !== null) throw group.failure;
+  }
+
+  async #openRows(wanted: PendingBlock): Promise<RowSource | null> {
+    if (wanted.body === undefined) await this.#read(wanted);
+    const { body } = wanted;
+    wanted.body = null;
+    if (body instanceof CorruptSegment) throw new UnreadableItem(body.message, { cause: body });
+    if (!(body instanceof RowGroup)) return null;
+    await this.#prepare(body);
+    if (body.isDeleted) return null;
+    const linesOf = async (rows: Int32Array) => {
+      await this.#groups.readLines(body);
+      if (body.failure !== null) throw body.failure;
+      return this.#linesOf(body, body.someOf(rows));
+    };
+    return { group: body, linesOf };
+  }
+
+  #linesOf(group: RowGroup, found = group.found): LineSource {
     const { pacer, memory } = this.#scan;
-    return group.isDeleted ? null : new RowGroupLines(group, this.#selection.order, pacer.meter, memory);
+    return new RowGroupLines(group, this.#selection.order, pacer.meter, memory, found);
   }
 
   /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */

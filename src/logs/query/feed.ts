@@ -2,6 +2,7 @@ import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { decodeBlocks, type RecentBatch, UnreadableItem } from "../batch.ts";
 import type { Wanted } from "./batch-matcher.ts";
 import { wholeLines } from "./lines.ts";
+import type { RowGroup } from "./row-group.ts";
 
 export type Order = "asc" | "desc";
 
@@ -114,6 +115,8 @@ export interface LineSource {
   receivedAtOf(index: number): number;
   /** Whether the entry was committed by the snapshot's commit. */
   isVisible(index: number): boolean;
+  /** Number of lines, if it is known that all of them pass the scan's filter. */
+  readonly passing?: number | undefined;
   /** Frees the memory. Call when the lines are no longer needed. */
   close?(): void;
 }
@@ -139,6 +142,18 @@ export interface ScanItem {
    * @throws UnreadableItem if the stored data is damaged
    */
   open(): Promise<LineSource | null>;
+  /**
+   * Like `open`, for a scan that counts rows from their columns. Absent if the item has no columns, or if not every row of
+   * the snapshot counts.
+   */
+  openRows?: (() => Promise<RowSource | null>) | undefined;
+}
+
+/** The rows of a row group that pass a filter. */
+export interface RowSource {
+  group: RowGroup;
+  /** Reads the lines of some rows, in rising order. */
+  linesOf(rows: Int32Array): Promise<LineSource>;
 }
 
 /**

@@ -38,14 +38,17 @@ export class RowGroupLines implements LineSource {
   /** Receipt times by index of a line. */
   readonly #receipts: number[] = [];
 
-  /** @param group whose rows were found; its columns of lines have been read */
-  constructor(group: RowGroup, order: Order, meter: WorkMeter, memory: ReadMemory) {
+  /**
+   * @param group whose rows were found; its columns of lines have been read
+   * @param found rows whose lines are given, some of `group.found`
+   */
+  constructor(group: RowGroup, order: Order, meter: WorkMeter, memory: ReadMemory, found = group.found) {
     this.projectId = group.file.meta.projectId;
     this.#group = group;
     this.#order = order;
     this.#meter = meter;
     this.#memory = memory;
-    this.#left = group.found ?? NO_ROWS;
+    this.#left = found ?? NO_ROWS;
   }
 
   /**
@@ -66,6 +69,10 @@ export class RowGroupLines implements LineSource {
       size = Math.min(size * ROWS_GROWTH, most);
     }
     this.#memory.recordDecoded(0);
+  }
+
+  get passing(): number {
+    return this.#left.rows.length;
   }
 
   seqAt(index: number): number {

@@ -1,6 +1,6 @@
 import type { FileRange } from "../../platform/bucket.ts";
 import type { BodyRange, SegmentBody } from "../cold/format/segment.ts";
-import type { ByteRange } from "../segments/decode/segment-reader.ts";
+import type { ByteRange, SegmentReader } from "../segments/decode/segment-reader.ts";
 import type { CommitRange } from "../segments/scan/row-group-filter.ts";
 import { type ScanPacer, WORK } from "./budget.ts";
 import type { LogFilter } from "./filter.ts";
@@ -27,6 +27,11 @@ export interface RowGroupScan {
   memory: ReadMemory;
   /** Rows that the scan needs at most; `null` if it reads all. Lines are not read ahead of more. */
   rows: number | null;
+  /**
+   * Returns the columns of a row group from which a count takes rows, so that their lines are not read. Absent if the scan
+   * reads lines.
+   */
+  countedColumns?: ((reader: SegmentReader, group: number) => readonly number[]) | undefined;
 }
 
 /** Row groups whose columns are planned for one read. */
@@ -35,8 +40,6 @@ const MAX_PLANNED = 128;
 const MAX_ROWS_AHEAD = 16_384;
 /** Bytes of a row group up to which it is read at once. */
 const WHOLE_BYTES = 64 * 1024;
-/** Bytes of a value of a decoded column, beside the bytes of its pages. */
-const VALUE_BYTES = 8;
 /** Work units of a read of a range in the bucket, and of each byte. */
 const RANGE_WORK = 60_000;
 const RANGE_BYTE_WORK = 0.2;
@@ -70,18 +73,25 @@ export class RowGroupReader {
     const hasRead = this.#plan(wanted).length > 0;
     if (hasRead) await this.#readFilterColumns(groups, maxBytes);
     await this.#find(wanted);
+    if (this.#scan.countedColumns !== undefined) return hasRead;
     if (wanted.isEmpty || wanted.bytes.missing(wanted.lineColumns).length === 0) return hasRead;
     await this.#readLines(await this.#findAhead(groups), maxBytes);
     return true;
   }
 
-  /** Returns the ranges that finding rows needs and that were not read. */
+  /** Reads the columns of the lines of a row group. */
+  async readLines(group: RowGroup): Promise<void> {
+    await this.#readLines([group], 0);
+  }
+
+  /** Returns the ranges that finding rows needs, and those of a count, if they were not read. */
   #plan(group: RowGroup): ByteRange[] {
-    const { filter, pacer } = this.#scan;
+    const { filter, pacer, countedColumns } = this.#scan;
     const planned = group.plan(filter, this.#commits, pacer.meter);
     if (planned.length === 0) return [];
-    const isWhole = group.storedBytes <= WHOLE_BYTES || group.takesAll;
-    return group.bytes.missing(isWhole ? [...planned, ...group.lineColumns] : planned);
+    const counted = countedColumns?.(group.file.reader, group.group);
+    const isWhole = group.storedBytes <= WHOLE_BYTES || (counted === undefined && group.takesAll);
+    return group.bytes.missing([...planned, ...(counted ?? []), ...(isWhole ? group.lineColumns : [])]);
   }
 
   async #readFilterColumns(groups: readonly RowGroup[], maxBytes: number): Promise<void> {
@@ -102,7 +112,7 @@ export class RowGroupReader {
     if (group.found !== null || group.isEmpty) return;
     const columns = group.plan(filter, this.#commits, pacer.meter);
     if (columns.length === 0) return;
-    memory.recordDecoded(columns.reduce((sum, column) => sum + group.decodedBytes(column, VALUE_BYTES), 0));
+    memory.recordDecoded(group.decodedBytesOf(columns));
     for (const _ of group.find(pacer.meter)) {
       memory.renew();
       await pacer.pause();

@@ -19,6 +19,8 @@ export interface OpenFile {
   key: string | null;
 }
 
+/** Bytes of a value of a decoded column, beside the bytes of its pages. */
+const VALUE_BYTES = 8;
 /** Work units of each byte of a footer. */
 const FOOTER_BYTE_WORK = 20;
 
@@ -117,9 +119,10 @@ export class RowGroup {
     return this.#filter !== null && !this.#filter.isExcluded && this.#filter.columns.length === 0;
   }
 
-  /** Bytes of a column after decoding. @param valueBytes of a value, beside the bytes of its pages */
-  decodedBytes(column: number, valueBytes: number): number {
-    return this.count * valueBytes + this.file.reader.rawBytes(this.group, column);
+  /** Returns the bytes of columns after decoding. */
+  decodedBytesOf(columns: readonly number[]): number {
+    const { reader } = this.file;
+    return columns.reduce((sum, column) => sum + this.count * VALUE_BYTES + reader.rawBytes(this.group, column), 0);
   }
 
   /** Whether it is certain that no row passes or can be read. */
@@ -154,6 +157,21 @@ export class RowGroup {
       this.fail(error);
     }
     if (this.isEmpty) this.bytes.release();
+  }
+
+  /** Returns some of the found rows. @param rows in rising order */
+  someOf(rows: Int32Array): FoundRows {
+    const { rows: all, seqs, timestamps } = this.found ?? NO_ROWS;
+    let next = 0;
+    const at = rows.map((row) => {
+      while (next < all.length && (all[next] ?? 0) < row) next++;
+      return next;
+    });
+    return {
+      rows,
+      seqs: Float64Array.from(at, (index) => seqs[index] ?? 0),
+      timestamps: Float64Array.from(at, (index) => timestamps[index] ?? 0),
+    };
   }
 
   /** Returns the columns of which lines are put together. */

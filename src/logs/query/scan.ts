@@ -166,6 +166,7 @@ class ItemRows {
   readonly #query: LogQuery;
   readonly #collector: TopRows;
   readonly #meter: WorkMeter;
+  readonly #isCounted: boolean;
 
   constructor(
     item: ScanItem,
@@ -180,18 +181,26 @@ class ItemRows {
     this.#query = query;
     this.#collector = collector;
     this.#meter = meter;
-    this.total = total;
+    // Lines that are known to pass are counted at once. Only those of rows are put together.
+    this.#isCounted = total !== null && lines.passing !== undefined;
+    this.total = total === null ? null : total + (lines.passing ?? 0);
   }
 
   steps(matcher: BatchMatcher): Generator<void> {
-    const wanted: Wanted = (timestamp, index) =>
-      (this.#item.isWhole || this.#lines.isVisible(index)) && (this.total !== null || this.#isRow(timestamp, index));
+    const wanted: Wanted = (timestamp, index) => {
+      if (!this.#item.isWhole && !this.#lines.isVisible(index)) return false;
+      return this.#countsLines || this.#isRow(timestamp, index);
+    };
     return matcher.steps(
       this.#lines.pieces(wanted),
       wanted,
       (match) => this.#take(matcher, match),
       (index) => this.damaged.push(this.#lines.seqAt(index)),
     );
+  }
+
+  get #countsLines(): boolean {
+    return this.total !== null && !this.#isCounted;
   }
 
   #isRow(timestamp: number, index: number): boolean {
@@ -202,13 +211,13 @@ class ItemRows {
 
   #take(matcher: BatchMatcher, match: LineMatch): void {
     const { timestamp, index, start, end } = match;
-    const isTaken = this.total === null || this.#isRow(timestamp, index);
+    const isTaken = !this.#countsLines || this.#isRow(timestamp, index);
     // A row in a response must be an entry, so it is checked unless the matcher has read it.
     if (isTaken && !matcher.reads && !matcher.isEntry(match)) {
       this.damaged.push(this.#lines.seqAt(index));
       return;
     }
-    if (this.total !== null) this.total++;
+    if (this.total !== null && !this.#isCounted) this.total++;
     if (!isTaken) return;
     this.#meter.add(WORK.row + end - start);
     this.#collector.add(rowOf(match, this.#lines, this.#item.tier));

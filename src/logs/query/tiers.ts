@@ -126,6 +126,7 @@ export class MovedFeed implements ScanFeed {
     return {
       ...item,
       isWhole: false,
+      openRows: undefined,
       open: async () => {
         const lines = await item.open();
         return lines && withoutReceived(lines, this.#received);

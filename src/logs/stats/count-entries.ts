@@ -1,15 +1,12 @@
-import { reportEntries } from "../batch.ts";
 import { readLevelCounts } from "../cold/format/counts.ts";
 import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
-import { BatchMatcher, type LineMatch } from "../query/batch-matcher.ts";
-import { type QueryBudget, type ScanPacer, WORK } from "../query/budget.ts";
-import { type LineSource, type ScanFeed, Watermarks } from "../query/feed.ts";
+import { type ScanPacer, WORK } from "../query/budget.ts";
+import { Watermarks } from "../query/feed.ts";
 import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query/filter.ts";
-import type { ReadMemory } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
-import { openItem, readable } from "../query/scan.ts";
 import { coldProjects, type LogSource, openMoved, openRecent, withColdTier } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
+import { type Counting, type CountSink, countFeed, endOf, groupsOf } from "./count-feed.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 
 /** A segment's position with its packed counts. */
@@ -25,50 +22,8 @@ export interface StatsSource extends LogSource {
   summaries: { read: ReadSegments<CountedSegment>; max: number };
 }
 
-/** The unit of counting: entries of one level, category and type. */
-export interface Counted {
-  /** Severity, 0..6. */
-  level: number;
-  category: string;
-  type: string;
-}
-
-/** What entries are added to. Times are epoch milliseconds; those of stored counts are whole minutes. */
-export interface CountSink {
-  /** Whether stored counts by minute, level, category and type suffice. */
-  readonly takesCounts: boolean;
-  /** Whether counts by minute and level suffice. */
-  readonly needsLevelsAlone: boolean;
-  /** Whether nothing more can be added. */
-  readonly isFull: boolean;
-  add(timestamp: number, counted: Counted, count: number): void;
-  /** Counts entries of which only the level is known. */
-  addLevel(timestamp: number, level: number, count: number): void;
-  /** Adds an entry that passes the filter. @returns `false` if the line is no entry */
-  addLine(match: LineMatch, lines: LineSource, matcher: BatchMatcher): boolean;
-  /** Called with the number of entries whose lines or stored counts are examined. */
-  scanned(count: number): void;
-}
-
 /** The resources of one request. */
-export interface Counting {
-  source: StatsSource;
-  sink: CountSink;
-  budget: QueryBudget;
-  memory: ReadMemory;
-  pacer: ScanPacer;
-}
-
-/** Maximum budgets of one histogram: 1.9 s. Each of its parts may use at most one budget. */
-const MAX_BUDGETS = 1.5;
-
-/** Share of a budget by which the last item may exceed the end, so that most items are counted as a whole. */
-const OVERRUN = 0.1;
-
-/** Returns the work units at which the next part of the request must end. */
-function endOf({ budget, pacer }: Counting): number {
-  return Math.min(pacer.meter.done + budget.work, MAX_BUDGETS * budget.work);
-}
+export type StatsCounting = Counting & { source: StatsSource };
 
 /** The result of a count. */
 export interface Read {
@@ -86,7 +41,7 @@ export interface Read {
  * scans entries for other filters and sinks, and for the two partial minutes at the ends of a time range.
  * @param asOf commit number of the snapshot; `null` pins the newest commit
  */
-export async function countMatching(counting: Counting, filter: LogFilter, asOf: number | null): Promise<Read> {
+export async function countMatching(counting: StatsCounting, filter: LogFilter, asOf: number | null): Promise<Read> {
   // Stored counts of a segment cannot be cut at an earlier commit.
   if (!counting.sink.takesCounts || asOf !== null || needsContent(filter)) return countEntries(counting, filter, asOf);
   const whole = wholeMinutes(filter);
@@ -120,7 +75,7 @@ function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
 }
 
 /** Adds up the stored counts of batches and segments. */
-async function countSummaries(counting: Counting, filter: LogFilter): Promise<Read> {
+async function countSummaries(counting: StatsCounting, filter: LogFilter): Promise<Read> {
   const { source, sink, pacer } = counting;
   const { levelMask, from, to } = filter;
   const categoryMask = categoryMaskOf(filter);
@@ -145,7 +100,7 @@ async function countSummaries(counting: Counting, filter: LogFilter): Promise<Re
     page = await source.recentCounts({ ...scan, asOf, after });
     const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
     for (const move of watermarks.follow(page.flushed)) {
-      const groups = { filter: kept, pacer, memory: counting.memory, rows: null };
+      const groups = { filter: kept, ...groupsOf(counting) };
       const moved = await openMoved(source.cold, { ...wanted, order: "desc" }, move, groups);
       if (!(await countFeed(counting, moved, kept))) complete = false;
     }
@@ -160,7 +115,7 @@ async function countSummaries(counting: Counting, filter: LogFilter): Promise<Re
  * Adds up the counts of segments, newest first.
  * @returns whether the budget sufficed
  */
-async function countSegments(counting: Counting, filter: LogFilter, selection: PagerSelection): Promise<boolean> {
+async function countSegments(counting: StatsCounting, filter: LogFilter, selection: PagerSelection): Promise<boolean> {
   const { source, sink, pacer } = counting;
   const byLevelAlone = filter.categories === null && filter.types === null && sink.needsLevelsAlone;
   const { read, max } = byLevelAlone ? source.levels : source.summaries;
@@ -208,56 +163,13 @@ function passes({ from, to, levelMask }: LogFilter, minute: number, level: numbe
 }
 
 /** Scans entries, newest first. */
-async function countEntries(counting: Counting, wanted: LogFilter, asOf: number | null): Promise<Read> {
-  const { source, pacer, memory } = counting;
+async function countEntries(counting: StatsCounting, wanted: LogFilter, asOf: number | null): Promise<Read> {
+  const { source } = counting;
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const recent = await openRecent(source, wanted, scan);
   const { asOf: pinned, lastCommit, flushed: progress } = recent.first;
   const read = { asOf: pinned, lastCommit, progress };
   if (pinned > lastCommit) return { ...read, complete: true };
-  const { feed, filter } = await withColdTier(source, recent, wanted, scan, { pacer, memory, rows: null });
+  const { feed, filter } = await withColdTier(source, recent, wanted, scan, groupsOf(counting));
   return { ...read, complete: await countFeed(counting, feed, filter) };
-}
-
-/**
- * Counts the remaining entries of a feed.
- * @returns whether the budget sufficed
- */
-async function countFeed(counting: Counting, feed: ScanFeed, filter: LogFilter): Promise<boolean> {
-  const { source, sink, budget, memory, pacer } = counting;
-  const { meter } = pacer;
-  const matcher = new BatchMatcher(filter, meter);
-  const end = endOf(counting);
-  while (feed.bound() !== null) {
-    if (meter.done + feed.cost >= end || sink.isFull) return false;
-    memory.renew();
-    const item = await feed.take();
-    const lines = await openItem(item, source.report);
-    if (lines === null) continue;
-    sink.scanned(item.count);
-    meter.add(WORK.item);
-    const damaged: number[] = [];
-    const steps = matcher.steps(
-      lines.pieces(),
-      (_, index) => lines.isVisible(index),
-      (match) => {
-        if (!sink.addLine(match, lines, matcher)) damaged.push(lines.seqAt(match.index));
-      },
-      (index) => damaged.push(lines.seqAt(index)),
-    );
-    let isCut = false;
-    for (const _ of readable(steps, matcher, item, source.report)) {
-      memory.renew();
-      await pacer.pause();
-      // An item of ordinary lines ends before this. One of costly lines may take the work of many requests.
-      isCut = sink.isFull || meter.done + feed.cost >= end + budget.work * OVERRUN;
-      if (isCut) break;
-    }
-    lines.close?.();
-    reportEntries(source.report, lines.projectId, damaged);
-    if (isCut) return false;
-    await pacer.pause();
-  }
-  meter.add(feed.cost);
-  return !sink.isFull;
 }

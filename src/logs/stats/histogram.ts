@@ -4,7 +4,7 @@ import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
 import { Filters, toFilter } from "../query/schema.ts";
-import type { Counted } from "./count-entries.ts";
+import type { Counted } from "./count-feed.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -152,6 +152,21 @@ export class Histogram {
   addLevel(timestamp: number, level: number, count: number): void {
     const counts = this.#count(timestamp, count);
     if (this.#groupBy === "level") counts.levels[level] = (counts.levels[level] ?? 0) + count;
+  }
+
+  /**
+   * Counts entries of a level, category or type, by which the histogram groups.
+   * @param name `null` if it does not group
+   * @throws TooManyBuckets
+   */
+  addNamed(timestamp: number, name: string | null, count: number): void {
+    const counts = this.#count(timestamp, count);
+    if (name === null) return;
+    if (this.#groupBy !== "level") this.#addName(counts.names, name, count);
+    else {
+      const level = LEVELS.findIndex((known) => known === name);
+      counts.levels[level] = (counts.levels[level] ?? 0) + count;
+    }
   }
 
   /** Whether counts by minute and level suffice. */

@@ -2,7 +2,9 @@ import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
 import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "../query/budget.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
-import { type Counted, type CountSink, countMatching, type StatsSource } from "./count-entries.ts";
+import { ColumnCounter } from "../segments/scan/column-counter.ts";
+import { countMatching, type StatsSource } from "./count-entries.ts";
+import type { Counted, CountSink, RowSink } from "./count-feed.ts";
 import { type Bucket, Histogram, LineNames, NOTHING, type StatsQuery, TooManyBuckets } from "./histogram.ts";
 
 /** The response of `POST /logger/stats`. */
@@ -27,9 +29,10 @@ export async function runStats(
   memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<StatsResult> {
   const histogram = new Histogram(intervalMs, groupBy);
-  const sink = new HistogramSink(histogram);
+  const pacer = new ScanPacer();
+  const sink = new HistogramSink(histogram, new ColumnCounter(intervalMs, groupBy, pacer.meter));
   try {
-    const counting = { source: boundedSource(source, memory), sink, budget, memory, pacer: new ScanPacer() };
+    const counting = { source: boundedSource(source, memory), sink, budget, memory, pacer };
     const { complete, progress } = await countMatching(counting, filter, null);
     const answer = { buckets: histogram.buckets(), total: histogram.total, complete, ...lastSeqOf(progress) };
     return { ok: true, answer };
@@ -50,9 +53,15 @@ class HistogramSink implements CountSink {
   readonly isFull = false;
   readonly #histogram: Histogram;
   readonly #names = new LineNames();
+  readonly rows: RowSink;
 
-  constructor(histogram: Histogram) {
+  constructor(histogram: Histogram, counter: ColumnCounter) {
     this.#histogram = histogram;
+    this.rows = {
+      columnsOf: (reader, group) => counter.columnsOf(reader, group),
+      add: (reader, group, rows, chunk) =>
+        counter.count(reader, group, rows, chunk, (start, name, count) => histogram.addNamed(start, name, count)),
+    };
   }
 
   get needsLevelsAlone(): boolean {

@@ -10,7 +10,9 @@ import { encodeAsOf } from "../query/cursor.ts";
 import type { LineSource } from "../query/feed.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
-import { type Counted, type CountSink, countMatching, type StatsSource } from "./count-entries.ts";
+import { ColumnAggregator } from "../segments/scan/column-aggregator.ts";
+import { countMatching, type StatsSource } from "./count-entries.ts";
+import type { Counted, CountSink, RowSink } from "./count-feed.ts";
 
 /** Bytes that the states of one table may hold. A table that needs more ends its scan. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
@@ -98,6 +100,7 @@ class TableSink implements CountSink {
   readonly needsLevelsAlone: boolean;
   matched = 0;
   examined = 0;
+  readonly rows: RowSink;
   /** Bound that was reached; `null` if none was. */
   full: "groups" | "memory" | null = null;
   readonly #aggregator: Aggregator;
@@ -107,6 +110,11 @@ class TableSink implements CountSink {
 
   constructor(aggregator: Aggregator, memory: ReadMemory, { meter }: ScanPacer) {
     const { plan } = aggregator;
+    const columns = new ColumnAggregator(aggregator, meter);
+    this.rows = {
+      columnsOf: (reader, group) => columns.columnsOf(reader, group),
+      add: (reader, group, rows, chunk) => this.#addRows(columns.add(reader, group, rows, chunk)),
+    };
     this.#aggregator = aggregator;
     this.#entries = new EntryAggregator(aggregator, meter);
     this.#memory = memory;
@@ -141,6 +149,13 @@ class TableSink implements CountSink {
 
   scanned(count: number): void {
     this.examined += count;
+  }
+
+  *#addRows(steps: ReturnType<ColumnAggregator["add"]>): Generator<void, Int32Array> {
+    const { added, left, isFull } = yield* steps;
+    if (isFull) this.full = "groups";
+    this.#counted(added);
+    return left;
   }
 
   #counted(count: number): void {

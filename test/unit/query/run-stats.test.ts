@@ -81,7 +81,7 @@ describe("runStats", () => {
           expect(await answerOf(store, question, pageBatches)).toEqual(counted(kept, question));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
