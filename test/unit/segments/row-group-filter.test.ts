@@ -131,6 +131,35 @@ describe("filters on columns", () => {
     }
   });
 
+  test("2: a text is found in long pages by a rare byte, by a pattern, and where the byte is rare at first", () => {
+    const kinds = ["GET /orders 200", "kkkk CHECKOUX", "Checkout", "check", "outKcheckoutx", "ſcheckout", "\u212aey"];
+    const texts = Array.from({ length: 4000 }, (_, at) => kinds[at < 300 ? 0 : (at * 7) % (at < 2000 ? 3 : 7)] ?? "");
+    const bytes = texts.map((text) => Buffer.from(text));
+    const offsets = new Int32Array(texts.length + 1);
+    for (const [at, { length }] of bytes.entries()) offsets[at + 1] = (offsets[at] ?? 0) + length;
+    for (const [from, to] of [
+      [0, 4000],
+      [0, 2000],
+      [0, 300],
+      [2500, 4000],
+    ] as const) {
+      const own = bytes.slice(from, to);
+      const all = new Texts(
+        Buffer.concat(own),
+        offsets.slice(from, to + 1).map((offset) => offset - (offsets[from] ?? 0)),
+      );
+      for (const needle of ["checkout", "out", "key", "200", "ſ", "kcheckoutx"]) {
+        const indexes: number[] = [];
+        const finder = new TextFinder(needle);
+        finder.find(all, (index) => indexes.push(from + index));
+        const search = new TextSearch(needle);
+        const wanted = texts.flatMap((text, at) => (at >= from && at < to && search.isIn(text) ? [at] : []));
+        expect(indexes).toEqual(wanted);
+        if (wanted.length > 0) expect(finder.mayBeIn(all.bytes)).toBe(true);
+      }
+    }
+  });
+
   test("2: half of a surrogate pair equals no string of a column", () => {
     const own = Array.from({ length: 40 }, (_, at) => line({ a: at % 2 ? "\ufffd" : "x" }, { session: "\ufffd" }, at));
     const bytes = bytesOf(encode(own));

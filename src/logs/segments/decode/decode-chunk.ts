@@ -24,6 +24,29 @@ const LEVELS_LENGTH_BYTES = 4;
 export type RowChoice = Int32Array | null;
 
 /**
+ * Decodes a column of strings into a sink of the caller, page by page.
+ * @param bytes of the chunk: `meta.storedBytes` from `meta.offset` on
+ * @throws MalformedFile
+ */
+export function decodeInto(
+  sink: Sink,
+  column: SchemaColumn,
+  meta: ChunkMeta,
+  bytes: Uint8Array,
+  chosen: RowChoice = null,
+): ColumnValues {
+  if (bytes.length !== meta.storedBytes) throw new MalformedFile("A column has another length.");
+  if (meta.rawBytes > LIMITS.chunkBytes) throw new MalformedFile("A column is too large.");
+  const decoder = new ChunkDecoder(column, meta, chosen, sink);
+  for (let at = 0; at < bytes.length; ) {
+    const { header, start } = readPageHeader(bytes, at);
+    at = start + header.storedBytes;
+    decoder.page(header, bytes.subarray(start, at));
+  }
+  return decoder.finish();
+}
+
+/**
  * Decodes a column of a row group. With chosen rows only the pages that hold one of them are decompressed; the values
  * of all other rows are absent.
  * @param bytes of the chunk: `meta.storedBytes` from `meta.offset` on
@@ -35,15 +58,10 @@ export function decodeChunk(
   bytes: Uint8Array,
   chosen: RowChoice = null,
 ): ColumnValues {
-  if (bytes.length !== meta.storedBytes) throw new MalformedFile("A column has another length.");
-  if (meta.rawBytes > LIMITS.chunkBytes) throw new MalformedFile("A column is too large.");
-  const decoder = new ChunkDecoder(column, meta, chosen);
-  for (let at = 0; at < bytes.length; ) {
-    const { header, start } = readPageHeader(bytes, at);
-    at = start + header.storedBytes;
-    decoder.page(header, bytes.subarray(start, at));
-  }
-  return decoder.finish();
+  const { values, nulls, type } = meta;
+  const hasAll = nulls === 0 && chosen === null;
+  const sink = type === TYPE.bytes ? new TextSink(values, hasAll) : new NumberSink(values, hasAll, type);
+  return decodeInto(sink, column, meta, bytes, chosen);
 }
 
 class ChunkDecoder {
@@ -60,14 +78,13 @@ class ChunkDecoder {
   #validity: Uint8Array | null = null;
   readonly #levels: Int32Array;
 
-  constructor(column: SchemaColumn, { values, nulls, rawBytes, type }: ChunkMeta, chosen: RowChoice) {
+  constructor(column: SchemaColumn, { values, nulls, rawBytes }: ChunkMeta, chosen: RowChoice, sink: Sink) {
     this.#column = column;
     this.#rows = values;
     this.#nulls = nulls;
     this.#chosen = chosen;
     this.#rawBytes = rawBytes;
-    const hasAll = nulls === 0 && chosen === null;
-    this.#sink = type === TYPE.bytes ? new TextSink(values, hasAll) : new NumberSink(values, hasAll, type);
+    this.#sink = sink;
     this.#levels = new Int32Array(nulls === 0 ? 0 : Math.min(values, MAX_PAGE_ROWS));
     if (nulls > 0 || chosen !== null) this.#validity = new Uint8Array(values);
   }

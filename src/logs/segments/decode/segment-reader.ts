@@ -11,7 +11,8 @@ import {
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN, readProperties, type SegmentProperties } from "../properties.ts";
 import type { Booleans, ColumnValues, NumberColumn, TextColumn } from "./column-values.ts";
-import { decodeChunk, type RowChoice } from "./decode-chunk.ts";
+import { decodeChunk, decodeInto, type RowChoice } from "./decode-chunk.ts";
+import type { Sink } from "./sinks.ts";
 
 /** Bytes of a file, from `start` to `end`. */
 export interface ByteRange {
@@ -132,6 +133,16 @@ export class SegmentReader {
     const schema = this.columns[column];
     if (schema === undefined) throw new RangeError("The file does not have the column.");
     return decodeChunk(schema, this.#chunk(group, column), bytes, chosen);
+  }
+
+  /**
+   * Decodes a column of strings into a sink of the caller; see `decode`.
+   * @throws MalformedFile
+   */
+  decodeInto(sink: Sink, group: number, column: number, bytes: Uint8Array, chosen: RowChoice): ColumnValues {
+    const schema = this.columns[column];
+    if (schema === undefined) throw new RangeError("The file does not have the column.");
+    return decodeInto(sink, schema, this.#chunk(group, column), bytes, chosen);
   }
 
   texts(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): TextColumn {

@@ -1,7 +1,7 @@
 import { WORK } from "../../query/budget.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { markPresent, markRows } from "./mark-rows.ts";
+import { markPresent, markRows, markTextColumn } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import type { DataTest } from "./prepared-filter.ts";
 import type { Selection } from "./selection.ts";
@@ -57,8 +57,13 @@ export function* runDataTest(
   const marks = new Uint8Array(group.rows);
   const presence = present.length > 0 || test.null ? new Uint8Array(group.rows) : null;
   for (const index of [...held, ...present]) {
-    const column = group.decode(index, selection.rows);
     meter.add(selection.count * WORK.columnRow);
+    if (presence === null && test.texts !== null && group.reader.dataTypeOf(index) === "text") {
+      markTextColumn(group, index, test.texts, selection, marks);
+      if (meter.isDue) yield;
+      continue;
+    }
+    const column = group.decode(index, selection.rows);
     if (held.includes(index)) markRows(column, test, selection, marks);
     if (presence !== null) markPresent(column, selection, presence);
     releaseColumn(column);

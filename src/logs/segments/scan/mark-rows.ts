@@ -1,4 +1,12 @@
-import type { Booleans, ColumnValues, NumberColumn, TextColumn, Texts } from "../decode/column-values.ts";
+import {
+  type Booleans,
+  type ColumnValues,
+  type NumberColumn,
+  releaseColumn,
+  type TextColumn,
+  type Texts,
+} from "../decode/column-values.ts";
+import type { OpenGroup } from "./open-group.ts";
 import type { Selection } from "./selection.ts";
 import type { TextTest } from "./text-test.ts";
 import type { NumberTest, ValueTest } from "./value-test.ts";
@@ -54,7 +62,23 @@ export function markNumbers(column: NumberColumn, test: NumberTest, selection: S
   }
 }
 
-export function markTexts(column: TextColumn, test: TextTest, selection: Selection, marks: Uint8Array): void {
+/** Marks the rows of a selection whose string in a column holds. @throws MalformedFile */
+export function markTextColumn(
+  group: OpenGroup,
+  index: number,
+  test: TextTest,
+  selection: Selection,
+  marks: Uint8Array,
+): void {
+  const { inPages } = test;
+  const column =
+    inPages === null ? group.texts(index, selection.rows) : group.scan(index, selection.rows, inPages, marks);
+  if (column === null) return;
+  markTexts(column, test, selection, marks);
+  releaseColumn(column);
+}
+
+function markTexts(column: TextColumn, test: TextTest, selection: Selection, marks: Uint8Array): void {
   if (column.kind === "indexedTexts") {
     const { dictionary, indices } = column;
     const held = new Uint8Array(dictionary.length + 1);

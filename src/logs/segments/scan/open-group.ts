@@ -1,9 +1,10 @@
 import { WORK, type WorkMeter } from "../../query/budget.ts";
-import type { ColumnValues, NumberColumn, TextColumn } from "../decode/column-values.ts";
+import type { ColumnValues, IndexedTexts, NumberColumn, TextColumn } from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
+import { PageScan, type StringTest } from "./page-scan.ts";
 import { type ShapeCache, Shapes } from "./shapes.ts";
 
 /** Gives the bytes of a column of the row group. The caller has read them. */
@@ -35,7 +36,7 @@ export class OpenGroup {
 
   /** @param rows that are needed; `null` for all. @throws MalformedFile */
   decode(column: number, rows: RowChoice): ColumnValues {
-    const chosen = rows !== null && rows.length < this.rows * MOST_ROWS ? rows : null;
+    const chosen = this.#choice(rows);
     this.meter.add(WORK.column + this.reader.rawBytes(this.group, column) * WORK.columnByte);
     return this.reader.decode(this.group, column, this.#source(column), chosen);
   }
@@ -44,6 +45,24 @@ export class OpenGroup {
     const values = this.decode(column, rows);
     if (values.kind === "texts" || values.kind === "indexedTexts") return values;
     throw new MalformedFile("The column has no strings.");
+  }
+
+  /**
+   * Marks the rows whose string in a column passes.
+   * @param rows that are needed; others may be marked, too
+   * @returns the column if it has a dictionary; then nothing was marked
+   */
+  scan(column: number, rows: RowChoice, test: StringTest, marks: Uint8Array): IndexedTexts | null {
+    this.meter.add(WORK.column + this.reader.rawBytes(this.group, column) * WORK.columnByte);
+    const chosen = this.#choice(rows);
+    const hasAll = chosen === null && this.reader.nulls(this.group, column) === 0;
+    const sink = new PageScan(this.rows, hasAll, test, marks);
+    const values = this.reader.decodeInto(sink, this.group, column, this.#source(column), chosen);
+    return values.kind === "indexedTexts" ? values : null;
+  }
+
+  #choice(rows: RowChoice): RowChoice {
+    return rows !== null && rows.length < this.rows * MOST_ROWS ? rows : null;
   }
 
   numbers(column: number, rows: RowChoice): NumberColumn {

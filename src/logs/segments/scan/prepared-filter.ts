@@ -3,6 +3,7 @@ import type { WorkMeter } from "../../query/budget.ts";
 import { ALL_LEVELS_MASK, type LogFilter, OPEN_FILTER } from "../../query/filter.ts";
 import { FIRST_MEMBER_COLUMN } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
+import { ContainingStrings } from "./page-scan.ts";
 import { RestLines } from "./rest-lines.ts";
 import { ShapeCache } from "./shapes.ts";
 import { TextFinder } from "./text-finder.ts";
@@ -23,7 +24,7 @@ export class PreparedFilter {
   /** Tests of members by column; `null`: no string of the column holds. */
   readonly members: readonly { column: number; test: TextTest | null }[];
   readonly data: readonly DataTest[];
-  readonly search: { finder: TextFinder; rest: RestLines } | null;
+  readonly search: { finder: TextFinder; strings: ContainingStrings; rest: RestLines } | null;
   readonly shapes: ShapeCache;
   /** Tests lines that are whole in `rest`. */
   readonly lines: RestLines;
@@ -52,7 +53,11 @@ export class PreparedFilter {
       rest: new RestLines({ ...OPEN_FILTER, data: [condition] }, meter),
     }));
     const finder = search === null ? null : new TextFinder(search);
-    this.search = finder && { finder, rest: new RestLines({ ...OPEN_FILTER, search }, meter) };
+    this.search = finder && {
+      finder,
+      strings: new ContainingStrings(finder),
+      rest: new RestLines({ ...OPEN_FILTER, search }, meter),
+    };
     this.shapes = new ShapeCache(data.map(({ path }) => path));
     this.lines = new RestLines(filter, meter);
   }

@@ -4,7 +4,7 @@ import { LEADING_COLUMNS } from "../columns.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type DataTestPlan, planDataTest, runDataTest } from "./data-test.ts";
-import { markNumbers, markTexts } from "./mark-rows.ts";
+import { markNumbers, markTextColumn } from "./mark-rows.ts";
 import { type ColumnSource, mayHaveWholeLines, OpenGroup } from "./open-group.ts";
 import { PreparedFilter } from "./prepared-filter.ts";
 import { planSearch, runSearch, type SearchPlan } from "./search-test.ts";
@@ -177,9 +177,7 @@ function runColumnTest(test: ColumnTest, group: OpenGroup, selection: Selection)
     markNumbers(column, test.test, selection, marks);
     releaseColumn(column);
   } else {
-    const column = group.texts(test.column, selection.rows);
-    markTexts(column, test.test, selection, marks);
-    releaseColumn(column);
+    markTextColumn(group, test.column, test.test, selection, marks);
   }
   selection.keep(marks);
 }

@@ -4,7 +4,7 @@ import { type ColumnValues, releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
-import { hasValue, markHeld, textsOf } from "./mark-rows.ts";
+import { hasValue, markHeld } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import type { PreparedFilter } from "./prepared-filter.ts";
 import type { Selection } from "./selection.ts";
@@ -50,9 +50,14 @@ export function* runSearch(
   const { meter } = group;
   const marks = new Uint8Array(group.rows);
   for (const index of columns) {
-    const column = group.decode(index, selection.rows);
-    markFound(column, search.finder, selection, marks, group);
-    releaseColumn(column);
+    const type = index === MESSAGE_COLUMN ? "text" : group.reader.dataTypeOf(index);
+    if (type === "text") meter.add(group.reader.rawBytes(group.group, index) * search.finder.byteWork);
+    const column =
+      type === "text" ? group.scan(index, selection.rows, search.strings, marks) : group.decode(index, selection.rows);
+    if (column !== null) {
+      markFound(column, search.finder, selection, marks, group);
+      releaseColumn(column);
+    }
     if (meter.isDue) yield;
   }
   if (needsRest) {
@@ -72,18 +77,10 @@ function markFound(
 ): void {
   meter.add(selection.count * WORK.columnRow);
   switch (column.kind) {
-    case "texts": {
-      meter.add(column.texts.bytes.length * finder.byteWork);
-      finder.find(column.texts, (row) => {
-        marks[row] = 1;
-      });
-      return;
-    }
     case "indexedTexts": {
-      const texts = textsOf(column);
-      const held = new Uint8Array(texts.length + 1);
-      meter.add(texts.bytes.length * finder.byteWork);
-      finder.find(texts, (index) => {
+      const { dictionary } = column;
+      const held = new Uint8Array(dictionary.length + 1);
+      finder.find(dictionary, (index) => {
         held[index] = 1;
       });
       markHeld(column.indices, held, selection, marks);
@@ -104,10 +101,10 @@ function markFound(
         if (!hasValue(column, row)) continue;
         if (column.kind === "booleans") {
           if (column.values[row] === 1 ? finder.isInTrue : finder.isInFalse) marks[row] = 1;
-          continue;
+        } else if (column.kind === "numbers") {
+          meter.add(WORK.columnText);
+          if (finder.isInNumber(column.values[row] ?? 0)) marks[row] = 1;
         }
-        meter.add(WORK.columnText);
-        if (finder.isInNumber(column.values[row] ?? 0)) marks[row] = 1;
       }
     }
   }

@@ -15,11 +15,14 @@ export class TextFinder {
   readonly #needle: string;
   readonly #search: TextSearch;
   readonly #pattern: RegExp;
-  /** Lower case bytes of a part of the text, if all of it is ASCII, and how far a mismatch at a byte lets the scan skip. */
+  /** Lower case bytes of a part of the text; `null` unless all of it is ASCII. */
   readonly #part: Uint8Array | null;
-  readonly #skips: Uint8Array;
+  /** Finds the part in bytes without characters whose lower case is in ASCII. */
+  readonly #asciiPattern: RegExp;
   /** Whether the part is the whole text. */
   readonly #isWhole: boolean;
+  /** Whether the part has a letter that is also the lower case of a character outside ASCII. */
+  readonly #hasOdd: boolean;
 
   /** @param needle folded, not empty */
   constructor(needle: string) {
@@ -29,8 +32,9 @@ export class TextFinder {
     this.#pattern = bytePattern(part, toByteString);
     this.byteWork = this.#search.byteWork;
     this.#isWhole = part === needle;
+    this.#hasOdd = /[ik]/.test(part);
     this.#part = ASCII.test(needle) ? Buffer.from(part, "latin1") : null;
-    this.#skips = skipsOf(this.#part ?? new Uint8Array());
+    this.#asciiPattern = asciiPattern(this.#part === null ? "" : part);
   }
 
   /** Whether the text is in the words `true` and `false`. */
@@ -53,70 +57,163 @@ export class TextFinder {
     return String(value).includes(this.#needle);
   }
 
+  /** Whether bytes may have the text, be it from one string to the next. */
+  mayBeIn(bytes: Uint8Array): boolean {
+    return this.#open(bytes).next(0) >= 0;
+  }
+
   /** Calls `found` for each string that contains the text, in rising order. */
   find(texts: Texts, found: (index: number) => void): void {
     const { bytes, offsets } = texts;
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (this.#part !== null && !ODD_CAPITALS.some((capital) => all.includes(capital))) {
-      this.#findAscii(texts, this.#part, found);
-      return;
-    }
-    const written = all.toString("latin1");
-    const pattern = this.#pattern;
+    const matches = this.#open(bytes);
     let text = 0;
-    for (let at = 0; at < written.length; ) {
-      pattern.lastIndex = at;
-      const match = pattern.exec(written);
-      if (match === null) return;
-      text = textAt(offsets, match.index, text);
-      const textEnd = offsets[text + 1] ?? written.length;
+    for (let at = matches.next(0); at >= 0; ) {
+      text = textAt(offsets, at, text);
+      const textEnd = offsets[text + 1] ?? 0;
       // A match may also run from one string into the next.
-      if (pattern.lastIndex > textEnd) at = match.index + 1;
-      else {
-        if (this.#search.isIn(texts.at(text))) found(text);
-        at = textEnd;
-      }
+      const isInside = matches.end <= textEnd;
+      if (isInside && ((matches.isExact && this.#isWhole) || this.#search.isIn(texts.at(text)))) found(text);
+      at = matches.next(isInside ? textEnd : at + 1);
     }
   }
 
-  /** Finds the part by Horspool's method: the last byte of a window decides how far the window may move. */
-  #findAscii(texts: Texts, part: Uint8Array, found: (index: number) => void): void {
-    const { bytes, offsets } = texts;
-    const skips = this.#skips;
-    const last = part.length - 1;
-    const end = bytes.length;
-    const wanted = part[last] ?? 0;
-    let text = 0;
-    for (let at = last; at < end; ) {
-      const byte = bytes[at] ?? 0;
-      if ((FOLD[byte] ?? 0) === wanted) {
-        let before = last - 1;
-        while (before >= 0 && (FOLD[bytes[at - last + before] ?? 0] ?? 0) === part[before]) before--;
-        if (before < 0) {
-          const start = at - last;
-          text = textAt(offsets, start, text);
-          const textEnd = offsets[text + 1] ?? 0;
-          if (at < textEnd) {
-            if (this.#isWhole || this.#search.isIn(texts.at(text))) found(text);
-            at = textEnd + last;
-            continue;
-          }
-        }
-      }
-      at += skips[byte] ?? 1;
+  /** Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time. */
+  #open({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
+    const all = Buffer.from(buffer, byteOffset, byteLength);
+    const part = this.#part;
+    // The case of all characters that the part may match must be that of ASCII.
+    if (part === null || (this.#hasOdd && ODD_CAPITALS.some((capital) => all.includes(capital)))) {
+      return new PatternMatches(all, this.#pattern, false);
+    }
+    const rare = rareByteOf(all, part);
+    const pattern = this.#asciiPattern;
+    return rare < 0 ? new PatternMatches(all, pattern, true) : new RareByteMatches(all, part, rare, pattern);
+  }
+}
+
+/** The places of a part in bytes. */
+interface Matches {
+  /** Whether only the part itself is found. */
+  readonly isExact: boolean;
+  /** Index after the last match. */
+  end: number;
+  /** @returns the index of the first match at or after `from`, or -1 */
+  next(from: number): number;
+}
+
+class PatternMatches implements Matches {
+  end = 0;
+  readonly isExact: boolean;
+  readonly #pattern: RegExp;
+  readonly #text: string;
+
+  constructor(all: Buffer, pattern: RegExp, isExact: boolean) {
+    this.#text = all.toString("latin1");
+    this.#pattern = pattern;
+    this.isExact = isExact;
+  }
+
+  next(from: number): number {
+    this.#pattern.lastIndex = from;
+    const match = this.#pattern.exec(this.#text);
+    if (match === null) return -1;
+    this.end = this.#pattern.lastIndex;
+    return match.index;
+  }
+}
+
+class RareByteMatches implements Matches {
+  end = 0;
+  readonly isExact = true;
+  readonly #all: Buffer;
+  readonly #part: Uint8Array;
+  readonly #rare: number;
+  /** Where the rare byte is next in lower and in upper case. */
+  #lowerAt = -1;
+  #upperAt = -1;
+  readonly #pattern: RegExp;
+  /** Takes the place of the search for bytes if they are not rare after all. */
+  #others: PatternMatches | null = null;
+  #tried = 0;
+
+  /** @param rare index in the part. @param pattern of the part */
+  constructor(all: Buffer, part: Uint8Array, rare: number, pattern: RegExp) {
+    this.#all = all;
+    this.#part = part;
+    this.#rare = rare;
+    this.#pattern = pattern;
+  }
+
+  next(from: number): number {
+    if (this.#others === null) return this.#next(from);
+    const at = this.#others.next(from);
+    this.end = this.#others.end;
+    return at;
+  }
+
+  #next(from: number): number {
+    const all = this.#all;
+    const part = this.#part;
+    const lower = part[this.#rare] ?? 0;
+    const upper = lower >= LOWER_A && lower <= LOWER_Z ? lower - CASE : lower;
+    for (let at = from + this.#rare; ; ) {
+      if (this.#lowerAt < at) this.#lowerAt = indexOf(all, lower, at);
+      if (this.#upperAt < at) this.#upperAt = upper === lower ? all.length : indexOf(all, upper, at);
+      const hit = Math.min(this.#lowerAt, this.#upperAt);
+      const start = hit - this.#rare;
+      this.end = start + part.length;
+      if (this.end > all.length) return -1;
+      if (isPartAt(all, part, start)) return start;
+      at = hit + 1;
+      if (++this.#tried < MOST_TRIED) continue;
+      this.#others = new PatternMatches(all, this.#pattern, true);
+      return this.next(start + 1);
     }
   }
 }
 
-/** Lower case of each byte of ASCII. */
-const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
+/** @returns the length of the bytes if there is none */
+function indexOf(all: Buffer, byte: number, from: number): number {
+  const at = all.indexOf(byte, from);
+  return at < 0 ? all.length : at;
+}
 
-function skipsOf(part: Uint8Array): Uint8Array {
-  const skips = new Uint8Array(256).fill(part.length);
-  for (let at = 0; at < part.length - 1; at++) {
-    for (let byte = 0; byte < 256; byte++) if (FOLD[byte] === part[at]) skips[byte] = part.length - 1 - at;
+/** Bytes of a sample, and how often a rare byte is in it at most. */
+const SAMPLE_BYTES = 1024;
+const MOST_RARE = 3;
+/** Rare bytes of one scan that turn out to be no match. */
+const MOST_TRIED = 256;
+
+/** Returns the index in a part of a byte that is rare, in either case; -1 if there is none, or too few bytes. */
+function rareByteOf(all: Buffer, part: Uint8Array): number {
+  if (all.length < SAMPLE_BYTES) return -1;
+  const counts = new Uint16Array(256);
+  for (let at = 0; at < SAMPLE_BYTES; at++) {
+    const byte = FOLD[all[at] ?? 0] ?? 0;
+    counts[byte] = (counts[byte] ?? 0) + 1;
   }
-  return skips;
+  const countAt = (at: number) => counts[part[at] ?? 0] ?? 0;
+  const rare = part.reduce((best, _, at) => (countAt(at) <= countAt(best) ? at : best), 0);
+  return countAt(rare) <= MOST_RARE ? rare : -1;
+}
+
+const [LOWER_A, LOWER_Z, CASE] = [97, 122, 32];
+
+function isPartAt(all: Buffer, part: Uint8Array, start: number): boolean {
+  for (let at = 0; at < part.length; at++) if (FOLD[all[start + at] ?? 0] !== part[at]) return false;
+  return true;
+}
+
+/** Lower case of each byte of ASCII. */
+const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + CASE : byte));
+
+/** Returns a pattern of bytes of ASCII in either case. */
+function asciiPattern(part: string): RegExp {
+  const bytes = [...part].map((byte) => {
+    if (/[a-z]/.test(byte)) return `[${byte}${byte.toUpperCase()}]`;
+    return byte.replace(/[\\^$.*+?()[\]{}|/-]/, "\\$&");
+  });
+  return new RegExp(bytes.join(""), "g");
 }
 
 /**

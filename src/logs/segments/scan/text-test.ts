@@ -1,4 +1,5 @@
 import type { Texts } from "../decode/column-values.ts";
+import { EqualStrings } from "./page-scan.ts";
 
 const encoder = new TextEncoder();
 
@@ -7,6 +8,8 @@ export class TextTest {
   /** Wanted strings; `null` if `#passes` decides. */
   readonly #listed: ReadonlySet<string> | null;
   readonly #passes: ((text: string) => boolean) | null;
+  /** Finds the only wanted string in pages; `null` if several are wanted. */
+  readonly inPages: EqualStrings | null;
   /** The only wanted string, UTF-8. */
   readonly #only: Uint8Array | null;
   /** The first and the last of the wanted strings by bytes. */
@@ -18,6 +21,7 @@ export class TextTest {
     this.#passes = passes;
     const bytes = listed?.map((text) => encoder.encode(text)).sort(Buffer.compare) ?? [];
     this.#only = this.#listed?.size === 1 ? (bytes[0] ?? null) : null;
+    this.inPages = this.#only && new EqualStrings(this.#only);
     this.#first = bytes[0] ?? null;
     this.#last = bytes.at(-1) ?? null;
   }

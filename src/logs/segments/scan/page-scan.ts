@@ -1,0 +1,123 @@
+import { type ColumnValues, Texts } from "../decode/column-values.ts";
+import { findStrings, readStrings } from "../decode/read-strings.ts";
+import { type PageRows, type Sink, TextSink } from "../decode/sinks.ts";
+import { ENCODING, type Encoding } from "../parquet/metadata.ts";
+import type { TextFinder } from "./text-finder.ts";
+
+/** What is done with the strings of a page. `mark` takes the number of a string, in rising order. */
+export interface StringTest {
+  run(raw: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void;
+}
+
+/**
+ * Marks the rows whose string passes, in pages as they are stored: without copies of the strings. A chunk with a
+ * dictionary is decoded.
+ */
+export class PageScan implements Sink {
+  /** Whether the chunk has a dictionary, so that nothing was marked. */
+  isIndexed = false;
+  readonly #decoded: TextSink;
+  readonly #test: StringTest;
+  readonly #marks: Uint8Array;
+
+  /** @param marks by row */
+  constructor(rows: number, hasAll: boolean, test: StringTest, marks: Uint8Array) {
+    this.#decoded = new TextSink(rows, hasAll);
+    this.#test = test;
+    this.#marks = marks;
+  }
+
+  dictionary(raw: Uint8Array, count: number): void {
+    this.isIndexed = true;
+    this.#decoded.dictionary(raw, count);
+  }
+
+  read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
+    if (this.isIndexed) return this.#decoded.read(raw, at, encoding, page);
+    const { row, rows, present, levels } = page;
+    if (present === 0) return false;
+    const marks = this.#marks;
+    if (levels === null) {
+      this.#test.run(raw, at, encoding, present, (index) => {
+        marks[row + index] = 1;
+      });
+      return false;
+    }
+    // Strings are counted without the rows that have none.
+    let [next, own] = [0, 0];
+    this.#test.run(raw, at, encoding, present, (index) => {
+      for (; own < rows; own++) {
+        if (levels[own] === 1 && next++ === index) break;
+      }
+      marks[row + own++] = 1;
+    });
+    return false;
+  }
+
+  skip(row: number, rows: number): void {
+    if (this.isIndexed) this.#decoded.skip(row, rows);
+  }
+
+  finish(validity: Uint8Array | null): ColumnValues {
+    if (this.isIndexed) return this.#decoded.finish(validity);
+    return { kind: "texts", texts: new Texts(new Uint8Array(), new Int32Array(1)), validity: null };
+  }
+}
+
+/** Finds strings that equal one. */
+export class EqualStrings implements StringTest {
+  readonly #wanted: Uint8Array;
+  #lengths = new Int32Array(0);
+
+  /** @param wanted UTF-8 */
+  constructor(wanted: Uint8Array) {
+    this.#wanted = wanted;
+  }
+
+  run(page: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void {
+    if (this.#lengths.length < present) this.#lengths = new Int32Array(present);
+    const lengths = this.#lengths;
+    const wanted = this.#wanted;
+    const { raw, start, shared } = findStrings(page, at, encoding, lengths, present);
+    const first = lengths[0] ?? 0;
+    if (first === wanted.length && isAt(raw, start, wanted, 0)) mark(0);
+    const size = wanted.length - shared;
+    if (size < 0 || !isAt(raw, start, wanted.subarray(0, shared), 0)) return;
+    const last = wanted[wanted.length - 1] ?? 0;
+    let from = start + first;
+    for (let index = 1; index < present; index++) {
+      const length = lengths[index] ?? 0;
+      from += length;
+      if (length !== size) continue;
+      // Texts with a common prefix differ at their ends.
+      if (size === 0 || (raw[from - 1] === last && isAt(raw, from - size, wanted, shared))) mark(index);
+    }
+  }
+}
+
+function isAt(raw: Uint8Array, start: number, wanted: Uint8Array, from: number): boolean {
+  for (let at = from; at < wanted.length; at++) if (raw[start + at - from] !== wanted[at]) return false;
+  return true;
+}
+
+/** Finds strings that contain a text. Pages that do not have it are not split into strings. */
+export class ContainingStrings implements StringTest {
+  readonly #finder: TextFinder;
+
+  constructor(finder: TextFinder) {
+    this.#finder = finder;
+  }
+
+  run(raw: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void {
+    if (encoding === ENCODING.deltaLength && !this.#finder.mayBeIn(raw.subarray(at))) return;
+    const lengths = new Int32Array(present);
+    const bytes = readStrings(raw, at, encoding, lengths, present);
+    const offsets = new Int32Array(present + 1);
+    let end = 0;
+    for (let index = 0; index < present; index++) {
+      end += lengths[index] ?? 0;
+      offsets[index + 1] = end;
+    }
+    this.#finder.find(new Texts(bytes, offsets), mark);
+  }
+}
