@@ -110,7 +110,7 @@ describe("aggregations from columns", () => {
           expect(fromColumns(plan, lines, own, isWanted).state).toEqual(fromLines(plan, lines, own.perBatch, isWanted));
         }
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     );
   });
 
@@ -179,7 +179,7 @@ describe("histograms from columns", () => {
         }
         expect(byColumn).toEqual(byLine);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 });
