@@ -16,7 +16,7 @@ export interface SeqRange {
 }
 
 /**
- * Yields the lines of pieces that are in a range, a list for each piece. The body of a list's lines is the piece, so it is
+ * Yields the lines of pieces that are in a range, a list for each piece, also an empty one. The body of a list's lines is the piece, so it is
  * valid until the next list is requested.
  * @param pieces whole lines each, in order of `seq`
  */
@@ -47,7 +47,7 @@ export function* lineLists(
       const isTimed = !Number.isNaN(time);
       lines.push({ batch, seq, timestamp: isTimed ? time : looseClock.read(text, start), isTimed, start, end });
     }
-    if (lines.length > 0) yield lines;
+    yield lines;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ReportUnreadable } from "../batch.ts";
 import { ScanPacer } from "../query/budget.ts";
+import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { EntryCheck, type TimeRange } from "./entry-check.ts";
 import { NdjsonWriter } from "./ndjson.ts";
 import { ParquetWriter } from "./parquet.ts";
@@ -88,7 +89,7 @@ export class Export {
   }
 
   /** Yields the bytes of the export in order. Yields to other requests between its steps. */
-  async *bytes(clock: () => number = Date.now): AsyncGenerator<Uint8Array> {
+  async *bytes(memory: ReadMemory = UNBOUNDED_MEMORY, clock: () => number = Date.now): AsyncGenerator<Uint8Array> {
     const { projectId } = this.#source;
     const report: ReportUnreadable = (fault, entries) => {
       this.#unreadable += entries;
@@ -99,7 +100,7 @@ export class Export {
     const { times } = this;
     const writer = this.#writer(meter);
     const check = new EntryCheck(projectId, times, meter, report);
-    const scope = { workspaceId: this.#source.workspaceId, projectId, times, report };
+    const scope = { workspaceId: this.#source.workspaceId, projectId, times, report, pacer, memory };
     const range = { after: this.through, until: this.until };
     const startedAt = clock();
     let checkedAt = startedAt;

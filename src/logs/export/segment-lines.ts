@@ -1,38 +1,33 @@
-import type { ReportUnreadable } from "../batch.ts";
-import { type Block, readBlockIndex } from "../cold/format/batch-table.ts";
-import { BatchTable, decodeBlock } from "../cold/format/decode.ts";
+import { type ReportUnreadable, UnreadableItem } from "../batch.ts";
+import { allBlocks } from "../cold/filter/block-filter.ts";
+import { decodeBlock } from "../cold/format/decode.ts";
 import type { SourceLine } from "../cold/format/lines.ts";
-import {
-  type BodyRange,
-  CorruptSegment,
-  type SegmentBody,
-  type SegmentKey,
-  type SegmentMeta,
-} from "../cold/format/segment.ts";
+import { CorruptSegment, type SegmentMeta } from "../cold/format/segment.ts";
+import { type BlockBody, BodyReader, type PendingBlock } from "../query/body-reader.ts";
+import type { ScanPacer } from "../query/budget.ts";
+import { OPEN_FILTER } from "../query/filter.ts";
 import { piecesOf } from "../query/lines.ts";
+import type { ReadMemory } from "../query/memory.ts";
+import { RowGroup } from "../query/row-group.ts";
+import { RowGroupLines } from "../query/row-group-lines.ts";
+import { RowGroupReader } from "../query/row-group-reader.ts";
+import type { MovedSource } from "../query/tiers.ts";
+import { LEADING_COLUMNS } from "../segments/columns.ts";
+import type { TimeRange } from "./entry-check.ts";
 import { lineLists, mergedLists, type SeqRange } from "./line-lists.ts";
 
 /** The part of the cold tier that an export reads. */
-export interface ColdLines {
-  /** See `ColdTier.segmentsBySeq`. */
-  segmentsBySeq(
-    workspaceId: string,
-    projectId: string,
-    range: { from: number; to: number },
-    after: SegmentKey | null,
-    limit: number,
-  ): Promise<SegmentMeta[]>;
-  /** Reads the first of the ranges. An element is `null` if the segment no longer exists. */
-  readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]>;
-}
+export type ColdLines = Pick<MovedSource, "segmentsBySeq" | "readBodies" | "readFiles">;
 
 /** What is read of the cold tier, and for whom. */
 export interface ColdScope {
   workspaceId: string;
   projectId: string;
-  /** Epoch milliseconds, `from` inclusive, `to` exclusive. Other entries may be left out. */
-  times: { from: number; to: number | null };
+  /** Other entries may be left out. */
+  times: TimeRange;
   report: ReportUnreadable;
+  pacer: ScanPacer;
+  memory: ReadMemory;
 }
 
 /** A segment was deleted although its entries have not expired: its project was deleted, or it was replaced long ago. */
@@ -84,74 +79,122 @@ async function* segmentLines(
   meta: SegmentMeta,
   range: SeqRange,
 ): AsyncGenerator<SourceLine[]> {
-  for (const blocks of blockRuns(wantedBlocks(meta, scope, range))) {
-    const [first, last] = [blocks[0], blocks.at(-1)];
-    if (!first || !last) continue;
-    const [body] = await source.readBodies(scope.workspaceId, [{ key: meta, start: first.start, end: last.end }]);
-    if (body === null) {
-      if (meta.maxTimestamp < scope.times.from) return;
-      throw new SegmentGone();
+  const { workspaceId, times, pacer, memory } = scope;
+  const bodies = new BodyReader(source, workspaceId, pacer.meter);
+  const scan = { filter: { ...OPEN_FILTER, ...times }, pacer, memory, rows: null };
+  const groups = new RowGroupReader(source, workspaceId, scan, { asOf: null, afterCommit: 0 });
+  for (const pending of blockRuns(wantedBlocks(meta, scope, range))) {
+    await bodies.read(pending);
+    for (const each of pending) {
+      const { body, block } = each;
+      if (body === null || body === undefined) {
+        if (isExpired(meta, times)) return;
+        throw new SegmentGone();
+      }
+      let left = block.lines;
+      try {
+        if (body instanceof CorruptSegment) throw body;
+        const isGroup = body instanceof RowGroup;
+        if (isGroup && !body.mayHaveSeqs(range.after + 1, range.until)) continue;
+        const lists = isGroup ? groupLines(source, groups, scope, body, range) : blockLines(each, body, range);
+        for await (const lines of lists) {
+          left -= lines.length;
+          await pacer.pause();
+          if (lines.length > 0) yield lines;
+        }
+      } catch (error) {
+        if (!(error instanceof UnreadableItem) && !(error instanceof CorruptSegment)) throw error;
+        scope.report(error, left);
+      }
     }
-    if (body === undefined) throw new RangeError("The store has omitted the first range.");
-    yield* blockLines(meta, blocks, body, range, scope.report);
   }
 }
 
-/** Returns the blocks of a segment that may have an entry of the range and the times. */
-function wantedBlocks(meta: SegmentMeta, { times }: ColdScope, { after, until }: SeqRange): Block[] {
-  // Without gaps, the index of a line determines its `seq`. With gaps only the batch table does.
-  const isDense = meta.count === meta.lastSeq - meta.firstSeq + 1;
-  return readBlockIndex(meta).filter(({ firstIndex, lines, minTimestamp, maxTimestamp }) => {
-    const seq = meta.firstSeq + firstIndex;
-    const isInRange = !isDense || (seq <= until && seq + lines - 1 > after);
-    return isInRange && maxTimestamp >= times.from && (times.to === null || minTimestamp < times.to);
-  });
+function isExpired({ maxTimestamp }: SegmentMeta, { from }: TimeRange): boolean {
+  return maxTimestamp < from;
 }
 
-/** Yields runs of adjacent blocks that are read together. */
-function* blockRuns(blocks: readonly Block[]): Generator<Block[]> {
-  let run: Block[] = [];
-  for (const block of blocks) {
-    const [first, last] = [run[0], run.at(-1)];
-    if (first && last && (last.end !== block.start || block.end - first.start > READ_BYTES)) {
+/** Returns the blocks of a segment that may have an entry of the range and the times. */
+function wantedBlocks(meta: SegmentMeta, { times, report }: ColdScope, { after, until }: SeqRange): PendingBlock[] {
+  // Without gaps, the index of a line determines its `seq`. With gaps only the body does.
+  const isDense = meta.count === meta.lastSeq - meta.firstSeq + 1;
+  try {
+    return allBlocks(meta).flatMap((block, index) => {
+      const seq = meta.firstSeq + block.firstIndex;
+      const isInRange = !isDense || (seq <= until && seq + block.lines - 1 > after);
+      const isInTime = block.maxTimestamp >= times.from && (times.to === null || block.minTimestamp < times.to);
+      return isInRange && isInTime ? [{ meta, block, bound: 0, index, body: undefined }] : [];
+    });
+  } catch (error) {
+    if (!(error instanceof CorruptSegment)) throw error;
+    report(error, meta.count);
+    return [];
+  }
+}
+
+/** Yields runs of adjacent blocks that are read together. A row group is read alone. */
+function* blockRuns(blocks: readonly PendingBlock[]): Generator<PendingBlock[]> {
+  let run: PendingBlock[] = [];
+  for (const pending of blocks) {
+    const { meta, block } = pending;
+    const [first, last] = [run[0]?.block, run.at(-1)?.block];
+    const isFull = first && last && (last.end !== block.start || block.end - first.start > READ_BYTES);
+    if (isFull || (run.length > 0 && meta.parquet !== undefined)) {
       yield run;
       run = [];
     }
-    run.push(block);
+    run.push(pending);
   }
   if (run.length > 0) yield run;
 }
 
-/** Yields the lines of line blocks. A damaged block is reported and left out. */
+/** Yields the lines of a block of lines. @throws CorruptSegment */
 function* blockLines(
-  meta: SegmentMeta,
-  blocks: readonly Block[],
-  { batchTable, bytes }: SegmentBody,
-  range: SeqRange,
-  report: ReportUnreadable,
-): Generator<SourceLine[]> {
-  const start = blocks[0]?.start ?? 0;
-  let table: BatchTable | undefined;
-  for (const block of blocks) {
-    try {
-      table ??= new BatchTable(meta, batchTable);
-      yield* linesOfBlock(meta, table, block, bytes.subarray(block.start - start, block.end - start), range);
-    } catch (error) {
-      if (!(error instanceof CorruptSegment)) throw error;
-      report(error, block.lines);
-    }
-  }
-}
-
-function* linesOfBlock(
-  meta: SegmentMeta,
-  table: BatchTable,
-  block: Block,
-  bytes: Uint8Array,
+  { meta, block }: PendingBlock,
+  { batchTable, bytes }: BlockBody,
   range: SeqRange,
 ): Generator<SourceLine[]> {
-  const { body, seqAt, receivedAtOf, close } = decodeBlock(meta, table, block, bytes, null);
-  const commitOf = (index: number) => table.commitOf(block.firstIndex + index);
+  const { body, seqAt, receivedAtOf, close } = decodeBlock(meta, batchTable, block, bytes, null);
+  const commitOf = (index: number) => batchTable.commitOf(block.firstIndex + index);
   yield* lineLists(piecesOf(body), { seqAt, commitOf, receivedAtOf }, range);
   close?.();
+}
+
+const COMMIT_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "commit");
+
+/** Yields the lines of a row group, some of them empty so that the caller may pause. @throws UnreadableItem */
+async function* groupLines(
+  source: ColdLines,
+  groups: RowGroupReader,
+  { pacer: { meter }, times, memory }: ColdScope,
+  group: RowGroup,
+  range: SeqRange,
+): AsyncGenerator<SourceLine[]> {
+  await groups.prepare([group], 0);
+  if (group.isDeleted && !isExpired(group.file.meta, times)) throw new SegmentGone();
+  if (group.failure !== null) throw group.failure;
+  if (group.isEmpty) return;
+  memory.recordInput(group.storedBytes);
+  for (const { start, end } of group.bytes.missing([COMMIT_COLUMN])) {
+    const [bytes] = await source.readFiles([{ key: group.key, start, end }]);
+    if (!bytes) throw new SegmentGone();
+    group.bytes.add(start, bytes);
+  }
+  const { rows, seqs } = group.found ?? { rows: new Int32Array(0), seqs: new Float64Array(0) };
+  const commits = group.numbers(COMMIT_COLUMN, rows, meter);
+  let at = 0;
+  const lines = new RowGroupLines(group, "asc", meter, memory);
+  const origins = {
+    seqAt: (index: number) => lines.seqAt(index),
+    receivedAtOf: (index: number) => lines.receivedAtOf(index),
+    commitOf: (index: number) => {
+      const seq = lines.seqAt(index);
+      while ((seqs[at] ?? seq) < seq) at++;
+      return commits[at] ?? 0;
+    },
+  };
+  const isWanted = (_: number, index: number) => lines.seqAt(index) > range.after && lines.seqAt(index) <= range.until;
+  yield* lineLists(lines.pieces(isWanted), origins, range);
+  lines.close();
+  memory.recordInput(0);
 }

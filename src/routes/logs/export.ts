@@ -6,12 +6,11 @@ import { refuse, refuseFields } from "../../http/errors.ts";
 import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
 import { storedEntrySchema } from "../../logs/entry-view.ts";
-import { takeExportMemory } from "../../logs/export/memory.ts";
+import { ExportMemory } from "../../logs/export/memory.ts";
 import { Export, type ExportRequest } from "../../logs/export/run-export.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../logs/export/writer.ts";
 import { timeParameter } from "../../logs/ingest/timestamp.ts";
 import { logEvent } from "../../platform/log.ts";
-import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { settingsOf } from "../../settings.ts";
 import { EXAMPLE } from "../examples.ts";
 import { coldBySeq, countIfReadRefused, readerOf, recentBySeq, reportUnreadable } from "./reader.ts";
@@ -102,10 +101,10 @@ async function exportLogs(c: Context<AppEnv>): Promise<Response> {
   const headers = headersOf(projectId, request, opened);
   if (isUnchanged(c.req.header("If-None-Match"), headers.ETag)) return new Response(null, { status: 304, headers });
   if (c.req.method === "HEAD") return new Response(null, { headers });
-  const lease = await takeExportMemory(request.format);
-  if (lease === null)
+  const memory = await ExportMemory.take(request.format);
+  if (memory === null)
     return refuse("SERVICE_UNAVAILABLE", "Too many exports at once.", { headers: { "Retry-After": "5" } });
-  return new Response(await streamOf(c, opened, lease), { headers });
+  return new Response(await streamOf(c, opened, memory), { headers });
 }
 
 function headersOf(projectId: string, { format, from, to, afterSeq }: ExportRequest, { until, times }: Export) {
@@ -135,19 +134,23 @@ const PATIENCE_MS = 15_000;
  * Sends an export as its client reads it. A failure before the first byte ends the request with its error; a later one ends
  * the connection, so that the client does not take the bytes for all.
  */
-async function streamOf(c: Context<AppEnv>, running: Export, lease: MemoryLease): Promise<ReadableStream<Uint8Array>> {
-  const chunks = running.bytes();
+async function streamOf(
+  c: Context<AppEnv>,
+  running: Export,
+  memory: ExportMemory,
+): Promise<ReadableStream<Uint8Array>> {
+  const chunks = running.bytes(memory);
   const next = async () => {
-    lease.renew();
+    memory.renew();
     try {
       return await chunks.next();
     } catch (error) {
-      lease.release();
+      memory.release();
       throw error;
     }
   };
   let waiting: IteratorResult<Uint8Array> | null = await next();
-  const end = endOf(c, running, lease);
+  const end = endOf(c, running, memory);
   let bytes = 0;
   let stalled: ReturnType<typeof setTimeout> | undefined;
   const stop = (outcome: string) => {
@@ -184,11 +187,11 @@ async function streamOf(c: Context<AppEnv>, running: Export, lease: MemoryLease)
 }
 
 /** Returns a function that logs the end of an export, once, and releases its memory. */
-function endOf(c: Context<AppEnv>, running: Export, lease: MemoryLease): (outcome: string, bytes: number) => void {
+function endOf(c: Context<AppEnv>, running: Export, memory: ExportMemory): (outcome: string, bytes: number) => void {
   const startedAt = Date.now();
   let isEnded = false;
   return (outcome, bytes) => {
-    lease.release();
+    memory.release();
     if (isEnded) return;
     isEnded = true;
     const { projectId = null, workspaceId = null, fault = null, unreadable = 0 } = c.get("log");

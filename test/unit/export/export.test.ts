@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { EXPORT_BUDGET, Export, type ExportBudget, type ExportRequest } from "../../../src/logs/export/run-export.ts";
 import type { ExportManifest } from "../../../src/logs/export/writer.ts";
+import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
 import { rowText } from "../../../src/logs/query/run-query.ts";
-import { lineOf, type TestEntry, type TestRow, TestStore } from "../query/store.ts";
-import { linesIn, open } from "../segments/support.ts";
+import { lineOf, SEGMENT_KINDS, type TestEntry, type TestRow, TestStore } from "../query/store.ts";
+import { linesIn, open, valuesIn } from "../segments/support.ts";
 
 const PROJECT = "proj_000000000001";
 const OTHER = "proj_000000000002";
@@ -95,14 +96,17 @@ const entry: fc.Arbitrary<TestEntry> = fc.record(
 const batch = fc.array(entry, { minLength: 1, maxLength: 6 });
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ add: batch, isOther: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ flush: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ flush: fc.integer({ min: 1, max: 4 }), kind: fc.constantFrom(...SEGMENT_KINDS) }),
+  },
   { weight: 1, arbitrary: fc.record({ quarantine: fc.constant(true) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 function apply(store: TestStore, step: Step): void {
   if ("add" in step) store.add(step.isOther ? OTHER : PROJECT, step.add);
-  else if ("flush" in step) store.flush(PROJECT, step.flush);
+  else if ("flush" in step) store.flush(PROJECT, step.flush, step.kind);
   else store.quarantine(PROJECT);
 }
 
@@ -171,13 +175,15 @@ describe("an export", () => {
           data: { at, ok: index % 2 === 0, text: `t${index}` },
         })),
       );
-      if (at % 7 === 6) store.flush(PROJECT, 5);
+      if (at % 7 === 6) store.flush(PROJECT, 5, SEGMENT_KINDS[(at - 6) / 7]);
     }
     store.oldest = START;
     const wanted = { ...ALL, format: "parquet", to: START + HOUR, afterSeq: 11 } as const;
     const bytes = await bytesOf(store, wanted);
     const rows = rowsOf(store, wanted);
     expect(linesIn(bytes).map(String)).toEqual(rows.map((row) => lineOf(row.entry)));
+    expect(valuesIn(bytes, "commit")).toEqual(rows.map(({ commit }) => commit));
+    expect(valuesIn(bytes, "received_at")).toEqual(rows.map(({ commit }) => 1_800_000_000_000 + commit));
     const { reader } = open(bytes);
     expect(reader.properties).toMatchObject({ count: rows.length, firstSeq: rows[0]?.seq, lastSeq: rows.at(-1)?.seq });
     const manifest = manifestOf(bytes);
@@ -237,6 +243,32 @@ describe("an export", () => {
     expect(reported).toEqual([4, 1, 1]);
   });
 
+  test("ends with an error if a file is missing whose segment has not expired, and goes on after one that has", async () => {
+    const make = (at: number) => [
+      { timestamp: START + at, level: "info" as const, category: "http", type: "request", message: `message ${at}` },
+    ];
+    for (const kind of SEGMENT_KINDS) {
+      const store = new TestStore();
+      for (let at = 0; at < 4; at++) store.add(PROJECT, make(at));
+      store.flush(PROJECT, 2, kind);
+      store.flush(PROJECT, 2, kind);
+      const source = sourceOf(store);
+      const readBodies: typeof source.cold.readBodies = async (id, ranges) => {
+        const bodies = await source.cold.readBodies(id, ranges);
+        return bodies.map((body, index) => (ranges[index]?.key.firstSeq === 1 ? null : body));
+      };
+      const opened = await Export.open({ ...source, cold: { ...source.cold, readBodies } }, ALL);
+      const read = (async () => {
+        for await (const _ of opened?.bytes() ?? []);
+      })();
+      await expect(read).rejects.toThrow("deleted while it was read");
+      store.oldest = START + 2;
+      const later = await Export.open({ ...source, cold: { ...source.cold, readBodies } }, ALL);
+      for await (const _ of later?.bytes() ?? []);
+      expect([kind, later?.count, later?.isComplete]).toEqual([kind, 2, true]);
+    }
+  });
+
   test("is refused if it begins after the newest entry, and is empty at the newest entry", async () => {
     const store = new TestStore();
     expect(await Export.open(sourceOf(store), { ...ALL, afterSeq: 1 })).toBeNull();
@@ -259,7 +291,7 @@ describe("an export", () => {
     };
     const opened = await Export.open({ ...source, recent }, ALL);
     let now = 0;
-    for await (const _ of opened?.bytes(() => (now += 1000)) ?? []);
+    for await (const _ of opened?.bytes(UNBOUNDED_MEMORY, () => (now += 1000)) ?? []);
     expect(opened?.count).toBe(60);
     expect(checks).toBeGreaterThan(12);
   });
