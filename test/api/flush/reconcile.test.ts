@@ -17,8 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-function reconcile(token = TOKEN, url = server.url): { code: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/reconcile.ts", "--url", url], {
+const reconcile = (token = TOKEN, url = server.url) => run("reconcile", token, url);
+
+function run(script: string, token = TOKEN, url = server.url): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [`scripts/${script}.ts`, "--url", url], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, OPERATOR_TOKEN: token },
     encoding: "utf8",
@@ -98,6 +100,10 @@ it("D25: npm run reconcile lists what a restored COLD_DB lacks and exits with 1,
   );
   expect(after.output.match(/^missing /gm)).toHaveLength(1);
   expect(after.output).toContain("Missing: 15 entries of 1 ranges.");
+  // Segments whose bytes were in the catalog have no file.
+  const recovered = run("recover");
+  expect(recovered.output).toContain("Recovered 0 segments with 0 entries of 3 projects.");
+  expect(recovered.code).toBe(0);
   expect(after.code).toBe(1);
 });
 

@@ -1,0 +1,126 @@
+import type { Bucket } from "../../../platform/bucket.ts";
+import type { SegmentReader } from "../../segments/decode/segment-reader.ts";
+import { sourceLinesOf } from "../../segments/decode/source-lines.ts";
+import { catalogFile } from "../../segments/encode/encode-rows.ts";
+import { RangeTracker } from "../../segments/encode/range-tracker.ts";
+import { rangeOfGroup } from "../../segments/merge/copy-group.ts";
+import { MalformedFile } from "../../segments/parquet/thrift.ts";
+import { SummaryBuilder } from "../../summary.ts";
+import { chooseFilter, maxFilterBytes } from "../filter/block-filter.ts";
+import type { Block } from "../format/batch-table.ts";
+import { LevelCounter, Tally } from "../format/counts.ts";
+import { type EncodedSegment, FILE_HEAD_BYTES, SEGMENT_LIMITS } from "../format/segment.ts";
+import type { PartKey } from "../format/split-range.ts";
+import { SegmentEntryReader } from "../scan/line-scanner.ts";
+
+/** A file in the bucket, opened by its footer. */
+export interface OpenFile {
+  /** Key in the bucket. */
+  file: string;
+  size: number;
+  footer: Uint8Array;
+  reader: SegmentReader;
+}
+
+const NO_FILTER = { kinds: 0, filter: new Uint8Array(0) };
+
+/**
+ * Builds the row of the catalog for a file by reading all its entries, a row group at a time. A file of a flush gets the same
+ * row as the first time; a merged one has no filter.
+ * @param pause yields to other requests
+ * @throws MalformedFile, RangeError if the file is damaged or missing
+ */
+export async function rebuildRow(
+  bucket: Bucket,
+  { file, size, footer, reader }: OpenFile,
+  key: PartKey,
+  pause: () => Promise<void>,
+): Promise<EncodedSegment> {
+  const hasFilter = reader.properties.count <= SEGMENT_LIMITS.entries;
+  const counts = new RowCounts(hasFilter);
+  for (const group of reader.rowGroups.keys()) {
+    const { start, end } = rangeOfGroup(reader, group);
+    const [bytes] = await bucket.readRanges([{ key: file, start, end }]);
+    if (bytes === null || bytes === undefined) throw new MalformedFile("The file is missing.");
+    const source = (own: number, column: number): Uint8Array => {
+      const range = reader.range(own, column);
+      return bytes.subarray(range.start - start, range.end - start);
+    };
+    counts.begin();
+    for (const lines of sourceLinesOf(reader, group, source)) {
+      for (const line of lines) counts.add(line);
+      await pause();
+    }
+    counts.end({ start: start - FILE_HEAD_BYTES, end: end - FILE_HEAD_BYTES });
+  }
+  const { properties } = reader;
+  const { range, entries } = counts;
+  if (range.count !== properties.count) throw new MalformedFile("The file has other entries.");
+  entries.closeBlock();
+  const filter = hasFilter ? chooseFilter(entries.tokens, maxFilterBytes(range.count, size)) : NO_FILTER;
+  const facts = {
+    ...range,
+    ...counts.pack(),
+    parts: [],
+    size,
+    sha256: "",
+    footer,
+    linesSha256: properties.linesSha256,
+  };
+  const { row } = catalogFile(key, { ...facts, columns: properties.columns, blocks: counts.blocks }, filter);
+  return { ...row, file };
+}
+
+/** Adds up what a row of the catalog states about entries. */
+class RowCounts {
+  readonly range = new RangeTracker();
+  entries = new SegmentEntryReader();
+  readonly blocks: Block[] = [];
+  readonly #hasTokens: boolean;
+  readonly #levels = new LevelCounter();
+  readonly #summary = new SummaryBuilder();
+  readonly #tally = new Tally(this.#summary, this.#levels);
+  #levelMask = 0;
+  #categoryMask = 0;
+  /** The block of the current row group. */
+  #block = { firstIndex: 0, rawBytes: 0, minTimestamp: 0, maxTimestamp: 0, levelMask: 0 };
+
+  /** @param hasTokens whether the tokens of all entries are needed; those of a large file would take more memory than it */
+  constructor(hasTokens: boolean) {
+    this.#hasTokens = hasTokens;
+  }
+
+  begin(): void {
+    if (!this.#hasTokens) this.entries = new SegmentEntryReader();
+    const { count: firstIndex, rawBytes } = this.range;
+    const [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    this.#block = { firstIndex, rawBytes, minTimestamp, maxTimestamp, levelMask: 0 };
+  }
+
+  add(line: Parameters<RangeTracker["add"]>[0]): void {
+    const { entries } = this;
+    const block = this.#block;
+    this.range.add(line);
+    entries.read(line);
+    this.#tally.add(line.timestamp, entries.severity, entries.pair);
+    this.#levelMask |= 1 << entries.severity;
+    this.#categoryMask |= entries.pair.categoryBit;
+    block.levelMask |= 1 << entries.severity;
+    block.minTimestamp = Math.min(block.minTimestamp, line.timestamp);
+    block.maxTimestamp = Math.max(block.maxTimestamp, line.timestamp);
+  }
+
+  /** @param bytes of the row group, counted from the first one */
+  end({ start, end }: { start: number; end: number }): void {
+    const { count, rawBytes } = this.range;
+    const { firstIndex } = this.#block;
+    const lines = count - firstIndex;
+    this.blocks.push({ ...this.#block, lines, rawBytes: rawBytes - this.#block.rawBytes, start, end });
+  }
+
+  pack() {
+    this.#tally.flush();
+    const [levelMask, categoryMask] = [this.#levelMask, this.#categoryMask];
+    return { levels: this.#levels.pack(), summary: this.#summary.pack(), levelMask, categoryMask };
+  }
+}

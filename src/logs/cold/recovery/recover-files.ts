@@ -1,0 +1,193 @@
+import type { D1Database } from "@cloudflare/workers-types";
+import { type Bucket, bucketOf } from "../../../platform/bucket.ts";
+import { SegmentReader } from "../../segments/decode/segment-reader.ts";
+import { footerBytes } from "../../segments/parquet/metadata.ts";
+import { MalformedFile } from "../../segments/parquet/thrift.ts";
+import { PARTS } from "../compaction/policy.ts";
+import { filePrefix, readFileKey } from "../format/file-key.ts";
+import type { EncodedSegment } from "../format/segment.ts";
+import { insertIf } from "../store/insert-statement.ts";
+import type { ColdDatabases } from "../store/sources.ts";
+import { CURRENT } from "../store/writer.ts";
+import { chooseRanges, type FileFacts, type FileRangeGroup, rangesOfFiles } from "./choose-files.ts";
+import { type OpenFile, rebuildRow } from "./rebuild-row.ts";
+
+/** A project whose catalog is rebuilt. */
+export interface RecoveryScope {
+  workspaceId: string;
+  projectId: string;
+  /** The project's watermark: entries after it are in the workspace object. */
+  flushedSeq: number;
+  /** Continues after this `seq`; 0 at the beginning. */
+  after: number;
+}
+
+export interface RecoveryStep {
+  /** Rows that were inserted, and their entries. */
+  segments: number;
+  entries: number;
+  /** Files that cannot be read. */
+  unreadable: string[];
+  /** Continues after this `seq`; `null` at the end. */
+  next: number | null;
+}
+
+/** Files whose metadata a step reads, and entries from which on it ends. */
+const FILES = 200;
+const ENTRIES = 100_000;
+/** Bytes at the end of a file that are read first. Most footers fit. */
+const TAIL_BYTES = 64 * 1024;
+
+type Pause = () => Promise<void>;
+
+/**
+ * Inserts rows of the catalog for files in the bucket whose entries it lacks, in order of `seq`. Safe to repeat; in a complete
+ * catalog it changes nothing. Entries whose bytes were in the catalog itself are lost with it.
+ */
+export async function recoverFiles(
+  databases: ColdDatabases,
+  scope: RecoveryScope,
+  pause: Pause = () => new Promise((resolve) => setTimeout(resolve, 0)),
+): Promise<RecoveryStep> {
+  const bucket = bucketOf(databases);
+  const step: RecoveryStep = { segments: 0, entries: 0, unreadable: [], next: null };
+  if (bucket === null) return step;
+  const page = await readPage(bucket, scope);
+  step.unreadable.push(...page.unreadable);
+  const isWritten = ({ lastSeq }: FileRangeGroup) => lastSeq <= scope.flushedSeq;
+  const chosen = chooseRanges(rangesOfFiles(page.files).filter(isWritten));
+  for (const [index, range] of chosen.entries()) {
+    // A range that reaches beyond the page may overlap with better ones. The first one is taken nevertheless.
+    if (index > 0 && range.lastSeq >= page.end) return { ...step, next: range.firstSeq - 1 };
+    if (step.entries >= ENTRIES) return { ...step, next: range.firstSeq - 1 };
+    const added = await recoverRange(databases.COLD_DB, bucket, scope, range, pause);
+    step.segments += added.segments;
+    step.entries += added.entries;
+    step.unreadable.push(...added.unreadable);
+    // What the range covers is on no further page.
+    if (range.lastSeq >= page.end) return { ...step, next: range.lastSeq };
+  }
+  return { ...step, next: page.end === Number.POSITIVE_INFINITY ? null : page.end - 1 };
+}
+
+interface Page {
+  files: FileFacts[];
+  unreadable: string[];
+  /** First `seq` of the first file that is not on the page; infinite at the end. */
+  end: number;
+}
+
+async function readPage(bucket: Bucket, { workspaceId, projectId, after }: RecoveryScope): Promise<Page> {
+  const prefix = filePrefix(workspaceId, projectId);
+  const from = `${prefix}${(after + 1).toString(16).padStart(16, "0")}`;
+  const { files: listed, cursor } = await bucket.list(prefix, null, from);
+  const names = listed.flatMap((file) => {
+    const name = readFileKey(file.key);
+    return name === null ? [] : [{ ...file, ...name }];
+  });
+  const cut = names[FILES] ?? (cursor === null ? undefined : names.at(-1));
+  // All parts of a range are on one page, unless they are more than fit.
+  const isWhole = cut !== undefined && names.some(({ firstSeq }) => firstSeq < cut.firstSeq);
+  const end = cut === undefined ? Number.POSITIVE_INFINITY : isWhole ? cut.firstSeq : cut.firstSeq + 1;
+  const page: Page = { files: [], unreadable: [], end };
+  const wanted = names.filter(({ firstSeq }) => firstSeq < end);
+  // Some at a time: each takes one connection, and its footer is in memory.
+  for (let at = 0; at < wanted.length; at += CONCURRENT) {
+    await Promise.all(
+      wanted.slice(at, at + CONCURRENT).map(async ({ key, firstSeq, part }) => {
+        const open = await openFile(bucket, key).catch(ignoreMalformed);
+        const { properties } = open?.reader ?? {};
+        if (open === null || properties?.projectId !== projectId) page.unreadable.push(key);
+        else {
+          const { lastSeq, count, encoder } = properties;
+          page.files.push({ key, firstSeq, part, lastSeq, count, encoder });
+        }
+      }),
+    );
+  }
+  return page;
+}
+
+const CONCURRENT = 4;
+
+async function openFile(bucket: Bucket, file: string): Promise<OpenFile | null> {
+  for (let bytes = TAIL_BYTES; ; ) {
+    const tail = await bucket.readTail(file, bytes);
+    if (tail === null) return null;
+    const opened = SegmentReader.open(tail.bytes, tail.size);
+    if (typeof opened === "number") {
+      bytes = opened;
+      continue;
+    }
+    const footer = tail.bytes.slice(tail.bytes.length - footerBytes(tail.bytes));
+    return { file, size: tail.size, footer, reader: opened };
+  }
+}
+
+function ignoreMalformed(error: unknown): null {
+  if (error instanceof MalformedFile || error instanceof RangeError) return null;
+  throw error;
+}
+
+async function recoverRange(db: D1Database, bucket: Bucket, scope: RecoveryScope, range: FileRangeGroup, pause: Pause) {
+  const { workspaceId, projectId } = scope;
+  const missing = await missingParts(db, scope, range);
+  const rows: EncodedSegment[] = [];
+  const unreadable: string[] = [];
+  for (const file of missing) {
+    const open = await openFile(bucket, file.key).catch(ignoreMalformed);
+    const key = { projectId, firstSeq: range.firstSeq, lastSeq: range.lastSeq, part: file.part };
+    const row = open && (await rebuildRow(bucket, open, key, pause).catch(ignoreMalformed));
+    if (row === null) unreadable.push(file.key);
+    else rows.push(row);
+  }
+  if (rows.length > 0) await insertRows(db, workspaceId, range, rows);
+  return { segments: rows.length, entries: rows.reduce((sum, { count }) => sum + count, 0), unreadable };
+}
+
+/**
+ * Returns the files of a range that need a row. None if the catalog has other segments there that the range does not replace:
+ * those of a later compaction, and those that reach beyond it.
+ */
+async function missingParts(db: D1Database, scope: RecoveryScope, range: FileRangeGroup): Promise<FileFacts[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT first_seq AS firstSeq, last_seq AS lastSeq, part, count FROM segments
+       WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND ${CURRENT}
+         AND first_seq >= coalesce((SELECT first_seq FROM segments WHERE workspace_id = ?1 AND project_id = ?2
+           AND first_seq <= ?3 AND ${CURRENT} ORDER BY first_seq DESC LIMIT 1), 0)`,
+    )
+    .bind(scope.workspaceId, scope.projectId, range.firstSeq, range.lastSeq)
+    .all<{ firstSeq: number; lastSeq: number; part: number; count: number }>();
+  const isOwn = (row: { firstSeq: number; part: number }) =>
+    row.firstSeq === range.firstSeq && Math.floor(row.part / PARTS) === range.level;
+  const others = results.filter((row) => !isOwn(row));
+  const isReplaced = (row: { firstSeq: number; lastSeq: number; part: number }) =>
+    row.firstSeq >= range.firstSeq && row.lastSeq <= range.lastSeq && Math.floor(row.part / PARTS) < range.level;
+  if (!others.every(isReplaced)) return [];
+  const stored = results.reduce((sum, { count }) => sum + count, 0);
+  if (stored >= range.count) return [];
+  const own = new Set(results.filter(isOwn).map(({ part }) => part));
+  return range.files.filter(({ part }) => !own.has(part));
+}
+
+/** Inserts rows, and deletes those that they replace: of earlier compactions and flushes, whose entries they have. */
+async function insertRows(
+  db: D1Database,
+  workspaceId: string,
+  { firstSeq, lastSeq, level }: FileRangeGroup,
+  rows: readonly EncodedSegment[],
+): Promise<void> {
+  const projectId = rows[0]?.projectId ?? "";
+  const replaced = db
+    .prepare(
+      `DELETE FROM segments WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ? AND last_seq <= ?
+         AND (part < ? OR replaced_at IS NOT NULL)`,
+    )
+    .bind(workspaceId, projectId, firstSeq, lastSeq, lastSeq, level * PARTS);
+  const named = db
+    .prepare("DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(rows.map(({ file }) => file)));
+  const inserts = rows.map((row) => insertIf(db, workspaceId, row, "true", []));
+  await db.batch([replaced, ...inserts, named]);
+}
