@@ -19,6 +19,7 @@ export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
   return {
     seed: random.int(0, 2 ** 30),
     d1: { before: chance(25), after: chance(25), delayMs: random.pick([0, 0, 5, 40]) },
+    bucket: { before: chance(25), after: chance(25), tooMany: chance(15), delayMs: random.pick([0, 0, 5, 60]) },
     writer: {
       before: chance(30),
       after: chance(30),

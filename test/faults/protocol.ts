@@ -12,6 +12,17 @@ export interface Plan {
     /** Maximum wait of each call. */
     delayMs: number;
   };
+  /** Faults of a call of the bucket. */
+  bucket: {
+    /** The call fails before it was executed. */
+    before: number;
+    /** The call fails after it was executed. */
+    after: number;
+    /** The call is refused because there are too many. */
+    tooMany: number;
+    /** Maximum wait of each call. */
+    delayMs: number;
+  };
   /** Faults of a call of the cold writer. */
   writer: {
     /** The call fails before it begins. */
@@ -44,6 +55,7 @@ export interface Plan {
 export const CALM: Plan = {
   seed: 0,
   d1: { before: 0, after: 0, delayMs: 0 },
+  bucket: { before: 0, after: 0, tooMany: 0, delayMs: 0 },
   writer: { before: 0, after: 0, late: 0, again: 0, abort: 0, delayMs: 0, lateMs: 0 },
   pages: { bytes: Number.MAX_SAFE_INTEGER, batches: Number.MAX_SAFE_INTEGER, delayMs: 0, moves: 0 },
   settings: {},
@@ -86,6 +98,9 @@ export interface Look {
   lastError: string | null;
   /** Segments of the workspace in D1. */
   segments: { projectId: string; firstSeq: number; lastSeq: number; part: number; count: number }[];
+  /** Keys of files in the bucket that neither a segment nor the list of orphans names, and keys that have no file. */
+  strayFiles: string[];
+  missingFiles: string[];
 }
 
 export interface Held {

@@ -146,8 +146,9 @@ export function tailProblems({ rows, filter, place, state }: TailReader, truth: 
 /** Returns what is wrong in storage after all work has completed. */
 export function diskProblems(look: Look, truths: Map<Project, Truth>): string[] {
   const wrong: string[] = [];
-  const { projects, segments, orphans, deletedProjects, intents, setAside } = look;
-  const rests = { orphans, deletedProjects, intents: intents.length, setAside };
+  const { projects, segments, orphans, deletedProjects, intents, setAside, strayFiles, missingFiles } = look;
+  const files = { strayFiles: strayFiles.length, missingFiles: missingFiles.length };
+  const rests = { orphans, deletedProjects, intents: intents.length, setAside, ...files };
   for (const [name, rest] of Object.entries(rests)) if (rest > 0) wrong.push(`${name}: ${rest}`);
   if (projects.length !== truths.size) wrong.push(`there are ${projects.length} projects`);
   for (const [{ id, name }, truth] of truths) {

@@ -18,7 +18,7 @@ import {
   type SeqLines,
   type SeqRange,
 } from "../../tail/frames.ts";
-import { FLUSH_FORMAT, type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
+import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
 
 /**
  * Encodes and stores ranges of batches for workspace objects. Decoding, compression and filters run here, because this
@@ -27,10 +27,7 @@ import { FLUSH_FORMAT, type FlushCall, type FlushOutcome, writeRange } from "../
 export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
     const { env } = this;
-    return writeRange(
-      { store: new ColdTier(env), bucket: bucketForWrites(env), now: Date.now, format: FLUSH_FORMAT },
-      call,
-    );
+    return writeRange({ store: new ColdTier(env), bucket: bucketForWrites(env), now: Date.now }, call);
   }
 }
 

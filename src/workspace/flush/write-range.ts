@@ -1,7 +1,5 @@
 import { type BatchEncoding, decodeBody } from "../../logs/batch.ts";
-import { encodeSteps } from "../../logs/cold/format/encode.ts";
 import type { DecodedBatch, SeqRange } from "../../logs/cold/format/lines.ts";
-import { type EncodedSegment, SEGMENT_FORMAT, type SegmentFormat } from "../../logs/cold/format/segment.ts";
 import type { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { RangeFiles } from "../../logs/cold/store/range-files.ts";
 import type { SegmentTotals } from "../../logs/cold/store/writer.ts";
@@ -68,13 +66,9 @@ export interface RangeTarget {
   bucket: Bucket | null;
   /** Epoch milliseconds. */
   now: () => number;
-  format: SegmentFormat;
 }
 
-/** How the flush writes segments. Readers of the version before do not know segment files. */
-export const FLUSH_FORMAT: SegmentFormat = SEGMENT_FORMAT.parquet;
-
-/** Encodes a range to segments and stores them. Safe to repeat. Throws nothing. */
+/** Encodes a range to segment files and stores them. Safe to repeat. Throws nothing. */
 export async function writeRange(target: RangeTarget, call: FlushCall): Promise<FlushOutcome> {
   try {
     return await write(target, call);
@@ -123,37 +117,27 @@ async function encode(target: RangeTarget, call: FlushCall): Promise<Encoded> {
   const { workspaceId } = call;
   if (call.bad.length > 0) return { ok: false, batches: call.bad };
   try {
-    const segments: (EncodedSegment | CatalogFile)[] = [];
-    for (const step of stepsOf(target, call.projectId, call.batches, call.range)) {
-      if (step !== null) segments.push(step);
+    const files: CatalogFile[] = [];
+    for (const step of encodeFiles(call.projectId, decoded(call.batches), call.range, target.bucket !== null)) {
+      if (step !== null) files.push(step);
       else await new Promise((resolve) => setTimeout(resolve, 0));
     }
-    return { ok: true, files: new RangeFiles(target.bucket, workspaceId, segments) };
+    return { ok: true, files: new RangeFiles(target.bucket, workspaceId, files) };
   } catch {
-    const batches = call.batches.filter((batch) => !isGood(target, call.projectId, batch));
+    const batches = call.batches.filter((batch) => !isGood(call.projectId, batch));
     if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be encoded") };
     return { ok: false, batches: batches.map(({ commit }) => ({ commit, reason: "it cannot be read" })) };
   }
-}
-
-function stepsOf(
-  { format, bucket }: RangeTarget,
-  projectId: string,
-  batches: readonly FlushBatch[],
-  range: SeqRange,
-): Generator<EncodedSegment | CatalogFile | null> {
-  if (format === SEGMENT_FORMAT.lineBlocks) return encodeSteps(projectId, decoded(batches), range);
-  return encodeFiles(projectId, decoded(batches), range, bucket !== null);
 }
 
 function* decoded(batches: readonly FlushBatch[]): Generator<DecodedBatch> {
   for (const { encoding, body, ...batch } of batches) yield { ...batch, body: decodeBody(encoding, body) };
 }
 
-function isGood(target: RangeTarget, projectId: string, batch: FlushBatch): boolean {
+function isGood(projectId: string, batch: FlushBatch): boolean {
   const range = { firstSeq: batch.firstSeq, lastSeq: batch.firstSeq + batch.count - 1 };
   try {
-    for (const _ of stepsOf(target, projectId, [batch], range));
+    for (const _ of encodeFiles(projectId, decoded([batch]), range, true));
     return true;
   } catch {
     return false;

@@ -1,9 +1,11 @@
 import type { Env } from "../../../src/env.ts";
+import { PLACEMENT } from "../../../src/logs/segments/encode/encode-rows.ts";
 import { direct as service } from "../../../src/worker.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 import type { Look, Order } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
+import { allKeys, hookBucket } from "./failing-bucket.ts";
 import { allUnharmed, hookD1 } from "./failing-d1.ts";
 import { KILLED, type WorkspaceObject } from "./workspace.ts";
 
@@ -26,6 +28,9 @@ FlushSchedule.prototype.failed = function (now) {
   return RETRY_MS;
 };
 
+/** Ranges of the harness are small; nearly all their files would be in D1. */
+PLACEMENT.bucketFromBytes = 1024;
+
 /** Makes unflushed batches due immediately if an alarm is ordered so, to flush at any moment. */
 const { dueAt } = FlushSchedule.prototype;
 FlushSchedule.prototype.dueAt = function (isOpen) {
@@ -40,6 +45,7 @@ interface ChaosEnv extends Env {
 export const direct = {
   async fetch(request, env, ctx) {
     hookD1(env.DB);
+    hookBucket(env.BUCKET);
     if (new URL(request.url).pathname !== "/chaos") return service.fetch(request, env, ctx);
     // SAFETY: only the harness calls this route.
     const order = (await request.json()) as Order;
@@ -72,6 +78,7 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
       return {
         ...(await unlessKilled(() => object(order.workspaceId).look())),
         segments: await segments(env.COLD_DB, order.workspaceId),
+        ...(await files(env, order.workspaceId)),
       };
   }
 }
@@ -91,8 +98,26 @@ function segments(db: D1Database, workspaceId: string): Promise<Look["segments"]
   const statement = db
     .prepare(
       `SELECT project_id AS projectId, first_seq AS firstSeq, last_seq AS lastSeq, part, count FROM segments
-       WHERE workspace_id = ? ORDER BY project_id, first_seq, part`,
+       WHERE workspace_id = ? AND replaced_at IS NULL ORDER BY project_id, first_seq, part`,
     )
     .bind(workspaceId);
   return allUnharmed<Look["segments"][number]>(statement);
+}
+
+async function files(
+  { COLD_DB, BUCKET }: Env,
+  workspaceId: string,
+): Promise<Pick<Look, "strayFiles" | "missingFiles">> {
+  if (BUCKET === undefined) return { strayFiles: [], missingFiles: [] };
+  const statement = COLD_DB.prepare(
+    `SELECT file, 0 AS isOrphan FROM segments WHERE workspace_id = ?1 AND file IS NOT NULL
+     UNION ALL SELECT file, 1 FROM orphans WHERE workspace_id = ?1`,
+  ).bind(workspaceId);
+  const named = await allUnharmed<{ file: string; isOrphan: number }>(statement);
+  const keys = new Set(await allKeys(BUCKET, `v1/${workspaceId}/`));
+  const names = new Set(named.map(({ file }) => file));
+  return {
+    strayFiles: [...keys].filter((key) => !names.has(key)),
+    missingFiles: named.filter(({ file, isOrphan }) => isOrphan === 0 && !keys.has(file)).map(({ file }) => file),
+  };
 }

@@ -3,6 +3,7 @@ import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/
 import { lastCommit } from "../../../src/workspace/recent/batches.ts";
 import type { AlarmOrder, Held, Look } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
+import { hookBucket } from "./failing-bucket.ts";
 import { hookD1 } from "./failing-d1.ts";
 
 type RecentCall = Parameters<ServiceWorkspaceObject["recent"]>[0];
@@ -16,6 +17,7 @@ export const KILLED = "The harness has killed this object.";
 export class WorkspaceObject extends ServiceWorkspaceObject {
   constructor(ctx: DurableObjectState, env: Env) {
     hookD1(env.DB);
+    hookBucket(env.BUCKET);
     super(ctx, { ...env, ...chaos.plan.settings });
   }
 
@@ -82,7 +84,7 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     this.ctx.storage.sql.exec("UPDATE doomed_projects SET doomed_at = doomed_at - ?, sweep_at = 0", ms);
   }
 
-  async look(): Promise<Omit<Look, "segments">> {
+  async look(): Promise<Omit<Look, "segments" | "strayFiles" | "missingFiles">> {
     const { sql } = this.ctx.storage;
     const count = (query: string) => Number(sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM ${query}`).one().n);
     const projects = sql

@@ -68,11 +68,10 @@ describe("segment files in workerd", () => {
     const range = { firstSeq: 1, lastSeq: 900 };
     const own = { workspaceId: "ws_0000000FLUSH", projectId: PROJECT, range, watermark: 0, batches: [batch], bad: [] };
     const call = { ...own, deadline: Number.POSITIVE_INFINITY };
-    const format = SEGMENT_FORMAT.parquet;
-    const target = { store: new ColdTier(env), bucket: bucketOf(env), now: Date.now, format };
+    const target = { store: new ColdTier(env), bucket: bucketOf(env), now: Date.now };
     const outcome = await writeRange(target, call);
     expect(outcome).toMatchObject({ outcome: "stored", segments: 1 });
-    expect(await writeRange({ ...target, format: SEGMENT_FORMAT.lineBlocks }, call)).toEqual(outcome);
+    expect(await writeRange(target, call)).toEqual(outcome);
     const { results } = await env.COLD_DB.prepare(
       "SELECT file, stored_bytes AS bytes FROM segments WHERE workspace_id = ?",
     )

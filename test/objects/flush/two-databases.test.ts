@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { encodeBody } from "../../../src/logs/batch.ts";
-import { SEGMENT_FORMAT } from "../../../src/logs/cold/format/segment.ts";
 import { ColdCleaner } from "../../../src/logs/cold/store/cold-cleaner.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import type { SegmentPosition } from "../../../src/logs/cold/store/selection.ts";
@@ -215,7 +214,7 @@ describe("D25: a flush that an earlier version started", () => {
       segmentsBySeq: (...call) => new SegmentStore(env.DB).segmentsBySeq(...call),
       noteFiles: (...call) => older.noteFiles(...call),
     };
-    const target = { store, bucket: null, now: () => clock.at, format: SEGMENT_FORMAT.lineBlocks };
+    const target = { store, bucket: null, now: () => clock.at };
     expect(await writeRange(target, flush)).toMatchObject({ outcome: "failed" });
   });
 });

@@ -7,7 +7,12 @@ import { type EncodedSegment, SEGMENT_FORMAT } from "../../../src/logs/cold/form
 import { SegmentReader } from "../../../src/logs/segments/decode/segment-reader.ts";
 import { BUCKET_TIMER, type Bucket, MAX_CONNECTIONS, R2Files } from "../../../src/platform/bucket.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
-import { type FlushCall, type RangeStore, writeRange } from "../../../src/workspace/flush/write-range.ts";
+import {
+  type FlushCall,
+  type FlushOutcome,
+  type RangeStore,
+  writeRange,
+} from "../../../src/workspace/flush/write-range.ts";
 import { type BucketFault, LimitedBucket } from "../../support/bucket/limited-bucket.ts";
 import { MemoryBucket } from "../../support/bucket/memory-bucket.ts";
 import { linesIn } from "../segments/support.ts";
@@ -91,7 +96,7 @@ function newTier(faultOf: (operation: string) => BucketFault | null = () => null
   const attemptMs = { ...BUCKET_TIMER.attemptMs, put: 20, head: 20 };
   const bucket: Bucket = new R2Files(limited.binding, connections, { wait, random: () => 0, attemptMs });
   const catalog = new Catalog();
-  const target = { store: catalog, bucket, now: () => at, format: SEGMENT_FORMAT.parquet };
+  const target = { store: catalog, bucket, now: () => at };
   return { target, catalog, memory, limited, bucket, pass: wait };
 }
 
@@ -180,9 +185,7 @@ describe("a flush into the bucket", () => {
   it("keeps the rows of a writer of another version, and its own file becomes an orphan", async () => {
     for (const other of ["blocks", "file"] as const) {
       const tier = newTier();
-      const range = { firstSeq: 1, lastSeq: COUNT };
-      const batches = callOf().batches.map((batch) => ({ ...batch, body: bodyOf(batch.commit) }));
-      if (other === "blocks") tier.catalog.rows.push(...encodeSegments(PROJECT, batches, range));
+      if (other === "blocks") await writeAsOlder(tier.catalog);
       else {
         // The lines in another order of commits give other bytes.
         const shifted = callOf();
@@ -222,7 +225,7 @@ describe("a flush into the bucket", () => {
       writers: fc.integer({ min: 1, max: 3 }),
       database: fc.array(fc.constantFrom("none" as const, "before" as const, "after" as const), { maxLength: 4 }),
       bucket: fc.array(fault, { maxLength: 8 }),
-      format: fc.constantFrom(SEGMENT_FORMAT.parquet, SEGMENT_FORMAT.parquet, SEGMENT_FORMAT.lineBlocks),
+      isOlder: fc.boolean(),
       isCollected: fc.boolean(),
     });
     await fc.assert(
@@ -233,10 +236,11 @@ describe("a flush into the bucket", () => {
           // SAFETY: the generator makes only kinds of faults.
           return kind === "none" ? null : ({ kind } as BucketFault);
         });
-        for (const { writers, database, bucket, format, isCollected } of attempts) {
+        for (const { writers, database, bucket, isOlder, isCollected } of attempts) {
           tier.catalog.faults = [...database];
           faults = [...bucket];
-          const calls = Array.from({ length: writers }, () => writeRange({ ...tier.target, format }, callOf()));
+          const calls = Array.from({ length: writers }, () => writeRange(tier.target, callOf()));
+          if (isOlder) calls.splice(writers >> 1, 0, writeAsOlder(tier.catalog));
           for (const outcome of await Promise.all(calls)) expect(outcome.outcome).not.toBe("bad");
           // The sweep, which never runs together with a flush.
           if (isCollected) await tier.bucket.delete([...tier.catalog.orphans]).catch(() => {});
@@ -253,7 +257,18 @@ describe("a flush into the bucket", () => {
   });
 });
 
-function bodyOf(commit: number): Uint8Array {
+/** Writes the range as a version before segment files does. */
+async function writeAsOlder(catalog: Catalog): Promise<FlushOutcome> {
   const half = COUNT >> 1;
-  return new TextEncoder().encode(lines.slice((commit - 1) * half, commit * half).join("\n"));
+  const batches = callOf().batches.map((batch) => {
+    const own = lines.slice((batch.commit - 1) * half, batch.commit * half);
+    return { ...batch, body: new TextEncoder().encode(own.join("\n")) };
+  });
+  const segments = [...encodeSegments(PROJECT, batches, { firstSeq: 1, lastSeq: COUNT })];
+  try {
+    await catalog.insertSegments("ws_a", segments, 0);
+  } catch {
+    return { outcome: "failed", reason: "" };
+  }
+  return { outcome: "stored", segments: 2, bytes: 0, hasReplaced: false };
 }

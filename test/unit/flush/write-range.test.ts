@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeBody } from "../../../src/logs/batch.ts";
-import { type EncodedSegment, SEGMENT_FORMAT, type SegmentFormat } from "../../../src/logs/cold/format/segment.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import {
   type FlushBatch,
   type FlushCall,
@@ -55,16 +55,11 @@ class Store implements RangeStore {
   }
 }
 
-const FORMATS = Object.entries(SEGMENT_FORMAT).map(([name, format]) => ({ name, format }));
-
-function writing(format: SegmentFormat) {
-  return (store: RangeStore, call: FlushCall, now = 1000) =>
-    write({ store, bucket: null, now: () => now, format }, call);
+function writeRange(store: RangeStore, call: FlushCall, now = 1000) {
+  return write({ store, bucket: null, now: () => now }, call);
 }
 
-describe.each(FORMATS)("writing a range as $name", ({ format }) => {
-  const writeRange = writing(format);
-
+describe("writing a range", () => {
   it("stores it, and reports each repetition without storing it again", async () => {
     const store = new Store();
     const call = callOf(batch(1, 1, 3), batch(2, 4, 2000));

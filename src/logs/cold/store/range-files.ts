@@ -10,22 +10,17 @@ export class RangeFiles {
   readonly #bucket: Bucket | null;
   readonly #files: readonly NewFile[];
 
-  /**
-   * @param bucket `null`: all files are in the rows
-   * @param segments files with their rows, or segments of line blocks
-   */
-  constructor(bucket: Bucket | null, workspaceId: string, segments: readonly (CatalogFile | EncodedSegment)[]) {
+  /** @param bucket `null`: all files are in the rows */
+  constructor(bucket: Bucket | null, workspaceId: string, files: readonly CatalogFile[]) {
     this.#bucket = bucket;
-    const files: NewFile[] = [];
-    this.rows = segments.map((segment) => {
-      if (!("parts" in segment)) return segment;
-      if (!isForBucket(segment, bucket !== null)) return placeInRow(segment);
-      const { parts, sha256 } = segment;
-      const row = placeInBucket(segment, workspaceId);
-      files.push({ key: row.file, bytes: Buffer.concat(parts), sha256 });
+    const put: NewFile[] = [];
+    this.rows = files.map((file) => {
+      if (!isForBucket(file, bucket !== null)) return placeInRow(file);
+      const row = placeInBucket(file, workspaceId);
+      put.push({ key: row.file, bytes: Buffer.concat(file.parts), sha256: file.sha256 });
       return row;
     });
-    this.#files = files;
+    this.#files = put;
   }
 
   /**

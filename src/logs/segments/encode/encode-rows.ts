@@ -14,8 +14,8 @@ export interface CatalogFile extends Pick<SegmentFile, "parts" | "size" | "sha25
   row: EncodedSegment;
 }
 
-/** Files from this size on go to the bucket, if the deployment has one. */
-const BUCKET_FROM_BYTES = 32 * 1024;
+/** Files from `bucketFromBytes` on go to the bucket, if the deployment has one. Changed only by tests. */
+export const PLACEMENT = { bucketFromBytes: 32 * 1024 };
 /** Lines whose tokens are read between two pauses. */
 const PAUSE_LINES = 512;
 /**
@@ -41,7 +41,7 @@ export function encodeFiles(
 
 /** Whether a file is to be stored in the bucket rather than in its row. */
 export function isForBucket({ size }: CatalogFile, hasBucket: boolean): boolean {
-  return hasBucket && size >= BUCKET_FROM_BYTES;
+  return hasBucket && size >= PLACEMENT.bucketFromBytes;
 }
 
 /** Returns the row with the file in its body. */
