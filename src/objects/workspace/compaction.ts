@@ -12,6 +12,9 @@ import {
 } from "../../workspace/flush/compactions.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
+/** Whether segments are merged. Readers of the version before do not know segment files. */
+export const IS_COMPACTING = false;
+
 /** Milliseconds after its start in which a step may write. */
 const STEP_MS = 120_000;
 /** Milliseconds after which a step without a response counts as failed; none of its writes arrives later. */

@@ -1,5 +1,4 @@
 import type { Env } from "../../env.ts";
-import { SEGMENT_FORMAT } from "../../logs/cold/format/segment.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
@@ -12,7 +11,6 @@ import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
 import { directoryVersion } from "../../workspace/directory-changes.ts";
 import { hasColdEntries, LATE_WRITES_MS, nextProjectToClear } from "../../workspace/flush/flushed-ranges.ts";
-import { FLUSH_FORMAT } from "../../workspace/flush/write-range.ts";
 import { type Action, isAudited, PERMISSIONS, type Role, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
@@ -21,7 +19,7 @@ import { WorkspaceState } from "../../workspace/state.ts";
 import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
 import { violationDuty } from "../queues/violations.ts";
 import { Cleanup, Housekeeping } from "./cleanup.ts";
-import { Compaction } from "./compaction.ts";
+import { Compaction, IS_COMPACTING } from "./compaction.ts";
 import { Directory, wipeExternalData } from "./directory.ts";
 import { Flush } from "./flush.ts";
 
@@ -71,7 +69,7 @@ export class WorkspaceCore {
     this.flush = new Flush(ctx, env, this.state);
     this.cleanup = new Cleanup(env, this.state);
     this.compaction = new Compaction(this.state, () => ctx.storage.sync(), {
-      isOn: FLUSH_FORMAT === SEGMENT_FORMAT.parquet,
+      isOn: IS_COMPACTING,
       compact: (call) => compactorOf(env, call.workspaceId).compact(call),
       log: (level, origin, fields) => this.log(level, origin, fields),
     });

@@ -10,6 +10,7 @@ import { nextCompaction, READY_MS } from "../../../src/workspace/flush/compactio
 import { flushedRangesAfter } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { WorkspaceState } from "../../../src/workspace/state.ts";
 import { newTenant, onSql, type Tenant, workspace } from "../ingest/support.ts";
+import { storeAsLineBlocks } from "./cold.ts";
 import { clock, flushAll, sendBatches, watermark } from "./support.ts";
 
 beforeEach(() => clock.start());
@@ -63,6 +64,7 @@ describe("the compaction of a workspace", () => {
       await sendBatches(tenant, size);
       await flushAll(tenant);
     }
+    await storeAsLineBlocks(tenant.workspaceId, tenant.projectId);
     expect(await segmentsOf(tenant.workspaceId)).toHaveLength(3);
     // The last range was flushed now.
     await onSql(tenant.workspaceId, (sql) => sql.exec("UPDATE compactions SET due_at = ?", clock.at));
@@ -90,6 +92,7 @@ describe("the compaction of a workspace", () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
+    await storeAsLineBlocks(tenant.workspaceId, tenant.projectId);
     clock.pass(READY_MS);
     const lost = await compactAll(tenant, async () => ({ outcome: "failed", reason: "R2" }));
     expect(lost).toHaveLength(1);

@@ -1,11 +1,12 @@
 import { env } from "cloudflare:workers";
 import { resetLegacySegmentCache } from "../../../src/logs/cold/store/sources.ts";
+import { storeAsLineBlocks } from "./cold.ts";
 
 const BLOBS = ["frames", "levels", "summary", "directory", "filter", "frame_filter", "body"];
 
 /**
- * Moves segments of a workspace unchanged to the same table in the directory's database, where the version before
- * `COLD_DB` stored them. That version had no trigger, so the trigger is dropped for the time and created again.
+ * Moves segments of a workspace to the same table in the directory's database, where the version before `COLD_DB` stored
+ * them, as blocks of lines. That version had no trigger, so the trigger is dropped for the time and created again.
  * @param chooses which segments; all by default
  */
 export async function storeAsEarlier(
@@ -13,6 +14,12 @@ export async function storeAsEarlier(
   chooses: (segment: { firstSeq: number; part: number }) => boolean = () => true,
 ): Promise<number> {
   const { DB, COLD_DB } = env;
+  const { results: projects } = await COLD_DB.prepare(
+    "SELECT DISTINCT project_id AS id FROM segments WHERE workspace_id = ?",
+  )
+    .bind(workspaceId)
+    .all<{ id: string }>();
+  for (const { id } of projects) await storeAsLineBlocks(workspaceId, id);
   const { results: columns } = await COLD_DB.prepare("SELECT name FROM pragma_table_info('segments')").all<{
     name: string;
   }>();
