@@ -35,9 +35,9 @@ export function levelOf(index: number): string {
   return LEVELS[index % LEVELS.length] ?? "info";
 }
 
-/** A JSON array of current entries. */
+/** Current entries: a JSON array, or lines if there are more than an array may have. */
 export function bodyOf(entries: number, firstIndex: number): Buffer {
   const now = Date.now();
   const list = Array.from({ length: entries }, (_, at) => entryAt(firstIndex + at, now - ((firstIndex + at) % 1000)));
-  return Buffer.from(JSON.stringify(list));
+  return Buffer.from(entries > 1000 ? list.map((entry) => JSON.stringify(entry)).join("\n") : JSON.stringify(list));
 }

@@ -200,17 +200,20 @@ export class BodyStream {
       }
     };
     const fed = feed();
+    let filled: ArrayBufferLike | null = null;
     try {
       for await (const chunk of gunzip) {
+        // The chunks before have filled their buffer.
+        if (filled !== null && filled !== chunk.buffer) detachBuffer(new Uint8Array(filled));
+        filled = chunk.buffer;
         yield chunk;
-        // A chunk that fills its buffer is the only one in it.
-        detachBuffer(chunk);
       }
       await fed;
     } catch {
       throw fault ?? (await this.#failed("bad_encoding"));
     } finally {
       gunzip.destroy();
+      if (filled !== null) detachBuffer(new Uint8Array(filled));
     }
     if (fault !== null) throw fault;
   }

@@ -43,6 +43,16 @@ export interface Batch {
   body: Uint8Array;
 }
 
+/** Bytes below which the garbage collector frees a buffer early enough. */
+const FREED_BYTES = 16 * 1024;
+
+/** Frees the memory of large batches that nothing uses any more. */
+export function freeBatches(batches: readonly Pick<Batch, "body" | "summary">[]): void {
+  for (const { body, summary } of batches) {
+    for (const bytes of [body, summary]) if (bytes.length >= FREED_BYTES) detachBuffer(bytes);
+  }
+}
+
 /** Stored bytes of batches. */
 export function bytesOf(batches: readonly Pick<Batch, "body" | "summary">[]): number {
   return batches.reduce((sum, { body, summary }) => sum + body.length + summary.length, 0);
@@ -111,6 +121,7 @@ function joined(blocks: readonly Uint8Array[]): Uint8Array {
     view.setUint32(at, block.length, true);
     body.set(block, at + LENGTH_BYTES);
     at += LENGTH_BYTES + block.length;
+    detachBuffer(block);
   }
   return body;
 }
@@ -163,6 +174,7 @@ export class BodyEncoder {
     const rest = this.#open?.subarray(0, this.#openBytes) ?? new Uint8Array();
     if (this.#blocks.length === 0) return encodeBody(rest.slice());
     if (rest.length > 0) this.#close(rest);
+    if (this.#open !== null) detachBuffer(this.#open);
     return { encoding: 1, body: joined(this.#blocks) };
   }
 

@@ -63,7 +63,7 @@ const MAX_AHEAD_MS = 5_000;
 /** Turns in a row in which one read may yield, so that a stopped clock does not block it indefinitely. */
 const MAX_GIVEN_UP = 20;
 
-/** Schedules the reads of one isolate, one at a time, while other requests keep arriving. */
+/** Schedules the reads (or the large bodies) of one isolate, one at a time, while other requests keep arriving. */
 export class ReadScheduler {
   /** When the next turn may begin, epoch milliseconds. */
   #next = 0;
@@ -111,6 +111,8 @@ function isAhead(now: number, time: number): boolean {
 
 // Module state: one instance per isolate, shared by all its requests and objects.
 export const readScheduler = new ReadScheduler();
+/** Large bodies that arrive at the same time work one after the other, so that a small request waits for one of them. */
+export const streamScheduler = new ReadScheduler();
 
 /**
  * Requests that this isolate has started to answer. No response depends on the number: long work yields as long as

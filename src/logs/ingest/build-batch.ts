@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type Batch, BodyEncoder, encodeBody } from "../batch.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
 import { IdCollector, SummaryBuilder } from "../summary.ts";
@@ -127,7 +128,9 @@ export class BatchBuilder {
 
   #encode(): void {
     this.#encoder ??= new BodyEncoder();
-    this.#encoder.add(encoder.encode(this.#text));
+    const raw = encoder.encode(this.#text);
+    this.#encoder.add(raw);
+    detachBuffer(raw);
     this.#text = "";
   }
 
@@ -142,7 +145,9 @@ export class BatchBuilder {
     };
     if (this.#encoder === null) {
       const raw = encoder.encode(this.#text);
-      return { ...columns, size: raw.length, ...encodeBody(raw) };
+      const batch = { ...columns, size: raw.length, ...encodeBody(raw) };
+      if (batch.body !== raw) detachBuffer(raw);
+      return batch;
     }
     this.#encode();
     return { ...columns, size: this.#encoder.size, ...this.#encoder.finish() };

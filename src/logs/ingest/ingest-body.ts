@@ -140,7 +140,11 @@ function* encoded(
   separators: readonly number[],
   meter: TurnMeter,
 ): Steps<EncodedBody> {
-  if (end - start <= PIECE_BYTES) return encodeBody(lines(bytes, start, end, separator, separators));
+  if (end - start <= PIECE_BYTES) {
+    const raw = lines(bytes, start, end, separator, separators);
+    const encodedBody = encodeBody(raw);
+    return encodedBody.body.buffer === bytes.buffer ? { encoding: 0, body: new Uint8Array(raw) } : encodedBody;
+  }
   const encoder = new BodyEncoder();
   let next = 0;
   for (let from = start; from < end; ) {
@@ -163,9 +167,11 @@ function lines(
   separator: number,
   separators: readonly number[],
 ): Uint8Array {
+  // Lines are compressed where they are. A copy of each piece would be garbage that is collected late.
+  if (separator === LINE_BREAK) return bytes.subarray(from, to);
   // Makes a copy for any kind of array: `slice` of a Buffer would share its memory.
   const raw = new Uint8Array(bytes.subarray(from, to));
-  if (separator !== LINE_BREAK) for (const at of separators) raw[at - from] = LINE_BREAK;
+  for (const at of separators) raw[at - from] = LINE_BREAK;
   return raw;
 }
 

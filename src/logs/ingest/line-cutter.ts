@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { INGEST_LIMITS } from "../entry.ts";
 import { isSpace, skipSpace } from "./check-json.ts";
 import { markLength } from "./entry-offsets.ts";
@@ -43,6 +44,11 @@ export class LineCutter {
   /** Bytes that the cutter holds. */
   get held(): number {
     return this.#buffer.length;
+  }
+
+  /** Frees the buffer. Nothing may be read afterwards. */
+  free(): void {
+    detachBuffer(this.#buffer);
   }
 
   /** Copies as much as fits. Call `next` afterwards until it returns `null`. @returns index from which to go on */

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Steps, TurnMeter } from "../../platform/turns.ts";
-import { type Batch, bytesOf, decodeBody } from "../batch.ts";
+import { type Batch, bytesOf, decodeBody, freeBatches } from "../batch.ts";
 import { INGEST_LIMITS } from "../entry.ts";
 import { type BodyFailure, NO_ENTRY, notUtf8, tooManyEntries } from "./body-failure.ts";
 import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
@@ -93,7 +93,7 @@ export class LinesReader {
     if (this.#cutter === null || this.#failure !== null) return;
     this.#cutter.end();
     yield* this.#readPieces(this.#cutter);
-    this.#cutter = null;
+    this.#dropCutter();
   }
 
   /** Returns what was read. `batches` has those that were not taken. */
@@ -118,8 +118,9 @@ export class LinesReader {
     return this.#sections.flatMap(({ batch }) => (batch === null ? [] : [batch]));
   }
 
-  /** Drops the batches that `batches` returns, which are stored now. */
+  /** Frees the batches that `batches` returns, which are stored now. */
   take(): void {
+    freeBatches(this.batches());
     for (const section of this.#sections) section.batch = null;
     this.#held = 0;
   }
@@ -137,7 +138,9 @@ export class LinesReader {
   }
 
   *#readPieces(cutter: LineCutter): Steps<void> {
-    for (let piece = cutter.next(); piece !== null && this.#failure === null; piece = cutter.next()) {
+    while (this.#failure === null) {
+      const piece = cutter.next();
+      if (piece === null) return;
       if (piece.kind === "lines") cutter.advance(yield* this.#readPiece(piece.bytes));
       else if (piece.kind === "large") this.#refuseLarge();
       else this.#fail({ reason: "invalid", message: notUtf8(new Uint8Array()) });
@@ -177,8 +180,13 @@ export class LinesReader {
 
   #fail(failure: BodyFailure): void {
     this.#failure = failure;
+    this.take();
     this.#sections.length = 0;
-    this.#held = 0;
+    this.#dropCutter();
+  }
+
+  #dropCutter(): void {
+    this.#cutter?.free();
     this.#cutter = null;
   }
 
@@ -198,6 +206,7 @@ export class LinesReader {
     section.rejectedCount += built.rejectedCount;
     section.batch = built.batch;
     this.#held += bytesOf(built.batch === null ? [] : [built.batch]) - bytesOf([batch]);
+    freeBatches([batch]);
   }
 }
 

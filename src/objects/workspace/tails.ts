@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts";
 import { ApiError } from "../../http/errors.ts";
+import { freeBatches } from "../../logs/batch.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { hostState, tailedWorkspaces } from "../../platform/host.ts";
 import { tailMemory } from "../../platform/isolate-memory.ts";
@@ -72,7 +73,11 @@ export class Tails implements Duty {
       this.#hub.restore(tail);
     }
     this.#noteTails();
-    state.onCommit = (stored) => this.#hub.committed(stored);
+    state.onCommit = (stored) => {
+      // Only tails use the bodies after the commit.
+      if (this.#hub.size === 0) freeBatches(stored.map(({ batch }) => batch));
+      else this.#hub.committed(stored);
+    };
     state.onChange = () => this.#changed();
   }
 

@@ -3,7 +3,7 @@ import { keysMadeBy, type OwnKeys } from "../../keys/actions.ts";
 import { revokeKeysBy } from "../../keys/store.ts";
 import { chargeOf, type RouteRef } from "../../limits/state.ts";
 import type { Violation } from "../../limits/violations.ts";
-import { type Batch, bytesOf } from "../../logs/batch.ts";
+import { type Batch, bytesOf, freeBatches } from "../../logs/batch.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import type { Mail } from "../../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
@@ -122,6 +122,7 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
     try {
       return this.core.state.stage(call) ?? unknownKey();
     } finally {
+      freeBatches(call.batches);
       lease.release();
     }
   }

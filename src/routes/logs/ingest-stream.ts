@@ -5,13 +5,16 @@ import type { AppEnv } from "../../http/context.ts";
 import { bodyOrRefuse, idempotencyKeyHash } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
 import { LinesReader } from "../../logs/ingest/lines-reader.ts";
-import { inTurns, pause, type Steps, TurnMeter } from "../../platform/turns.ts";
+import { type Steps, streamScheduler, TurnMeter } from "../../platform/turns.ts";
 import type { Idempotency } from "../../workspace/receipts.ts";
 import { countIfRefused } from "../guards/workspace.ts";
 import { answerEntries, CALL_BYTES, type EntrySender } from "./send-entries.ts";
 
 /** Bytes that parsing takes beside the body's buffer and the batches: a few entries, or one large one. */
 const PARSING_BYTES = 256 * 1024;
+/** Milliseconds of work on a chunk of 128 KiB, and between two pauses, as a rule. */
+const CHUNK_MS = 2;
+const STRETCH_MS = 4;
 /** The body's buffer, before the first line is read. */
 const BUFFER_BYTES = 768 * 1024;
 
@@ -22,12 +25,14 @@ export async function ingestStream(
   stream: BodyStream,
   type: string,
 ): Promise<Response> {
+  const request = new StreamedRequest(c, sender, stream);
   try {
-    return await new StreamedRequest(c, sender, stream).store(type);
+    return await request.store(type);
   } catch (error) {
     await stream.drain();
     throw error;
   } finally {
+    request.free();
     stream.release();
     await sender.discard();
   }
@@ -56,6 +61,10 @@ class StreamedRequest {
       result = await this.#sender.send(body, idempotency, this.#lines.oldest);
     }
     return answerEntries(this.#c, result, body);
+  }
+
+  free(): void {
+    this.#lines.take();
   }
 
   /** Reads the body to its end. A body that cannot be read is counted, after faults of its key. */
@@ -99,11 +108,16 @@ class StreamedRequest {
     this.#stream.resize(this.#held);
   }
 
-  /** Runs work in turns, with the lease up to date. */
+  /** Runs work in turns, one stretch of one body at a time, with the lease up to date. */
   async #run(steps: Steps<void>): Promise<void> {
-    await inTurns(steps, this.#meter, () => this.#stream.resize(this.#held));
-    if (!this.#meter.isDue) return;
-    await pause();
-    this.#meter.renew();
+    await streamScheduler.begin(CHUNK_MS);
+    for (let isDone = false; !isDone; ) {
+      isDone = steps.next().done === true;
+      this.#stream.resize(this.#held);
+      if (!this.#meter.isDue) continue;
+      this.#meter.renew();
+      await streamScheduler.take(STRETCH_MS);
+    }
+    streamScheduler.end();
   }
 }

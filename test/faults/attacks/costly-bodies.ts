@@ -2,8 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-/** The largest body that ingest accepts, after decompression. */
+/** The largest bodies that ingest accepts, after decompression: of JSON, and of lines. */
 const BODY_BYTES = 5 * 1024 * 1024;
+const LINES_BYTES = 20 * 1024 * 1024;
+const LINES_ENTRIES = 20_000;
 /** The largest entry. */
 const ENTRY_BYTES = 256 * 1024;
 
@@ -69,6 +71,64 @@ export function costlyBody(name: string): CostlyBody {
     sent: gzipSync(json, { level: 9 }),
     headers: { "Content-Type": "application/json", "Content-Encoding": "gzip" },
   };
+}
+
+/** As many lines as a body may have, each with `data` of about the given size. */
+function linesOf(count: number, dataOf: (bytes: number) => string): string {
+  const bytes = Math.floor(LINES_BYTES / count) - 30;
+  return Array.from({ length: count }, () => `{"message":"x","data":${dataOf(bytes)}}\n`).join("");
+}
+
+const listIn = (bytes: number, element: string) =>
+  `{"a":[${`${element},`.repeat(Math.floor((bytes - 10) / (element.length + 1))).slice(0, -1)}]}`;
+
+/** Bodies of lines (NDJSON): names, and a function that creates each. */
+const LINES_BODIES: Readonly<Record<string, () => string>> = {
+  "lines of 340 objects": () => linesOf(LINES_ENTRIES, (bytes) => listIn(bytes, "{}")),
+  "1,000 lines of 19,000 values": () => linesOf(520, (bytes) => listIn(Math.min(bytes, 38_000), "0")),
+  "lines nested as deep as allowed": () => linesOf(LINES_ENTRIES, (bytes) => listIn(bytes, nested(29, "{}"))),
+  "lines of 120 names": () => linesOf(LINES_ENTRIES, (bytes) => members(Math.floor(bytes / 8))),
+  "lines with integers that lose digits": () => linesOf(LINES_ENTRIES, (bytes) => listIn(bytes, "9007199254740992")),
+  "lines of distinct categories and types": () =>
+    Array.from({ length: LINES_ENTRIES }, (_, index) => {
+      const name = `${index}-`.padEnd(64, "\u{1f600}".repeat(29));
+      return `{"message":"x","category":"${name}","type":"${name}","session":"${index}","traceId":"t${index}"}\n`;
+    }).join(""),
+  "one-byte lines, then line breaks": () => `${"1\n".repeat(LINES_ENTRIES)}${"\n".repeat(LINES_BYTES - 50_000)}`,
+  "lines that hardly compress": () =>
+    Array.from({ length: 100 }, () => `{"message":"${randomBytes(148_000).toString("base64")}"}\n`).join(""),
+};
+
+export const COSTLY_LINES: readonly string[] = Object.keys(LINES_BODIES);
+
+/** @param name one of `COSTLY_LINES` */
+export function costlyLines(name: string): CostlyBody {
+  const json = Buffer.from(LINES_BODIES[name]?.() ?? "");
+  if (json.length === 0 || json.length > LINES_BYTES) throw new Error(`${name}: ${json.length} bytes`);
+  const headers = { "Content-Type": "application/x-ndjson", "Content-Encoding": "gzip" };
+  return { name, json, sent: gzipSync(json, { level: 1 }), headers };
+}
+
+/** A body of lines of an agent that has fallen behind: 20,000 entries of 1 KB, not compressed. */
+export function ordinaryLines(): CostlyBody {
+  const now = Date.now();
+  const lines = Array.from({ length: LINES_ENTRIES }, (_, index) =>
+    JSON.stringify({
+      timestamp: new Date(now - index).toISOString(),
+      level: "info",
+      category: "http",
+      type: "request",
+      message: `GET /api/v1/orders/${index} took ${index % 1500} ms`,
+      traceId: randomBytes(16).toString("hex"),
+      data: {
+        status: 200,
+        headers: `user-agent: some browser/${index % 97}; `.repeat(22),
+        id: randomBytes(8).toString("hex"),
+      },
+    }),
+  );
+  const json = Buffer.from(`${lines.join("\n").slice(0, LINES_BYTES)}`);
+  return { name: "ordinary lines", json, sent: json, headers: { "Content-Type": "application/x-ndjson" } };
 }
 
 /** A body of a client that has fallen behind: 3.5 MB of 1,000 entries, not compressed. */

@@ -17,7 +17,14 @@ import { childrenRunning, peakMemoryMiB, residentMemoryMiB } from "../../../benc
 import { heapLimit, ISOLATE_HEAP_MIB } from "../../../scripts/lib/v8-flags.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { freePort, startServer } from "../../support/server.ts";
-import { type CostlyBody, costlyBody, ordinaryBody } from "./costly-bodies.ts";
+import {
+  COSTLY_LINES,
+  type CostlyBody,
+  costlyBody,
+  costlyLines,
+  ordinaryBody,
+  ordinaryLines,
+} from "./costly-bodies.ts";
 
 /** The inspector interrupts the isolate: with a sample every 5 ms, requests would wait for seconds. */
 const SAMPLE_MS = 50;
@@ -35,6 +42,8 @@ const { values } = parseArgs({
     heap: { ...number, default: String(ISOLATE_HEAP_MIB) },
     entries: { ...number, default: "300000" },
     tails: { ...number, default: "100" },
+    /** Only loads whose titles contain this text. */
+    only: { ...number, default: "" },
     /** File for the figures, as JSON: a list of `LoadMemory`. */
     out: number,
   },
@@ -87,6 +96,15 @@ await load(`32 bodies of ${megabytes(ordinary)} at once`, async (figures) => {
 });
 await load("4 costly bodies at once, with a genuine key", async (figures) => {
   await Promise.all(WORST_BODIES.map((name) => attempt(costlyBody(name), tenant, figures)));
+});
+
+const lines = ordinaryLines();
+await load(`16 bodies of lines of ${megabytes(lines)} at once`, async (figures) => {
+  await Promise.all(Array.from({ length: 16 }, () => deliver(lines, tenant, figures)));
+});
+await load(`${COSTLY_LINES.length} costly bodies of lines at once, twice each`, async (figures) => {
+  const bodies = COSTLY_LINES.map(costlyLines);
+  await Promise.all([...bodies, ...bodies].map((body) => deliver(body, tenant, figures)));
 });
 
 await load(`${total} entries by 4 senders, flushed meanwhile`, async (figures) => {
@@ -149,6 +167,7 @@ process.exit(failures === 0 ? 0 : 1);
 
 /** Runs one load beside a tenant that writes an entry every 100 ms, and prints its memory. */
 async function load(title: string, run: (figures: Figures) => Promise<void>): Promise<void> {
+  if (!title.includes(values.only)) return;
   await settle();
   const figures: Figures = { answers: new Map(), slowestWriteMs: 0 };
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
