@@ -181,7 +181,7 @@ export class Cleanup implements Duty {
     if (now < this.#notBefore) return;
     try {
       await this.#sweep();
-      await this.#expire();
+      await this.#expire(origin);
       this.#notBefore = 0;
     } catch (error) {
       this.#notBefore = Date.now() + RETRY_MS;
@@ -203,7 +203,7 @@ export class Cleanup implements Duty {
     if (isEmpty) this.#state.transaction((admission) => recordColdSweep(admission.sql, remains, now));
   }
 
-  async #expire(): Promise<void> {
+  async #expire(origin: Origin): Promise<void> {
     const { row, sql, index, schedule } = this.#state;
     const now = Date.now();
     if (row === null || now < this.#expireAt) return;
@@ -230,16 +230,25 @@ export class Cleanup implements Duty {
     const isEmpty =
       !hasColdEntries(sql) ||
       ((await this.#delete((cleaner) => cleaner.deleteOlder(row.id, cutoff))) &&
-        (await this.#delete((cleaner) => cleaner.sweep(row.id, Date.now()))));
+        (await this.#delete((cleaner) => cleaner.sweep(row.id, Date.now()), origin)));
     const isDone = isEmpty && step.next === null;
     if (isDone) this.#scannedTo = 0;
     this.#expireAt = now + (isDone ? EXPIRE_EVERY_MS : STEP_MS);
   }
 
-  /** @returns whether no row is left */
-  async #delete(some: (cleaner: ColdCleaner) => Promise<Deletion>): Promise<boolean> {
+  /**
+   * @param origin reports a database that is nearly full
+   * @returns whether no row is left
+   */
+  async #delete(some: (cleaner: ColdCleaner) => Promise<Deletion>, origin: Origin | null = null): Promise<boolean> {
     const cleaner = new ColdCleaner(this.#env);
-    for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(cleaner)).isDone) return true;
+    for (let call = 0; call < CALLS_AT_ONCE; call++) {
+      if (!(await some(cleaner)).isDone) continue;
+      const { warning } = cleaner;
+      const line = { event: "workspace.cold-size", outcome: "nearly-full", workspaceId: this.#state.row?.id };
+      if (origin && warning) logObjectEvent(this.#env, "workspace", origin, "warn", { ...line, ...warning });
+      return true;
+    }
     return false;
   }
 }

@@ -6,6 +6,7 @@ import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { expireBatches } from "../../../src/objects/workspace/cleanup.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { writeIntent } from "../../../src/workspace/flush/intent.ts";
+import { loggedEvents, verbose } from "../events.ts";
 import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";
 import {
   AGED_MS,
@@ -212,6 +213,26 @@ describe("retention", () => {
     clock.pass(11 * DAY_MS);
     await alarm(tenant.workspaceId);
     expect((await cold(tenant)).map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
+  });
+
+  it("reports a cold database that has reached 70 % of its limit, once an hour", async () => {
+    const tenant = await newTenant();
+    await verbose(workspace(tenant.workspaceId));
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    const sizes = vi.spyOn(SegmentRemover.prototype, "databaseBytes", "get");
+    const events = loggedEvents();
+    sizes.mockReturnValue(6_999_999_999);
+    await evict(tenant.workspaceId);
+    await alarm(tenant.workspaceId);
+    expect(events.of("workspace.cold-size")).toEqual([]);
+    sizes.mockReturnValue(7_100_000_000);
+    for (const hours of [1, 0, 1]) {
+      clock.pass(hours * 60 * 60 * 1000);
+      await alarm(tenant.workspaceId);
+    }
+    const line = { outcome: "nearly-full", workspaceId: tenant.workspaceId, databaseBytes: 7_100_000_000, percent: 71 };
+    expect(events.of("workspace.cold-size")).toMatchObject([line, line]);
   });
 
   it("deletes files that no row names any more, at most an hour after they are due", async () => {

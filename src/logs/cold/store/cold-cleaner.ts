@@ -3,6 +3,11 @@ import { filePrefix } from "../format/file-key.ts";
 import { SegmentRemover } from "./remover.ts";
 import { type ColdDatabases, LegacySegments } from "./sources.ts";
 
+/** Bytes of a D1 database: https://developers.cloudflare.com/d1/platform/limits/ */
+const DATABASE_BYTES = 10_000_000_000;
+/** Share of them from which on the operator is told. */
+const WARNING_SHARE = 0.7;
+
 /** A bounded step of a deletion. */
 export interface Deletion {
   /** Whether nothing was left to delete. If not, the caller repeats the step. */
@@ -19,7 +24,8 @@ export const ORPHAN_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Deletes what is left of the cold tier, in bounded steps: rows of the catalog, then their files. A file is deleted only while
- * no row names it. The workspace object runs no flush and no compaction at the same time.
+ * no row names it. The workspace object runs no flush at the same time; the files of a compaction in progress are no due
+ * orphans, because it has noted them just before.
  */
 export class ColdCleaner {
   readonly #removers: SegmentRemover[];
@@ -30,6 +36,16 @@ export class ColdCleaner {
     this.#removers = [new SegmentRemover(databases.COLD_DB, true)];
     this.#legacy = new LegacySegments(databases.DB);
     this.#bucket = bucketOf(databases);
+  }
+
+  /**
+   * Bytes of the cold tier's database as of the last deletion, and their share of its limit.
+   * @returns `null` below 70 %
+   */
+  get warning(): { databaseBytes: number; percent: number } | null {
+    const databaseBytes = Math.max(0, ...this.#removers.map((remover) => remover.databaseBytes));
+    const share = databaseBytes / DATABASE_BYTES;
+    return share < WARNING_SHARE ? null : { databaseBytes, percent: Math.floor(share * 100) };
   }
 
   /** Deletes some of a project's segments, then its files, those that no row has ever named included. */

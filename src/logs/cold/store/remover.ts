@@ -19,11 +19,17 @@ const BY_TIME = "max_ts, min_ts, project_id, first_seq, part";
 export class SegmentRemover {
   readonly #db: D1Database;
   readonly #hasFiles: boolean;
+  #databaseBytes = 0;
 
   /** @param hasFiles whether the database has the table `orphans`; that of legacy segments has not */
   constructor(db: D1Database, hasFiles: boolean) {
     this.#db = db;
     this.#hasFiles = hasFiles;
+  }
+
+  /** Bytes of the database after the last deletion; 0 before the first one. */
+  get databaseBytes(): number {
+    return this.#databaseBytes;
   }
 
   /**
@@ -70,7 +76,9 @@ export class SegmentRemover {
       ...notes,
       this.#db.prepare(`DELETE FROM segments ${chosen}`).bind(...params),
     ]);
-    return results.at(-1)?.meta.changes ?? 0;
+    const meta = results.at(-1)?.meta;
+    this.#databaseBytes = meta?.size_after ?? 0;
+    return meta?.changes ?? 0;
   }
 
   /** Returns some orphans of a workspace that were noted before a time and that no row of this database names. */
