@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { globSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -29,8 +30,9 @@ function run(script: string, token = TOKEN, url = server.url): { code: number | 
 }
 
 /** Sends entries and waits until the whole project is in the cold tier. */
-async function flush({ account, key, projectId }: Tenant, count: number, timestamp = Date.now()): Promise<void> {
-  const body = Array.from({ length: count }, (_, index) => ({ message: `m${index}`, timestamp }));
+async function flush(tenant: Tenant, count: number, timestamp = Date.now(), more: object = {}): Promise<void> {
+  const { account, key, projectId } = tenant;
+  const body = Array.from({ length: count }, (_, index) => ({ message: `m${index}`, timestamp, ...more }));
   const sent = await call(server.url, `/logger/${projectId}/log`, { token: key.secret, body });
   expect(sent.status).toBe(201);
   for (;;) {
@@ -60,7 +62,8 @@ function loseSegments(projectId: string, fromSeq: number): number {
 }
 
 it("D25: npm run reconcile lists what a restored COLD_DB lacks and exits with 1, or with 0 if nothing is missing", async () => {
-  const [whole, damaged, expired] = [
+  const [whole, damaged, expired, filed] = [
+    await createTenant(server.url),
     await createTenant(server.url),
     await createTenant(server.url),
     await createTenant(server.url),
@@ -68,6 +71,8 @@ it("D25: npm run reconcile lists what a restored COLD_DB lacks and exits with 1,
   await flush(whole, 7);
   await flush(damaged, 10);
   await flush(damaged, 15);
+  // Large enough for a file in the bucket.
+  await flush(filed, 3, Date.now(), { data: { text: randomBytes(40_000).toString("base64") } });
   await flush(expired, 5, Date.now() - 5 * DAY_MS);
   await flush(expired, 6);
   const changed = await call(server.url, `/workspaces/${expired.account.workspaceId}`, {
@@ -87,9 +92,11 @@ it("D25: npm run reconcile lists what a restored COLD_DB lacks and exits with 1,
   }
   const before = reconcile();
   expect(before.output).toContain("Nothing is missing.");
+  expect(before.output).toMatch(/^Compared \d+ ranges and 1 files /m);
   expect(before.code).toBe(0);
   await server.stop();
   expect(loseSegments(damaged.projectId, 11)).toBe(1);
+  expect(loseSegments(filed.projectId, 1)).toBe(1);
   await server.restart();
   const after = reconcile();
   expect(after.output).toMatch(
@@ -98,13 +105,17 @@ it("D25: npm run reconcile lists what a restored COLD_DB lacks and exits with 1,
       "m",
     ),
   );
-  expect(after.output.match(/^missing /gm)).toHaveLength(1);
-  expect(after.output).toContain("Missing: 15 entries of 1 ranges.");
+  expect(after.output.match(/^missing /gm)).toHaveLength(2);
+  expect(after.output).toContain("Missing: 18 entries of 2 ranges.");
+  expect(after.output).toContain("1 files that no segment names will be deleted in 7 days.");
+  expect(after.code).toBe(1);
   // Segments whose bytes were in the catalog have no file.
   const recovered = run("recover");
-  expect(recovered.output).toContain("Recovered 0 segments with 0 entries of 3 projects.");
+  expect(recovered.output).toContain("Recovered 1 segments with 3 entries of 4 projects.");
   expect(recovered.code).toBe(0);
-  expect(after.code).toBe(1);
+  const last = reconcile();
+  expect(last.output).toContain("Missing: 15 entries of 1 ranges.");
+  expect(last.output).toMatch(/^Compared \d+ ranges and 1 files /m);
 });
 
 it("D25: npm run reconcile exits with 2 if it cannot find out", () => {
