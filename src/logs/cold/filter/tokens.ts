@@ -172,19 +172,26 @@ function atPath(hasher: TokenHasher, path: readonly string[]): TokenHasher {
 /** Collects the tokens of a segment's entries, block by block. */
 export class TokenCollector {
   readonly #hasher = new TokenHasher();
-  readonly #ids = new TokenTable();
-  readonly #texts = new TokenTable();
-  readonly #scalars = new TokenTable();
-  readonly #threes = new TokenTable();
-  readonly #fours = new TokenTable();
-  readonly #grams = new GramCollector(this.#threes, this.#fours, this.#hasher);
-  readonly kinds: ReadonlyMap<TokenKind, TokenTable> = new Map<TokenKind, TokenTable>([
-    [TOKEN_KIND.id, this.#ids],
-    [TOKEN_KIND.text, this.#texts],
-    [TOKEN_KIND.scalar, this.#scalars],
-    [TOKEN_KIND.three, this.#threes],
-    [TOKEN_KIND.four, this.#fours],
-  ]);
+  readonly #ids: TokenTable;
+  readonly #texts: TokenTable;
+  readonly #scalars: TokenTable;
+  readonly #threes: TokenTable;
+  readonly #fours: TokenTable;
+  readonly #grams: GramCollector;
+  readonly kinds: ReadonlyMap<TokenKind, TokenTable>;
+
+  /** @param table makes the table of a kind */
+  constructor(table: () => TokenTable = () => new TokenTable()) {
+    [this.#ids, this.#texts, this.#scalars, this.#threes, this.#fours] = [table(), table(), table(), table(), table()];
+    this.#grams = new GramCollector(this.#threes, this.#fours, this.#hasher);
+    this.kinds = new Map<TokenKind, TokenTable>([
+      [TOKEN_KIND.id, this.#ids],
+      [TOKEN_KIND.text, this.#texts],
+      [TOKEN_KIND.scalar, this.#scalars],
+      [TOKEN_KIND.three, this.#threes],
+      [TOKEN_KIND.four, this.#fours],
+    ]);
+  }
 
   /** Adds the tokens of an entry, member by member. */
   add(entry: Entry): void {
@@ -192,7 +199,12 @@ export class TokenCollector {
     this.#id(1, entry.traceId);
     this.#id(2, entry.spanId);
     this.#grams.add(entry.message);
-    if (entry.data !== undefined) this.#members(PATH_SEED, ~PATH_SEED, entry.data);
+    if (entry.data !== undefined) this.addData(entry.data);
+  }
+
+  /** Adds the tokens of members of `data`. */
+  addData(members: object): void {
+    this.#members(PATH_SEED, ~PATH_SEED, members);
   }
 
   /** Adds the tokens of a line that were found in its bytes. */

@@ -1,0 +1,132 @@
+import { spread } from "./bloom.ts";
+import type { TokenHash } from "./tokens.ts";
+
+/**
+ * Bloom filters of merged segments, in files of the bucket.
+ *
+ * A filter is divided into blocks of 64 bytes, and all bits of a token are in one block. A file has the filters of up to eight
+ * segments, interleaved: first block 0 of each, then block 1 of each. So one range of a few hundred bytes tells which of them
+ * may have a token. All filters of a file have the same number of blocks, a power of two: a filter is made smaller by
+ * combining its halves, and larger by repeating it.
+ */
+
+export const FILTER_BLOCK_BYTES = 64;
+const BLOCK_BITS = FILTER_BLOCK_BYTES * 8;
+/** Filters of one file. Interleaving them takes the memory of all. */
+export const FILTERS_OF_FILE = 8;
+/** Bits of a token. */
+const PROBES = 6;
+/** Blocks of a filter that is being built: 2 MiB, and of the smallest. */
+const MAX_BLOCKS = 32_768;
+const MIN_BLOCKS = 64;
+/** Share of the bits that are set, at most, after a filter was made smaller: 2 % of the absent tokens pass. */
+const MAX_FILL = 0.52;
+const WORDS = FILTER_BLOCK_BYTES / 4;
+
+/** Builds the filter of a segment whose number of tokens is not known. */
+export class WideFilterBuilder {
+  #words = new Uint32Array(MAX_BLOCKS * WORDS);
+
+  add(a: number, b: number): void {
+    const words = this.#words;
+    const start = ((a >>> 0) & (MAX_BLOCKS - 1)) * WORDS;
+    const first = spread(b);
+    const second = secondOf(a, b);
+    for (let probe = 0; probe < PROBES; probe++) {
+      const bit = bitOf(probe, first, second);
+      const at = start + (bit >> 5);
+      words[at] = (words[at] ?? 0) | (1 << (bit & 31));
+    }
+  }
+
+  /** Returns the smallest filter that is not too full; `null` if there are so many tokens that it would exclude nothing. */
+  finish(): Uint8Array | null {
+    let words = this.#words;
+    if (fill(words) > 0.9) return null;
+    while (words.length > MIN_BLOCKS * WORDS) {
+      const half = halved(words);
+      if (fill(half) > MAX_FILL) break;
+      words = half;
+    }
+    return new Uint8Array(words.slice().buffer);
+  }
+}
+
+function halved(words: Uint32Array): Uint32Array<ArrayBuffer> {
+  const half = words.slice(0, words.length / 2);
+  for (let at = 0; at < half.length; at++) half[at] = (half[at] ?? 0) | (words[half.length + at] ?? 0);
+  return half;
+}
+
+function fill(words: Uint32Array): number {
+  let set = 0;
+  for (let at = 0; at < words.length; at++) {
+    let word = words[at] ?? 0;
+    word -= (word >>> 1) & 0x55555555;
+    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
+    set += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
+  return set / (words.length * 32);
+}
+
+/** Whether a block of a filter may have a token. */
+export function blockMayContain(block: Uint8Array, { a, b }: TokenHash): boolean {
+  const first = spread(b);
+  const second = secondOf(a, b);
+  for (let probe = 0; probe < PROBES; probe++) {
+    const bit = bitOf(probe, first, second);
+    if (((block[bit >> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
+  }
+  return true;
+}
+
+function secondOf(a: number, b: number): number {
+  return spread(b ^ Math.imul(a, 0x9e3779b1));
+}
+
+/** Returns one of a token's bits. Each hash gives three. */
+function bitOf(probe: number, first: number, second: number): number {
+  return probe < 3 ? (first >>> (probe * 9)) & (BLOCK_BITS - 1) : (second >>> ((probe - 3) * 9)) & (BLOCK_BITS - 1);
+}
+
+/** Form of a filter file. */
+export interface FilterForm {
+  /** Filters that the file has. */
+  filters: number;
+  /** Blocks of each. */
+  blocks: number;
+}
+
+/** Returns where the blocks for a token are in a filter file. */
+export function rangeOfToken({ filters, blocks }: FilterForm, { a }: TokenHash): { start: number; end: number } {
+  const start = ((a >>> 0) & (blocks - 1)) * filters * FILTER_BLOCK_BYTES;
+  return { start, end: start + filters * FILTER_BLOCK_BYTES };
+}
+
+/** Interleaves filters, in steps of some milliseconds. Smaller ones are repeated up to the size of the largest. */
+export function* interleave(filters: readonly Uint8Array[]): Generator<null, Uint8Array> {
+  const bytes = Math.max(...filters.map(({ length }) => length));
+  const file = new Uint8Array(bytes * filters.length);
+  for (let block = 0, at = 0; block < bytes; block += FILTER_BLOCK_BYTES) {
+    for (const filter of filters) {
+      const from = block % filter.length;
+      file.set(filter.subarray(from, from + FILTER_BLOCK_BYTES), at);
+      at += FILTER_BLOCK_BYTES;
+    }
+    if (block % (4096 * FILTER_BLOCK_BYTES) === 0) yield null;
+  }
+  return file;
+}
+
+const NAME = /\/f-(\d{1,3})-(\d{1,6})-[0-9a-f]{16}$/;
+
+/** Returns the key of a filter file. @param folder of the project's files, without a slash at its end */
+export function filterKey(folder: string, { filters, blocks }: FilterForm, sha256: string): string {
+  return `${folder}/f-${filters}-${blocks}-${sha256.slice(0, 16)}`;
+}
+
+/** Returns the form of a filter file from its key; `null` if the key is not of one. */
+export function formOfKey(key: string): FilterForm | null {
+  const [, filters, blocks] = NAME.exec(key) ?? [];
+  return filters === undefined || blocks === undefined ? null : { filters: Number(filters), blocks: Number(blocks) };
+}

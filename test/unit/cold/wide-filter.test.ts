@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { TokenTable } from "../../../src/logs/cold/filter/token-table.ts";
+import { TOKEN_KIND, TokenCollector, type TokenHash } from "../../../src/logs/cold/filter/tokens.ts";
+import {
+  blockMayContain,
+  FILTER_BLOCK_BYTES,
+  filterKey,
+  formOfKey,
+  interleave,
+  rangeOfToken,
+  WideFilterBuilder,
+} from "../../../src/logs/cold/filter/wide-filter.ts";
+import { parseStoredLine } from "../../../src/logs/entry.ts";
+import { ColumnTokens } from "../../../src/logs/segments/tokens/column-tokens.ts";
+import { done } from "../segments/merging.ts";
+import { bytesOf, encode, line, open } from "../segments/support.ts";
+
+/** A token by its number. */
+function token(seed: number): TokenHash {
+  const mix = (value: number) => {
+    let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return (hash ^ (hash >>> 16)) >>> 0;
+  };
+  return { a: mix(seed * 2 + 1), b: mix(seed * 2 + 0x5bd1e995) };
+}
+
+function filterOf(from: number, to: number): Uint8Array {
+  const builder = new WideFilterBuilder();
+  for (let seed = from; seed < to; seed++) builder.add(token(seed).a, token(seed).b);
+  const filter = builder.finish();
+  if (filter === null) throw new Error("The filter is full.");
+  return filter;
+}
+
+describe("a filter of a merged segment", () => {
+  test("holds every token in 8 to 18 bits, and lets at most 3 % of the others pass", () => {
+    const filter = filterOf(0, 100_000);
+    const form = { filters: 1, blocks: filter.length / FILTER_BLOCK_BYTES };
+    const holds = (seed: number) => {
+      const { start, end } = rangeOfToken(form, token(seed));
+      return blockMayContain(filter.subarray(start, end), token(seed));
+    };
+    expect(Array.from({ length: 100_000 }, (_, seed) => seed).every(holds)).toBe(true);
+    const passed = Array.from({ length: 20_000 }, (_, index) => 200_000 + index).filter(holds).length;
+    expect(passed / 20_000).toBeLessThan(0.03);
+    const bits = (filter.length * 8) / 100_000;
+    expect(bits).toBeGreaterThan(8);
+    expect(bits).toBeLessThan(18);
+  });
+
+  test("is found among others of different sizes by one range for all of them", () => {
+    const sizes = [100, 30_000, 3000];
+    const filters = sizes.map((size, index) => filterOf(index * 100_000, index * 100_000 + size));
+    const file = done(interleave(filters));
+    const form = { filters: 3, blocks: Math.max(...filters.map(({ length }) => length)) / FILTER_BLOCK_BYTES };
+    expect(file.length).toBe(form.blocks * 3 * FILTER_BLOCK_BYTES);
+    for (const [slot, size] of sizes.entries()) {
+      for (let index = 0; index < size; index += 7) {
+        const wanted = token(slot * 100_000 + index);
+        const { start, end } = rangeOfToken(form, wanted);
+        const blocks = file.subarray(start, end);
+        expect(blocks.length).toBe(3 * FILTER_BLOCK_BYTES);
+        const own = blocks.subarray(slot * FILTER_BLOCK_BYTES, (slot + 1) * FILTER_BLOCK_BYTES);
+        expect(blockMayContain(own, wanted)).toBe(true);
+      }
+    }
+  });
+
+  test("is null if it would exclude nothing, and its form is in its key", () => {
+    const builder = new WideFilterBuilder();
+    for (let seed = 0; seed < 7_000_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
+    expect(builder.finish()).toBeNull();
+    const key = filterKey("v1/ws/proj", { filters: 8, blocks: 16_384 }, "ab".repeat(32));
+    expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384 });
+    expect(formOfKey("v1/ws/proj/0000000000000001-0-abababababababab")).toBeNull();
+  });
+});
+
+/** Keeps every token of every kind. */
+class Listed extends TokenTable {
+  readonly tokens = new Set<string>();
+
+  override add(a: number, b: number): void {
+    this.tokens.add(`${a >>> 0}/${b >>> 0}`);
+  }
+}
+
+function collector(): { collector: TokenCollector; tokens: () => Record<string, Set<string>> } {
+  const tables: Listed[] = [];
+  const made = new TokenCollector(() => {
+    tables.push(new Listed());
+    return tables.at(-1) ?? new Listed();
+  });
+  return {
+    collector: made,
+    tokens: () =>
+      Object.fromEntries(Object.values(TOKEN_KIND).map((kind, at) => [kind, tables[at]?.tokens ?? new Set()])),
+  };
+}
+
+describe("tokens from columns", () => {
+  test("are those of the lines, and few others", () => {
+    const value = fc.oneof(
+      fc.string({ unit: "grapheme", maxLength: 12 }),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(fc.oneof(fc.integer(), fc.string()), { maxLength: 3 }),
+      fc.record({ x: fc.integer(), y: fc.string() }, { requiredKeys: [] }),
+    );
+    const data = fc.dictionary(fc.constantFrom("a", "b", "c.d", "deep"), value, { maxKeys: 4 });
+    const entries = fc.array(
+      fc.record({
+        data: fc.option(data, { nil: undefined }),
+        message: fc.string({ unit: "grapheme", maxLength: 20 }),
+        session: fc.option(fc.string({ unit: "grapheme", minLength: 1, maxLength: 10 }), { nil: undefined }),
+      }),
+      { minLength: 1, maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(entries, (made) => {
+        const lines = made.map(({ data: own, message, session }, at) =>
+          line(own, { message, ...(session !== undefined && { session }) }, at),
+        );
+        // A line that is stored whole.
+        lines.push(line('{"a":1.0,"z":"whole"}', {}, 100));
+        const expected = collector();
+        for (const own of lines) {
+          const entry = parseStoredLine(own);
+          if (entry !== null) expected.collector.add(entry);
+        }
+        const found = collector();
+        const { reader, chunk } = open(bytesOf(encode(lines, { groupRows: 25 })));
+        const tokens = new ColumnTokens(found.collector);
+        for (const group of reader.rowGroups.keys()) done(tokens.add(reader, group, chunk));
+        const got = found.tokens();
+        for (const [kind, wanted] of Object.entries(expected.tokens())) {
+          const missing = [...wanted].filter((each) => !got[kind]?.has(each));
+          expect({ kind, missing }).toEqual({ kind, missing: [] });
+          expect((got[kind]?.size ?? 0) - wanted.size).toBeLessThanOrEqual(20);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
