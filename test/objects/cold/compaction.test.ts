@@ -4,10 +4,13 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type CompactionCall, compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
 import { SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
+import { tokenTestsOf } from "../../../src/logs/cold/filter/tokens.ts";
+import { formOfKey } from "../../../src/logs/cold/filter/wide-filter.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { missingRanges } from "../../../src/logs/cold/store/missing-ranges.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
+import { toFilter } from "../../../src/logs/query/schema.ts";
 import { R2Files } from "../../../src/platform/bucket.ts";
 import { pause } from "../../../src/platform/turns.ts";
 import { LimitedBucket, type LimitedBucketOptions } from "../../support/bucket/limited-bucket.ts";
@@ -66,7 +69,7 @@ function world(options: LimitedBucketOptions = {}, compactionStore = store): Wor
   const bucket = new R2Files(limited.binding, undefined, timer);
   const compact = (more: Partial<CompactionCall> = {}) =>
     compactOnce(
-      { store: compactionStore, bucket, now: () => NOW, pause },
+      { store: compactionStore, bucket, now: () => NOW, pause, wideFrom: 800 },
       {
         workspaceId: WORKSPACE,
         projectId: PROJECT,
@@ -212,6 +215,44 @@ describe("a compaction", () => {
     expect((await find.findSegments({ ...wanted, mergedAfter: NOW })).segments).toEqual([]);
   });
 
+  test("a merged segment has a filter: small ones in the row, large ones in the bucket, interleaved", async () => {
+    const { memory, compact } = world();
+    const idOf = (index: number) => createHash("md5").update(String(index)).digest("hex");
+    const find = async (filter: Parameters<typeof toFilter>[0]) => {
+      const tier = new ColdTier({ ...env, BUCKET: memory.binding as never });
+      const tests = tokenTestsOf(toFilter(filter));
+      const wanted = { ...selection(WORKSPACE, [PROJECT]), tests, readAt: NOW + 3_600_000 };
+      return (await tier.findSegments(wanted)).segments.map(({ firstSeq }) => firstSeq);
+    };
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(40, 12), memory);
+    await compact();
+    expect(await find({ traceId: idOf(77) })).toEqual([1]);
+    expect(await find({ traceId: "0".repeat(32) })).toEqual([]);
+    expect(await env.COLD_DB.prepare("SELECT 1 FROM segments WHERE filter_file IS NOT NULL").first()).toBeNull();
+    // Segments of line blocks are merged without waiting for others.
+    await env.COLD_DB.prepare("DELETE FROM segments").run();
+    const writer = new SegmentWriter(env.COLD_DB);
+    for (const [index, range] of segmentsOf(PROJECT, rangesOf(9, 900)).entries()) {
+      await writer.insertSegments(WORKSPACE, range);
+      expect(await compact({ doneSeq: index * 900 })).toMatchObject({ outcome: "merged" });
+    }
+    expect(await compact({ doneSeq: 8100 })).toMatchObject({ outcome: "idle" });
+    const { results } = await env.COLD_DB.prepare(
+      "SELECT filter_file AS file, filter_slot AS slot FROM segments WHERE replaced_at IS NULL ORDER BY first_seq",
+    ).all<{ file: string; slot: number }>();
+    expect(results.map(({ file, slot }) => [formOfKey(file)?.filters, slot])).toEqual([
+      ...Array.from({ length: 8 }, (_, slot) => [8, slot]),
+      [1, 0],
+    ]);
+    expect(await find({ traceId: idOf(4 * 900 + 5) })).toEqual([3601]);
+    expect(await find({ traceId: idOf(8 * 900 + 5) })).toEqual([7201]);
+    expect(await find({ traceId: "f".repeat(32) })).toEqual([]);
+    expect(await find({ data: [{ path: ["at"], op: "eq", value: 4000 }] })).toEqual([3601]);
+    // The eight files that were joined are deleted later.
+    const orphans = await env.COLD_DB.prepare("SELECT count(*) AS n FROM orphans").first<number>("n");
+    expect(orphans).toBe(8);
+  });
+
   test("changes nothing if a segment was replaced or deleted in the meantime, and an orphan is noted", async () => {
     const { memory } = world();
     const ranges = rangesOf(3, 900);
@@ -228,7 +269,9 @@ describe("a compaction", () => {
     expect((await rows()).map(({ firstSeq }) => firstSeq)).toEqual([1, 1801]);
     expect(await rows("replaced_at IS NOT NULL")).toEqual([]);
     const { results } = await env.COLD_DB.prepare("SELECT file, noted_at AS at FROM orphans").all();
-    expect(results).toEqual([{ file: [...files.files.keys()][0], at: NOW }]);
+    // The segment and its filter.
+    expect(results).toEqual([...files.files.keys()].map((file) => ({ file, at: NOW })));
+    expect(results).toHaveLength(2);
     expect(memory.files.size).toBe(0);
   });
 

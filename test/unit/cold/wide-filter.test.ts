@@ -5,9 +5,9 @@ import { TOKEN_KIND, TokenCollector, type TokenHash } from "../../../src/logs/co
 import {
   blockMayContain,
   FILTER_BLOCK_BYTES,
+  FilterFileBuilder,
   filterKey,
   formOfKey,
-  interleave,
   rangeOfToken,
   WideFilterBuilder,
 } from "../../../src/logs/cold/filter/wide-filter.ts";
@@ -53,8 +53,10 @@ describe("a filter of a merged segment", () => {
   test("is found among others of different sizes by one range for all of them", () => {
     const sizes = [100, 30_000, 3000];
     const filters = sizes.map((size, index) => filterOf(index * 100_000, index * 100_000 + size));
-    const file = done(interleave(filters));
     const form = { filters: 3, blocks: Math.max(...filters.map(({ length }) => length)) / FILTER_BLOCK_BYTES };
+    const builder = new FilterFileBuilder(form);
+    for (const [slot, filter] of filters.entries()) done(builder.put(slot, filter));
+    const file = builder.bytes;
     expect(file.length).toBe(form.blocks * 3 * FILTER_BLOCK_BYTES);
     for (const [slot, size] of sizes.entries()) {
       for (let index = 0; index < size; index += 7) {
@@ -69,8 +71,8 @@ describe("a filter of a merged segment", () => {
   });
 
   test("is null if it would exclude nothing, and its form is in its key", () => {
-    const builder = new WideFilterBuilder();
-    for (let seed = 0; seed < 7_000_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
+    const builder = new WideFilterBuilder(256);
+    for (let seed = 0; seed < 60_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
     expect(builder.finish()).toBeNull();
     const key = filterKey("v1/ws/proj", { filters: 8, blocks: 16_384 }, "ab".repeat(32));
     expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384 });

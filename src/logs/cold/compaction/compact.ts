@@ -14,6 +14,7 @@ import { COPY_ROWS, SegmentMerger } from "../../segments/merge/segment-merger.ts
 import { type Block, readBlockIndex } from "../format/batch-table.ts";
 import { FILE_HEAD_BYTES } from "../format/segment.ts";
 import { linesOfBlocks } from "./block-lines.ts";
+import { filterOf, joinNewestFilters, type MergedFilter } from "./filters.ts";
 import { chooseMerge, compactionLimits, partOf } from "./policy.ts";
 import type { CompactionStore, MergeInput } from "./store.ts";
 import { mergedPart, visibleFrom } from "./visibility.ts";
@@ -45,6 +46,8 @@ export interface CompactionPorts {
   now: () => number;
   /** Yields to other requests. */
   pause: () => Promise<void>;
+  /** Entries from which on a filter is in the bucket: `WIDE_FROM_ENTRIES`, less in tests. */
+  wideFrom: number;
 }
 
 /** Candidates of a choice. The oldest of them decide. */
@@ -57,6 +60,8 @@ const CANDIDATES = 512;
 export async function compactOnce(ports: CompactionPorts, call: CompactionCall): Promise<CompactionOutcome> {
   const { store, bucket, now } = ports;
   const { workspaceId, projectId, retentionDays } = call;
+  const run = <T>(steps: Generator<null, T>) => inSteps(steps, ports.pause);
+  if (bucket !== null) await joinNewestFilters({ store, bucket, now, run }, workspaceId, projectId);
   const found = await store.candidates(workspaceId, projectId, { after: call.doneSeq, to: call.readySeq }, CANDIDATES);
   const isLast = found.length < CANDIDATES;
   // The last range may have more parts.
@@ -79,13 +84,16 @@ export async function compactOnce(ports: CompactionPorts, call: CompactionCall):
     for (const [index, { bytes, sha256 }] of files.entries()) {
       const key = rows[index]?.file ?? null;
       if (bucket !== null && key !== null) await bucket.putNew({ key, bytes, sha256 });
+      const filter = files[index]?.filterFile ?? null;
+      if (bucket !== null && filter !== null) await bucket.putNew(filter);
     }
   };
-  const keys = rows.map(({ file }) => file).filter((file) => file !== null);
+  const filters = files.map(({ filterFile }) => filterFile?.key ?? null);
+  const keys = [...rows.map(({ file }) => file), ...filters].filter((file) => file !== null);
   if (keys.length > 0) await store.noteFiles(workspaceId, keys, now());
   await put();
   if (now() > call.deadline) return { outcome: "failed", reason: "The compaction was too late" };
-  if (!(await store.swap(workspaceId, merge, rows, from)))
+  if (!(await store.swap(workspaceId, merge, rows, from, filters)))
     return { outcome: "failed", reason: "Segments have changed" };
   // A sweep of the version before may have deleted a file between the two writes.
   for (const key of keys) if ((await bucket?.head(key)) === null) await put();
@@ -100,7 +108,7 @@ export async function compactOnce(ports: CompactionPorts, call: CompactionCall):
 }
 
 /** A merged file with its row, and all its bytes. */
-type MergedFile = CatalogFile & { bytes: Uint8Array };
+type MergedFile = CatalogFile & { bytes: Uint8Array; filterFile: MergedFilter["file"] };
 
 /** Bytes, and row groups, that are read at once. */
 const READ_BYTES = 1024 * 1024;
@@ -150,8 +158,10 @@ class Merge {
       lastSeq: Math.max(...this.#inputs.map(({ lastSeq }) => lastSeq)),
       part: mergedPart(this.#visibleFrom, part),
     };
-    const file = catalogFile(key, merged, { kinds: 0, filter: new Uint8Array(0) });
-    return { ...file, bytes: merged.bytes };
+    const { bucket, wideFrom } = this.#ports;
+    const isWide = bucket !== null && merged.count >= wideFrom;
+    const { row, file: filterFile } = await this.#run(filterOf(this.#call.workspaceId, projectId, merged, isWide));
+    return { ...catalogFile(key, merged, row), bytes: merged.bytes, filterFile };
   }
 
   /** Reads the row groups in order, some at a time; a segment of line blocks as one. */
@@ -210,12 +220,16 @@ class Merge {
     }
   }
 
-  async #run<T>(steps: Generator<null, T>): Promise<T> {
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-      await this.#ports.pause();
-    }
+  #run<T>(steps: Generator<null, T>): Promise<T> {
+    return inSteps(steps, this.#ports.pause);
+  }
+}
+
+async function inSteps<T>(steps: Generator<null, T>, pause: () => Promise<void>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await pause();
   }
 }
 

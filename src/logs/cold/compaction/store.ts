@@ -1,9 +1,10 @@
 import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
+import { formOfKey } from "../filter/wide-filter.ts";
 import type { EncodedSegment, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { fromHex } from "../store/hex.ts";
 import { CONDITION_PARAM, insertIf } from "../store/insert-statement.ts";
 import { CURRENT, SegmentWriter } from "../store/writer.ts";
-import type { Candidate } from "./policy.ts";
+import { type Candidate, PARTS } from "./policy.ts";
 
 /** A segment to be merged, without its body. */
 export interface MergeInput extends SegmentMeta {
@@ -102,6 +103,7 @@ export class CompactionStore {
    * Replaces segments by others in one transaction, if all of them exist and are current; otherwise changes nothing. Safe to
    * repeat.
    * @param replacedAt from when on readers see the new segments, epoch milliseconds
+   * @param filterFiles keys of the files with the filters of the new segments, if they are in the bucket
    * @returns whether the new segments are stored, by this call or an earlier one
    */
   async swap(
@@ -109,6 +111,7 @@ export class CompactionStore {
     replaced: readonly Name[],
     segments: readonly EncodedSegment[],
     replacedAt: number,
+    filterFiles: readonly (string | null)[] = [],
   ): Promise<boolean> {
     const projectId = segments[0]?.projectId ?? "";
     const scope = [workspaceId, projectId] as const;
@@ -121,18 +124,73 @@ export class CompactionStore {
         `UPDATE segments SET replaced_at = ?6 WHERE ${OF_PROJECT} AND ${OF_NAMES} AND ${CURRENT} AND ${isInserted}`,
       )
       .bind(...scope, namesOf(replaced), ...inserted, replacedAt);
-    const files = segments.map(({ file }) => file).filter((file) => file !== null);
+    const files = [...segments.map(({ file }) => file), ...filterFiles].filter((file) => file !== null);
+    const filters = segments.flatMap(({ firstSeq, part }, index) => {
+      const file = filterFiles[index] ?? null;
+      const update = `UPDATE segments SET filter_file = ?5, filter_slot = 0 WHERE ${OF_PROJECT} AND first_seq = ?3 AND part = ?4`;
+      return file === null ? [] : [this.#db.prepare(update).bind(...scope, firstSeq, part, file)];
+    });
     const release = this.#db
       .prepare(
         `DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?4))
-           AND EXISTS (SELECT 1 FROM segments WHERE ${OF_PROJECT} AND ${OF_NAMES} AND segments.file = orphans.file)`,
+           AND EXISTS (SELECT 1 FROM segments WHERE ${OF_PROJECT} AND ${OF_NAMES}
+             AND (segments.file = orphans.file OR segments.filter_file = orphans.file))`,
       )
       .bind(...scope, namesOf(segments), JSON.stringify(files));
     const stored = this.#db
       .prepare(`SELECT count(*) AS rows FROM segments WHERE ${OF_PROJECT} AND ${OF_NAMES}`)
       .bind(...scope, namesOf(segments));
-    const results = await this.#db.batch<{ rows: number }>([...inserts, replace, release, stored]);
+    const results = await this.#db.batch<{ rows: number }>([...inserts, ...filters, replace, release, stored]);
     return results.at(-1)?.results[0]?.rows === segments.length;
+  }
+
+  /**
+   * Returns the newest merged segments of a project whose filters are files of their own, in order of `seq`, if they follow
+   * each other.
+   */
+  async newestFilters(workspaceId: string, projectId: string, limit: number): Promise<(Name & { file: string })[]> {
+    const { results } = await this.#db
+      .prepare(
+        `SELECT first_seq AS firstSeq, part, filter_file AS file FROM segments
+         WHERE ${OF_PROJECT} AND part >= ${PARTS} AND part % ${PARTS} = 0 AND ${CURRENT} ORDER BY first_seq DESC LIMIT ?3`,
+      )
+      .bind(workspaceId, projectId, limit)
+      .all<Name & { file: string | null }>();
+    const own: (Name & { file: string })[] = [];
+    for (const { file, ...name } of results) {
+      const isJoined = file !== null && formOfKey(file)?.filters !== 1;
+      if (isJoined) break;
+      // Small merged segments have their filter in the row.
+      if (file !== null) own.push({ ...name, file });
+    }
+    return own.reverse();
+  }
+
+  /** Makes segments name a file with all their filters instead of one each, whose files become orphans. */
+  async joinFilters(
+    workspaceId: string,
+    projectId: string,
+    rows: readonly (Name & { file: string })[],
+    joined: string,
+    now: number,
+  ): Promise<void> {
+    const scope = [workspaceId, projectId] as const;
+    const updates = rows.map(({ firstSeq, part, file }, slot) =>
+      this.#db
+        .prepare(
+          `UPDATE segments SET filter_file = ?6, filter_slot = ?7
+           WHERE ${OF_PROJECT} AND first_seq = ?3 AND part = ?4 AND filter_file = ?5`,
+        )
+        .bind(...scope, firstSeq, part, file, joined, slot),
+    );
+    const note = this.#db
+      .prepare(
+        `INSERT INTO orphans (file, workspace_id, noted_at) SELECT value, ?2, ?3 FROM json_each(?1) WHERE true
+         ON CONFLICT (file) DO UPDATE SET noted_at = excluded.noted_at`,
+      )
+      .bind(JSON.stringify(rows.map(({ file }) => file)), workspaceId, now);
+    const forget = this.#db.prepare("DELETE FROM orphans WHERE file = ?").bind(joined);
+    await this.#db.batch([...updates, note, forget]);
   }
 
   #insert(workspaceId: string, segment: EncodedSegment, replaced: readonly Name[]): D1PreparedStatement {

@@ -25,11 +25,18 @@ const WORDS = FILTER_BLOCK_BYTES / 4;
 
 /** Builds the filter of a segment whose number of tokens is not known. */
 export class WideFilterBuilder {
-  #words = new Uint32Array(MAX_BLOCKS * WORDS);
+  readonly #blocks: number;
+  readonly #words: Uint32Array;
+
+  /** @param blocks of the filter while it is built, a power of two: 2 MiB unless given */
+  constructor(blocks = MAX_BLOCKS) {
+    this.#blocks = blocks;
+    this.#words = new Uint32Array(blocks * WORDS);
+  }
 
   add(a: number, b: number): void {
     const words = this.#words;
-    const start = ((a >>> 0) & (MAX_BLOCKS - 1)) * WORDS;
+    const start = ((a >>> 0) & (this.#blocks - 1)) * WORDS;
     const first = spread(b);
     const second = secondOf(a, b);
     for (let probe = 0; probe < PROBES; probe++) {
@@ -103,19 +110,25 @@ export function rangeOfToken({ filters, blocks }: FilterForm, { a }: TokenHash):
   return { start, end: start + filters * FILTER_BLOCK_BYTES };
 }
 
-/** Interleaves filters, in steps of some milliseconds. Smaller ones are repeated up to the size of the largest. */
-export function* interleave(filters: readonly Uint8Array[]): Generator<null, Uint8Array> {
-  const bytes = Math.max(...filters.map(({ length }) => length));
-  const file = new Uint8Array(bytes * filters.length);
-  for (let block = 0, at = 0; block < bytes; block += FILTER_BLOCK_BYTES) {
-    for (const filter of filters) {
-      const from = block % filter.length;
-      file.set(filter.subarray(from, from + FILTER_BLOCK_BYTES), at);
-      at += FILTER_BLOCK_BYTES;
-    }
-    if (block % (4096 * FILTER_BLOCK_BYTES) === 0) yield null;
+/** Interleaves filters one by one, so that only one is in memory beside the file. */
+export class FilterFileBuilder {
+  readonly #form: FilterForm;
+  readonly bytes: Uint8Array;
+
+  constructor(form: FilterForm) {
+    this.#form = form;
+    this.bytes = new Uint8Array(form.blocks * form.filters * FILTER_BLOCK_BYTES);
   }
-  return file;
+
+  /** Adds a filter, in steps of some milliseconds. One with fewer blocks is repeated. */
+  *put(slot: number, filter: Uint8Array): Generator<null, void> {
+    const { filters, blocks } = this.#form;
+    for (let block = 0; block < blocks; block++) {
+      const from = (block * FILTER_BLOCK_BYTES) % filter.length;
+      this.bytes.set(filter.subarray(from, from + FILTER_BLOCK_BYTES), (block * filters + slot) * FILTER_BLOCK_BYTES);
+      if (block % 8192 === 8191) yield null;
+    }
+  }
 }
 
 const NAME = /\/f-(\d{1,3})-(\d{1,6})-[0-9a-f]{16}$/;

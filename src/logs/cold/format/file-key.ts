@@ -6,7 +6,7 @@
 const VERSION = "v1";
 const SEQ_DIGITS = 16;
 const HASH_DIGITS = 16;
-const KEY = /^v1\/([^/]+)\/([^/]+)\/([0-9a-f]{16})-(\d{1,9})-([0-9a-f]{16})$/;
+const KEY = /^v1\/([^/]+)\/([^/]+)\/([0-9a-f]{16})-(\d{1,12})-([0-9a-f]{16})$/;
 
 /** What the key of a segment's file tells. */
 export interface FileName {

@@ -1,5 +1,6 @@
 import { type Bucket, type BucketBindings, bucketOf, type FileRange } from "../../../platform/bucket.ts";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
+import { withoutExcluded } from "./filter-lookup.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
 import { type ColdDatabases, LegacySegments, type Segments, segmentsIn } from "./sources.ts";
 import type { CountedSegment, FoundSegment, SegmentStore } from "./store.ts";
@@ -57,8 +58,11 @@ export class ColdTier {
     return this.#segments.writer.noteFiles(workspaceId, files, now);
   }
 
-  findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
-    return this.#merged(selection, (store) => store.findSegments(selection));
+  /** Also applies the filters of merged segments in the bucket. */
+  async findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
+    const page = await this.#merged(selection, (store) => store.findSegments(selection));
+    if (this.#bucket === null || selection.tests.length === 0) return page;
+    return { ...page, segments: await withoutExcluded(this.#bucket, page.segments, selection.tests) };
   }
 
   readLevels(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {

@@ -1,6 +1,7 @@
 import type { D1Database } from "@cloudflare/workers-types";
 import { type BlockHits, slotsColumn } from "../filter/block-filter.ts";
 import type { BodyRange, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
+import type { FilterPlace } from "./filter-lookup.ts";
 import { fromHex } from "./hex.ts";
 import {
   readPosition,
@@ -23,7 +24,7 @@ export const STORE_LIMITS = {
 } as const;
 
 /** A segment that a query may need, with its block filter columns; see `../filter/block-filter.ts`. */
-export type FoundSegment = SegmentMeta & BlockHits;
+export type FoundSegment = SegmentMeta & BlockHits & { filterPlace?: FilterPlace | null };
 
 /** A segment's position with its packed counts. `from` and `to` of a query may cut through the segment. */
 export interface CountedSegment extends SegmentPosition {
@@ -53,6 +54,8 @@ type MetaRow = [
   bodyBytes: number,
 ];
 
+type PlaceRow = [filterFile: string | null, filterSlot: number | null];
+
 /**
  * Finds and reads the segments of one D1 database. Every statement names a workspace, so no result mixes workspaces.
  */
@@ -67,11 +70,14 @@ export class SegmentStore {
    * Returns a page of segments in the order of the selection. Examining a segment takes 19 us with tests, 5 us without.
    */
   async findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
-    const columns = `${META_COLUMNS}, frame_kinds, slot_bytes, ${slotsColumn(selection.tests) ?? "''"}`;
-    type Row = [...MetaRow, blockKinds: number, slotBytes: number, slots: string];
+    // The filter's place is after the blobs, so it is read only if it is needed.
+    const place = selection.tests.length === 0 ? "null, null" : "filter_file, filter_slot";
+    const columns = `${META_COLUMNS}, frame_kinds, slot_bytes, ${slotsColumn(selection.tests) ?? "''"}, ${place}`;
+    type Row = [...MetaRow, blockKinds: number, slotBytes: number, slots: string, ...PlaceRow];
     refuseMoreThan(STORE_LIMITS.metas, selection.limit);
     return this.#select<Row, FoundSegment>(selection, columns, (row) => {
-      return { ...metaOf(row), blockKinds: row[16], slotBytes: row[17], slots: row[18] };
+      const found = { ...metaOf(row), blockKinds: row[16], slotBytes: row[17], slots: row[18] };
+      return row[19] === null ? found : { ...found, filterPlace: { file: row[19], slot: row[20] ?? 0 } };
     });
   }
 
