@@ -1,7 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../env.ts";
 import { type CompactionCall, type CompactionOutcome, compactOnce } from "../../logs/cold/compaction/compact.ts";
-import { WIDE_FROM_ENTRIES } from "../../logs/cold/compaction/filters.ts";
 import { CompactionStore } from "../../logs/cold/compaction/store.ts";
 import { bucketOf } from "../../platform/bucket.ts";
 import { isStorageFailure, storageFaultOf } from "../../platform/failures.ts";
@@ -28,7 +27,6 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
         store: new CompactionStore(COLD_DB),
         bucket: bucketOf(this.env),
         now: Date.now,
-        wideFrom: WIDE_FROM_ENTRIES,
         pause: async () => {
           lease.renew();
           await pause();

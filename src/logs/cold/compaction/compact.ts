@@ -14,7 +14,7 @@ import { COPY_ROWS, SegmentMerger } from "../../segments/merge/segment-merger.ts
 import { type Block, readBlockIndex } from "../format/batch-table.ts";
 import { FILE_HEAD_BYTES } from "../format/segment.ts";
 import { linesOfBlocks } from "./block-lines.ts";
-import { filterOf, joinNewestFilters, type MergedFilter } from "./filters.ts";
+import { filterOf, joinNewestFilters, type MergedFilter, WIDE_FROM_ENTRIES } from "./filters.ts";
 import { chooseMerge, compactionLimits, partOf } from "./policy.ts";
 import type { CompactionStore, MergeInput } from "./store.ts";
 import { mergedPart, visibleFrom } from "./visibility.ts";
@@ -46,8 +46,8 @@ export interface CompactionPorts {
   now: () => number;
   /** Yields to other requests. */
   pause: () => Promise<void>;
-  /** Entries from which on a filter is in the bucket: `WIDE_FROM_ENTRIES`, less in tests. */
-  wideFrom: number;
+  /** Entries from which on a filter is in the bucket; `WIDE_FROM_ENTRIES` unless given. */
+  wideFrom?: number;
 }
 
 /** Candidates of a choice. The oldest of them decide. */
@@ -158,7 +158,7 @@ class Merge {
       lastSeq: Math.max(...this.#inputs.map(({ lastSeq }) => lastSeq)),
       part: mergedPart(this.#visibleFrom, part),
     };
-    const { bucket, wideFrom } = this.#ports;
+    const { bucket, wideFrom = WIDE_FROM_ENTRIES } = this.#ports;
     const isWide = bucket !== null && merged.count >= wideFrom;
     const { row, file: filterFile } = await this.#run(filterOf(this.#call.workspaceId, projectId, merged, isWide));
     return { ...catalogFile(key, merged, row), bytes: merged.bytes, filterFile };
