@@ -39,7 +39,7 @@ const FIRST_SPARSE_BYTES = 256 * 1024;
 const SPARSE_GROWTH = 4;
 /** Maximum share of the segments' blocks that counts as few. */
 const SPARSE_SHARE = 0.25;
-/** Bytes of row groups in the first round of the bucket. Each further one takes four times as many. */
+/** Bytes of the columns of a filter in the first round of the bucket. Each further one takes four times as many. */
 const FIRST_GROUP_BYTES = 256 * 1024;
 const MAX_GROUP_BYTES = 2 * 1024 * 1024;
 const GROUP_GROWTH = 4;
@@ -268,8 +268,9 @@ export class ColdFeed implements ScanFeed {
     const minBytes = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
     const grown = Math.max(minBytes, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
     this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
-    // The first row groups of a page are mostly enough. A scan of all rows needs every file.
-    const isLong = this.#scan.rows === null || this.#groupBytes > FIRST_GROUP_BYTES;
+    // The first row groups of a page are mostly enough. A count needs every file, and a needle those that its tests leave.
+    const isEach = this.#scan.rows === null || this.#selection.tests.length > 0;
+    const isLong = isEach || this.#groupBytes > FIRST_GROUP_BYTES;
     if (isSparse || (wanted.meta.parquet !== undefined && isLong)) this.#splitAhead(this.#bodyBytes);
     const blocks = [wanted];
     let bytes = this.#bodies.bytesOf(wanted);

@@ -1,12 +1,13 @@
 import { type ColumnValues, releaseColumn } from "../segments/decode/column-values.ts";
 import { takeRows } from "../segments/decode/gather.ts";
-import { columnsOfLines, LineJoiner } from "../segments/decode/line-restorer.ts";
+import { columnsOfMembers, columnsOfShapes } from "../segments/decode/line-columns.ts";
+import { LineJoiner } from "../segments/decode/line-restorer.ts";
 import { MalformedFile } from "../segments/parquet/thrift.ts";
 import type { Wanted } from "./batch-matcher.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import type { LineSource, Order } from "./feed.ts";
 import type { ReadMemory } from "./memory.ts";
-import { damaged, type FoundRows, NO_ROWS, RECEIPT_COLUMN, type RowGroup } from "./row-group.ts";
+import { damaged, type FoundRows, NO_ROWS, RECEIPT_COLUMN, type RowGroup, TIME_COLUMN } from "./row-group.ts";
 
 /** Rows whose columns are decoded at once: at first, and at most. Most queries need few rows of a row group. */
 const FIRST_ROWS = 256;
@@ -113,8 +114,9 @@ export class RowGroupLines implements LineSource {
     const rows = Int32Array.from(isFalling ? window.toReversed() : window, (at) => this.#left.rows[at] ?? 0);
     try {
       const columns = yield* this.#decoded(rows);
+      columns.set(TIME_COLUMN, { kind: "numbers", values: this.#timesOf(window, isFalling), validity: null });
       const receipts = this.#group.numbers(RECEIPT_COLUMN, rows, this.#meter);
-      const joiner = new LineJoiner(this.#group.file.reader, rows.length, (column) => columnIn(columns, column));
+      const joiner = new LineJoiner(this.#group.file.reader, rows.length, (column) => columns.get(column));
       let lines: Uint8Array[] = [];
       let bytes = 0;
       for (const [index, at] of window.entries()) {
@@ -137,24 +139,32 @@ export class RowGroupLines implements LineSource {
     }
   }
 
+  #timesOf(window: readonly number[], isFalling: boolean): Float64Array {
+    const times = Float64Array.from(window, (at) => this.#left.timestamps[at] ?? 0);
+    return isFalling ? times.reverse() : times;
+  }
+
   /** Decodes the columns of some rows, one after the other, so that only one is there as a whole. */
-  *#decoded(rows: Int32Array): Generator<Uint8Array, ReadonlyMap<number, ColumnValues>> {
-    const { file, group, bytes, count } = this.#group;
-    const taken = new Map<number, ColumnValues>();
-    for (const column of columnsOfLines(file.reader)) {
-      const values = file.reader.decode(group, column, bytes.chunk(column), rows.length === count ? null : rows);
-      taken.set(column, takeRows(values, rows));
-      this.#meter.add(WORK.column + rows.length * WORK.columnRow);
+  *#decoded(rows: Int32Array): Generator<Uint8Array, Map<number, ColumnValues>> {
+    const { reader } = this.#group.file;
+    const { shapeColumn } = reader;
+    const shapes = this.#decode(shapeColumn, rows);
+    if (shapes.kind !== "texts" && shapes.kind !== "indexedTexts") throw new MalformedFile("Shapes are strings.");
+    const taken = new Map<number, ColumnValues>([[shapeColumn, shapes]]);
+    const columns = [...columnsOfMembers(reader), ...columnsOfShapes(reader, shapes)];
+    for (const column of columns) {
       if (this.#meter.isDue) yield PAUSE;
+      taken.set(column, this.#decode(column, rows));
     }
     return taken;
   }
-}
 
-function columnIn(columns: ReadonlyMap<number, ColumnValues>, column: number): ColumnValues {
-  const values = columns.get(column);
-  if (values === undefined) throw new RangeError("The column was not decoded.");
-  return values;
+  #decode(column: number, rows: Int32Array): ColumnValues {
+    const { file, group, bytes, count } = this.#group;
+    this.#meter.add(WORK.column + rows.length * WORK.columnRow);
+    const chosen = rows.length === count ? null : rows;
+    return takeRows(file.reader.decode(group, column, bytes.chunk(column), chosen), rows);
+  }
 }
 
 /** Joins lines with line breaks between them. */

@@ -38,6 +38,8 @@ export interface RowGroupScan {
 const MAX_PLANNED = 128;
 /** Rows that are found ahead, each of 20 bytes. */
 const MAX_ROWS_AHEAD = 16_384;
+/** Bytes of the columns of lines that are read in one round, if memory is free. Each row group has rows of the page. */
+const LINE_BYTES = 4 * 1024 * 1024;
 /** Bytes of a row group up to which it is read at once. */
 const WHOLE_BYTES = 64 * 1024;
 /** Work units of a read of a range in the bucket, and of each byte. */
@@ -64,7 +66,7 @@ export class RowGroupReader {
   /**
    * Finds the rows of the first row group and reads the columns of their lines.
    * @param groups in scan order; the others may be read ahead
-   * @param maxBytes of a round; the first row group may need more
+   * @param maxBytes of the columns of a filter in one round; the first row group may need more
    * @returns whether something had to be read
    */
   async prepare(groups: readonly RowGroup[], maxBytes: number): Promise<boolean> {
@@ -75,13 +77,13 @@ export class RowGroupReader {
     await this.#find(wanted);
     if (this.#scan.countedColumns !== undefined) return hasRead;
     if (wanted.isEmpty || wanted.bytes.missing(wanted.lineColumns).length === 0) return hasRead;
-    await this.#readLines(await this.#findAhead(groups), maxBytes);
+    await this.#readLines(await this.#findAhead(groups));
     return true;
   }
 
   /** Reads the columns of the lines of a row group. */
   async readLines(group: RowGroup): Promise<void> {
-    await this.#readLines([group], 0);
+    await this.#readLines([group]);
   }
 
   /** Returns the ranges that finding rows needs, and those of a count, if they were not read. */
@@ -137,9 +139,9 @@ export class RowGroupReader {
     return found;
   }
 
-  async #readLines(groups: readonly RowGroup[], maxBytes: number): Promise<void> {
+  async #readLines(groups: readonly RowGroup[]): Promise<void> {
     const reads: Read[] = [];
-    let left = maxBytes;
+    let left = LINE_BYTES;
     for (const group of groups) {
       const ranges = group.bytes.missing(group.lineColumns);
       left -= bytesOf(ranges);

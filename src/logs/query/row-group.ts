@@ -4,7 +4,7 @@ import { CorruptSegment, FILE_HEAD_BYTES, type SegmentMeta } from "../cold/forma
 import { LEADING_COLUMNS } from "../segments/columns.ts";
 import { releaseColumn } from "../segments/decode/column-values.ts";
 import { GroupBytes } from "../segments/decode/group-bytes.ts";
-import { columnsOfLines } from "../segments/decode/line-restorer.ts";
+import { columnsOfLines } from "../segments/decode/line-columns.ts";
 import { SegmentReader } from "../segments/decode/segment-reader.ts";
 import { MalformedFile } from "../segments/parquet/thrift.ts";
 import { type CommitRange, RowGroupFilter } from "../segments/scan/row-group-filter.ts";
@@ -53,7 +53,7 @@ export function openFile(
 
 const columnNamed = (wanted: string): number => LEADING_COLUMNS.findIndex(({ name }) => name === wanted);
 const SEQ_COLUMN = columnNamed("seq");
-const TIME_COLUMN = columnNamed("timestamp");
+export const TIME_COLUMN = columnNamed("timestamp");
 export const RECEIPT_COLUMN = columnNamed("received_at");
 
 /** The rows of a row group that pass a filter, in rising order of `seq`. */

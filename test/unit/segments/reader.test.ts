@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { releaseColumn } from "../../../src/logs/segments/decode/column-values.ts";
-import { columnsOfLines, LineRestorer } from "../../../src/logs/segments/decode/line-restorer.ts";
+import { columnsOfLines } from "../../../src/logs/segments/decode/line-columns.ts";
+import { LineRestorer } from "../../../src/logs/segments/decode/line-restorer.ts";
 import { bytesOf, encode, line, open, valuesIn } from "./support.ts";
 
 const ROWS = 40_000;

@@ -48,15 +48,11 @@ interface LineShape {
   tokens: readonly Token[] | null;
 }
 
-/** Returns the columns that a `LineRestorer` needs. */
-export function columnsOfLines({ columns }: SegmentReader): number[] {
-  const members = HEADS.map((_, member) => LEVEL_COLUMN + member);
-  const others = columns.map((_, index) => index).slice(FIRST_DATA_COLUMN);
-  return [TIMESTAMP_COLUMN, ...members, ...others];
-}
+/** A column without values. */
+const NO_VALUES: ColumnValues = { kind: "booleans", values: new Int8Array(0) };
 
-/** Returns a decoded column of a row group. */
-export type ColumnSource = (column: number) => ColumnValues;
+/** Returns a decoded column, `undefined` if no line takes a value from it. */
+export type ColumnSource = (column: number) => ColumnValues | undefined;
 
 /** Puts lines together from their columns as ingest stored them. */
 export class LineJoiner {
@@ -79,12 +75,13 @@ export class LineJoiner {
   constructor(reader: SegmentReader, rows: number, source: ColumnSource) {
     const { columns } = reader.properties;
     this.#rows = rows;
-    this.#timestamps = numbersOf(source(TIMESTAMP_COLUMN));
-    this.#members = HEADS.map((_, member) => textsIn(source(LEVEL_COLUMN + member)));
+    const values = (column: number) => source(column) ?? NO_VALUES;
+    this.#timestamps = numbersOf(values(TIMESTAMP_COLUMN));
+    this.#members = HEADS.map((_, member) => textsIn(values(LEVEL_COLUMN + member)));
     this.#paths = columns.map(({ path }) => pathKey(path));
-    this.#data = columns.map((_, index) => source(FIRST_DATA_COLUMN + index));
-    this.#shapes = textsIn(source(FIRST_DATA_COLUMN + columns.length));
-    this.#rest = textsIn(source(FIRST_DATA_COLUMN + columns.length + 1));
+    this.#data = columns.map((_, index) => values(FIRST_DATA_COLUMN + index));
+    this.#shapes = textsIn(values(FIRST_DATA_COLUMN + columns.length));
+    this.#rest = textsIn(values(FIRST_DATA_COLUMN + columns.length + 1));
   }
 
   /**
