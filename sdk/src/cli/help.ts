@@ -88,7 +88,7 @@ Continues after a lost connection. Count and SHA-256 are verified; the last line
 
   --out <file>          default standard output. Written as <file>.partial until it is complete
   --format <format>     ndjson or parquet; default: parquet if <file> ends with .parquet
-                        One response has about 1.5 million entries as Parquet: the next ones are <file>-2.parquet ...
+                        One response has about 800,000 entries as Parquet: the next ones are <file>-2.parquet ...
   --from <when>         at or after: 15m, 2h, 1d (ago), 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC); or --since
   --to <when>           before; or --until
   --after-seq <n>       only entries after this seq, as an interrupted export prints it
