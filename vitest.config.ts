@@ -83,7 +83,6 @@ export default defineConfig({
         test: {
           name: "workerd",
           include: ["test/objects/**/*.test.ts"],
-          isolate: false,
           setupFiles: ["test/objects/setup.ts"],
           testTimeout: 60_000,
         },

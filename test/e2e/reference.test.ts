@@ -84,6 +84,13 @@ describe("the API reference", () => {
     expect(lines.map((line) => JSON.parse(line).message)).toHaveLength(2);
   });
 
+  it("shows the code of each error in its example", async () => {
+    const text = await operationOf("/logger/{projectId}/log").textContent();
+    for (const code of ["PAYLOAD_TOO_LARGE", "IDEMPOTENCY_CONFLICT", "INSUFFICIENT_SCOPE"]) {
+      expect(text).toContain(`"code": "${code}"`);
+    }
+  });
+
   it("puts the opened operation into the address", async () => {
     await openOperation("/auth/login");
     const { hash } = new URL(page.url());

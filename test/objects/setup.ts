@@ -1,19 +1,12 @@
-import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
+import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterAll, beforeAll, vi } from "vitest";
+import { beforeAll } from "vitest";
 
 // Vitest could fall back to Node and pass; these tests are valid only in the real runtime.
 if (navigator.userAgent !== "Cloudflare-Workers") throw new Error("These tests must run inside workerd.");
 
 beforeAll(async () => {
-  // Files share a runtime, because starting one for each takes longer than most files. They share no storage.
-  await reset();
   // SAFETY: vitest.config.ts sets the bindings.
   await applyD1Migrations(env.DB, env.MIGRATIONS as D1Migration[]);
   await applyD1Migrations(env.COLD_DB, env.COLD_MIGRATIONS as D1Migration[]);
-});
-
-afterAll(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });

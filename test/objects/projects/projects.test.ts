@@ -234,8 +234,10 @@ describe("deleting a project", () => {
     receiptOf(await send(await newKey(owner, projectId), numbered(5), { idempotencyKey: "k" }));
     await runInDurableObject(workspace(owner.workspaceId), (_, { storage: { sql } }) => {
       const copies = (n: number) => `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
-      sql.exec(`${copies(1300)} INSERT INTO batches SELECT i, project, first_seq, count, min_ts, max_ts, received_at,
-        level_mask, category_mask, encoding, size, body_bytes, 2, summary, body FROM batches, n WHERE commit_no = 1`);
+      sql.exec(`${copies(1300)} INSERT INTO batches (commit_no, project, first_seq, count, min_ts, max_ts, received_at,
+          level_mask, category_mask, encoding, size, body_bytes, parts, summary, body)
+        SELECT i, project, first_seq, count, min_ts, max_ts, received_at,
+          level_mask, category_mask, encoding, size, body_bytes, 2, summary, body FROM batches, n WHERE commit_no = 1`);
       sql.exec("INSERT INTO batch_parts SELECT commit_no, 1, body FROM batches WHERE parts = 2");
       sql.exec(`${copies(12_000)} INSERT INTO receipts SELECT project, CAST('key ' || i AS BLOB), body_hash, first_seq, accepted,
         rejected_count, rejected, created_at FROM receipts, n`);
