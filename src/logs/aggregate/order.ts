@@ -14,15 +14,27 @@ export interface TableSort {
 /** What rows are compared by: ranks or values by group. NaN: the group has no value, and comes last. */
 export type SortValues = (group: number) => number;
 
+/** Most groups that are chosen one by one instead of by a sort of all, and how many times as many there must be. */
+const MOST_CHOSEN = 1000;
+const CHOSEN_SHARE = 8;
+/** Work units of comparing a group with the last of the chosen ones, and of inserting it. */
+const CHOICE_WORK = 30;
+const INSERTION_WORK = 2000;
+
 /**
- * Returns the groups in order: by the values, if there are any, then by the keys as they stand in the plan, rising, null
- * last. Yields work units between two pieces of work.
+ * Returns the first groups in order: by the values, if there are any, then by the keys as they stand in the plan, rising,
+ * null last. Yields work units between two pieces of work.
+ * @param limit number of groups that are needed; there may be more
  */
 export function* orderGroups(
-  { groups, plan }: Aggregator,
+  aggregator: Aggregator,
   values: SortValues | null,
   order: "asc" | "desc",
+  limit: number,
 ): Generator<number, Int32Array> {
+  const { groups, plan } = aggregator;
+  const isFew = limit <= MOST_CHOSEN && groups.count >= limit * CHOSEN_SHARE;
+  if (values !== null && isFew) return yield* firstGroups(aggregator, values, order, limit);
   const ranks: Int32Array[] = [];
   for (const key of plan.keys.keys()) ranks.push(yield* keyRanks(groups.keys[key]?.texts ?? [], compareOf(plan, key)));
   const sign = order === "asc" ? 1 : -1;
@@ -39,6 +51,52 @@ export function* orderGroups(
   yield* sortInSteps(ordered, compare);
   return ordered;
 }
+
+/** Finds the first groups of an order by values. Keys of groups with equal values are compared by their texts. */
+function* firstGroups(
+  { groups, plan }: Aggregator,
+  values: SortValues,
+  order: "asc" | "desc",
+  limit: number,
+): Generator<number, Int32Array> {
+  const sign = order === "asc" ? 1 : -1;
+  const byKey = plan.keys.map((_, key) => compareOf(plan, key));
+  const compare = (a: number, b: number): number => {
+    const difference = compareValues(values(a), values(b), sign);
+    if (difference !== 0) return difference;
+    for (const [key, compareKey] of byKey.entries()) {
+      const own = compareKey(groups.textAt(a, key), groups.textAt(b, key));
+      if (own !== 0) return own;
+    }
+    return 0;
+  };
+  const first = new Int32Array(limit + 1);
+  let count = 0;
+  let work = 0;
+  for (let group = 0; group < groups.count; group++) {
+    work += CHOICE_WORK;
+    if (count < limit || (limit > 0 && compare(group, first[limit - 1] ?? 0) < 0)) {
+      let [low, high] = [0, count];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (compare(first[middle] ?? 0, group) <= 0) low = middle + 1;
+        else high = middle;
+      }
+      first.copyWithin(low + 1, low, Math.min(count, limit));
+      first[low] = group;
+      if (count < limit) count++;
+      work += INSERTION_WORK;
+    }
+    if (group % COMPARED_AT_ONCE !== COMPARED_AT_ONCE - 1) continue;
+    yield work;
+    work = 0;
+  }
+  yield work;
+  return first.slice(0, count);
+}
+
+/** Groups between two points at which a choice may pause. */
+const COMPARED_AT_ONCE = 1024;
 
 function compareValues(a: number, b: number, sign: number): number {
   const [hasA, hasB] = [!Number.isNaN(a), !Number.isNaN(b)];

@@ -51,7 +51,7 @@ export function* tableOf(aggregator: Aggregator, { sort, limit, bytes }: TableBo
   const cells = plan.columns.map((column) => cellOf(aggregator, column));
   const sorted = sort === null ? undefined : plan.columns[sort.column];
   const values = sorted === undefined ? null : yield* sortValuesOf(aggregator, sorted, cells[sort?.column ?? 0]);
-  const ordered = yield* orderGroups(aggregator, values, sort?.order ?? "asc");
+  const ordered = yield* orderGroups(aggregator, values, sort?.order ?? "asc", limit);
   const rows: string[] = [];
   const shown: TableNotes = {
     groups: groups.count,
@@ -61,7 +61,9 @@ export function* tableOf(aggregator: Aggregator, { sort, limit, bytes }: TableBo
     cut: new Set(),
   };
   // An approximate value may have moved any group to another place.
-  if (sorted !== undefined) for (const group of ordered) noteExactness(aggregator, sorted, group, shown);
+  if (sorted !== undefined) {
+    for (let group = 0; group < groups.count; group++) noteExactness(aggregator, sorted, group, shown);
+  }
   let held = 0;
   for (const group of ordered.subarray(0, limit)) {
     let work = ROW_WORK;

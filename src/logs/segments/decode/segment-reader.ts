@@ -34,6 +34,8 @@ export class SegmentReader {
   readonly properties: SegmentProperties;
   readonly columns: readonly SchemaColumn[];
   readonly rowGroups: readonly RowGroupMeta[];
+  /** Columns by path, which a query asks for in each row group. */
+  readonly #byPath = new WeakMap<readonly string[], readonly { index: number; column: DataColumn }[]>();
 
   /**
    * @param footer the end of the file, as `SegmentFile.footer` has it
@@ -65,10 +67,17 @@ export class SegmentReader {
   }
 
   /** Returns the columns of a path in `data`: one for each type. Values of other entries are in `rest`. */
-  columnsOf(path: readonly string[]): { index: number; column: DataColumn }[] {
-    return this.properties.columns
-      .map((column, index) => ({ column, index: FIRST_DATA_COLUMN + index }))
-      .filter(({ column }) => column.path.length === path.length && column.path.every((name, at) => name === path[at]));
+  columnsOf(path: readonly string[]): readonly { index: number; column: DataColumn }[] {
+    let found = this.#byPath.get(path);
+    if (found === undefined) {
+      found = this.properties.columns
+        .map((column, index) => ({ column, index: FIRST_DATA_COLUMN + index }))
+        .filter(
+          ({ column: { path: own } }) => own.length === path.length && own.every((name, at) => name === path[at]),
+        );
+      this.#byPath.set(path, found);
+    }
+    return found;
   }
 
   /** Index of the column with the shapes of lines. */

@@ -1,14 +1,17 @@
-import { type Aggregator, type Measure, TYPE_BITS } from "../../aggregate/aggregator.ts";
-import { NULL_ID } from "../../aggregate/groups.ts";
+import type { Aggregator } from "../../aggregate/aggregator.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { type FieldCodes, IN_LINE, MISSING } from "./field-codes.ts";
+import { CacheMemory } from "./byte-dictionary.ts";
+import { type FieldCodes, IN_LINE } from "./field-codes.ts";
 import { type FieldPlan, planField, resolvedPaths } from "./field-columns.ts";
-import { binCodes, binOfAll, combined, type KeyCodes, TIME_COLUMN } from "./key-codes.ts";
+import { GroupFinder, LEFT } from "./group-finder.ts";
+import { binCodes, binOfAll, type KeyCodes, TIME_COLUMN } from "./key-codes.ts";
+import { MeasureAdder, type Positions } from "./measure-adder.ts";
 import { type ColumnSource, OpenGroup } from "./open-group.ts";
-import { numbersByRow, numbersOf } from "./row-values.ts";
+import { numbersOf } from "./row-values.ts";
 import { ShapeCache } from "./shapes.ts";
+import { ValueIds } from "./value-ids.ts";
 
 /** The result of adding rows. */
 export interface AddedRows {
@@ -30,10 +33,6 @@ interface GroupPlan {
 }
 
 const SEQ_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "seq");
-/** Group of a row that is left to its line. */
-const LEFT = -1;
-/** Rows that are added to a measure at once. */
-const ROWS_AT_ONCE = 4096;
 
 /**
  * Adds rows of segment files to an aggregator from their columns, to the same result as their lines give. Rows with an
@@ -43,6 +42,9 @@ export class ColumnAggregator {
   readonly #aggregator: Aggregator;
   readonly #meter: WorkMeter;
   readonly #shapes: ShapeCache;
+  readonly #finder: GroupFinder;
+  /** By measure. */
+  readonly #adders: readonly MeasureAdder[];
   /** By field, the index of its first path in the cache of shapes. */
   readonly #firstPaths: readonly number[];
   readonly #plans = new WeakMap<SegmentReader, (GroupPlan | undefined)[]>();
@@ -52,6 +54,14 @@ export class ColumnAggregator {
     this.#meter = meter;
     const { fields } = aggregator.plan;
     this.#shapes = new ShapeCache(fields.flatMap(({ paths }) => paths));
+    const memory = new CacheMemory(aggregator.held);
+    const values = fields.map(() => new ValueIds(memory));
+    const keyValues = aggregator.plan.keys.map((key) => ("binMs" in key ? null : (values[key.field] ?? null)));
+    this.#finder = new GroupFinder(aggregator, meter, keyValues);
+    this.#adders = aggregator.measures.map((measure, index) => {
+      const own = values[aggregator.plan.measures[index]?.field ?? -1];
+      return new MeasureAdder(aggregator, measure, meter, own ?? new ValueIds(memory));
+    });
     this.#firstPaths = fields.map((_, field) =>
       fields.slice(0, field).reduce((sum, { paths }) => sum + paths.length, 0),
     );
@@ -87,8 +97,9 @@ export class ColumnAggregator {
     const times = plan.needsTimes ? numbersOf(opened.numbers(TIME_COLUMN, rows), rows) : null;
     const seqs = plan.needsSeqs ? numbersOf(opened.numbers(SEQ_COLUMN, rows), rows) : null;
     const groups = new Int32Array(rows.length);
-    const left = this.#leave(fields, rows, groups);
-    const isFull = !(yield* this.#findGroups(reader, group, fields, times, groups));
+    const left = plan.needsShapes ? leave(fields, rows, groups) : NO_ROWS;
+    meter.add(rows.length * WORK.columnRow);
+    const isFull = !(yield* this.#finder.find(this.#keysOf(reader, group, fields, times), groups));
     const added = yield* this.#addRows(fields, groups, { times, seqs, projectId: reader.properties.projectId });
     return { added, left, isFull };
   }
@@ -117,176 +128,40 @@ export class ColumnAggregator {
     return { fields, columns: [...columns].sort((a, b) => a - b), needsShapes, needsTimes, needsSeqs };
   }
 
-  /** Marks rows of which only the line has a value, and returns them. @param groups by position, receives `LEFT` */
-  #leave(fields: readonly FieldCodes[], rows: Int32Array, groups: Int32Array): Int32Array {
-    const left = new Int32Array(rows.length);
-    let count = 0;
-    for (const { codes } of fields) {
-      if (codes === null) continue;
-      for (let at = 0; at < codes.length; at++) if (codes[at] === IN_LINE) groups[at] = LEFT;
-    }
-    for (let at = 0; at < groups.length; at++) if (groups[at] === LEFT) left[count++] = rows[at] ?? 0;
-    return left.slice(0, count);
-  }
-
-  /** Finds the group of each row. @returns whether all have one */
-  *#findGroups(
-    reader: SegmentReader,
-    group: number,
-    fields: readonly FieldCodes[],
-    times: Float64Array | null,
-    groups: Int32Array,
-  ): Generator<void, boolean> {
-    const { plan } = this.#aggregator;
-    const keys = plan.keys.map((key): KeyCodes => {
-      if (!("binMs" in key)) return fields[key.field] ?? { codes: null, count: 0, textOf: () => "null" };
+  #keysOf(reader: SegmentReader, group: number, fields: readonly FieldCodes[], times: Float64Array | null): KeyCodes[] {
+    return this.#aggregator.plan.keys.map((key): KeyCodes => {
+      if (!("binMs" in key)) return fields[key.field] ?? { codes: null, count: 0, values: null, textOf: () => "null" };
       const start = binOfAll(reader, group, key.binMs);
-      if (start !== null) return { codes: null, count: 1, textOf: () => String(start) };
+      if (start !== null) return { codes: null, count: 1, values: null, textOf: () => String(start) };
       return binCodes(times ?? new Float64Array(), key.binMs);
     });
-    const ids = keys.map((key, index) => new KeyIds(this.#aggregator, index, key));
-    const own = new Int32Array(keys.length);
-    const groupAt = (at: number): number => {
-      for (let key = 0; key < ids.length; key++) own[key] = ids[key]?.at(at) ?? NULL_ID;
-      this.#meter.add(GROUP_WORK);
-      return this.#aggregator.groups.groupOf(own);
-    };
-    this.#meter.add(groups.length * (keys.length + 1) * WORK.columnRow);
-    const combinations = combined(keys, groups.length);
-    const known = new Int32Array(combinations?.count ?? 0).fill(-1);
-    for (let at = 0; at < groups.length; at++) {
-      if (groups[at] === LEFT) continue;
-      const combination = combinations?.of[at] ?? -1;
-      let found = known[combination] ?? -1;
-      if (found < 0) {
-        found = groupAt(at);
-        if (found < 0) {
-          groups.fill(LEFT, at);
-          return false;
-        }
-        if (combination >= 0) known[combination] = found;
-      }
-      groups[at] = found;
-      if (this.#meter.isDue) yield;
-    }
-    return true;
   }
 
   /** @returns how many rows have a group */
   *#addRows(fields: readonly FieldCodes[], groups: Int32Array, positions: Positions): Generator<void, number> {
-    const { types, plan, measures } = this.#aggregator;
+    const { types, plan } = this.#aggregator;
     let added = 0;
     for (let at = 0; at < groups.length; at++) if ((groups[at] ?? LEFT) >= 0) added++;
     this.#aggregator.addEntries(groups, 0, groups.length);
     for (const [index, field] of fields.entries()) types[index] = (types[index] ?? 0) | field.typesOf(groups);
-    for (const [index, measure] of measures.entries()) {
+    for (const [index, adder] of this.#adders.entries()) {
       const field = fields[plan.measures[index]?.field ?? -1];
-      if (field === undefined) continue;
-      const add = this.#adderOf(measure, field, groups, positions);
-      for (let from = 0; from < groups.length; from += ROWS_AT_ONCE) {
-        const to = Math.min(groups.length, from + ROWS_AT_ONCE);
-        this.#meter.add((to - from) * VALUE_WORK);
-        add(from, to);
-        if (this.#meter.isDue) yield;
-      }
+      if (field !== undefined) yield* adder.add(field, groups, positions);
     }
     return added;
   }
-
-  /** Returns a function that adds the values of some rows to a measure. */
-  #adderOf(
-    measure: Measure,
-    field: FieldCodes,
-    groups: Int32Array,
-    positions: Positions,
-  ): (from: number, to: number) => void {
-    switch (measure.kind) {
-      case "sum":
-      case "extremes":
-      case "percentiles": {
-        if (field.numbers === null) return () => undefined;
-        const numbers = numbersByRow(field, field.numbers, groups.length);
-        return (from, to) => this.#aggregator.addNumbers(measure, groups, numbers, from, to);
-      }
-      case "distinct":
-      case "values": {
-        const texts: string[] = [];
-        const codes = field.codes ?? new Int32Array(groups.length);
-        return (from, to) => {
-          this.#makeTexts(texts, field, groups, from, to);
-          this.#aggregator.addTexts(measure, groups, texts, codes, from, to);
-        };
-      }
-      default:
-        return (from, to) => this.#addWhole(measure, field, groups, positions, from, to);
-    }
-  }
-
-  /** Makes the JSON texts of the values of some rows. @param texts by code */
-  #makeTexts(texts: string[], field: FieldCodes, groups: Int32Array, from: number, to: number): void {
-    for (let at = from; at < to; at++) {
-      const code = field.codes === null ? 0 : (field.codes[at] ?? MISSING);
-      if (code < 0 || texts[code] !== undefined || (groups[at] ?? LEFT) < 0) continue;
-      if (field.kindOf(code) === TYPE_BITS.null) continue;
-      const text = field.textOf(code);
-      this.#meter.add(WORK.columnText + text.length * WORK.textByte);
-      texts[code] = text;
-    }
-  }
-
-  #addWhole(
-    measure: Measure,
-    field: FieldCodes,
-    groups: Int32Array,
-    { times, seqs, projectId }: Positions,
-    from: number,
-    to: number,
-  ): void {
-    const position = { timestamp: 0, seq: 0, projectId };
-    for (let at = from; at < to; at++) {
-      const group = groups[at] ?? LEFT;
-      const code = field.codes === null ? 0 : (field.codes[at] ?? MISSING);
-      if (group < 0 || code < 0) continue;
-      position.timestamp = times?.[at] ?? 0;
-      position.seq = seqs?.[at] ?? 0;
-      this.#aggregator.addWhole(measure, group, position, () => field.textOf(code));
-    }
-  }
 }
 
-interface Positions {
-  times: Float64Array | null;
-  seqs: Float64Array | null;
-  projectId: string;
-}
+const NO_ROWS = new Int32Array(0);
 
-/** Work units of finding a group, and of adding a value to a measure. */
-const GROUP_WORK = 300;
-const VALUE_WORK = 60;
-
-/** Numbers of a key's values in the aggregator, found when they are needed. */
-class KeyIds {
-  readonly #aggregator: Aggregator;
-  readonly #index: number;
-  readonly #key: KeyCodes;
-  readonly #ids: Int32Array;
-
-  constructor(aggregator: Aggregator, index: number, key: KeyCodes) {
-    this.#aggregator = aggregator;
-    this.#index = index;
-    this.#key = key;
-    this.#ids = new Int32Array(key.count).fill(-1);
+/** Marks rows of which only the line has a value, and returns them. @param groups by position, receives `LEFT` */
+function leave(fields: readonly FieldCodes[], rows: Int32Array, groups: Int32Array): Int32Array {
+  const left = new Int32Array(rows.length);
+  let count = 0;
+  for (const { codes } of fields) {
+    if (codes === null) continue;
+    for (let at = 0; at < codes.length; at++) if (codes[at] === IN_LINE) groups[at] = LEFT;
   }
-
-  at(position: number): number {
-    const { codes } = this.#key;
-    const code = codes === null ? 0 : (codes[position] ?? MISSING);
-    if (code < 0 || code >= this.#ids.length) return NULL_ID;
-    let id = this.#ids[code] ?? -1;
-    if (id < 0) {
-      id = this.#aggregator.groups.keys[this.#index]?.idOf(this.#key.textOf(code), (same) => same) ?? NULL_ID;
-      this.#ids[code] = id;
-    }
-    return id;
-  }
+  for (let at = 0; at < groups.length; at++) if (groups[at] === LEFT) left[count++] = rows[at] ?? 0;
+  return left.slice(0, count);
 }

@@ -62,7 +62,9 @@ export class ColumnCounter {
     const start = binOfAll(reader, group, this.#bucketMs);
     const times = start === null ? numbersOf(opened.numbers(TIME_COLUMN, rows), rows) : new Float64Array();
     const bins: KeyCodes =
-      start === null ? binCodes(times, this.#bucketMs) : { codes: null, count: 1, textOf: () => String(start) };
+      start === null
+        ? binCodes(times, this.#bucketMs)
+        : { codes: null, count: 1, values: null, textOf: () => String(start) };
     this.#meter.add(rows.length * 2 * WORK.columnRow);
     this.#addCounts(rows.length, bins, names, add);
     return names === null ? new Int32Array() : rows.filter((_, at) => names.codes?.[at] === IN_LINE);
@@ -95,7 +97,7 @@ export class ColumnCounter {
     const counts = new Int32Array(combinations.count);
     const firsts = new Int32Array(combinations.count);
     for (let at = 0; at < rows; at++) {
-      const combination = combinations.of[at] ?? 0;
+      const combination = combinations.of?.[at] ?? 0;
       if (counts[combination] === 0) firsts[combination] = at;
       counts[combination] = (counts[combination] ?? 0) + 1;
     }

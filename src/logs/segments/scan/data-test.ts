@@ -1,7 +1,7 @@
 import { WORK } from "../../query/budget.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { markPresent, markRows, markTextColumn } from "./mark-rows.ts";
+import { keepNumbers, markPresent, markRows, markTextColumn } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import type { DataTest } from "./prepared-filter.ts";
 import type { Selection } from "./selection.ts";
@@ -54,6 +54,18 @@ export function* runDataTest(
   selection: Selection,
 ): Generator<void> {
   const { meter } = group;
+  const [only] = held;
+  if (only !== undefined && held.length === 1 && present.length === 0 && !needsShapes && !test.isNegated) {
+    const type = group.reader.dataTypeOf(only);
+    if (test.numbers !== null && (type === "integer" || type === "number")) {
+      meter.add(selection.count * WORK.columnRow);
+      const column = group.numbers(only, selection.rows);
+      const range = group.reader.numberRange(group.group, only);
+      keepNumbers(column, test.numbers, selection, range, type === "integer");
+      releaseColumn(column);
+      return;
+    }
+  }
   const marks = new Uint8Array(group.rows);
   const presence = present.length > 0 || test.null ? new Uint8Array(group.rows) : null;
   for (const index of [...held, ...present]) {

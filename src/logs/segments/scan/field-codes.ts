@@ -1,8 +1,9 @@
 import { TYPE_BITS } from "../../aggregate/aggregator.ts";
 import { LEVELS } from "../../entry.ts";
-import type { ColumnValues, NumberColumn, TextColumn, Texts } from "../decode/column-values.ts";
+import { type ColumnValues, type NumberColumn, type TextColumn, Texts } from "../decode/column-values.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { jsonTextAt } from "./json-text.ts";
+import type { CodedValues } from "./key-codes.ts";
 import { textsOf } from "./mark-rows.ts";
 import { numbersOf } from "./row-values.ts";
 
@@ -35,6 +36,8 @@ export class FieldCodes {
   codes: Int32Array | null;
   /** Whether the code of each row is its position. */
   isByRow = false;
+  /** The bytes of the values; `null` if they are not all of one type. */
+  values: CodedValues | null = null;
   /** Number of codes. */
   count = 0;
   /** Numbers by code, NaN for others; `null` if no value has one. */
@@ -48,6 +51,7 @@ export class FieldCodes {
   /** @param numbers by code of the range; `null` if its values are no numbers. @returns its first code */
   addRange(count: number, kind: number, numbers: Float64Array | null, textOf: TextOf): number {
     const first = this.count;
+    this.values = null;
     this.#ranges.push({ first, count, kind, textOf });
     this.count += count;
     if (numbers !== null && first === 0) this.numbers = numbers;
@@ -178,11 +182,13 @@ function addTexts(
   if (column.kind === "indexedTexts") {
     const { dictionary, indices } = column;
     const first = codes.addRange(dictionary.length, TYPE_BITS.string, null, (code) => textOf(dictionary, code));
+    if (first === 0) codes.values = { type: "string", bytes: dictionary, rows: null };
     setIndexed(codes, first, rows, only, indices);
     return;
   }
   const { texts, validity } = column;
   const first = codes.addRange(rows.length, TYPE_BITS.string, null, (code) => textOf(texts, rows[code] ?? 0));
+  if (first === 0) codes.values = { type: "string", bytes: texts, rows };
   setByRow(codes, first, rows, only, validity);
 }
 
@@ -197,12 +203,23 @@ function addNumbers(
   if (column.kind === "indexedNumbers") {
     const { dictionary, indices } = column;
     const first = codes.addRange(dictionary.length, kind, finite(dictionary), (code) => textOf(dictionary[code] ?? 0));
+    if (first === 0) codes.values = { type: "number", bytes: bytesOfNumbers(dictionary), rows: null };
     setIndexed(codes, first, rows, only, indices);
     return;
   }
   const numbers = numbersOf(column, rows);
   const first = codes.addRange(rows.length, kind, finite(numbers), (code) => textOf(numbers[code] ?? 0));
+  if (first === 0) codes.values = { type: "number", bytes: bytesOfNumbers(numbers), rows: null };
   setByRow(codes, first, rows, only, column.validity);
+}
+
+/** Offsets of numbers that follow each other. */
+let numberOffsets = new Int32Array(0);
+
+/** Returns numbers as strings of their bytes. */
+function bytesOfNumbers({ buffer, byteOffset, byteLength, length }: Float64Array): Texts {
+  if (numberOffsets.length <= length) numberOffsets = Int32Array.from({ length: length + 1 }, (_, at) => at * 8);
+  return new Texts(new Uint8Array(buffer, byteOffset, byteLength), numberOffsets);
 }
 
 /** JSON has no other numbers. @throws MalformedFile */

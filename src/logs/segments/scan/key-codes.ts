@@ -1,4 +1,5 @@
 import { LEADING_COLUMNS } from "../columns.ts";
+import type { Texts } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { MISSING } from "./field-codes.ts";
 
@@ -10,7 +11,17 @@ export interface KeyCodes {
   codes: Int32Array | null;
   /** Number of codes. */
   count: number;
+  /** The bytes of the values; `null` if they are not all of one type. */
+  values: CodedValues | null;
   textOf(code: number): string;
+}
+
+/** The bytes of the values of one type: UTF-8, or those of a double. */
+export interface CodedValues {
+  type: "string" | "number";
+  bytes: Texts;
+  /** Index in `bytes` by code; `null`: the code. */
+  rows: Int32Array | null;
 }
 
 /** Most codes of a table by code. */
@@ -29,36 +40,32 @@ export function binCodes(timestamps: Float64Array, binMs: number): KeyCodes {
   const count = Math.floor(max / binMs) - first + 1;
   if (!(count <= MAX_TABLE)) return sparseBins(timestamps, binMs, codes);
   for (let at = 0; at < timestamps.length; at++) codes[at] = Math.floor((timestamps[at] ?? 0) / binMs) - first;
-  return { codes, count, textOf: (code) => String((first + code) * binMs) };
+  return { codes, count, values: null, textOf: (code) => String((first + code) * binMs) };
 }
 
+/** Gives each row a code of its own: equal bins are found by their texts, because a table of numbers could be made slow. */
 function sparseBins(timestamps: Float64Array, binMs: number, codes: Int32Array): KeyCodes {
-  const starts: number[] = [];
-  const byStart = new Map<number, number>();
-  for (let at = 0; at < timestamps.length; at++) {
-    const start = Math.floor((timestamps[at] ?? 0) / binMs) * binMs;
-    let code = byStart.get(start);
-    if (code === undefined) {
-      code = starts.push(start) - 1;
-      byStart.set(start, code);
-    }
-    codes[at] = code;
-  }
-  return { codes, count: starts.length, textOf: (code) => String(starts[code] ?? 0) };
+  for (let at = 0; at < codes.length; at++) codes[at] = at;
+  const textOf = (code: number) => String(Math.floor((timestamps[code] ?? 0) / binMs) * binMs);
+  return { codes, count: codes.length, values: null, textOf };
 }
 
 /**
  * Combines keys: rows with equal codes of all keys have equal combinations.
- * @returns by position, one more than the code of the only key; `null` if there are too many combinations
+ * @returns combinations by position, `null`: 0 in all rows; or `null` if there are too many
  */
-export function combined(keys: readonly KeyCodes[], rows: number): { of: Int32Array; count: number } | null {
+export function combined(keys: readonly KeyCodes[], rows: number): { of: Int32Array | null; count: number } | null {
+  const varied = keys.filter(({ codes }) => codes !== null);
   // A row without a value has the code -1.
-  const count = keys.reduce((product, key) => product * (key.count + 1), 1);
+  const count = varied.reduce((product, key) => product * (key.count + 1), 1);
   if (count > MAX_TABLE) return null;
+  const [first] = varied;
+  if (first === undefined) return { of: null, count };
   const of = new Int32Array(rows);
-  for (const { codes, count: own } of keys) {
+  for (const { codes, count: own } of varied) {
+    if (codes === null) continue;
     for (let at = 0; at < rows; at++) {
-      const code = codes === null ? 0 : (codes[at] ?? MISSING);
+      const code = codes[at] ?? MISSING;
       of[at] = (of[at] ?? 0) * (own + 1) + (code < 0 ? 0 : code + 1);
     }
   }

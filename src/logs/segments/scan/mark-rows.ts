@@ -6,8 +6,9 @@ import {
   type TextColumn,
   type Texts,
 } from "../decode/column-values.ts";
+import type { NumberRange } from "../decode/segment-reader.ts";
 import type { OpenGroup } from "./open-group.ts";
-import type { Selection } from "./selection.ts";
+import { type Selection, SMALL } from "./selection.ts";
 import type { TextTest } from "./text-test.ts";
 import type { NumberTest, ValueTest } from "./value-test.ts";
 
@@ -30,7 +31,28 @@ export function markRows(column: ColumnValues, test: ValueTest, selection: Selec
   }
 }
 
-export function markNumbers(column: NumberColumn, test: NumberTest, selection: Selection, marks: Uint8Array): void {
+/**
+ * Keeps the rows of a selection whose number holds.
+ * @param range of all numbers; `null` if it is not known
+ */
+export function keepNumbers(
+  column: NumberColumn,
+  test: NumberTest,
+  selection: Selection,
+  range: NumberRange,
+  isInteger: boolean,
+): void {
+  if (column.kind === "numbers" && column.validity === null && test.isInterval) {
+    const isSmall = isInteger && range !== null && range.min >= -SMALL && range.max <= SMALL;
+    selection.keepBetween(column.values, test.low, test.high, isSmall);
+    return;
+  }
+  const marks = new Uint8Array(selection.size);
+  markNumbers(column, test, selection, marks);
+  selection.keep(marks);
+}
+
+function markNumbers(column: NumberColumn, test: NumberTest, selection: Selection, marks: Uint8Array): void {
   if (column.kind === "indexedNumbers") {
     const { dictionary, indices } = column;
     const held = new Uint8Array(dictionary.length + 1);

@@ -4,7 +4,7 @@ import { LEADING_COLUMNS } from "../columns.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type DataTestPlan, planDataTest, runDataTest } from "./data-test.ts";
-import { markNumbers, markTextColumn } from "./mark-rows.ts";
+import { keepNumbers, markTextColumn } from "./mark-rows.ts";
 import { type ColumnSource, mayHaveWholeLines, OpenGroup } from "./open-group.ts";
 import { PreparedFilter } from "./prepared-filter.ts";
 import { planSearch, runSearch, type SearchPlan } from "./search-test.ts";
@@ -170,14 +170,15 @@ function* runTests(tests: readonly GroupTest[], group: OpenGroup, selection: Sel
 }
 
 function runColumnTest(test: ColumnTest, group: OpenGroup, selection: Selection): void {
-  const marks = new Uint8Array(group.rows);
   group.meter.add(selection.count * WORK.columnRow);
   if (test.kind === "numbers") {
     const column = group.numbers(test.column, selection.rows);
-    markNumbers(column, test.test, selection, marks);
+    const range = group.reader.numberRange(group.group, test.column);
+    keepNumbers(column, test.test, selection, range, true);
     releaseColumn(column);
-  } else {
-    markTextColumn(group, test.column, test.test, selection, marks);
+    return;
   }
+  const marks = new Uint8Array(group.rows);
+  markTextColumn(group, test.column, test.test, selection, marks);
   selection.keep(marks);
 }

@@ -1,3 +1,6 @@
+/** Bound of integers whose differences fit 32 bits. */
+export const SMALL = 2 ** 30 - 1;
+
 /** The rows of a row group that are left, in rising order. */
 export class Selection {
   readonly size: number;
@@ -35,6 +38,36 @@ export class Selection {
         const row = from[at] ?? 0;
         to[kept] = row;
         kept += marks[row] ?? 0;
+      }
+    }
+    this.#set(to, kept);
+  }
+
+  /** Keeps the rows whose number is from `low` to `high`. @param isSmall whether all numbers are integers below 2^30 */
+  keepBetween(values: Float64Array, low: number, high: number, isSmall: boolean): void {
+    const from = this.#rows;
+    const to = from ?? new Int32Array(this.size);
+    let kept = 0;
+    if (from !== null) {
+      for (let at = 0; at < this.count; at++) {
+        const row = from[at] ?? 0;
+        const value = values[row] ?? 0;
+        to[kept] = row;
+        if (value >= low && value <= high) kept++;
+      }
+    } else if (isSmall) {
+      // Without a branch, which a processor would often predict wrongly.
+      const [least, most] = [Math.ceil(Math.max(low, -SMALL)), Math.floor(Math.min(high, SMALL))];
+      for (let row = 0; row < this.size; row++) {
+        const value = (values[row] ?? 0) | 0;
+        to[kept] = row;
+        kept += 1 + (((value - least) | (most - value)) >> 31);
+      }
+    } else {
+      for (let row = 0; row < this.size; row++) {
+        const value = values[row] ?? 0;
+        to[kept] = row;
+        if (value >= low && value <= high) kept++;
       }
     }
     this.#set(to, kept);
