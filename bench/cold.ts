@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { ROOT } from "../scripts/lib/paths.ts";
@@ -16,7 +16,7 @@ import { aligned } from "./table.ts";
 
 /**
  * `node bench/cold.ts [entries] [file.ndjson ...]`: bytes an entry of the cold tier by column, false positives of its
- * filters, and the time that D1 takes to find and read segments, all in the runtime that serves them. The files are
+ * filters, as blocks of lines that versions before segment files wrote, and the time that D1 takes to find and read segments, all in the runtime that serves them. The files are
  * real logs, with one JSON entry per line. Prints, and writes nothing. See docs/decisions.
  */
 
@@ -130,11 +130,10 @@ async function measureStore(): Promise<void> {
     // SAFETY: the bench's own worker returns numbers by name.
     return JSON.parse((await answer.text()) || "{}") as Record<string, number>;
   };
-  const statements = readFileSync(path.join(ROOT, "migrations-cold", "0001_segments.sql"), "utf8").replace(
-    /^\s*--.*\n/gm,
-    "",
-  );
-  await post("/migrate", statements.trim().replace(/;$/, ""));
+  for (const file of readdirSync(path.join(ROOT, "migrations-cold")).sort()) {
+    const statements = readFileSync(path.join(ROOT, "migrations-cold", file), "utf8").replace(/^\s*--.*\n/gm, "");
+    await post("/migrate", statements.trim().replace(/;$/, ""));
+  }
   const before = (await post("/size", {})).bytes ?? 0;
   let encodeMs = 0;
   let insertMs = 0;

@@ -6,6 +6,7 @@ import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
 import { releaseColumn } from "../src/logs/segments/decode/column-values.ts";
 import { LineRestorer } from "../src/logs/segments/decode/line-restorer.ts";
 import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
+import { type CatalogFile, encodeFiles } from "../src/logs/segments/encode/encode-rows.ts";
 import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
 import { sliceOf } from "./cold-data.ts";
 import { entryAt } from "./entries.ts";
@@ -50,6 +51,24 @@ print(
     file.footer.length,
     longest.toFixed(1),
   ]),
+);
+
+const flushed = best(() => flush(batches, 10_000));
+const rowBytes = (of: (row: CatalogFile["row"]) => number) =>
+  (sum(flushed.result.map(({ row }) => of(row))) / 10_000).toFixed(2);
+console.log("\nA flush of 10,000 entries, with the filter and the row of the catalog");
+print(
+  ["CPU us an entry", "bytes an entry", "file", "filter", "footer", "counts and blocks"],
+  [
+    [
+      (flushed.us / 10_000).toFixed(2),
+      rowBytes(({ storedBytes }) => storedBytes),
+      (sum(flushed.result.map(({ size }) => size)) / 10_000).toFixed(2),
+      rowBytes(({ filter }) => filter.length),
+      rowBytes(({ batchTable }) => batchTable.length),
+      rowBytes(({ levels, summary, blocks }) => levels.length + summary.length + blocks.length),
+    ],
+  ],
 );
 
 const { reader, bytes } = openFile(encode(batches, entries, 25_000).file);
@@ -131,6 +150,10 @@ function encode(
     longest = Math.max(longest, (user + system) / 1000);
     if (step.done === true) return { file: step.value, longest };
   }
+}
+
+function flush(from: readonly DecodedBatch[], lastSeq: number): CatalogFile[] {
+  return [...encodeFiles("proj_000000000001", from, { firstSeq: 1, lastSeq }, true)].filter((step) => step !== null);
 }
 
 function openFile({ parts, footer, size }: SegmentFile): { reader: SegmentReader; bytes: Uint8Array } {

@@ -6,6 +6,7 @@ import type { SegmentTotals } from "../../logs/cold/store/writer.ts";
 import { type CatalogFile, encodeFiles } from "../../logs/segments/encode/encode-rows.ts";
 import type { Bucket } from "../../platform/bucket.ts";
 import { BucketFailure } from "../../platform/bucket-failure.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 
 /** A batch as stored in the object. */
 export interface FlushBatch {
@@ -116,9 +117,11 @@ type Encoded = { ok: true; files: RangeFiles } | { ok: false; batches: Quarantin
 async function encode(target: RangeTarget, call: FlushCall): Promise<Encoded> {
   const { workspaceId } = call;
   if (call.bad.length > 0) return { ok: false, batches: call.bad };
+  const opened: Uint8Array[] = [];
   try {
     const files: CatalogFile[] = [];
-    for (const step of encodeFiles(call.projectId, decoded(call.batches), call.range, target.bucket !== null)) {
+    const batches = decoded(call.batches, opened);
+    for (const step of encodeFiles(call.projectId, batches, call.range, target.bucket !== null)) {
       if (step !== null) files.push(step);
       else await new Promise((resolve) => setTimeout(resolve, 0));
     }
@@ -127,20 +130,31 @@ async function encode(target: RangeTarget, call: FlushCall): Promise<Encoded> {
     const batches = call.batches.filter((batch) => !isGood(call.projectId, batch));
     if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be encoded") };
     return { ok: false, batches: batches.map(({ commit }) => ({ commit, reason: "it cannot be read" })) };
+  } finally {
+    for (const body of opened) detachBuffer(body);
   }
 }
 
-function* decoded(batches: readonly FlushBatch[]): Generator<DecodedBatch> {
-  for (const { encoding, body, ...batch } of batches) yield { ...batch, body: decodeBody(encoding, body) };
+/** @param opened receives the bodies that the caller frees */
+function* decoded(batches: readonly FlushBatch[], opened: Uint8Array[]): Generator<DecodedBatch> {
+  for (const { encoding, body, ...batch } of batches) {
+    const lines = decodeBody(encoding, body);
+    // An uncompressed body is the call's own.
+    if (lines !== body) opened.push(lines);
+    yield { ...batch, body: lines };
+  }
 }
 
 function isGood(projectId: string, batch: FlushBatch): boolean {
   const range = { firstSeq: batch.firstSeq, lastSeq: batch.firstSeq + batch.count - 1 };
+  const opened: Uint8Array[] = [];
   try {
-    for (const _ of encodeFiles(projectId, decoded([batch]), range, true));
+    for (const _ of encodeFiles(projectId, decoded([batch], opened), range, true));
     return true;
   } catch {
     return false;
+  } finally {
+    for (const body of opened) detachBuffer(body);
   }
 }
 
