@@ -264,14 +264,14 @@ export class ColdFeed implements ScanFeed {
 
   /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */
   async #read(wanted: PendingBlock): Promise<void> {
-    const isSparse = this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
+    // The first row groups of a page are mostly enough. A count needs every file, and a needle those that its tests leave.
+    const isEach = this.#scan.rows === null || this.#selection.tests.length > 0;
+    const isLong = wanted.meta.parquet !== undefined && (isEach || this.#groupBytes > FIRST_GROUP_BYTES);
+    const isSparse = isLong || this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
     const minBytes = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
     const grown = Math.max(minBytes, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
     this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
-    // The first row groups of a page are mostly enough. A count needs every file, and a needle those that its tests leave.
-    const isEach = this.#scan.rows === null || this.#selection.tests.length > 0;
-    const isLong = isEach || this.#groupBytes > FIRST_GROUP_BYTES;
-    if (isSparse || (wanted.meta.parquet !== undefined && isLong)) this.#splitAhead(this.#bodyBytes);
+    if (isSparse) this.#splitAhead(this.#bodyBytes);
     const blocks = [wanted];
     let bytes = this.#bodies.bytesOf(wanted);
     for (const next of this.#blocks) {
