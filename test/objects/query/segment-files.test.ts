@@ -1,5 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
+import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
+import { SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
 import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
@@ -11,6 +14,7 @@ import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { runTable } from "../../../src/logs/stats/run-table.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
+import { bucketOf } from "../../../src/platform/bucket.ts";
 import { readContext } from "../../../src/tail/context.ts";
 import { slices } from "../../unit/cold/support.ts";
 import { answered, lineOf, type TestEntry } from "../../unit/query/store.ts";
@@ -98,7 +102,29 @@ const QUERIES: readonly {
   },
 ];
 
-describe("both kinds of segments, in D1 and in the bucket", () => {
+/** Merges all segments into one of each part, with the filter of the larger one in the bucket. Readers see it immediately. */
+async function compact(): Promise<void> {
+  const ports = {
+    store: new CompactionStore(env.COLD_DB),
+    bucket: bucketOf(env),
+    pause: async () => {},
+    wideFrom: 500,
+  };
+  const now = () => Date.now() - 2 * SWITCH_MS;
+  const call = { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: entries.length, retentionDays: 365 };
+  const merged = await compactOnce({ ...ports, now }, { ...call, deadline: Date.now() });
+  expect(merged).toMatchObject({ outcome: "merged", entries: entries.length });
+  const rows = await env.COLD_DB.prepare("SELECT filter_file FROM segments WHERE replaced_at IS NULL").all();
+  expect(rows.results.length).toBeLessThan(RANGES.length);
+  expect(rows.results.filter((row) => row.filter_file !== null)).toHaveLength(1);
+}
+
+describe.each([
+  ["both kinds of segments, in D1 and in the bucket", async () => {}],
+  ["segments that a compaction has merged", compact],
+])("%s", (_name, prepare) => {
+  beforeAll(prepare);
+
   it.each(QUERIES.map((query) => [JSON.stringify(query.body), query] as const))(
     "16: are queried alike: %s",
     async (_, { body, passes, isRising }) => {
