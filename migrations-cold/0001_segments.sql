@@ -9,7 +9,8 @@ CREATE TABLE segments (
   workspace_id TEXT NOT NULL,
   project_id TEXT NOT NULL,
   first_seq INTEGER NOT NULL,
-  -- 0 holds most entries of the range, 1 to 3 those far from them in time.
+  -- 0 holds most entries of the range, 1 to 3 those far from them in time. Merged segments have 16 times a second
+  -- more: that from which on readers see them, counted from 2026 (decision 32).
   part INTEGER NOT NULL,
   -- End of the range, inclusive.
   last_seq INTEGER NOT NULL,
