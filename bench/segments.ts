@@ -10,12 +10,13 @@ import { type CatalogFile, encodeFiles } from "../src/logs/segments/encode/encod
 import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
 import { sliceOf } from "./cold-data.ts";
 import { entryAt } from "./entries.ts";
+import { DAY_ENTRIES, FILE_ENTRIES, QUERIES, queryFiles, runQuery } from "./segment-queries.ts";
 import { aligned } from "./table.ts";
 
 /**
  * `npm run bench:segments -- [--entries 100000] [--rounds 5] [file.ndjson ...]`: CPU time of encoding a segment file, its
- * bytes by column, and CPU time of decoding columns and restoring lines, each the best of some rounds; and size and time
- * of real logs, a JSON entry a line. Prints; writes nothing.
+ * bytes by column, and CPU time of decoding columns and restoring lines, each the best of some rounds; CPU time of queries on
+ * columns; and size and time of real logs, a JSON entry a line. Prints; writes nothing.
  */
 
 const { values, positionals: files } = parseArgs({
@@ -93,11 +94,30 @@ report("substring of messages, count", () => countInMessages("status 200 in 17 m
 report("restore all lines", restoreAll);
 report("restore 1 line in 1,000", restoreSome);
 
+reportQueries();
+
 if (files.length > 0) {
   console.log("");
   print(
     ["file", "entries", "bytes of a line", "CPU us an entry", "bytes an entry", "in rest", "columns of data", "shapes"],
     files.map(rowOfFile),
+  );
+}
+
+/** Queries on the columns of files, by row group, without input and without other requests. */
+function reportQueries(): void {
+  console.log(
+    `\nQueries on columns, one core, as ${DAY_ENTRIES / 1e6} million entries over 24 h in row groups of 10,000`,
+  );
+  const read = queryFiles(entries, 10_000);
+  const factor = DAY_ENTRIES / (read.length * FILE_ENTRIES);
+  print(
+    ["query", "CPU ms", "ns of a work unit", "result"],
+    QUERIES.map((query) => {
+      const { us, result: run } = best(() => runQuery(read, query));
+      const ms = ((us - run.finishUs) * factor * query.share + run.finishUs) / 1000;
+      return [query.name, ms.toFixed(0), ((us * 1000) / run.work).toFixed(2), run.result];
+    }),
   );
 }
 

@@ -77,13 +77,18 @@ export const WORK = {
   row: 800,
   /** One byte of a response. */
   answerByte: 1,
-  /** Opening a column of a row group, and each of its bytes, uncompressed. */
-  column: 12_000,
-  columnByte: 1,
-  /** One test of one row of a column, or one value of a row added to a group. */
-  columnRow: 2,
-  /** Testing one string or number of a column that must be decoded. */
+  /**
+   * Opening a column of a row group, which sets zstd up for each page, and each of its bytes, uncompressed. `npm run
+   * bench:segments` measures the prices of columns.
+   */
+  column: 20_000,
+  columnByte: 1.5,
+  /** One test of one row of a column, or one step of adding a row to a group. */
+  columnRow: 3,
+  /** Testing one number, or making the text of one value, of a column. */
   columnText: 150,
+  /** Numbering one value of a column that has no dictionary. */
+  columnValue: 60,
   /** One byte of a shape that is parsed. */
   shapeByte: 40,
 } as const;

@@ -136,6 +136,19 @@ describe("aggregations from columns", () => {
   });
 });
 
+test("4: ids of two projects are different values", () => {
+  const lines = Array.from({ length: 20 }, (_, at) => line({ n: at }, {}, at));
+  const plan = planOf({ aggregations: [{ fn: "count_distinct", field: "id" }], groupBy: ["id"] });
+  const aggregator = new Aggregator(plan);
+  const columns = new ColumnAggregator(aggregator, new WorkMeter());
+  const rows = Int32Array.from(lines.keys());
+  for (const projectId of ["proj_00000000000a", "proj_00000000000b"]) {
+    const { reader, chunk } = open(bytesOf(encode(lines, { projectId })));
+    for (const _ of columns.add(reader, 0, rows, (column) => chunk(0, column)));
+  }
+  expect(stateOf(aggregator).rows).toHaveLength(40);
+});
+
 describe("histograms from columns", () => {
   test("2: columns give the counts by bucket and name that lines give", () => {
     const name = fc.constantFrom("level" as const, "category" as const, "type" as const, null);

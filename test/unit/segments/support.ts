@@ -28,10 +28,14 @@ export function batchesOf(lines: readonly (string | Uint8Array)[], perBatch = 7)
 
 export function encode(
   lines: readonly (string | Uint8Array)[],
-  options: Partial<EncodeOptions> & { perBatch?: number } = {},
+  options: Partial<EncodeOptions> & { perBatch?: number; projectId?: string } = {},
 ): SegmentFile {
   const batches = batchesOf(lines, options.perBatch);
-  const steps = encodeSegment(PROJECT, linesOf(batches, { firstSeq: 1, lastSeq: lines.length }), options);
+  const steps = encodeSegment(
+    options.projectId ?? PROJECT,
+    linesOf(batches, { firstSeq: 1, lastSeq: lines.length }),
+    options,
+  );
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

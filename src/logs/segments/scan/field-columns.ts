@@ -105,6 +105,8 @@ export function planField(reader: SegmentReader, group: number, field: Field): F
 
 function withoutNumbers(codes: FieldCodes): FieldCodes {
   codes.numbers = null;
+  // Two projects have equal numbers, but no equal ids.
+  codes.values = null;
   return codes;
 }
 

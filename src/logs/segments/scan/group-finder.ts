@@ -1,15 +1,14 @@
 import type { Aggregator } from "../../aggregate/aggregator.ts";
 import { NULL_ID } from "../../aggregate/groups.ts";
-import type { WorkMeter } from "../../query/budget.ts";
+import { WORK, type WorkMeter } from "../../query/budget.ts";
 import { MISSING } from "./field-codes.ts";
 import { combined, type KeyCodes } from "./key-codes.ts";
 import { idOfCode, type ValueIds } from "./value-ids.ts";
 
 /** Group of a row that is left to its line. */
 export const LEFT = -1;
-/** Work units of finding a group, and of numbering a value. */
+/** Work units of finding a group. */
 const GROUP_WORK = 300;
-const ID_WORK = 60;
 
 /** Finds the groups of rows by the codes of their keys. */
 export class GroupFinder {
@@ -81,7 +80,7 @@ export class GroupFinder {
     const { values } = key;
     const ids = values === null ? null : (this.#values[index]?.of(values) ?? null);
     const number = ids === null || values === null ? -1 : idOfCode(ids, values, code);
-    this.#meter.add(ID_WORK);
+    this.#meter.add(WORK.columnValue);
     if (number < 0 || values === null) return this.#idOfText(index, key.textOf(code));
     const known = this.#tableOf(index, values.type, number);
     let id = (known[number] ?? 0) - 1;

@@ -77,6 +77,7 @@ export class MeasureAdder {
     const { codes, values } = field;
     if (values === null) return;
     const seen = this.#seen[values.type];
+    this.#meter.add((to - from) * WORK.columnValue);
     for (let at = from; at < to; at++) {
       const group = groups[at] ?? LEFT;
       const code = codes === null ? 0 : (codes[at] ?? MISSING);
