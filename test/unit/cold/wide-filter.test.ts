@@ -29,7 +29,7 @@ function token(seed: number): TokenHash {
 function filterOf(from: number, to: number): Uint8Array {
   const builder = new WideFilterBuilder();
   for (let seed = from; seed < to; seed++) builder.add(token(seed).a, token(seed).b);
-  const filter = builder.finish();
+  const filter = done(builder.finish());
   if (filter === null) throw new Error("The filter is full.");
   return filter;
 }
@@ -73,7 +73,7 @@ describe("a filter of a merged segment", () => {
   test("is null if it would exclude nothing, and its form is in its key", () => {
     const builder = new WideFilterBuilder(256);
     for (let seed = 0; seed < 60_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
-    expect(builder.finish()).toBeNull();
+    expect(done(builder.finish())).toBeNull();
     const key = filterKey("v1/ws/proj", { filters: 8, blocks: 16_384 }, "ab".repeat(32));
     expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384 });
     expect(formOfKey("v1/ws/proj/0000000000000001-0-abababababababab")).toBeNull();

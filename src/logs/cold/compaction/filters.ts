@@ -72,8 +72,9 @@ export function* filterOf(
     yield null;
   }
   if (wide === null) return { row: chooseFilter(collector, maxFilterBytes(count, size)), file: null };
-  const filter = wide.finish();
+  const filter = yield* wide.finish();
   if (filter === null) return { row: NONE, file: null };
+  yield null;
   const sha256 = createHash("sha256").update(filter).digest("hex");
   const form = { filters: 1, blocks: filter.length / FILTER_BLOCK_BYTES };
   return { row: NONE, file: { key: filterKey(folderOf(workspaceId, projectId), form, sha256), bytes: filter, sha256 } };

@@ -46,14 +46,16 @@ export class WideFilterBuilder {
     }
   }
 
-  /** Returns the smallest filter that is not too full; `null` if there are so many tokens that it would exclude nothing. */
-  finish(): Uint8Array | null {
+  /** Returns, in steps of some milliseconds, the smallest filter that is not too full; `null` if there are so many tokens that it would exclude nothing. */
+  *finish(): Generator<null, Uint8Array | null> {
     let words = this.#words;
     if (fill(words) > 0.9) return null;
+    yield null;
     while (words.length > MIN_BLOCKS * WORDS) {
       const half = halved(words);
       if (fill(half) > MAX_FILL) break;
       words = half;
+      yield null;
     }
     return new Uint8Array(words.slice().buffer);
   }
