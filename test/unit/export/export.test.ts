@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
+import { ParquetWriter } from "../../../src/logs/export/parquet.ts";
 import { EXPORT_BUDGET, Export, type ExportBudget, type ExportRequest } from "../../../src/logs/export/run-export.ts";
 import type { ExportManifest } from "../../../src/logs/export/writer.ts";
+import { WorkMeter } from "../../../src/logs/query/budget.ts";
 import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
 import { rowText } from "../../../src/logs/query/run-query.ts";
 import { lineOf, SEGMENT_KINDS, type TestEntry, type TestRow, TestStore } from "../query/store.ts";
@@ -273,6 +275,33 @@ describe("an export", () => {
     const store = new TestStore();
     expect(await Export.open(sourceOf(store), { ...ALL, afterSeq: 1 })).toBeNull();
     expect(parsed(await bytesOf(store, ALL))).toMatchObject({ text: "", manifest: { count: 0, complete: true } });
+  });
+
+  test("ends a response when its time is over, or when a Parquet file has 128 row groups, and continues after it", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 10; at++) {
+      store.add(PROJECT, [
+        { timestamp: START + at, level: "info", category: "http", type: "request", message: "m".repeat(40_000) },
+      ]);
+    }
+    const opened = await Export.open(sourceOf(store), ALL, { ...EXPORT_BUDGET, time: 3000 });
+    let now = 0;
+    for await (const _ of opened?.bytes(UNBOUNDED_MEMORY, () => (now += 500)) ?? []);
+    expect(opened?.isComplete).toBe(false);
+    expect(opened?.through).toBe(opened?.count);
+    const rest = parsed(await bytesOf(store, { ...ALL, afterSeq: opened?.through ?? 0 }));
+    expect(rest.manifest).toMatchObject({ complete: true, lastSeq: 10, count: 10 - (opened?.count ?? 0) });
+
+    const writer = new ParquetWriter(PROJECT, new WorkMeter(), 1);
+    const body = Buffer.from(
+      lineOf({ timestamp: START, level: "info", category: "http", type: "request", message: "m" }),
+    );
+    const batch = { firstSeq: 1, count: 1, commit: 1, receivedAt: START, body };
+    for (let seq = 1; !writer.isFull; seq++) {
+      const line = { batch, seq, timestamp: START, isTimed: true, start: 0, end: body.length };
+      for (const _ of writer.add([line]));
+      if (seq > 128) throw new Error("The writer takes too many row groups.");
+    }
   });
 
   test("checks the credential while it reads the cold tier for long", async () => {
