@@ -10,7 +10,7 @@ import { ScanPacer } from "./budget.ts";
 import { boundOf, type LineSource, nothingAt, type RowSource, type ScanFeed, type ScanItem } from "./feed.ts";
 import { OPEN_FILTER } from "./filter.ts";
 import { UNBOUNDED_MEMORY } from "./memory.ts";
-import { RowGroup } from "./row-group.ts";
+import { NO_ROWS, RowGroup } from "./row-group.ts";
 import { RowGroupLines } from "./row-group-lines.ts";
 import { type BodySource, RowGroupReader, type RowGroupScan } from "./row-group-reader.ts";
 
@@ -97,7 +97,7 @@ export class ColdFeed implements ScanFeed {
     const { workspaceId, asOf, afterCommit = 0 } = selection;
     this.#selection = selection;
     this.#scan = scan;
-    this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter);
+    this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter, scan.countedColumns !== undefined);
     this.#groups = new RowGroupReader(source, workspaceId, scan, { asOf, afterCommit });
     this.#sign = selection.order === "desc" ? -1 : 1;
     this.#pager = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
@@ -227,7 +227,8 @@ export class ColdFeed implements ScanFeed {
 
   async #openGroup(group: RowGroup): Promise<LineSource | null> {
     await this.#prepare(group);
-    return group.isDeleted ? null : this.#linesOf(group);
+    if (group.isDeleted) return null;
+    return group.file.isCounted ? this.#linesOfRows(group, group.found?.rows) : this.#linesOf(group);
   }
 
   /** Finds the rows of a row group that pass, and reads what the scan needs of them. @throws UnreadableItem */
@@ -249,12 +250,16 @@ export class ColdFeed implements ScanFeed {
     if (!(body instanceof RowGroup)) return null;
     await this.#prepare(body);
     if (body.isDeleted) return null;
-    const linesOf = async (rows: Int32Array) => {
-      await this.#groups.readLines(body);
-      if (body.failure !== null) throw body.failure;
-      return this.#linesOf(body, body.someOf(rows));
-    };
-    return { group: body, linesOf };
+    return { group: body, linesOf: (rows) => this.#linesOfRows(body, rows) };
+  }
+
+  /** Reads the lines of some rows of a row group that is counted. @throws UnreadableItem */
+  async #linesOfRows(group: RowGroup, rows = NO_ROWS.rows): Promise<LineSource> {
+    if (rows.length === 0) return this.#linesOf(group);
+    await this.#groups.readLines(group);
+    const found = group.failure === null ? group.tryPositionsOf(rows, this.#scan.pacer.meter) : null;
+    if (group.failure !== null) throw group.failure;
+    return this.#linesOf(group, found);
   }
 
   #linesOf(group: RowGroup, found = group.found): LineSource {

@@ -90,7 +90,7 @@ export class RowGroupReader {
   #plan(group: RowGroup): ByteRange[] {
     const { filter, pacer, countedColumns } = this.#scan;
     const planned = group.plan(filter, this.#commits, pacer.meter);
-    if (planned.length === 0) return [];
+    if (planned === null) return [];
     const counted = countedColumns?.(group.file.reader, group.group);
     const isWhole = group.storedBytes <= WHOLE_BYTES || (counted === undefined && group.takesAll);
     return group.bytes.missing([...planned, ...(counted ?? []), ...(isWhole ? group.lineColumns : [])]);
@@ -113,7 +113,7 @@ export class RowGroupReader {
     const { filter, pacer, memory } = this.#scan;
     if (group.found !== null || group.isEmpty) return;
     const columns = group.plan(filter, this.#commits, pacer.meter);
-    if (columns.length === 0) return;
+    if (columns === null) return;
     memory.recordDecoded(group.decodedBytesOf(columns));
     for (const _ of group.find(pacer.meter)) {
       memory.renew();

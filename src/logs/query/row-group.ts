@@ -17,6 +17,8 @@ export interface OpenFile {
   reader: SegmentReader;
   /** Key in the bucket; `null` if the bytes are in D1. */
   key: string | null;
+  /** Whether rows are counted from columns, so that only those left to their lines need positions. */
+  isCounted: boolean;
 }
 
 /** Bytes of a value of a decoded column, beside the bytes of its pages. */
@@ -34,6 +36,7 @@ export function openFile(
   blocks: readonly Block[],
   footer: Uint8Array,
   key: string | null,
+  isCounted: boolean,
   meter: WorkMeter,
 ): OpenFile {
   meter.add(WORK.segment + footer.length * FOOTER_BYTE_WORK);
@@ -44,7 +47,7 @@ export function openFile(
     if (!isAsListed || reader.rowGroups.length !== blocks.length || reader.properties.projectId !== meta.projectId) {
       throw new MalformedFile("The file has other row groups.");
     }
-    return { meta, reader, key };
+    return { meta, reader, key, isCounted };
   } catch (error) {
     if (error instanceof MalformedFile) throw new CorruptSegment(meta, "its file cannot be opened", error);
     throw error;
@@ -55,8 +58,9 @@ const columnNamed = (wanted: string): number => LEADING_COLUMNS.findIndex(({ nam
 const SEQ_COLUMN = columnNamed("seq");
 export const TIME_COLUMN = columnNamed("timestamp");
 export const RECEIPT_COLUMN = columnNamed("received_at");
+const POSITION_COLUMNS = [SEQ_COLUMN, TIME_COLUMN];
 
-/** The rows of a row group that pass a filter, in rising order of `seq`. */
+/** The rows of a row group that pass a filter, in rising order of `seq`, with their positions in a scan. */
 export interface FoundRows {
   rows: Int32Array;
   seqs: Float64Array;
@@ -77,7 +81,7 @@ export class RowGroup {
   /** Bytes of its lines. */
   readonly rawBytes: number;
   readonly bytes: GroupBytes;
-  /** Rows that pass; `null` until `find` has run. */
+  /** Rows that pass; `null` until `find` has run. Without positions if rows are counted. */
   found: FoundRows | null = null;
   /** What makes the row group unreadable. */
   failure: Error | null = null;
@@ -132,15 +136,16 @@ export class RowGroup {
 
   /**
    * Prepares `find`, and settles what the statistics decide.
-   * @returns the columns that `find` reads
+   * @returns the columns that `find` reads; `null` if the rows are known
    */
-  plan(filter: LogFilter, commits: CommitRange, meter: WorkMeter): number[] {
+  plan(filter: LogFilter, commits: CommitRange, meter: WorkMeter): number[] | null {
     if (this.#filter === null) {
       this.#filter = new RowGroupFilter(this.file.reader, this.group, filter, commits, meter);
       meter.add(WORK.item);
     }
     if (this.#filter.isExcluded) this.found = NO_ROWS;
-    return this.found === null ? [SEQ_COLUMN, TIME_COLUMN, ...this.#filter.columns] : [];
+    if (this.found !== null) return null;
+    return this.file.isCounted ? [...this.#filter.columns] : [...POSITION_COLUMNS, ...this.#filter.columns];
   }
 
   /** Finds the rows that pass, after `plan`. The bytes of its columns have been read. */
@@ -149,34 +154,32 @@ export class RowGroup {
       const selection = this.#filter && (yield* this.#filter.steps((column) => this.bytes.chunk(column)));
       const { rows } = selection ?? NO_ROWS;
       if (rows.length === 0) this.found = NO_ROWS;
-      else {
-        const seqs = this.numbers(SEQ_COLUMN, rows, meter);
-        this.found = { rows, seqs, timestamps: this.numbers(TIME_COLUMN, rows, meter) };
-      }
+      else this.found = this.file.isCounted ? { ...NO_ROWS, rows } : this.positionsOf(rows, meter);
     } catch (error) {
       this.fail(error);
     }
     if (this.isEmpty) this.bytes.release();
   }
 
-  /** Returns some of the found rows. @param rows in rising order */
-  someOf(rows: Int32Array): FoundRows {
-    const { rows: all, seqs, timestamps } = this.found ?? NO_ROWS;
-    let next = 0;
-    const at = rows.map((row) => {
-      while (next < all.length && (all[next] ?? 0) < row) next++;
-      return next;
-    });
-    return {
-      rows,
-      seqs: Float64Array.from(at, (index) => seqs[index] ?? 0),
-      timestamps: Float64Array.from(at, (index) => timestamps[index] ?? 0),
-    };
+  /** Like `positionsOf`. @returns `null` if the row group is damaged, which sets `failure` */
+  tryPositionsOf(rows: Int32Array, meter: WorkMeter): FoundRows | null {
+    try {
+      return this.positionsOf(rows, meter);
+    } catch (error) {
+      this.fail(error);
+      return null;
+    }
+  }
+
+  /** Returns rows with their positions, whose columns have been read. @throws MalformedFile */
+  positionsOf(rows: Int32Array, meter: WorkMeter): FoundRows {
+    const [seqs, timestamps] = POSITION_COLUMNS.map((column) => this.numbers(column, rows, meter));
+    return { rows, seqs: seqs ?? NO_ROWS.seqs, timestamps: timestamps ?? NO_ROWS.timestamps };
   }
 
   /** Returns the columns of which lines are put together. */
   get lineColumns(): number[] {
-    return [RECEIPT_COLUMN, ...columnsOfLines(this.file.reader)];
+    return [...POSITION_COLUMNS, RECEIPT_COLUMN, ...columnsOfLines(this.file.reader)];
   }
 
   /** Returns the numbers of some rows in a column that has one in each row. @throws MalformedFile */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
@@ -120,6 +121,25 @@ describe("row groups of segment files", () => {
     const [seen, count] = await found({ search: "m0" });
     expect(seen).toEqual(["m0"]);
     expect(count).toBeLessThanOrEqual(8);
+  });
+
+  it("16: are counted from their lines if some of their entries were counted before they moved", async () => {
+    const store = new TestStore(PROJECT);
+    // More than what is read of a row group at once.
+    for (let batch = 0; batch < 3; batch++) {
+      store.add(PROJECT, [entryAt(batch, { data: { text: randomBytes(60_000).toString("hex"), at: batch } })]);
+    }
+    const { source } = spied(store);
+    const pages = store.stats(1);
+    let page = 0;
+    store.beforePage = () => {
+      if (++page === 2) store.flush(PROJECT, 3, "bucket");
+    };
+    const moving = { ...source, recent: pages.recent };
+    const counted = await runStats(moving, HistogramBody.parse({ filters: { search: "m" }, interval: "1d" }));
+    expect(counted).toMatchObject({ ok: true, answer: { total: 3, complete: true } });
+    expect(page).toBeGreaterThan(1);
+    expect(store.files.size).toBe(1);
   });
 
   it("16: puts together only the lines of a page", async () => {
