@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bytesOf, encode, line, linesIn, open, valuesIn } from "./support.ts";
+import { linesOf } from "../../../src/logs/cold/format/lines.ts";
+import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
+import { batchesOf, bytesOf, encode, line, linesIn, open, PROJECT, valuesIn } from "./support.ts";
 
 /** Deterministic numbers from 0 to 1. */
 function random(seed: number): () => number {
@@ -107,5 +109,21 @@ describe("members that many lines lack", () => {
       }),
       { numRuns: 8 },
     );
+  });
+});
+
+describe("a step of the encoder", () => {
+  test("ends after 128 new templates: lines of which each has another one do not hold the thread", () => {
+    const steps = (makeValue: (next: () => number) => unknown) => {
+      const next = random(3);
+      const lines = Array.from({ length: 2000 }, (_, at) =>
+        line(Object.fromEntries(Array.from({ length: 20 }, (__, member) => [`m${member}`, makeValue(next)])), {}, at),
+      );
+      const all = encodeSegment(PROJECT, linesOf(batchesOf(lines), { firstSeq: 1, lastSeq: lines.length }));
+      let count = 1;
+      while (all.next().done !== true) count++;
+      return count;
+    };
+    expect(steps((next) => (next() < 0.5 ? [1] : 7)) - steps(() => 7)).toBeGreaterThanOrEqual(15);
   });
 });

@@ -49,9 +49,12 @@ export interface SegmentFile {
 const GROUP_ROWS = 25_000;
 /** Bytes of lines at which a row group ends. Its lines are in memory until it is encoded. */
 export const GROUP_BYTES = 8 * 1024 * 1024;
-/** Lines, and bytes of lines, that are split between two pauses. */
-const PAUSE_LINES = 2048;
-const PAUSE_BYTES = 1024 * 1024;
+/**
+ * Lines, and bytes of lines, that are split between two pauses: a millisecond if they are alike, 20 if each has other
+ * members.
+ */
+const PAUSE_LINES = 256;
+const PAUSE_BYTES = 256 * 1024;
 
 export interface EncodeOptions {
   /**

@@ -30,6 +30,8 @@ import { TextDictionary } from "./text-dictionary.ts";
 const MAX_TEMPLATES = 4096;
 const MAX_TEMPLATE_BYTES = 1024 * 1024;
 const PAUSE_ROWS = 8192;
+/** Templates that are made between two pauses, each in some 30 us. */
+const PAUSE_TEMPLATES = 128;
 
 /** Values of `Variants.of` for rows without a template. */
 const WHOLE = -1;
@@ -93,11 +95,15 @@ export class Variants {
   /** Call before any column of the row group is encoded: a line may become one that is stored whole. */
   static *choose(group: RowGroup, columns: readonly DataColumn[]): Generator<Pause, Variants> {
     const variants = new Variants(group, columns);
+    let pausedAt = 0;
     for (let row = 0; row < group.rows; row++) {
       const variant = variants.#choose(row);
       variants.of[row] = variant;
       variants.#count(variant);
-      if (row % PAUSE_ROWS === PAUSE_ROWS - 1) yield null;
+      const made = variants.#variants.length;
+      if (row % PAUSE_ROWS !== PAUSE_ROWS - 1 && made - pausedAt < PAUSE_TEMPLATES) continue;
+      pausedAt = made;
+      yield null;
     }
     return variants;
   }
