@@ -98,6 +98,8 @@ async function write(target: RangeTarget, call: FlushCall): Promise<FlushOutcome
   // The files of another writer may be missing only if the bucket has lost them, or is another one now.
   if (stored.entries === count && (await files.confirm(stored.files)))
     return { outcome: "stored", ...sizeOf(stored), hasReplaced: false };
+  // An earlier writer that is late must replace nothing: a later one may have moved the watermark.
+  if (now() > call.deadline) return tooLate;
   // Replaces the other segments. If the batches were quarantined instead, readers would get both once the watermark
   // passes them.
   const replaced = await store.replaceSegments(workspaceId, files.rows, watermark, now());

@@ -50,7 +50,7 @@ function rangesOf(count: number, size: number, late = false): TestEntry[][][] {
 interface World {
   memory: MemoryBucket;
   limited: LimitedBucket;
-  compact: (more?: Partial<CompactionCall>) => ReturnType<typeof compactOnce>;
+  compact: (more?: Partial<CompactionCall>, now?: () => number) => ReturnType<typeof compactOnce>;
 }
 
 function world(options: LimitedBucketOptions = {}, compactionStore = store): World {
@@ -67,9 +67,9 @@ function world(options: LimitedBucketOptions = {}, compactionStore = store): Wor
     attemptMs: { head: 5000, get: 5000, list: 5000, delete: 5000, put: 5000 },
   };
   const bucket = new R2Files(limited.binding, undefined, timer);
-  const compact = (more: Partial<CompactionCall> = {}) =>
+  const compact = (more: Partial<CompactionCall> = {}, now = () => NOW) =>
     compactOnce(
-      { store: compactionStore, bucket, now: () => NOW, pause, wideFrom: 800 },
+      { store: compactionStore, bucket, now, pause, wideFrom: 800 },
       {
         workspaceId: WORKSPACE,
         projectId: PROJECT,
@@ -207,7 +207,7 @@ describe("a compaction", () => {
     const after = await find.findSegments({ ...wanted, after: before.next });
     const counted = (segments: readonly { count: number }[]) => segments.reduce((sum, { count }) => sum + count, 0);
     expect(counted(before.segments) + counted(after.segments)).toBe(480);
-    // A read that begins a minute later sees the merged segments alone, and so do writers at once.
+    // A read that begins some minutes later sees the merged segments alone, and so do writers at once.
     const later = (await find.findSegments({ ...wanted, readAt: NOW + SWITCH_MS + 1000 })).segments;
     expect([later.length, counted(later)]).toEqual([2, 480]);
     const merged = await find.findSegments({ ...wanted, readAt: NOW + SWITCH_MS + 1000, mergedAfter: NOW });
@@ -315,6 +315,16 @@ describe("a compaction", () => {
     await storeFiles(WORKSPACE, PROJECT, rangesOf(40, 12), memory);
     expect(await compact({ deadline: NOW - 1 })).toEqual({ outcome: "failed", reason: "The compaction was too late" });
     expect(await compact({ readySeq: 300 })).toMatchObject({ outcome: "idle" });
+    expect(await rows()).toHaveLength(40);
+  });
+
+  test("a merge that was built too slowly is dropped, because readers would see it before its swap", async () => {
+    const { memory, compact } = world();
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(40, 12), memory);
+    const times = [NOW];
+    const slow = () => times.shift() ?? NOW + SWITCH_MS - 1000;
+    const outcome = await compact({ deadline: Number.POSITIVE_INFINITY }, slow);
+    expect(outcome).toEqual({ outcome: "failed", reason: "The compaction was too late" });
     expect(await rows()).toHaveLength(40);
   });
 });

@@ -48,6 +48,8 @@ class Catalog implements RangeStore {
   readonly orphans = new Set<string>();
   /** Faults of the next calls that write: before or after their effect. */
   faults: ("none" | "before" | "after")[] = [];
+  /** Calls of `replaceSegments`. */
+  replacements = 0;
 
   async insertSegments(_: string, segments: readonly EncodedSegment[], watermark: number) {
     return this.#write(() => {
@@ -57,6 +59,7 @@ class Catalog implements RangeStore {
   }
 
   async replaceSegments(_: string, segments: readonly EncodedSegment[]) {
+    this.replacements++;
     return this.#write(() => {
       for (const { file } of this.rows) if (file !== null) this.orphans.add(file);
       this.rows = [...segments];
@@ -167,6 +170,20 @@ describe("a flush into the bucket", () => {
     expect(tier.catalog.rows).toEqual([]);
     expect(await writeRange(tier.target, callOf())).toMatchObject({ outcome: "stored" });
     expectWhole(tier);
+  });
+
+  it("replaces no rows after its deadline: a later writer may have moved the watermark", async () => {
+    const tier = newTier();
+    const { insertSegments } = tier.catalog;
+    tier.catalog.insertSegments = async (...call) => {
+      const stored = await insertSegments.apply(tier.catalog, call);
+      await tier.pass(60_000);
+      // As after a compaction, whose segment begins before the range.
+      return { ...stored, segments: 0, entries: 0, files: [] };
+    };
+    const call = callOf(lines, tier.target.now() + 30_000);
+    expect(await writeRange(tier.target, call)).toEqual({ outcome: "failed", reason: "The writer was too late." });
+    expect(tier.catalog.replacements).toBe(0);
   });
 
   it("puts a file again that was deleted as an orphan before its row", async () => {

@@ -17,7 +17,7 @@ import { linesOfBlocks } from "./block-lines.ts";
 import { filterOf, joinNewestFilters, type MergedFilter, WIDE_FROM_ENTRIES } from "./filters.ts";
 import { chooseMerge, compactionLimits, partOf } from "./policy.ts";
 import type { CompactionStore, MergeInput } from "./store.ts";
-import { mergedPart, visibleFrom } from "./visibility.ts";
+import { mergedPart, SWAP_MS, visibleFrom } from "./visibility.ts";
 
 /** One step of the compaction of a project. */
 export interface CompactionCall {
@@ -75,8 +75,10 @@ export async function compactOnce(ports: CompactionPorts, call: CompactionCall):
     now(),
     merge.map(({ part }) => part),
   );
+  // A read between that time and a later swap would see the replaced segments on one page and the merged one on the next.
+  const deadline = Math.min(call.deadline, from - SWAP_MS);
   const files = await new Merge(ports, call, inputs, from).files();
-  if (now() > call.deadline) return { outcome: "failed", reason: "The compaction was too late" };
+  if (now() > deadline) return { outcome: "failed", reason: "The compaction was too late" };
   const rows = files.map((file) =>
     bucket !== null && isForBucket(file, true) ? placeInBucket(file, workspaceId) : placeInRow(file),
   );
@@ -92,7 +94,7 @@ export async function compactOnce(ports: CompactionPorts, call: CompactionCall):
   const keys = [...rows.map(({ file }) => file), ...filters].filter((file) => file !== null);
   if (keys.length > 0) await store.noteFiles(workspaceId, keys, now());
   await put();
-  if (now() > call.deadline) return { outcome: "failed", reason: "The compaction was too late" };
+  if (now() > deadline) return { outcome: "failed", reason: "The compaction was too late" };
   if (!(await store.swap(workspaceId, merge, rows, from, filters)))
     return { outcome: "failed", reason: "Segments have changed" };
   // A sweep of the version before may have deleted a file between the two writes.

@@ -13,10 +13,16 @@ const EPOCH = Date.UTC(2026, 0, 1);
 const SECOND_MS = 1000;
 
 /**
- * Milliseconds from a swap until readers see it. Longer than a swap takes and than clocks differ: a read that began before it
- * never sees it.
+ * Milliseconds from the beginning of a merge until readers see it: two minutes to build and store the files, and twice
+ * `SWAP_MS`.
  */
-export const SWITCH_MS = 60_000;
+export const SWITCH_MS = 240_000;
+
+/**
+ * Milliseconds before readers see a merge in which its swap may no longer begin. Longer than a swap takes and than clocks
+ * differ: a read that began before the swap never sees it.
+ */
+export const SWAP_MS = 60_000;
 
 /**
  * Returns from when on readers see a merged segment, epoch milliseconds.
