@@ -13,7 +13,7 @@ import {
 import type { WorkspaceState } from "../../workspace/state.ts";
 
 /** Whether segments are merged. Readers of the version before do not know segment files. */
-export const IS_COMPACTING = false;
+export const IS_COMPACTING = true;
 
 /** Milliseconds after its start in which a step may write. */
 const STEP_MS = 120_000;
