@@ -1,7 +1,7 @@
 import type { Bucket } from "../../../platform/bucket.ts";
 import type { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import { sourceLinesOf } from "../../segments/decode/source-lines.ts";
-import { catalogFile } from "../../segments/encode/encode-rows.ts";
+import { catalogFile, FILTER_BITS } from "../../segments/encode/encode-rows.ts";
 import { RangeTracker } from "../../segments/encode/range-tracker.ts";
 import { rangeOfGroup } from "../../segments/merge/copy-group.ts";
 import { MalformedFile } from "../../segments/parquet/thrift.ts";
@@ -57,7 +57,7 @@ export async function rebuildRow(
   const { range, entries } = counts;
   if (range.count !== properties.count) throw new MalformedFile("The file has other entries.");
   entries.closeBlock();
-  const filter = hasFilter ? chooseFilter(entries.tokens, maxFilterBytes(range.count, size)) : NO_FILTER;
+  const filter = hasFilter ? chooseFilter(entries.tokens, maxFilterBytes(range.count, size), FILTER_BITS) : NO_FILTER;
   const facts = {
     ...range,
     ...counts.pack(),

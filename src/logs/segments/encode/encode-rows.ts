@@ -22,7 +22,7 @@ const PAUSE_LINES = 512;
  * Bits of the filter for each token: 0.33 % of absent tokens pass. 14 bits, as in segments of line blocks, would pass 0.15 %
  * and take a sixth more, of the part of a segment that is in D1.
  */
-const FILTER_BITS = 12;
+export const FILTER_BITS = 12;
 const NO_BYTES = new Uint8Array(0);
 
 /**
