@@ -71,6 +71,8 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              // For tests of several databases of segments. Under its own name, no other test has it.
+              d1Databases: { SECOND_COLD_DB: "second-cold-db" },
               bindings: {
                 ...TEST_SETTINGS,
                 MODEL_RUNS,

@@ -1,6 +1,6 @@
 /**
  * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 databases, the bucket, queues, secrets),
- * migrates and deploys. Requires `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml; the
+ * migrates and deploys. `--add-cold-db` adds one more database of segments to wrangler.toml first. Requires `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml; the
  * environment overrides them. Tests cover only `--dry-run`, because the rest requires an account.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,15 +9,17 @@ import path from "node:path";
 import { buildAssets } from "./lib/bundle.ts";
 import {
   bucketName,
+  databaseBindings,
   ensureBucket,
   ensureDatabases,
   ensureQueues,
   missingDatabases,
   secretNames,
+  withColdDatabase,
   withoutBucket,
 } from "./lib/cloudflare.ts";
 import { exitWith } from "./lib/failure.ts";
-import { BUCKETLESS_CONFIG, MIGRATIONS_DIRS, WRANGLER_CONFIG } from "./lib/paths.ts";
+import { BUCKETLESS_CONFIG, WRANGLER_CONFIG } from "./lib/paths.ts";
 import { effectiveBindings } from "./lib/runtime.ts";
 import { newSecrets } from "./lib/secrets.ts";
 import { checkDeploySettings, workerOverrides } from "./lib/settings.ts";
@@ -45,28 +47,31 @@ async function deploy(): Promise<number> {
   await buildAssets();
   const hasBucket = bindings.COLD_BUCKET !== "off";
   const varArgs = vars.flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const present = readFileSync(WRANGLER_CONFIG, "utf8");
+  const config = process.argv.includes("--add-cold-db") ? withColdDatabase(present).config : present;
   if (dryRun) {
-    const missing = missingDatabases();
-    const databases = Object.keys(MIGRATIONS_DIRS).join(" and ");
+    const missing = missingDatabases(config);
+    const databases = databaseBindings(config).join(", ");
     const bucket = hasBucket ? `create or find the bucket ${bucketName()}` : "use no bucket";
     console.log(
       ["Settings besides those in wrangler.toml:", ...vars.map(([name, value]) => `  ${name}=${value}`)].join("\n"),
     );
     console.log(
-      `Would ${missing.length === 0 ? "use both D1 databases" : `create or find ${missing.join(" and ")} in D1`}, ${bucket}, add missing queues and secrets, migrate ${databases}, and deploy:`,
+      `Would ${missing.length === 0 ? "use the D1 databases" : `create or find ${missing.join(" and ")} in D1`}, ${bucket}, add missing queues and secrets, migrate ${databases}, and deploy:`,
     );
     return wranglerForeground([...deployArgs(hasBucket), ...varArgs, "--dry-run"]);
   }
+  if (config !== present) writeFileSync(WRANGLER_CONFIG, config);
   await ensureDatabases();
   if (hasBucket) await ensureBucket();
   await ensureQueues();
   // Before the new version, which relies on both. An older version stops writing segments to `DB`.
-  for (const binding of Object.keys(MIGRATIONS_DIRS)) {
+  for (const binding of databaseBindings()) {
     const migrated = await wranglerForeground(["d1", "migrations", "apply", binding, "--remote"]);
     if (migrated !== 0) return migrated;
   }
-  const present = await secretNames();
-  const missing = Object.entries(newSecrets()).filter(([name]) => !present.includes(name));
+  const stored = await secretNames();
+  const missing = Object.entries(newSecrets()).filter(([name]) => !stored.includes(name));
   return withSecretsFile({ ...Object.fromEntries(missing), ...Object.fromEntries(secrets) }, (file) =>
     wranglerForeground([...deployArgs(hasBucket), ...varArgs, "--secrets-file", file]),
   );

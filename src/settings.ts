@@ -104,6 +104,8 @@ export const settingsSchema = z
     RECENT_MAX_BYTES: integer(10_000, 67_108_864).default(16_777_216),
     // `off`: files of the cold tier are stored in D1. Files in the bucket are still read and deleted.
     COLD_BUCKET: z.enum(["on", "off"]).default("on"),
+    // Bytes of a database of segments from which on new ranges go to the next one, if it is bound. D1 allows 10 GB.
+    COLD_DB_MAX_BYTES: integer(100_000, 10_000_000_000).default(9_000_000_000),
     // Workspaces that one account may own, beside its personal one.
     MAX_OWNED_WORKSPACES: integer(1, 100_000).default(10),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),

@@ -23,6 +23,7 @@ declare global {
       ADDRESSES: DurableObjectNamespace<import("../src/objects/address/address.ts").AddressObject>;
       MAIL_QUEUE: Queue<import("../src/mail/mail.ts").MailMessage>;
       VIOLATION_QUEUE: Queue<import("../src/limits/violations.ts").ViolationMessage>;
+      SECOND_COLD_DB: D1Database;
       MIGRATIONS: D1Migration[];
       COLD_MIGRATIONS: D1Migration[];
       MODEL_RUNS: string;

@@ -11,8 +11,38 @@ const databaseList = z.array(z.object({ uuid: z.string(), name: z.string() }));
 const secretList = z.array(z.object({ name: z.string() }));
 
 /** Names of the databases without an id in wrangler.toml. */
-export function missingDatabases(): string[] {
-  return [...readFileSync(WRANGLER_CONFIG, "utf8").matchAll(WITHOUT_ID)].map(([, , name = ""]) => name);
+export function missingDatabases(config = readFileSync(WRANGLER_CONFIG, "utf8")): string[] {
+  return [...config.matchAll(WITHOUT_ID)].map(([, , name = ""]) => name);
+}
+
+const LAST_COLD_TABLE =
+  /^\[\[d1_databases\]\]\nbinding = "COLD_DB(?:_(\d))?"\n(?:(?!\n|\[).*\n)*(?![\s\S]*^binding = "COLD_DB)/m;
+/** `coldDatabasesOf` in the worker looks for names up to this one. */
+const MAX_COLD_DATABASES = 9;
+
+/** Bindings of the D1 databases in a configuration, in order. */
+export function databaseBindings(config = readFileSync(WRANGLER_CONFIG, "utf8")): string[] {
+  return [...config.matchAll(/^\[\[d1_databases\]\]\nbinding = "(\w+)"$/gm)].map(([, name = ""]) => name);
+}
+
+/**
+ * Returns a configuration with one more database of segments, still without an id, and its binding.
+ * @throws StartFailure if there are nine
+ */
+export function withColdDatabase(config: string): { config: string; binding: string } {
+  const number = Number(LAST_COLD_TABLE.exec(config)?.[1] ?? 1) + 1;
+  if (number > MAX_COLD_DATABASES) throw new StartFailure(`There are ${MAX_COLD_DATABASES} databases of segments.`);
+  const binding = `COLD_DB_${number}`;
+  const added = `
+# Ranges go here once the database before it is full.
+[[d1_databases]]
+binding = "${binding}"
+database_name = "taffrail-cold-${number}"
+database_id = "00000000-0000-0000-0000-000000000000"
+preview_database_id = "taffrail-cold-${number}-local"
+migrations_dir = "migrations-cold"
+`;
+  return { config: config.replace(LAST_COLD_TABLE, (table) => table + added), binding };
 }
 
 /** Finds or creates the account's databases of this service, and writes their ids to wrangler.toml. */

@@ -6,11 +6,10 @@ export const ROOT = path.resolve(import.meta.dirname, "../..");
 export const WRANGLER_CONFIG = path.join(ROOT, "wrangler.toml");
 /** Made by a deploy without a bucket, and deleted after it. */
 export const BUCKETLESS_CONFIG = path.join(ROOT, "wrangler.bucketless.toml");
-/** Migrations of each D1 database by binding, like `migrations_dir` in wrangler.toml. */
-export const MIGRATIONS_DIRS = {
-  DB: path.join(ROOT, "migrations"),
-  COLD_DB: path.join(ROOT, "migrations-cold"),
-} as const;
+/** Returns the migrations of a D1 database by its binding, like `migrations_dir` in wrangler.toml. */
+export function migrationsDirOf(binding: string): string {
+  return path.join(ROOT, binding === "DB" ? "migrations" : "migrations-cold");
+}
 export const ASSETS_DIR = path.join(ROOT, "dist", "assets");
 /** The worker as one file, bundled as for production. */
 export const BUNDLE = path.join(ROOT, "dist", "worker", "worker.js");

@@ -11,7 +11,7 @@ import {
 } from "miniflare";
 import { childRunning } from "./child-processes.ts";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
-import { BUNDLE, MIGRATIONS_DIRS, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
+import { BUNDLE, migrationsDirOf, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
 import { answerOf } from "./wrangler-answers.ts";
 
@@ -67,7 +67,7 @@ export function effectiveBindings(overrides: Readonly<Record<string, string>>): 
 }
 
 /**
- * Applies missing migrations of both D1 databases before anything listens, so that no request meets an old schema.
+ * Applies missing migrations of all D1 databases before anything listens, so that no request meets an old schema.
  * @returns the names of the applied migrations
  */
 export async function migrateDatabase(dataDir: string): Promise<string[]> {
@@ -88,8 +88,8 @@ export async function migrateDatabase(dataDir: string): Promise<string[]> {
   ownSignals(runtime);
   try {
     const applied: string[] = [];
-    for (const [binding, directory] of Object.entries(MIGRATIONS_DIRS)) {
-      applied.push(...(await migrate(await migrationTarget(runtime, binding), directory)));
+    for (const binding of Object.keys(d1Databases ?? {})) {
+      applied.push(...(await migrate(await migrationTarget(runtime, binding), migrationsDirOf(binding))));
     }
     return applied;
   } finally {

@@ -5,6 +5,7 @@ import type { SchemaSteps } from "../platform/sql.ts";
 import { TICKET_SCHEMA } from "../tail/authority.ts";
 import { AUDIT_SCHEMA } from "./audit.ts";
 import { INDEX_CHANGES_SCHEMA } from "./directory-changes.ts";
+import { COLD_DATABASES_SCHEMA } from "./flush/cold-databases.ts";
 import { COMPACTION_SCHEMA } from "./flush/compactions.ts";
 import { FLUSH_SCHEMA, FLUSHED_RANGES_SCHEMA } from "./flush/flushed-ranges.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
@@ -178,4 +179,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   FLUSHED_RANGES_SCHEMA,
   STAGING_SCHEMA,
   COMPACTION_SCHEMA,
+  COLD_DATABASES_SCHEMA,
 ];

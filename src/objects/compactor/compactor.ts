@@ -1,7 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../env.ts";
-import { type CompactionCall, type CompactionOutcome, compactOnce } from "../../logs/cold/compaction/compact.ts";
+import {
+  type CompactionCall,
+  type CompactionOutcome,
+  type CompactionPorts,
+  compactOnce,
+} from "../../logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../../logs/cold/compaction/store.ts";
+import { type ColdDatabase, coldDatabasesOf } from "../../logs/cold/store/sources.ts";
 import { bucketOf } from "../../platform/bucket.ts";
 import { isStorageFailure, storageFaultOf } from "../../platform/failures.ts";
 import { COMPACTION_BYTES, queryMemory } from "../../platform/isolate-memory.ts";
@@ -22,9 +28,7 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
     const lease = await takeMemory();
     if (lease === null) return { outcome: "failed", reason: "Queries and other compactions use all memory" };
     try {
-      const { COLD_DB } = this.env;
       const ports = {
-        store: new CompactionStore(COLD_DB),
         bucket: bucketOf(this.env),
         now: Date.now,
         pause: async () => {
@@ -32,7 +36,7 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
           await pause();
         },
       };
-      return await compactOnce(ports, call);
+      return await compactIn(coldDatabasesOf(this.env), call, ports);
     } catch (error) {
       // Messages of other errors may contain content of entries.
       const reason = isStorageFailure(error) ? storageFaultOf(error) : error instanceof Error ? error.name : "unknown";
@@ -41,6 +45,21 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
       lease.release();
     }
   }
+}
+
+/** Merges the next segments of the first database that has some to merge. A merge never spans two databases. */
+async function compactIn(
+  databases: readonly ColdDatabase[],
+  call: CompactionCall,
+  ports: Omit<CompactionPorts, "store">,
+): Promise<CompactionOutcome> {
+  let outcome: CompactionOutcome = { outcome: "idle", doneSeq: call.doneSeq, isLast: true };
+  for (const { db } of databases) {
+    const doneSeq = outcome.outcome === "idle" ? outcome.doneSeq : call.doneSeq;
+    outcome = await compactOnce({ ...ports, store: new CompactionStore(db) }, { ...call, doneSeq });
+    if (outcome.outcome !== "idle" || !outcome.isLast) return outcome;
+  }
+  return outcome;
 }
 
 async function takeMemory(): Promise<MemoryLease | null> {

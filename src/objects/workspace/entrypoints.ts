@@ -27,7 +27,9 @@ import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/f
 export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
     const { env } = this;
-    return writeRange({ store: new ColdTier(env), bucket: bucketForWrites(env), now: Date.now }, call);
+    const store = new ColdTier(env, call.database);
+    const outcome = await writeRange({ store, bucket: bucketForWrites(env), now: Date.now }, call);
+    return outcome.outcome === "stored" ? { ...outcome, databaseBytes: store.databaseBytes } : outcome;
   }
 }
 

@@ -1,8 +1,11 @@
 import type { Env } from "../../env.ts";
+import { coldDatabasesOf } from "../../logs/cold/store/sources.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { hostState } from "../../platform/host.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
+import { settingsOf } from "../../settings.ts";
+import { currentDatabase, leaveFullDatabase } from "../../workspace/flush/cold-databases.ts";
 import { noteFlushed } from "../../workspace/flush/compactions.ts";
 import { LATE_WRITES_MS, recordFlush, recordFlushFailure } from "../../workspace/flush/flushed-ranges.ts";
 import {
@@ -160,7 +163,8 @@ export class Flush implements Duty {
     const { projectId, firstSeq, lastSeq, watermark } = intent;
     const deadline = Date.now() + FLUSH_CALL_MS;
     const range = { firstSeq, lastSeq };
-    return this.#call({ workspaceId: row.id, projectId, range, watermark, batches, bad, deadline });
+    const database = currentDatabase(sql);
+    return this.#call({ workspaceId: row.id, projectId, range, watermark, batches, bad, deadline, database });
   }
 
   async #call(call: FlushCall): Promise<FlushOutcome> {
@@ -190,14 +194,19 @@ export class Flush implements Duty {
     }
     this.#arrived = null;
     this.pins.released(now);
+    const bound = coldDatabasesOf(this.#env).map(({ name }) => name);
+    let next: string | null = null;
     const commits = state.transaction(({ sql }) => {
       // The project or the workspace may have been deleted in the meantime. Cleanup deletes the range then.
       if (!isOpen(sql, intent)) return null;
       const gone = commitRange(sql, intent);
       recordFlush(sql, now);
       noteFlushed(sql, intent.project, intent.lastSeq, now);
+      const size = { bytes: stored.databaseBytes ?? 0, maxBytes: settingsOf(this.#env).COLD_DB_MAX_BYTES };
+      next = leaveFullDatabase(sql, bound, size, now);
       return gone;
     });
+    if (next !== null) this.#line("warn", "database-full", intent, { database: next });
     if (commits === null) {
       this.#line("info", "dropped", intent, {});
       return;

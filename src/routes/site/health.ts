@@ -5,6 +5,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { ApiError, refuse } from "../../http/errors.ts";
 import { resource } from "../../http/resource.ts";
+import { coldDatabasesOf } from "../../logs/cold/store/sources.ts";
 import { hostState } from "../../platform/host.ts";
 import { callAddress } from "../../rpc/call.ts";
 import { countByAddress } from "../guards/address.ts";
@@ -81,7 +82,11 @@ async function currentState(env: Env): Promise<State> {
   // The age is negative if the clock was set back.
   if (known && age >= 0 && age <= STATE_MAX_AGE_MS) return known.state;
   const [database, objects] = await Promise.all([
-    answers(Promise.all([env.DB, env.COLD_DB].map((database) => database.prepare("SELECT 1").run()))),
+    answers(
+      Promise.all(
+        [env.DB, ...coldDatabasesOf(env).map(({ db }) => db)].map((database) => database.prepare("SELECT 1").run()),
+      ),
+    ),
     answers(callAddress(env, "health", "replay-safe", (stub) => stub.ping())),
   ]);
   const state = { database, objects };

@@ -35,6 +35,8 @@ export interface FlushCall {
    * deleted project must know when no write can arrive any longer.
    */
   deadline: number;
+  /** Name of the database to write to; absent from objects of an older version, which write to `COLD_DB`. */
+  database?: string;
 }
 
 /** A batch that the cold tier cannot take, and the reason, without any of its content. */
@@ -51,6 +53,8 @@ export type FlushOutcome =
       bytes: number;
       /** Other segments were in its place and have been replaced. */
       hasReplaced: boolean;
+      /** Bytes of the database after the write; 0 or absent if they are not known. */
+      databaseBytes?: number;
     }
   /** These batches can never be stored. This call has written nothing of the range. */
   | { outcome: "bad"; batches: QuarantinedBatch[] }

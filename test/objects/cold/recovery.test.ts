@@ -89,7 +89,7 @@ describe("a lost catalog", () => {
     await lose();
     expect(await recover()).toEqual({ segments: 1, entries: 150, unreadable: [] });
     const [after] = await rows();
-    // A small merged file gets a filter, which compaction does not make.
+    // The filter is made of lines, and that of a compaction of columns.
     for (const name of ["filter", "hex(filter)", "filter_kinds", "stored_bytes"]) delete after?.[name];
     expect(before).toMatchObject(after ?? {});
   });

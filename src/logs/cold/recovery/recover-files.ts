@@ -7,7 +7,7 @@ import { PARTS } from "../compaction/policy.ts";
 import { filePrefix, readFileKey } from "../format/file-key.ts";
 import type { EncodedSegment } from "../format/segment.ts";
 import { insertIf } from "../store/insert-statement.ts";
-import type { ColdDatabases } from "../store/sources.ts";
+import { type ColdDatabases, coldDatabasesOf } from "../store/sources.ts";
 import { CURRENT } from "../store/writer.ts";
 import { chooseRanges, type FileFacts, type FileRangeGroup, rangesOfFiles } from "./choose-files.ts";
 import { type OpenFile, rebuildRow } from "./rebuild-row.ts";
@@ -52,6 +52,7 @@ export async function recoverFiles(
   const bucket = bucketOf(databases);
   const step: RecoveryStep = { segments: 0, entries: 0, unreadable: [], next: null };
   if (bucket === null) return step;
+  const dbs = coldDatabasesOf(databases).map(({ db }) => db);
   const page = await readPage(bucket, scope);
   step.unreadable.push(...page.unreadable);
   const isWritten = ({ lastSeq }: FileRangeGroup) => lastSeq <= scope.flushedSeq;
@@ -60,7 +61,7 @@ export async function recoverFiles(
     // A range that reaches beyond the page may overlap with better ones. The first one is taken nevertheless.
     if (index > 0 && range.lastSeq >= page.end) return { ...step, next: range.firstSeq - 1 };
     if (step.entries >= ENTRIES) return { ...step, next: range.firstSeq - 1 };
-    const added = await recoverRange(databases.COLD_DB, bucket, scope, range, pause);
+    const added = await recoverRange(dbs, bucket, scope, range, pause);
     step.segments += added.segments;
     step.entries += added.entries;
     step.unreadable.push(...added.unreadable);
@@ -129,9 +130,15 @@ function ignoreMalformed(error: unknown): null {
   throw error;
 }
 
-async function recoverRange(db: D1Database, bucket: Bucket, scope: RecoveryScope, range: FileRangeGroup, pause: Pause) {
+async function recoverRange(
+  dbs: readonly D1Database[],
+  bucket: Bucket,
+  scope: RecoveryScope,
+  range: FileRangeGroup,
+  pause: Pause,
+) {
   const { workspaceId, projectId } = scope;
-  const missing = await missingParts(db, scope, range);
+  const missing = await missingParts(dbs, scope, range);
   const rows: EncodedSegment[] = [];
   const unreadable: string[] = [];
   for (const file of missing) {
@@ -141,7 +148,7 @@ async function recoverRange(db: D1Database, bucket: Bucket, scope: RecoveryScope
     if (row === null) unreadable.push(file.key);
     else rows.push(row);
   }
-  if (rows.length > 0) await insertRows(db, workspaceId, range, rows);
+  if (rows.length > 0) await insertRows(dbs, workspaceId, range, rows);
   return { segments: rows.length, entries: rows.reduce((sum, { count }) => sum + count, 0), unreadable };
 }
 
@@ -149,16 +156,23 @@ async function recoverRange(db: D1Database, bucket: Bucket, scope: RecoveryScope
  * Returns the files of a range that need a row. None if the catalog has other segments there that the range does not replace:
  * those of a later compaction, and those that reach beyond it.
  */
-async function missingParts(db: D1Database, scope: RecoveryScope, range: FileRangeGroup): Promise<FileFacts[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT first_seq AS firstSeq, last_seq AS lastSeq, part, count FROM segments
+async function missingParts(
+  dbs: readonly D1Database[],
+  scope: RecoveryScope,
+  range: FileRangeGroup,
+): Promise<FileFacts[]> {
+  const found = dbs.map((db) =>
+    db
+      .prepare(
+        `SELECT first_seq AS firstSeq, last_seq AS lastSeq, part, count FROM segments
        WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND ${CURRENT}
          AND first_seq >= coalesce((SELECT first_seq FROM segments WHERE workspace_id = ?1 AND project_id = ?2
            AND first_seq <= ?3 AND ${CURRENT} ORDER BY first_seq DESC LIMIT 1), 0)`,
-    )
-    .bind(scope.workspaceId, scope.projectId, range.firstSeq, range.lastSeq)
-    .all<{ firstSeq: number; lastSeq: number; part: number; count: number }>();
+      )
+      .bind(scope.workspaceId, scope.projectId, range.firstSeq, range.lastSeq)
+      .all<{ firstSeq: number; lastSeq: number; part: number; count: number }>(),
+  );
+  const results = (await Promise.all(found)).flatMap((page) => page.results);
   const isOwn = (row: { firstSeq: number; part: number }) =>
     row.firstSeq === range.firstSeq && Math.floor(row.part / PARTS) === range.level;
   const others = results.filter((row) => !isOwn(row));
@@ -171,23 +185,30 @@ async function missingParts(db: D1Database, scope: RecoveryScope, range: FileRan
   return range.files.filter(({ part }) => !own.has(part));
 }
 
-/** Inserts rows, and deletes those that they replace: of earlier compactions and flushes, whose entries they have. */
+/**
+ * Inserts rows into the last database, and deletes those that they replace: of earlier compactions and flushes, whose entries
+ * they have. After a crash in between, the next recovery inserts the rows.
+ */
 async function insertRows(
-  db: D1Database,
+  dbs: readonly D1Database[],
   workspaceId: string,
   { firstSeq, lastSeq, level }: FileRangeGroup,
   rows: readonly EncodedSegment[],
 ): Promise<void> {
   const projectId = rows[0]?.projectId ?? "";
-  const replaced = db
-    .prepare(
-      `DELETE FROM segments WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ? AND last_seq <= ?
+  const db = dbs.at(-1);
+  if (db === undefined) return;
+  const replacedIn = (own: D1Database) =>
+    own
+      .prepare(
+        `DELETE FROM segments WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ? AND last_seq <= ?
          AND (part < ? OR replaced_at IS NOT NULL)`,
-    )
-    .bind(workspaceId, projectId, firstSeq, lastSeq, lastSeq, level * PARTS);
+      )
+      .bind(workspaceId, projectId, firstSeq, lastSeq, lastSeq, level * PARTS);
   const named = db
     .prepare("DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))")
     .bind(JSON.stringify(rows.map(({ file }) => file)));
   const inserts = rows.map((row) => insertIf(db, workspaceId, row, "true", []));
-  await db.batch([replaced, ...inserts, named]);
+  for (const other of dbs) if (other !== db) await replacedIn(other).run();
+  await db.batch([replacedIn(db), ...inserts, named]);
 }

@@ -1,7 +1,7 @@
 import { type Bucket, bucketOf } from "../../../platform/bucket.ts";
 import { filePrefix } from "../format/file-key.ts";
 import { SegmentRemover } from "./remover.ts";
-import { type ColdDatabases, LegacySegments } from "./sources.ts";
+import { type ColdDatabases, coldDatabasesOf, LegacySegments } from "./sources.ts";
 
 /** Bytes of a D1 database: https://developers.cloudflare.com/d1/platform/limits/ */
 const DATABASE_BYTES = 10_000_000_000;
@@ -33,17 +33,18 @@ export class ColdCleaner {
   readonly #bucket: Bucket | null;
 
   constructor(databases: ColdDatabases) {
-    this.#removers = [new SegmentRemover(databases.COLD_DB, true)];
+    this.#removers = coldDatabasesOf(databases).map(({ db }) => new SegmentRemover(db, true));
     this.#legacy = new LegacySegments(databases.DB);
     this.#bucket = bucketOf(databases);
   }
 
   /**
-   * Bytes of the cold tier's database as of the last deletion, and their share of its limit.
+   * Bytes of the last database of segments as of the last deletion, and their share of its limit. Earlier ones are full on
+   * purpose.
    * @returns `null` below 70 %
    */
   get warning(): { databaseBytes: number; percent: number } | null {
-    const databaseBytes = Math.max(0, ...this.#removers.map((remover) => remover.databaseBytes));
+    const databaseBytes = this.#removers.at(-1)?.databaseBytes ?? 0;
     const share = databaseBytes / DATABASE_BYTES;
     return share < WARNING_SHARE ? null : { databaseBytes, percent: Math.floor(share * 100) };
   }

@@ -1,24 +1,44 @@
-import { type Bucket, type BucketBindings, bucketOf, type FileRange } from "../../../platform/bucket.ts";
+import { type Bucket, bucketOf, type FileRange } from "../../../platform/bucket.ts";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { withoutExcluded } from "./filter-lookup.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
-import { type ColdDatabases, LegacySegments, type Segments, segmentsIn } from "./sources.ts";
+import {
+  type ColdDatabases,
+  coldDatabasesOf,
+  FIRST_DATABASE,
+  LegacySegments,
+  type Segments,
+  segmentsIn,
+} from "./sources.ts";
 import type { CountedSegment, FoundSegment, SegmentStore } from "./store.ts";
 import type { ProjectCoverage, SegmentTotals, StoredCover, StoredRange, Watermark } from "./writer.ts";
 
 /**
- * The cold tier: the segments in `COLD_DB` and the legacy segments in `DB`. No range is in both, and every read merges them
- * in its own order. Only workspaces that may have legacy segments cause queries on `DB`.
+ * The cold tier: the segments in `COLD_DB` and the databases after it, and the legacy segments in `DB`. No range is in two
+ * databases, and every read merges them in its own order. Only workspaces that may have legacy segments cause queries on `DB`.
  */
 export class ColdTier {
+  /** The database that ranges are written to. */
   readonly #segments: Segments;
+  /** All databases but that of legacy segments. */
+  readonly #current: readonly Segments[];
   readonly #legacy: LegacySegments;
   readonly #bucket: Bucket | null;
 
-  constructor({ DB, COLD_DB, ...bindings }: ColdDatabases & BucketBindings) {
-    this.#segments = segmentsIn(COLD_DB);
-    this.#legacy = new LegacySegments(DB);
-    this.#bucket = bucketOf(bindings);
+  /** @param target name of the database that ranges are written to */
+  constructor(databases: ColdDatabases, target = FIRST_DATABASE) {
+    const all = coldDatabasesOf(databases).map(({ name, db }) => ({ name, ...segmentsIn(db) }));
+    const written = all.find(({ name }) => name === target);
+    if (written === undefined) throw new Error("A database of segments is not bound.");
+    this.#segments = written;
+    this.#current = all;
+    this.#legacy = new LegacySegments(databases.DB);
+    this.#bucket = bucketOf(databases);
+  }
+
+  /** Bytes of the database that ranges are written to, after the last write; 0 before. */
+  get databaseBytes(): number {
+    return this.#segments.writer.databaseBytes;
   }
 
   /**
@@ -78,11 +98,11 @@ export class ColdTier {
     { workspaceId, order }: SegmentSelection,
     read: (store: SegmentStore) => Promise<SegmentPage<S>>,
   ): Promise<SegmentPage<S>> {
-    const legacy = await this.#legacy.of(workspaceId);
-    if (legacy === null) return read(this.#segments.store);
-    const pages = await Promise.all([read(this.#segments.store), read(legacy.store)]);
+    const pages = await this.#all(workspaceId, ({ store }) => read(store));
+    const [only] = pages;
+    if (only !== undefined && pages.length === 1) return only;
     const compare = (a: SegmentPosition, b: SegmentPosition) => comparePositions(order, a, b);
-    // A page lacks what comes after its `next`, so the merged page ends at the earlier of the two.
+    // A page lacks what comes after its `next`, so the merged page ends at the earliest of all.
     const [next = null] = pages.flatMap((page) => page.next ?? []).sort(compare);
     const segments = pages.flatMap((page) => page.segments).sort(compare);
     return { segments: next ? segments.filter((segment) => compare(segment, next) <= 0) : segments, next };
@@ -96,7 +116,7 @@ export class ColdTier {
     after: SegmentKey | null,
     limit: number,
   ): Promise<SegmentMeta[]> {
-    const pages = await this.#both(workspaceId, ({ store }) =>
+    const pages = await this.#all(workspaceId, ({ store }) =>
       store.segmentsBySeq(workspaceId, projectId, range, after, limit),
     );
     const bySeq = (a: SegmentKey, b: SegmentKey) => a.firstSeq - b.firstSeq || a.part - b.part;
@@ -105,11 +125,10 @@ export class ColdTier {
 
   /** Like `SegmentStore.readBodies`. */
   async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {
-    const [bodies = [], legacy = []] = await this.#both(workspaceId, ({ store }) =>
-      store.readBodies(workspaceId, ranges),
-    );
-    // Both databases stop at the same range, because only the sizes of the ranges decide how many are read.
-    return bodies.map((body, index) => body ?? legacy[index] ?? null);
+    const found = await this.#all(workspaceId, ({ store }) => store.readBodies(workspaceId, ranges));
+    // All databases stop at the same range, because only the sizes of the ranges decide how many are read.
+    const [first = []] = found;
+    return first.map((_, index) => found.map((bodies) => bodies[index] ?? null).find((body) => body !== null) ?? null);
   }
 
   /** Reads ranges of segments' files. @returns the bytes of each range, in order, or `null` if its file does not exist */
@@ -120,19 +139,19 @@ export class ColdTier {
 
   /** Like `SegmentWriter.usageUpTo`. */
   async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<SegmentTotals> {
-    const totals = await this.#both(workspaceId, ({ writer }) => writer.usageUpTo(workspaceId, watermarks));
+    const totals = await this.#all(workspaceId, ({ writer }) => writer.usageUpTo(workspaceId, watermarks));
     return totals.reduce(sum);
   }
 
   /** Like `SegmentWriter.covers`. */
   async covers(workspaceId: string, projectId: string, range: { from: number; to: number }): Promise<StoredCover[]> {
-    const found = await this.#both(workspaceId, ({ writer }) => writer.covers(workspaceId, projectId, range));
+    const found = await this.#all(workspaceId, ({ writer }) => writer.covers(workspaceId, projectId, range));
     return found.flat().sort((a, b) => a.firstSeq - b.firstSeq);
   }
 
   /** Like `SegmentWriter.coverageOf`, by project id. */
   async coverageOf(workspaceId: string, projectIds: readonly string[]): Promise<Map<string, ProjectCoverage>> {
-    const found = await this.#both(workspaceId, ({ writer }) => writer.coverageOf(workspaceId, projectIds));
+    const found = await this.#all(workspaceId, ({ writer }) => writer.coverageOf(workspaceId, projectIds));
     const projects = new Map<string, ProjectCoverage>();
     for (const each of found.flat()) {
       const other = projects.get(each.projectId);
@@ -141,10 +160,10 @@ export class ColdTier {
     return projects;
   }
 
-  /** Queries `COLD_DB` and, if the workspace may have legacy segments, `DB`. @returns the result of `COLD_DB` first */
-  async #both<T>(workspaceId: string, query: (segments: Segments) => Promise<T>): Promise<T[]> {
+  /** Queries every database of segments and, if the workspace may have legacy segments, `DB`, which is the last. */
+  async #all<T>(workspaceId: string, query: (segments: Segments) => Promise<T>): Promise<T[]> {
     const legacy = await this.#legacy.of(workspaceId);
-    return Promise.all((legacy ? [this.#segments, legacy] : [this.#segments]).map(query));
+    return Promise.all((legacy ? [...this.#current, legacy] : this.#current).map(query));
   }
 }
 

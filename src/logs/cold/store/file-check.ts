@@ -4,7 +4,7 @@ import { readBlockIndex } from "../format/batch-table.ts";
 import { filePrefix } from "../format/file-key.ts";
 import { FILE_HEAD_BYTES } from "../format/segment.ts";
 import { fromHex } from "./hex.ts";
-import type { ColdDatabases } from "./sources.ts";
+import { type ColdDatabases, coldDatabasesOf } from "./sources.ts";
 
 /** A file that a segment names and that the bucket does not have, or not with its size. */
 export interface DamagedFile {
@@ -55,20 +55,21 @@ export async function checkFiles(
   now: number,
 ): Promise<FileCheck> {
   const bucket = bucketOf(databases);
-  const { COLD_DB: db } = databases;
+  const dbs = coldDatabasesOf(databases).map(({ db }) => db);
   const prefix = filePrefix(workspaceId);
   const from = after ?? prefix;
   const listed = await filesAfter(bucket, prefix, from);
   // Read after the bucket, so that a named file that is missing in the list was put later, or is missing.
-  const rows = await rowsBetween(db, from, listed.until ?? endOf(prefix));
-  const lastRow = rows.length === ROWS ? rows.at(-1)?.file : undefined;
+  const found = await Promise.all(dbs.map((db) => rowsBetween(db, from, listed.until ?? endOf(prefix))));
+  const lastRow = found.flatMap((rows) => (rows.length === ROWS ? (rows.at(-1)?.file ?? []) : [])).sort()[0];
+  const rows = found.flat().filter(({ file }) => lastRow === undefined || file <= lastRow);
   const until = lastRow ?? listed.until;
   const files = until === null ? listed.files : listed.files.filter(({ key }) => key <= until);
   const damaged = damagedOf(rows, new Map(files.map((file) => [file.key, file])));
   const isNew = damaged.length > 0 ? await filesAfter(bucket, prefix, from) : listed;
   const again = new Map(isNew.files.map((file) => [file.key, file]));
   const stillDamaged = damaged.length > 0 ? damagedOf(rows, again) : [];
-  const noted = await noteUnnamed(db, workspaceId, files, now);
+  const noted = await noteUnnamed(dbs, workspaceId, files, now);
   return { damaged: stillDamaged, compared: files.length, noted, next: until };
 }
 
@@ -111,20 +112,25 @@ function bytesOfBlocks(hex: string): number {
 
 /** @returns the number of files that became orphans */
 async function noteUnnamed(
-  db: D1Database,
+  dbs: readonly D1Database[],
   workspaceId: string,
   files: readonly StoredFile[],
   now: number,
 ): Promise<number> {
-  if (files.length === 0) return 0;
-  const { meta } = await db
-    .prepare(
-      `INSERT INTO orphans (file, workspace_id, noted_at) SELECT value, ?1, ?2 FROM json_each(?3) AS given
-       WHERE NOT EXISTS (SELECT 1 FROM segments WHERE segments.file = given.value)
-         AND NOT EXISTS (SELECT 1 FROM segments WHERE segments.filter_file = given.value)
-       ON CONFLICT (file) DO NOTHING`,
-    )
-    .bind(workspaceId, now, JSON.stringify(files.map(({ key }) => key)))
-    .run();
-  return meta.changes;
+  let unnamed = files.map(({ key }) => key);
+  for (const db of dbs) {
+    if (unnamed.length === 0) return 0;
+    const { results } = await db.prepare(UNNAMED).bind(JSON.stringify(unnamed)).all<{ file: string }>();
+    unnamed = results.map(({ file }) => file);
+  }
+  const note = `INSERT INTO orphans (file, workspace_id, noted_at) SELECT value, ?1, ?2 FROM json_each(?3) WHERE true
+    ON CONFLICT (file) DO NOTHING`;
+  const noted = await dbs.at(-1)?.prepare(note).bind(workspaceId, now, JSON.stringify(unnamed)).run();
+  return noted?.meta.changes ?? 0;
 }
+
+/** Those of some files that no row and no orphan of a database names. */
+const UNNAMED = `SELECT value AS file FROM json_each(?) AS given
+  WHERE NOT EXISTS (SELECT 1 FROM segments WHERE segments.file = given.value)
+    AND NOT EXISTS (SELECT 1 FROM segments WHERE segments.filter_file = given.value)
+    AND NOT EXISTS (SELECT 1 FROM orphans WHERE orphans.file = given.value)`;

@@ -93,15 +93,6 @@ export class SegmentRemover {
     return results.map(({ file }) => file);
   }
 
-  /** Returns those of some files that a row of this database names. */
-  async namedOf(files: readonly string[]): Promise<Set<string>> {
-    const { results } = await this.#db
-      .prepare(`SELECT value AS file FROM json_each(?) AS given WHERE ${namedSql("given.value")}`)
-      .bind(JSON.stringify(files))
-      .all<{ file: string }>();
-    return new Set(results.map(({ file }) => file));
-  }
-
   /** Removes deleted files from the list of orphans. */
   async forgetOrphans(files: readonly string[]): Promise<void> {
     const statement = "DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))";

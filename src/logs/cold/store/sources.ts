@@ -73,9 +73,32 @@ export function resetLegacySegmentCache(): void {
   legacyFacts = new WeakMap();
 }
 
+/** Databases of segments that a deployment may have: `COLD_DB`, `COLD_DB_2` ... `COLD_DB_9`. */
+const MAX_DATABASES = 9;
+export const FIRST_DATABASE = "COLD_DB";
+
+export interface ColdDatabase {
+  /** Of its binding. */
+  name: string;
+  db: D1Database;
+}
+
+/** Returns the bound databases of segments, in the order in which they are filled. */
+export function coldDatabasesOf(databases: ColdDatabases): ColdDatabase[] {
+  const found: ColdDatabase[] = [{ name: FIRST_DATABASE, db: databases.COLD_DB }];
+  for (let number = 2; number <= MAX_DATABASES; number++) {
+    const name = `${FIRST_DATABASE}_${number}`;
+    const db: unknown = Reflect.get(databases, name);
+    // SAFETY: bindings of these names are D1 databases.
+    if (db !== undefined) found.push({ name, db: db as D1Database });
+  }
+  return found;
+}
+
 /** The bindings of the databases that hold segments, and of the bucket with their files. */
 export interface ColdDatabases extends BucketBindings {
   /** The directory. It holds legacy segments; none are added. */
   DB: D1Database;
   COLD_DB: D1Database;
+  // Further ones: `coldDatabasesOf`.
 }

@@ -58,9 +58,15 @@ const RANGE_TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS en
 /** Writes and counts the segments of one D1 database. Every statement names a workspace. */
 export class SegmentWriter {
   readonly #db: D1Database;
+  #databaseBytes = 0;
 
   constructor(db: D1Database) {
     this.#db = db;
+  }
+
+  /** Bytes of the database after the last range was stored; 0 before. */
+  get databaseBytes(): number {
+    return this.#databaseBytes;
   }
 
   /**
@@ -119,7 +125,9 @@ export class SegmentWriter {
     const after = segments.some(({ file }) => file !== null) ? [statement(FORGET_NAMED)] : [];
     const totals = statement(RANGE_TOTALS);
     const results = await this.#db.batch<RangeRow>([...before, ...inserts, ...after, totals]);
-    return storedRangeOf(results.at(-1)?.results[0]);
+    const last = results.at(-1);
+    this.#databaseBytes = last?.meta.size_after ?? 0;
+    return storedRangeOf(last?.results[0]);
   }
 
   /**

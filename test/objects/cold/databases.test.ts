@@ -1,0 +1,126 @@
+import { applyD1Migrations } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { SegmentKey } from "../../../src/logs/cold/format/segment.ts";
+import { ColdCleaner } from "../../../src/logs/cold/store/cold-cleaner.ts";
+import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
+import { coldDatabasesOf } from "../../../src/logs/cold/store/sources.ts";
+import { currentDatabase, leaveFullDatabase } from "../../../src/workspace/flush/cold-databases.ts";
+import { bearer, call } from "../accounts/support.ts";
+import { clock, deployWith, flushAll, sendBatches } from "../flush/support.ts";
+import { newTenant, onSql } from "../ingest/support.ts";
+import { entry, metaOf, segmentsOf, selection } from "./support.ts";
+
+const WORKSPACE = "ws_000000000001";
+const PROJECT = "proj_00000000000A";
+const DATABASES = { ...env, COLD_DB_2: env.SECOND_COLD_DB };
+
+const first = new ColdTier(DATABASES);
+const second = new ColdTier(DATABASES, "COLD_DB_2");
+
+/** Four ranges of 10 entries, of which the second and the last are in the second database. */
+const ranges = segmentsOf(
+  PROJECT,
+  [0, 10, 20, 30].map((from) => [Array.from({ length: 10 }, (_, at) => entry(from + at))]),
+);
+const names = (keys: readonly SegmentKey[]) => keys.map(({ firstSeq }) => firstSeq);
+
+beforeAll(async () => {
+  await applyD1Migrations(env.SECOND_COLD_DB, env.COLD_MIGRATIONS);
+});
+
+beforeEach(async () => {
+  for (const { db } of coldDatabasesOf(DATABASES)) await db.prepare("DELETE FROM segments").run();
+  for (const [index, range] of ranges.entries()) {
+    await (index % 2 === 0 ? first : second).insertSegments(WORKSPACE, range, index * 10);
+  }
+});
+
+const countIn = (db: D1Database) => db.prepare("SELECT count(*) AS n FROM segments").first<number>("n");
+
+describe("several databases of segments", () => {
+  it("get the ranges of the tiers that name them", async () => {
+    expect([await countIn(env.COLD_DB), await countIn(env.SECOND_COLD_DB)]).toEqual([2, 2]);
+    expect(second.databaseBytes).toBeGreaterThan(0);
+    expect(() => new ColdTier(env, "COLD_DB_2")).toThrow("not bound");
+  });
+
+  it.each(["asc", "desc"] as const)("are searched as one, page by page: %s", async (order) => {
+    const found: number[] = [];
+    let after = null;
+    do {
+      const wanted = selection(WORKSPACE, [PROJECT], { order, after, limit: 1, maxScanned: 1 });
+      const page = await first.findSegments(wanted);
+      found.push(...names(page.segments));
+      after = page.next;
+    } while (after !== null);
+    expect(found).toEqual(order === "asc" ? [1, 11, 21, 31] : [31, 21, 11, 1]);
+  });
+
+  it("are read and counted as one", async () => {
+    const bySeq = await first.segmentsBySeq(WORKSPACE, PROJECT, { from: 5, to: 40 }, null, 3);
+    expect(names(bySeq)).toEqual([1, 11, 21]);
+    const all = ranges.flat();
+    const bodies = await first.readBodies(
+      WORKSPACE,
+      all.map((segment) => ({ key: metaOf(segment), start: 0, end: segment.body.length })),
+    );
+    expect(bodies.map((body) => body?.bytes.length)).toEqual(all.map(({ body }) => body.length));
+    expect(await first.usageUpTo(WORKSPACE, [{ projectId: PROJECT, seq: 40 }])).toMatchObject({ entries: 40 });
+    const coverage = await first.coverageOf(WORKSPACE, [PROJECT]);
+    expect(coverage.get(PROJECT)).toMatchObject({ segments: 4, firstSeq: 1, lastSeq: 40 });
+    expect(names((await first.covers(WORKSPACE, PROJECT, { from: 1, to: 40 })) as never)).toEqual([1, 11, 21, 31]);
+  });
+
+  it("are emptied by retention and deletion", async () => {
+    const cleaner = new ColdCleaner(DATABASES);
+    const cutoff = (ranges[1]?.[0]?.maxTimestamp ?? 0) + 1;
+    while (!(await cleaner.deleteOlder(WORKSPACE, cutoff)).isDone);
+    expect([await countIn(env.COLD_DB), await countIn(env.SECOND_COLD_DB)]).toEqual([1, 1]);
+    while (!(await cleaner.deleteOfWorkspace(WORKSPACE)).isDone);
+    expect([await countIn(env.COLD_DB), await countIn(env.SECOND_COLD_DB)]).toEqual([0, 0]);
+  });
+});
+
+describe("a full database of segments", () => {
+  it("is followed by the next bound one, once", async () => {
+    const { workspaceId } = await newTenant();
+    const bound = ["COLD_DB", "COLD_DB_2"];
+    await onSql(workspaceId, (sql) => {
+      expect(currentDatabase(sql)).toBe("COLD_DB");
+      expect(leaveFullDatabase(sql, bound, { bytes: 99, maxBytes: 100 }, 5)).toBeNull();
+      expect(leaveFullDatabase(sql, ["COLD_DB"], { bytes: 100, maxBytes: 100 }, 5)).toBeNull();
+      expect(leaveFullDatabase(sql, bound, { bytes: 100, maxBytes: 100 }, 5)).toBe("COLD_DB_2");
+      expect(currentDatabase(sql)).toBe("COLD_DB_2");
+      expect(leaveFullDatabase(sql, bound, { bytes: 100, maxBytes: 100 }, 6)).toBeNull();
+      expect(sql.exec("SELECT name, since FROM cold_databases").toArray()).toEqual([{ name: "COLD_DB_2", since: 5 }]);
+    });
+  });
+
+  it("is left after a flush, and queries read both", async () => {
+    clock.start();
+    onTestFinished(() => clock.stop());
+    const tenant = await newTenant();
+    const { workspaceId, secret } = tenant;
+    await deployWith(workspaceId, { COLD_DB_MAX_BYTES: 1 });
+    // The object, the writer and the router have the same bindings.
+    Reflect.set(env, "COLD_DB_2", env.SECOND_COLD_DB);
+    onTestFinished(() => void Reflect.deleteProperty(env, "COLD_DB_2"));
+    for (const count of [3, 4, 5]) {
+      await sendBatches(tenant, count);
+      await flushAll(tenant);
+    }
+    const stored = await Promise.all(
+      [env.COLD_DB, env.SECOND_COLD_DB].map((db) =>
+        db.prepare("SELECT sum(count) AS n FROM segments WHERE workspace_id = ?").bind(workspaceId).first<number>("n"),
+      ),
+    );
+    expect(stored).toEqual([3, 9]);
+    const query = { method: "POST", headers: bearer(secret), body: { order: "asc" } };
+    const { data } = await call("/logger/query", query);
+    // SAFETY: the shape of a page.
+    expect((data as { logs: { seq: number }[] }).logs.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 12 }, (_, at) => at + 1),
+    );
+  });
+});
