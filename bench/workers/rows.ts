@@ -10,6 +10,7 @@ import { RowCounter } from "./row-counter.ts";
  */
 
 export { AddressObject } from "../../src/objects/address/address.ts";
+export { CompactorObject } from "../../src/objects/compactor/compactor.ts";
 export { UserObject } from "../../src/objects/user/user.ts";
 export { ColdWriter } from "../../src/objects/workspace/entrypoints.ts";
 

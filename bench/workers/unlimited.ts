@@ -7,6 +7,7 @@ import { Limiter } from "../../src/limits/limiter.ts";
  */
 
 export { AddressObject } from "../../src/objects/address/address.ts";
+export { CompactorObject } from "../../src/objects/compactor/compactor.ts";
 export { UserObject } from "../../src/objects/user/user.ts";
 export { WorkspaceObject } from "../../src/objects/workspace/workspace.ts";
 export { default, direct } from "../../src/worker.ts";
