@@ -18,8 +18,8 @@ export function reportEntries(report: ReportUnreadable, projectId: string, seqs:
 }
 
 /**
- * Accepted entries of one ingest request: the unit of storage and of `seq` ranges. A request with more entries than one
- * batch may have is several batches with consecutive commit numbers in one transaction.
+ * Accepted entries: the unit of storage and of `seq` ranges. A request with more entries than one batch may have is several
+ * batches with consecutive commit numbers in one transaction; small requests of one commit become one batch.
  *
  * The body is NDJSON: one line for each entry, each `JSON.stringify` of an `Entry` with members in the order of
  * `ENTRY_MEMBERS`, joined by "\n" without one at the end. So every line begins with `{"timestamp":"<24
@@ -87,6 +87,8 @@ const BLOCK_BYTES = 128 * 1024;
  */
 const SAFE_BLOCK_BYTES = 32 * 1024;
 const LENGTH_BYTES = 4;
+/** The form of a block, for code that makes blocks itself. */
+export const BATCH_BLOCK = { lengthBytes: LENGTH_BYTES } as const;
 
 /** Level 1: on log lines level 3 costs 1.6 times the CPU for 4 % fewer bytes (measured on 330-byte entries). */
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };

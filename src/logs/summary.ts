@@ -1,5 +1,4 @@
 import { ByteReader, ByteWriter } from "../platform/varint.ts";
-import { scaled, spread } from "./cold/filter/bloom.ts";
 import { BUILT_IN_CATEGORIES, CATEGORY_TYPES } from "./entry.ts";
 
 /** Milliseconds of a summary's time bucket. */
@@ -29,6 +28,8 @@ BUILT_IN_PAIRS.forEach(([category, type], index) => {
 });
 
 const NO_CATEGORY = new Uint8Array();
+/** The category of a pair with several filters: never UTF-8, so that no name has it. */
+const SEVERAL = Uint8Array.of(0xff);
 
 /** More pairs than a segment can have. Level and pair together stay a small integer, which a Map stores unboxed. */
 const PAIR_SPAN = 16_384;
@@ -40,7 +41,9 @@ const PAIR_SPAN = 16_384;
  * row before's, level, pair, count). A pair below the number of built-in pairs is built in.
  *
  * A batch's summary has one more custom pair: the last one has an empty category, and its type is the filter of the
- * batch's ids. No row refers to it, so code that counts ignores it, in versions without filters, too.
+ * batch's ids. No row refers to it, so code that counts ignores it, in versions without filters, too. If several batches
+ * share a row, the category is the byte 0xff, and the type has the filter of each as a blob. Versions that cannot read it
+ * see no filter.
  */
 export class SummaryBuilder {
   /** Counts by minute, then by level and pair. */
@@ -58,15 +61,15 @@ export class SummaryBuilder {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
   }
 
-  /** @param ids filter of a batch's ids */
-  pack(ids: Uint8Array | null = null): Uint8Array {
+  /** @param ids filter of a batch's ids, or the filters of several batches */
+  pack(ids: Uint8Array | readonly Uint8Array[] | null = null): Uint8Array {
     const writer = new ByteWriter();
     const encoder = new TextEncoder();
     writer.varint(this.#own.length + (ids === null ? 0 : 1));
     for (const pair of this.#own) for (const name of pair) writer.blob(encoder.encode(name));
     if (ids !== null) {
-      writer.blob(NO_CATEGORY);
-      writer.blob(ids);
+      writer.blob(ids instanceof Uint8Array ? NO_CATEGORY : SEVERAL);
+      writer.blob(ids instanceof Uint8Array ? ids : packBlobs(ids));
     }
     let previous = 0;
     for (const minute of [...this.#minutes.keys()].sort((a, b) => a - b)) {
@@ -99,11 +102,34 @@ export class SummaryBuilder {
   }
 }
 
+/** Returns the summary of batches that share a row. It has no filter if one of them has none. */
+export function mergeSummaries(summaries: readonly Uint8Array[]): Uint8Array {
+  const merged = new SummaryBuilder();
+  const filters: Uint8Array[] = [];
+  let isFiltered = true;
+  for (const packed of summaries) {
+    for (const { minute, level, category, type, count } of readSummary(packed)) {
+      merged.add(minute * SUMMARY_BUCKET_MS, level, category, type, count);
+    }
+    const found = idFiltersOf(packed);
+    if (found === null) isFiltered = false;
+    else filters.push(...found);
+  }
+  return merged.pack(isFiltered ? filters : null);
+}
+
+function packBlobs(blobs: readonly Uint8Array[]): Uint8Array {
+  const writer = new ByteWriter();
+  for (const blob of blobs) writer.blob(blob);
+  return writer.toBytes();
+}
+
 /**
- * Returns the filter of ids in a batch's summary; `null` if an older version wrote the summary, or if it is damaged.
+ * Returns the filters of ids in a batch's summary, one for each request whose entries it has; `null` if an older version
+ * wrote the summary, or if it is damaged.
  */
-export function idFilterOf(packed: Uint8Array): Uint8Array | null {
-  return findIds(packed)?.filter ?? null;
+export function idFiltersOf(packed: Uint8Array): Uint8Array[] | null {
+  return findIds(packed)?.filters ?? null;
 }
 
 /** Returns a batch's summary without its filter. */
@@ -124,13 +150,23 @@ function findIds(packed: Uint8Array) {
     const pairs = reader.at;
     for (let blob = 2; blob < 2 * own; blob++) reader.blob();
     const start = reader.at;
-    if (reader.blob().length > 0) return null;
-    return { own, pairs, start, filter: reader.blob(), end: reader.at };
+    const category = reader.blob();
+    const isSeveral = category.length === 1 && category[0] === SEVERAL[0];
+    if (category.length > 0 && !isSeveral) return null;
+    const type = reader.blob();
+    return { own, pairs, start, filters: isSeveral ? readBlobs(type) : [type], end: reader.at };
   } catch (error) {
     // The summary is incomplete. The code that counts will report it.
     if (error instanceof RangeError) return null;
     throw error;
   }
+}
+
+function readBlobs(packed: Uint8Array): Uint8Array[] {
+  const reader = new ByteReader(packed);
+  const blobs: Uint8Array[] = [];
+  while (!reader.done) blobs.push(reader.blob());
+  return blobs;
 }
 
 export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
@@ -146,127 +182,4 @@ export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
     const [category, type] = pairs[reader.varint()] ?? ["", ""];
     yield { minute, level, category, type, count: reader.varint() };
   }
-}
-
-/** With 10 bits and 4 probes an id, 1.2 % of the batches without an id pass. */
-const BITS_PER_ID = 10;
-const PROBES = 4;
-
-/** Members whose ids are in the filter, by their number in it. */
-export const ID_MEMBERS = ["session", "traceId"] as const;
-
-const PRIME = 0x85ebca77;
-/** Initial hash of each member's ids. */
-const SEEDS = [0x811c9dc5, 0x1f83d9ab];
-const FIRST_CAPACITY = 32;
-
-/**
- * Collects the ids of a batch's entries for the batch's Bloom filter. A query for an id gets only the batches that may
- * have it; without the filter their bodies would have to be decompressed. Segments have separate filters. An id equal
- * to the one before it of the same member counts once.
- */
-export class IdCollector {
-  #hashes = new Uint32Array(FIRST_CAPACITY);
-  #count = 0;
-  readonly #last = SEEDS.map(() => -1);
-
-  /** Adds an id as written in JSON, without its quotes. */
-  addBytes(member: number, bytes: Uint8Array, from: number, to: number): void {
-    this.#add(member, hashOf(member, bytes, from, to));
-  }
-
-  /** Adds the ids of an entry. */
-  addEntry({ session, traceId }: { session?: string; traceId?: string }): void {
-    if (session !== undefined) this.#add(0, hashOfId(0, session));
-    if (traceId !== undefined) this.#add(1, hashOfId(1, traceId));
-  }
-
-  /** Returns the filter; empty if there are no ids. */
-  toFilter(): Uint8Array {
-    const filter = new Uint8Array(Math.ceil((this.#count * BITS_PER_ID) / 8));
-    const bits = filter.length * 8;
-    for (let at = 0; at < this.#count; at++) {
-      let position = this.#hashes[at] ?? 0;
-      const step = stepOf(position);
-      for (let probe = 0; probe < PROBES; probe++, position = (position + step) >>> 0) {
-        const bit = scaled(position, bits);
-        filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
-      }
-    }
-    return filter;
-  }
-
-  #add(member: number, hash: number): void {
-    if (this.#last[member] === hash) return;
-    this.#last[member] = hash;
-    if (this.#count === this.#hashes.length) {
-      const grown = new Uint32Array(this.#count * 2);
-      grown.set(this.#hashes);
-      this.#hashes = grown;
-    }
-    this.#hashes[this.#count++] = hash;
-  }
-}
-
-/** Returns the hashes of the ids that every matching entry has. */
-export function idHashesOf(wanted: { session: string | null; traceId: string | null }): number[] {
-  return ID_MEMBERS.flatMap((name, member) => {
-    const id = wanted[name];
-    return id === null ? [] : [hashOfId(member, id)];
-  });
-}
-
-/**
- * Whether a batch may have all of the given ids. A batch without a filter, stored by an older version, may have any.
- */
-export function mayContainIds(filter: Uint8Array | null, hashes: readonly number[]): boolean {
-  return filter === null || hashes.every((hash) => mayContainId(filter, hash));
-}
-
-function mayContainId(filter: Uint8Array, hash: number): boolean {
-  if (filter.length === 0) return false;
-  const step = stepOf(hash);
-  for (let probe = 0, position = hash; probe < PROBES; probe++, position = (position + step) >>> 0) {
-    const bit = scaled(position, filter.length * 8);
-    if (((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
-  }
-  return true;
-}
-
-const encoder = new TextEncoder();
-/** Matches text that JSON writes unchanged, with one byte for each character. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-/** A plain id fits into this buffer. */
-const scratch = new Uint8Array(256);
-
-function hashOfId(member: number, id: string): number {
-  if (id.length > scratch.length || !PLAIN.test(id)) {
-    const bytes = encoder.encode(JSON.stringify(id));
-    return hashOf(member, bytes, 1, bytes.length - 1);
-  }
-  for (let at = 0; at < id.length; at++) scratch[at] = id.charCodeAt(at);
-  return hashOf(member, scratch, 0, id.length);
-}
-
-/** Hashes four bytes at a time. Byte by byte, each step would wait for the one before. */
-function hashOf(member: number, bytes: Uint8Array, from: number, to: number): number {
-  let hash = SEEDS[member] ?? 0;
-  let at = from;
-  for (; at + 4 <= to; at += 4) {
-    const four =
-      (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
-    hash = mixed(hash, four);
-  }
-  for (; at < to; at++) hash = mixed(hash, bytes[at] ?? 0);
-  return spread(mixed(hash, to - from));
-}
-
-function mixed(hash: number, unit: number): number {
-  const product = Math.imul(hash ^ unit, PRIME);
-  return product ^ (product >>> 15);
-}
-
-/** Returns the distance between an id's positions, in 2 ** 32. */
-function stepOf(hash: number): number {
-  return spread(hash) | 1;
 }

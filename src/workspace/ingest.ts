@@ -1,6 +1,7 @@
 import { type Charge, type ChargedCall, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
 import { type Batch, bytesOf } from "../logs/batch.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
+import { SharedRow } from "../logs/merge-batches.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { type AdmissionContext, admit } from "./admission.ts";
 import { GROUP_BYTES } from "./group-commit.ts";
@@ -128,6 +129,8 @@ export class IngestGroup {
   #commit: number;
   /** Projects whose `last_seq` has risen. Written once at the end: one row, however many batches share the commit. */
   readonly #risen = new Set<ProjectRow>();
+  /** Rows that further small batches of the group may join, and the `seq` at which each begins. */
+  readonly #open = new Map<ProjectRow, { row: SharedRow; firstSeq: number }>();
   readonly stored: CommittedBatch[] = [];
 
   /** @param full why no further batch can be stored; `null` if it can */
@@ -189,6 +192,7 @@ export class IngestGroup {
 
   /** Writes the rows that are written once for the whole group. */
   finish(): void {
+    for (const project of [...this.#open.keys()]) this.#close(project);
     for (const project of this.#risen) {
       this.#admission.sql.exec(
         `UPDATE projects SET last_seq = ?, day = ?, day_seq = ?, waiting_batches = ?, waiting_entries = ?,
@@ -230,14 +234,14 @@ export class IngestGroup {
       project.day = day;
       project.daySeq = project.lastSeq;
     }
+    if (staged.length > 0) this.#close(project);
     for (const batch of staged) {
-      commitStaged(sql, this.#commit + 1, project.num, project.lastSeq + 1, batch, this.#now);
-      this.#stored({ ...batch, summary: NO_BYTES, body: NO_BYTES }, batch.bodyBytes, true, project);
+      const first = project.lastSeq + 1;
+      project.lastSeq += batch.count;
+      commitStaged(sql, this.#commit + 1, project.num, first, batch, this.#now);
+      this.#stored({ ...batch, summary: NO_BYTES, body: NO_BYTES }, first, batch.bodyBytes, true, project);
     }
-    for (const batch of batchesOf(call)) {
-      insertBatch(sql, this.#commit + 1, project.num, project.lastSeq + 1, batch, this.#now);
-      this.#stored(batch, batch.body.length, false, project);
-    }
+    for (const batch of batchesOf(call)) this.#add(batch, project);
     const { lastSeq } = project;
     const accepted = lastSeq - firstSeq + 1;
     const { rejected, rejectedCount } = call;
@@ -246,11 +250,36 @@ export class IngestGroup {
     return receipt;
   }
 
-  /** Counts a batch that was inserted under the next commit number. */
-  #stored(batch: Batch, bodyBytes: number, wasStaged: boolean, project: ProjectRow): void {
-    const commit = ++this.#commit;
+  /** Numbers the entries of a batch. A small batch shares a row with those before and after it in the group. */
+  #add(batch: Batch, project: ProjectRow): void {
+    const open = this.#open.get(project);
+    const mayShare = SharedRow.mayShare(batch);
+    if (open && !(mayShare && open.row.hasRoomFor(batch))) this.#close(project);
     const firstSeq = project.lastSeq + 1;
     project.lastSeq += batch.count;
+    if (mayShare) {
+      const shared = this.#open.get(project) ?? { row: new SharedRow(), firstSeq };
+      this.#open.set(project, shared);
+      shared.row.add(batch);
+    } else this.#insert(batch, firstSeq, project);
+  }
+
+  /** Writes a project's shared row, if there is one. */
+  #close(project: ProjectRow): void {
+    const open = this.#open.get(project);
+    if (open === undefined) return;
+    this.#open.delete(project);
+    this.#insert(open.row.merged(), open.firstSeq, project);
+  }
+
+  #insert(batch: Batch, firstSeq: number, project: ProjectRow): void {
+    insertBatch(this.#admission.sql, this.#commit + 1, project.num, firstSeq, batch, this.#now);
+    this.#stored(batch, firstSeq, batch.body.length, false, project);
+  }
+
+  /** Counts a batch that was inserted under the next commit number. */
+  #stored(batch: Batch, firstSeq: number, bodyBytes: number, wasStaged: boolean, project: ProjectRow): void {
+    const commit = ++this.#commit;
     project.unflushedBatches++;
     project.unflushedEntries += batch.count;
     project.unflushedBytes += bodyBytes;

@@ -103,7 +103,7 @@ const VERSION_1 = [
   // No second index, because rows written are most of the bill; see `index-chunks.ts`. The metadata columns precede the
   // blobs, so that a scan of them does not read bodies.
   `CREATE TABLE IF NOT EXISTS batches (
-     -- Row: the accepted entries of one request, or 1,000 of them.
+     -- Row: accepted entries: of one request, 1,000 of a larger one, or of several small requests.
      -- Commit number, the order of arrival.
      commit_no INTEGER PRIMARY KEY,
      -- \`num\` of the project.

@@ -1,7 +1,8 @@
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type Batch, BodyEncoder, encodeBody } from "../batch.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
-import { IdCollector, SummaryBuilder } from "../summary.ts";
+import { IdCollector } from "../id-filter.ts";
+import { SummaryBuilder } from "../summary.ts";
 import { EntryRejected, MaybeInexact, type Rejection, type RejectionCode } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
 

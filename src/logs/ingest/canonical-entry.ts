@@ -1,5 +1,5 @@
 import { categoryBit, INGEST_LIMITS, LEVELS } from "../entry.ts";
-import { ID_MEMBERS, IdCollector } from "../summary.ts";
+import { ID_MEMBERS, IdCollector } from "../id-filter.ts";
 import { endOfObject, endOfString, startsWith } from "./canonical-json.ts";
 import { EntryRejected } from "./rejection.ts";
 import { EntryValidator, MAX_ENTRY_AGE_MS, type ValidEntry } from "./validate.ts";

@@ -2,7 +2,7 @@ import type { ReportUnreadable } from "../batch.ts";
 import { tokenTestsOf } from "../cold/filter/tokens.ts";
 import type { SegmentKey, SegmentMeta } from "../cold/format/segment.ts";
 import type { PagerSelection } from "../cold/store/selection.ts";
-import { idHashesOf } from "../summary.ts";
+import { idHashesOf } from "../id-filter.ts";
 import { ColdFeed, type ColdSource, FIRST_SEGMENTS, type FoundSegment, ID_SEGMENTS } from "./cold-feed.ts";
 import {
   direction,

@@ -1,7 +1,8 @@
 import type { BatchEncoding, RecentBatch } from "../../logs/batch.ts";
+import { mayContainIds } from "../../logs/id-filter.ts";
 import type { ProjectProgress, RecentPage, RecentScan } from "../../logs/query/recent-feed.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../logs/stats/recent-counts.ts";
-import { countsOf, idFilterOf, mayContainIds } from "../../logs/summary.ts";
+import { countsOf, idFiltersOf } from "../../logs/summary.ts";
 import { maybe, one } from "../../platform/sql.ts";
 import type { ProjectRow } from "../projects.ts";
 import { type BatchSelection, positionOf } from "./batch-columns.ts";
@@ -69,7 +70,7 @@ export function readRecent(
       if (summary === null) continue;
       tested++;
       testedBytes += summary.length;
-      if (!mayContainIds(idFilterOf(summary), ids)) continue;
+      if (!mayContainIds(idFiltersOf(summary), ids)) continue;
     }
     bytes += batch.bodyBytes;
     if (isPageEnd || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {

@@ -273,6 +273,8 @@ it("batches with parts of the version before are read and deleted as before", as
       messages.map((message) => ({ message })),
     ),
   );
+  // No statement of the object may be open.
+  await evict(own.workspaceId);
   await onSql(own.workspaceId, (sql) => {
     sql.exec("DROP TABLE staged_batches");
     sql.exec("ALTER TABLE batches DROP COLUMN parts_key");

@@ -1,8 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { decodeBody } from "../../../src/logs/batch.ts";
+import { idHashesOf } from "../../../src/logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-feed.ts";
-import { countsOf, idHashesOf } from "../../../src/logs/summary.ts";
+import { countsOf } from "../../../src/logs/summary.ts";
 import { BatchIndex } from "../../../src/workspace/recent/batch-index.ts";
 import { insertBatch } from "../../../src/workspace/recent/batches.ts";
 import { type RecentScope, readRecent as readInOneTurn } from "../../../src/workspace/recent/reader.ts";

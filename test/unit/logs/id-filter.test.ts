@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ID_MEMBERS, IdCollector, idHashesOf, mayContainIds } from "../../../src/logs/summary.ts";
+import { ID_MEMBERS, IdCollector, idHashesOf, mayContainIds } from "../../../src/logs/id-filter.ts";
 
 const encoder = new TextEncoder();
 const none = { session: null, traceId: null };
@@ -12,7 +12,7 @@ function added(ids: readonly string[], name: "session" | "traceId" = "traceId"):
 }
 
 const isIn = (filter: Uint8Array, wanted: { session: string | null; traceId: string | null }) =>
-  mayContainIds(filter, idHashesOf(wanted));
+  mayContainIds([filter], idHashesOf(wanted));
 
 it("has every id, of either member, in any script, written as text or as bytes of JSON", () => {
   const id = fc.oneof(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CATEGORY_TYPES, INGEST_LIMITS } from "../../../src/logs/entry.ts";
-import { countsOf, idFilterOf, readSummary, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { countsOf, idFiltersOf, readSummary, SummaryBuilder } from "../../../src/logs/summary.ts";
 import { ByteReader, ByteWriter } from "../../../src/platform/varint.ts";
 
 type Added = [timestamp: number, level: number, category: string, type: string];
@@ -55,11 +55,11 @@ describe("a summary", () => {
         for (const entry of entries) builder.add(...entry);
         const plain = builder.pack();
         const carrying = builder.pack(ids);
-        expect(idFilterOf(carrying)).toEqual(ids);
+        expect(idFiltersOf(carrying)).toEqual([ids]);
         expect([...readSummary(carrying)]).toEqual([...readSummary(plain)]);
         expect(new Uint8Array(countsOf(carrying))).toEqual(plain);
-        expect(idFilterOf(plain)).toBeNull();
-        for (const end of [0, 1, 2, 3]) expect(idFilterOf(carrying.subarray(0, end))?.length ?? 0).toBe(0);
+        expect(idFiltersOf(plain)).toBeNull();
+        for (const end of [0, 1, 2, 3]) expect(idFiltersOf(carrying.subarray(0, end))?.[0]?.length ?? 0).toBe(0);
         expect(countsOf(plain)).toBe(plain);
       }),
     );

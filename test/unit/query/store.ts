@@ -3,13 +3,14 @@ import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit, type StoredEntry } from "../../../src/logs/entry.ts";
+import { IdCollector, mayContainIds } from "../../../src/logs/id-filter.ts";
 import type { ColdSource } from "../../../src/logs/query/cold-feed.ts";
 import type { RecentScan, RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import { pageTexts, type QueryPage } from "../../../src/logs/query/run-query.ts";
 import type { LogSource, MovedSource } from "../../../src/logs/query/tiers.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/count-entries.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
-import { countsOf, IdCollector, idFilterOf, mayContainIds, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { countsOf, idFiltersOf, SummaryBuilder } from "../../../src/logs/summary.ts";
 import { segmentFiles } from "./segment-files.ts";
 
 /** An entry with its time in milliseconds, as tests create them. */
@@ -273,7 +274,7 @@ export class TestStore {
       // A page of the selected batches, which filters may leave empty.
       const batches = selected
         .slice(at, at + pageBatches)
-        .filter(({ summary }) => mayContainIds(idFilterOf(summary), scan.ids ?? []))
+        .filter(({ summary }) => mayContainIds(idFiltersOf(summary), scan.ids ?? []))
         .map(copied);
       const next = selected[at + pageBatches];
       return {
