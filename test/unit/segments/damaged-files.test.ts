@@ -80,6 +80,17 @@ describe("a damaged segment file", () => {
     expect(() => linesIn(damaged)).toThrow("A page is damaged.");
   });
 
+  test("is refused, or read as it was, if the header of a dictionary has changed, which no checksum covers", () => {
+    const { reader } = open(bytes);
+    const starts = ["level", "type", "shape"].map((name) => reader.range(0, reader.indexOf(name)).start);
+    for (const at of starts.flatMap((start) => Array.from({ length: 24 }, (_, offset) => start + offset))) {
+      const damaged = bytes.slice();
+      damaged[at] = (damaged[at] ?? 0) ^ 8;
+      const read = readAll(damaged);
+      if (read !== null) expect(read).toEqual(linesIn(bytes).map(String));
+    }
+  });
+
   test("random bytes are no file", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (random) => {

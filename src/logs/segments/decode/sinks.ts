@@ -178,13 +178,16 @@ export class TextSink implements Sink {
     for (let index = 0; index < count; index++) {
       const length = at + 4 <= raw.length ? view.getUint32(at, true) : raw.length;
       at += 4;
-      if (length > raw.length - at) throw new MalformedFile("A dictionary is incomplete.");
+      // With a wrong number of strings, lengths are read at places of strings.
+      if (length > raw.length - at || end + length > bytes.length)
+        throw new MalformedFile("A dictionary is incomplete.");
       if (length > COPIED_BYTES) bytes.set(raw.subarray(at, at + length), end);
       else for (let byte = 0; byte < length; byte++) bytes[end + byte] = raw[at + byte] ?? 0;
       end += length;
       offsets[index + 1] = end;
       at += length;
     }
+    if (at !== raw.length) throw new MalformedFile("A dictionary has another number of strings.");
     this.#dictionary = new Texts(bytes, offsets);
     this.#indices = new Indices(this.#rows, this.#hasAll);
   }
