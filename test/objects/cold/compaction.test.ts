@@ -8,6 +8,7 @@ import { tokenTestsOf } from "../../../src/logs/cold/filter/tokens.ts";
 import { formOfKey } from "../../../src/logs/cold/filter/wide-filter.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { missingRanges } from "../../../src/logs/cold/store/missing-ranges.ts";
+import { SegmentPager } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
@@ -308,6 +309,42 @@ describe("a compaction", () => {
     const results = await Promise.all([compact(), compact()]);
     expect(results.filter(({ outcome }) => outcome === "merged").length).toBeGreaterThan(0);
     expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
+  });
+
+  test("reads of many pages and a flush at the same time: each entry once, and the counts equal the watermark", async () => {
+    const { memory, compact } = world();
+    const ranges = rangesOf(41, 12, true);
+    await storeFiles(WORKSPACE, PROJECT, ranges.slice(0, 40), memory);
+    const find = new SegmentStore(env.COLD_DB);
+    const { after: _, limit: _limit, maxScanned: _scanned, ...wanted } = selection(WORKSPACE, [PROJECT]);
+    const projects = new Map([[PROJECT, 480]]);
+    const read = async (): Promise<number[]> => {
+      const totals: number[] = [];
+      for (let round = 0; round < 4; round++) {
+        const pager = new SegmentPager((own) => find.findSegments(own), { ...wanted, projects }, 7, 7);
+        let entries = 0;
+        while (!pager.isDone) for (const { count } of await pager.page()) entries += count;
+        totals.push(entries);
+      }
+      return totals;
+    };
+    const [last = []] = segmentsOf(PROJECT, ranges).slice(40);
+    const flush = new SegmentWriter(env.COLD_DB).insertSegments(WORKSPACE, last, 480);
+    const deadline = Date.now() + 60_000;
+    const [merged, ...totals] = await Promise.all([
+      compact({ readySeq: 480, deadline }, Date.now),
+      read(),
+      read(),
+      flush,
+    ]);
+    expect(merged).toMatchObject({ outcome: "merged" });
+    expect(totals.slice(0, 2)).toEqual([
+      [480, 480, 480, 480],
+      [480, 480, 480, 480],
+    ]);
+    expect(await read()).toEqual([480, 480, 480, 480]);
+    const [coverage] = await new SegmentWriter(env.COLD_DB).coverageOf(WORKSPACE, [PROJECT]);
+    expect(coverage).toMatchObject({ entries: 492, lastSeq: 492 });
   });
 
   test("writes nothing after its deadline, and takes nothing that is not ready", async () => {
