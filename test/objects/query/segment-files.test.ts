@@ -6,6 +6,7 @@ import { SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
 import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
+import { Export } from "../../../src/logs/export/run-export.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
@@ -156,6 +157,25 @@ describe.each([
     expect(table.answer.rows.map((row) => JSON.parse(row)).toSorted()).toEqual(rows);
     const levels = await runStats(stats, HistogramBody.parse({ interval: "1d" }));
     expect(levels).toMatchObject({ ok: true, answer: { total: entries.length } });
+  });
+
+  it("16: are exported alike, as a whole, from a seq on and by time", async () => {
+    const through = entries.length;
+    const recent = async () => ({ lastSeq: through, flushedSeq: through, oldest: 0, through, batches: [] });
+    const own = { workspaceId: WORKSPACE, projectId: PROJECT, recent, cold: tier, report };
+    for (const [afterSeq, from] of [
+      [0, null],
+      [933, null],
+      [2399, START + 50],
+    ] as const) {
+      const opened = await Export.open(own, { from, to: null, afterSeq, format: "ndjson" });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of opened?.bytes() ?? []) chunks.push(chunk);
+      const lines: string[] = Buffer.concat(chunks).toString().split("\n").slice(0, -2);
+      const wanted = entries.slice(afterSeq).filter(({ timestamp }) => timestamp >= (from ?? 0));
+      expect(lines.map((line) => JSON.parse(line))).toMatchObject(wanted.map((each) => JSON.parse(lineOf(each))));
+      expect(opened).toMatchObject({ isComplete: true, count: wanted.length });
+    }
   });
 
   it("16: give the context of an entry alike", async () => {
