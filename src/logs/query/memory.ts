@@ -145,11 +145,7 @@ export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory
       ...source.cold,
       findSegments: (selection) => source.cold.findSegments(selection),
       readBodies: (workspaceId, ranges) => source.cold.readBodies(workspaceId, fitting(ranges, memory)),
-      readFiles: async (ranges) => {
-        const read = await source.cold.readFiles(fitting(ranges, memory));
-        memory.recordInput(read.reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0));
-        return read;
-      },
+      readFiles: (ranges) => source.cold.readFiles(fitting(ranges, memory)),
     },
   };
 }

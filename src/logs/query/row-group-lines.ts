@@ -102,16 +102,20 @@ export class RowGroupLines implements LineSource {
   }
 
   #windowRows(): number {
-    const { reader } = this.#group.file;
-    const lineBytes = Math.ceil(this.#group.rawBytes / Math.max(1, this.#group.count));
-    const fitting = Math.floor(WINDOW_BYTES / (lineBytes + reader.columns.length * VALUE_BYTES));
-    return Math.max(1, Math.min(MAX_ROWS, fitting));
+    return Math.max(1, Math.min(MAX_ROWS, Math.floor(WINDOW_BYTES / this.#rowBytes)));
+  }
+
+  /** Bytes of a row in its columns. */
+  get #rowBytes(): number {
+    const { file, rawBytes, count } = this.#group;
+    return Math.ceil(rawBytes / Math.max(1, count)) + file.reader.columns.length * VALUE_BYTES;
   }
 
   /** @param window indices in `#left`, in scan order */
   *#restored(window: readonly number[], wanted: Wanted): Generator<Uint8Array> {
     const isFalling = this.#order === "desc";
     const rows = Int32Array.from(isFalling ? window.toReversed() : window, (at) => this.#left.rows[at] ?? 0);
+    this.#memory.recordDecoded(rows.length * this.#rowBytes);
     try {
       const columns = yield* this.#decoded(rows);
       columns.set(TIME_COLUMN, { kind: "numbers", values: this.#timesOf(window, isFalling), validity: null });

@@ -55,6 +55,8 @@ export class RowGroupReader {
   readonly #workspaceId: string;
   readonly #scan: RowGroupScan;
   readonly #commits: CommitRange;
+  /** Row groups that hold bytes. */
+  readonly #read = new Set<RowGroup>();
 
   constructor(source: BodySource, workspaceId: string, scan: RowGroupScan, commits: CommitRange) {
     this.#source = source;
@@ -106,7 +108,7 @@ export class RowGroupReader {
       if (ranges.length > 0) reads.push({ group, ranges });
       await this.#scan.pacer.pause();
     }
-    await this.#read(reads);
+    await this.#readRanges(reads);
   }
 
   async #find(group: RowGroup): Promise<void> {
@@ -148,11 +150,11 @@ export class RowGroupReader {
       if (reads.length > 0 && left < 0) break;
       if (ranges.length > 0) reads.push({ group, ranges });
     }
-    await this.#read(reads);
+    await this.#readRanges(reads);
   }
 
   /** Reads ranges: all of the first row group, and of the others as many as memory allows. */
-  async #read(reads: readonly Read[]): Promise<void> {
+  async #readRanges(reads: readonly Read[]): Promise<void> {
     const { meter } = this.#scan.pacer;
     const own = reads[0]?.ranges.length ?? 0;
     const wanted = reads.flatMap(({ group, ranges }) => ranges.map((range) => ({ group, ...range })));
@@ -166,9 +168,20 @@ export class RowGroupReader {
         meter.add(RANGE_WORK + (bytes?.length ?? 0) * RANGE_BYTE_WORK);
         if (bytes !== null) group.bytes.add(start, bytes);
         else await this.#lose(group);
+        this.#read.add(group);
       }
       at += read.length;
+      this.#recordHeld();
     }
+  }
+
+  #recordHeld(): void {
+    let held = 0;
+    for (const group of this.#read) {
+      held += group.bytes.held;
+      if (group.bytes.held === 0) this.#read.delete(group);
+    }
+    this.#scan.memory.recordInput(held);
   }
 
   /** A file is deleted after its row. A row that is still there has lost its file. */

@@ -15,6 +15,11 @@ export class GroupBytes {
     this.#group = group;
   }
 
+  /** Bytes that are held. */
+  get held(): number {
+    return this.#parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
   /** Returns the fewest ranges with the columns that were not read yet, in order. */
   missing(columns: Iterable<number>): ByteRange[] {
     const wanted = [...new Set(columns)]
