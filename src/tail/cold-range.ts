@@ -113,7 +113,8 @@ async function unitOf(
   const isWanted = (_: number, index: number) => lines.seqAt(index) > range.after && lines.seqAt(index) <= range.until;
   const pieces: Uint8Array[] = [];
   for (const piece of lines.pieces(isWanted)) {
-    if (piece.length > 0) pieces.push(...(pieces.length > 0 ? [Uint8Array.of(LINE_BREAK)] : []), piece);
+    // A piece is valid until the next one is requested.
+    if (piece.length > 0) pieces.push(...(pieces.length > 0 ? [Uint8Array.of(LINE_BREAK)] : []), new Uint8Array(piece));
     await pacer.pause();
   }
   lines.close();

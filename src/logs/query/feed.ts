@@ -103,7 +103,7 @@ export interface LineSource {
   projectId: string;
   /**
    * Yields canonical NDJSON (see `../batch.ts`) in pieces of whole lines. Each piece is decoded when it is requested,
-   * because a batch of a few kilobytes may be megabytes of lines. An empty piece has no lines; it is a point at which
+   * because a batch of a few kilobytes may be megabytes of lines, and is valid until the next one is. An empty piece has no lines; it is a point at which
    * the caller may pause.
    * @param wanted a source that has times and `seq` apart from the lines leaves out lines that are not wanted when their
    * turn comes; they get no index. Other sources ignore it

@@ -1,5 +1,6 @@
-import { type ColumnValues, releaseColumn } from "../segments/decode/column-values.ts";
-import { takeRows } from "../segments/decode/gather.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
+import type { ColumnValues } from "../segments/decode/column-values.ts";
+import { releaseTaken, takeRows } from "../segments/decode/gather.ts";
 import { columnsOfMembers, columnsOfShapes } from "../segments/decode/line-columns.ts";
 import { LineJoiner } from "../segments/decode/line-restorer.ts";
 import { MalformedFile } from "../segments/parquet/thrift.ts";
@@ -20,7 +21,6 @@ const VALUE_BYTES = 8;
 
 /** Bytes of lines that are processed at once, unless a single line is longer. */
 const PIECE_BYTES = 32 * 1024;
-const LINE_BREAK = 10;
 /** A piece without lines, at which the caller may pause. */
 const PAUSE = new Uint8Array(0);
 
@@ -121,23 +121,20 @@ export class RowGroupLines implements LineSource {
       columns.set(TIME_COLUMN, { kind: "numbers", values: this.#timesOf(window, isFalling), validity: null });
       const receipts = this.#group.numbers(RECEIPT_COLUMN, rows, this.#meter);
       const joiner = new LineJoiner(this.#group.file.reader, rows.length, (column) => columns.get(column));
-      let lines: Uint8Array[] = [];
-      let bytes = 0;
+      let written = 0;
       for (const [index, at] of window.entries()) {
         if (!this.#isWanted(at, wanted)) continue;
         const row = isFalling ? rows.length - 1 - index : index;
-        const line = joiner.line(row);
-        this.#meter.add(WORK.restoredLine + line.length * WORK.restoredByte);
+        const bytes = joiner.write(row);
+        this.#meter.add(WORK.restoredLine + (bytes - written) * WORK.restoredByte);
         this.#receipts.push(receipts[row] ?? 0);
-        lines.push(line);
-        bytes += line.length + 1;
+        written = bytes;
         if (bytes < PIECE_BYTES) continue;
-        yield joined(lines, bytes);
-        lines = [];
-        bytes = 0;
+        yield* freed(joiner.take());
+        written = 0;
       }
-      if (lines.length > 0) yield joined(lines, bytes);
-      for (const column of columns.values()) releaseColumn(column);
+      if (written > 0) yield* freed(joiner.take());
+      for (const column of columns.values()) releaseTaken(column);
     } catch (error) {
       throw error instanceof MalformedFile ? damaged(this.#group.file, error) : error;
     }
@@ -171,14 +168,8 @@ export class RowGroupLines implements LineSource {
   }
 }
 
-/** Joins lines with line breaks between them. */
-function joined(lines: readonly Uint8Array[], bytes: number): Uint8Array {
-  const all = new Uint8Array(bytes - 1);
-  let at = 0;
-  for (const line of lines) {
-    if (at > 0) all[at++] = LINE_BREAK;
-    all.set(line, at);
-    at += line.length;
-  }
-  return all;
+/** Yields a piece, and frees it when the next one is requested. */
+function* freed(piece: Uint8Array): Generator<Uint8Array> {
+  yield piece;
+  detachBuffer(piece);
 }

@@ -56,8 +56,10 @@ describe("the cold feed", () => {
             expect(boundOf(order, item)).toBe(bound);
             if (item.count === 0) continue;
             const unit = await item.open();
-            const pieces = [...(unit?.pieces() ?? [])].filter(({ length }) => length > 0);
-            const lines = pieces.flatMap((piece) => new TextDecoder().decode(piece).split("\n"));
+            const lines: string[] = [];
+            for (const piece of unit?.pieces() ?? []) {
+              if (piece.length > 0) lines.push(...new TextDecoder().decode(piece).split("\n"));
+            }
             // A row group leaves out what is not in the snapshot.
             expect(lines.length).toBeLessThanOrEqual(item.count);
             lines.forEach((line, index) => {

@@ -11,10 +11,11 @@ import {
   WHOLE_BYTES,
   WHOLE_LINE,
 } from "../template.ts";
-import type { ColumnValues, NumberColumn, TextColumn, Texts } from "./column-values.ts";
+import type { ColumnValues, NumberColumn, TextColumn } from "./column-values.ts";
 import type { RowChoice } from "./decode-chunk.ts";
 import { LineWriter } from "./line-writer.ts";
 import type { ChunkSource, SegmentReader } from "./segment-reader.ts";
+import { hasValue, textAt, textsOf, writeText, writeValue } from "./write-values.ts";
 
 const TIMESTAMP_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "timestamp");
 const LEVEL_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "level");
@@ -29,8 +30,7 @@ const DATA_HEAD = encoder.encode(',"data":');
 const OPEN = encoder.encode("{");
 const COMMA = encoder.encode(",");
 const END = encoder.encode("}");
-const NULL = encoder.encode("null");
-const WORDS = [encoder.encode("false"), encoder.encode("true")];
+const LINE_FEED = encoder.encode("\n");
 
 /** A place of a line for a value of `data`, and the bytes before it. */
 interface Place {
@@ -90,10 +90,35 @@ export class LineJoiner {
    * @throws MalformedFile
    */
   line(row: number): Uint8Array {
+    this.write(row);
+    return this.take();
+  }
+
+  /**
+   * Adds the line of a row to those that `take` returns, with a line break between two lines. Needs no memory for each line.
+   * @returns bytes of the lines so far
+   * @throws MalformedFile
+   */
+  write(row: number): number {
+    const writer = this.#writer;
+    if (writer.length > 0) writer.bytes(LINE_FEED);
+    this.#writeLine(row);
+    return writer.length;
+  }
+
+  /** Returns the lines in a buffer of their own. */
+  take(): Uint8Array {
+    return this.#writer.take();
+  }
+
+  #writeLine(row: number): void {
     if (!(row >= 0 && row < this.#rows)) throw new RangeError("The columns do not have the row.");
     const shape = this.#shapeOf(row);
-    if (shape === WHOLE_LINE || shape === WHOLE_BYTES) return this.#whole(row, shape);
     const writer = this.#writer;
+    if (shape === WHOLE_LINE || shape === WHOLE_BYTES) {
+      writer.bytes(this.#whole(row, shape));
+      return;
+    }
     writer.bytes(HEAD);
     writer.ascii(this.#timestamp(row));
     writer.bytes(QUOTE);
@@ -106,7 +131,6 @@ export class LineJoiner {
     }
     if (shape !== null) this.#writeData(row, shape);
     writer.bytes(END);
-    return writer.take();
   }
 
   #writeData(row: number, shape: LineShape): void {
@@ -174,8 +198,7 @@ export class LineJoiner {
 
   #whole(row: number, how: typeof WHOLE_LINE | typeof WHOLE_BYTES): Uint8Array {
     const rest = this.#restOf(row);
-    if (how === WHOLE_LINE) return new Uint8Array(rest);
-    return new Uint8Array(Buffer.from(Buffer.from(rest).toString("latin1"), "base64"));
+    return how === WHOLE_LINE ? rest : Buffer.from(Buffer.from(rest).toString("latin1"), "base64");
   }
 
   #restOf(row: number): Uint8Array {
@@ -235,53 +258,4 @@ function textsIn(column: ColumnValues): TextColumn {
 function numbersOf(column: ColumnValues): NumberColumn {
   if (column.kind === "numbers" || column.kind === "indexedNumbers") return column;
   throw new RangeError("The column has no numbers.");
-}
-
-function textsOf(column: TextColumn): Texts {
-  return column.kind === "texts" ? column.texts : column.dictionary;
-}
-
-/** Returns the index of a row's string, or -1. */
-function textAt(column: TextColumn, row: number): number {
-  if (column.kind === "indexedTexts") return column.indices[row] ?? -1;
-  return column.validity?.[row] === 0 ? -1 : row;
-}
-
-function writeText(writer: LineWriter, { bytes, offsets }: Texts, at: number): void {
-  writer.quoted(bytes, offsets[at] ?? 0, offsets[at + 1] ?? 0);
-}
-
-/** Writes the value of the first column that has one; `null` if none has. */
-function writeValue(writer: LineWriter, columns: readonly ColumnValues[], row: number): void {
-  for (const column of columns) {
-    if (column.kind === "texts" || column.kind === "indexedTexts") {
-      const at = textAt(column, row);
-      if (at < 0) continue;
-      writeText(writer, textsOf(column), at);
-      return;
-    }
-    if (column.kind === "booleans") {
-      const word = WORDS[column.values[row] ?? -1];
-      if (word === undefined) continue;
-      writer.bytes(word);
-      return;
-    }
-    if (!hasValue(column, row)) continue;
-    const value = column.kind === "numbers" ? column.values[row] : column.dictionary[column.indices[row] ?? 0];
-    writer.ascii(String(value));
-    return;
-  }
-  writer.bytes(NULL);
-}
-
-function hasValue(column: ColumnValues, row: number): boolean {
-  switch (column.kind) {
-    case "booleans":
-      return column.values[row] !== -1;
-    case "numbers":
-    case "texts":
-      return column.validity?.[row] !== 0;
-    default:
-      return (column.indices[row] ?? -1) >= 0;
-  }
 }

@@ -13,6 +13,11 @@ export class LineWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;
 
+  /** Bytes written since the last `take`. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** Returns a copy of what was written since the last call. */
   take(): Uint8Array {
     const line = this.#bytes.slice(0, this.#length);
