@@ -8,7 +8,7 @@ import {
 } from "../../logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../../logs/cold/compaction/store.ts";
 import { type ColdDatabase, coldDatabasesOf } from "../../logs/cold/store/sources.ts";
-import { bucketOf } from "../../platform/bucket.ts";
+import { bucketForWrites, bucketOf } from "../../platform/bucket.ts";
 import { isStorageFailure, storageFaultOf } from "../../platform/failures.ts";
 import { COMPACTION_BYTES, queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
@@ -30,6 +30,7 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
     try {
       const ports = {
         bucket: bucketOf(this.env),
+        isInD1Only: bucketForWrites(this.env) === null,
         now: Date.now,
         pause: async () => {
           lease.renew();

@@ -254,6 +254,20 @@ describe("a compaction", () => {
     expect(orphans).toBe(8);
   });
 
+  test("with the bucket turned off, files stay in their rows, and those in the bucket are read", async () => {
+    const { memory } = world();
+    const ranges = rangesOf(3, 2600);
+    await storeFiles(WORKSPACE, PROJECT, ranges, memory);
+    const bucket = new R2Files(memory.binding);
+    const call = { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: 7800, retentionDays: 30 };
+    await env.COLD_DB.prepare("UPDATE segments SET max_ts = max_ts + 1000000000 WHERE first_seq > 5200").run();
+    const ports = { store, bucket, isInD1Only: true, now: () => NOW, pause, wideFrom: 10 };
+    expect(await compactOnce(ports, { ...call, deadline: NOW + 60_000 })).toMatchObject({ entries: 5200 });
+    expect(await rows("replaced_at IS NULL AND part >= 16")).toMatchObject([{ file: null, count: 5200 }]);
+    expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
+    expect(memory.files.size).toBe(3);
+  });
+
   test("changes nothing if a segment was replaced or deleted in the meantime, and an orphan is noted", async () => {
     const { memory } = world();
     const ranges = rangesOf(3, 900);

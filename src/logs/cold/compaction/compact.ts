@@ -42,7 +42,10 @@ export type CompactionOutcome =
 
 export interface CompactionPorts {
   store: CompactionStore;
+  /** For files that are read; `null` without one. */
   bucket: Bucket | null;
+  /** Whether new files are stored whole in D1 although there is a bucket. */
+  isInD1Only?: boolean;
   now: () => number;
   /** Yields to other requests. */
   pause: () => Promise<void>;
@@ -58,7 +61,8 @@ const CANDIDATES = 512;
  * transaction. A crash at any point leaves the old segments or the new ones, and at most a file that is noted as an orphan.
  */
 export async function compactOnce(ports: CompactionPorts, call: CompactionCall): Promise<CompactionOutcome> {
-  const { store, bucket, now } = ports;
+  const { store, now } = ports;
+  const bucket = targetOf(ports);
   const { workspaceId, projectId, retentionDays } = call;
   const run = <T>(steps: Generator<null, T>) => inSteps(steps, ports.pause);
   if (bucket !== null) await joinNewestFilters({ store, bucket, now, run }, workspaceId, projectId);
@@ -107,6 +111,11 @@ export async function compactOnce(ports: CompactionPorts, call: CompactionCall):
     entries: rows.reduce((sum, { count }) => sum + count, 0),
     bytes: rows.reduce((sum, { storedBytes }) => sum + storedBytes, 0),
   };
+}
+
+/** Returns the bucket for new files. */
+function targetOf({ bucket, isInD1Only = false }: CompactionPorts): Bucket | null {
+  return isInD1Only ? null : bucket;
 }
 
 /** A merged file with its row, and all its bytes. */
@@ -160,8 +169,8 @@ class Merge {
       lastSeq: Math.max(...this.#inputs.map(({ lastSeq }) => lastSeq)),
       part: mergedPart(this.#visibleFrom, part),
     };
-    const { bucket, wideFrom = WIDE_FROM_ENTRIES } = this.#ports;
-    const isWide = bucket !== null && merged.count >= wideFrom;
+    const { wideFrom = WIDE_FROM_ENTRIES } = this.#ports;
+    const isWide = targetOf(this.#ports) !== null && merged.count >= wideFrom;
     const { row, file: filterFile } = await this.#run(filterOf(this.#call.workspaceId, projectId, merged, isWide));
     return { ...catalogFile(key, merged, row), bytes: merged.bytes, filterFile };
   }
