@@ -55,6 +55,8 @@ export interface ReadCall extends ChargedCall {
    * this object has moved to `COLD_DB`.
    */
   readsColdDb?: boolean;
+  /** Whether the router reads segment files. A router of an older version omits this, and would miss the entries in them. */
+  readsFiles?: boolean;
 }
 
 /** A page of logs. */

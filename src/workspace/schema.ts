@@ -8,6 +8,7 @@ import { INDEX_CHANGES_SCHEMA } from "./directory-changes.ts";
 import { COLD_DATABASES_SCHEMA } from "./flush/cold-databases.ts";
 import { COMPACTION_SCHEMA } from "./flush/compactions.ts";
 import { FLUSH_SCHEMA, FLUSHED_RANGES_SCHEMA } from "./flush/flushed-ranges.ts";
+import { FILES_SCHEMA } from "./flush/segment-files.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
 import { INDEX_CHUNK_SCHEMA } from "./recent/index-chunks.ts";
 import { STAGING_SCHEMA } from "./recent/staged-batches.ts";
@@ -180,4 +181,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   STAGING_SCHEMA,
   COMPACTION_SCHEMA,
   COLD_DATABASES_SCHEMA,
+  FILES_SCHEMA,
 ];

@@ -5,6 +5,7 @@ import { OutdatedRouter } from "../../rpc/call.ts";
 import type { PageResult, ReadCall, ReadPage } from "../../rpc/workspace.ts";
 import { admit } from "../../workspace/admission.ts";
 import { hasFlushedRanges } from "../../workspace/flush/flushed-ranges.ts";
+import { hasFiles } from "../../workspace/flush/segment-files.ts";
 import { roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import { findProjectByNum, readableProjects } from "../../workspace/projects.ts";
 import {
@@ -75,10 +76,11 @@ export class Reads {
 
   /** @throws OutdatedRouter */
   #read<T>(
-    { caller, projectId, readsColdDb = false, ...charged }: ReadCall,
+    { caller, projectId, readsColdDb = false, readsFiles = false, ...charged }: ReadCall,
     read: (sql: SqlStorage, scope: RecentScope) => T,
   ): PageResult<T> {
-    if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.#core.state.sql)) {
+    const { row, sql } = this.#core.state;
+    if (row !== null && ((!readsColdDb && hasFlushedRanges(sql)) || (!readsFiles && hasFiles(sql)))) {
       throw new OutdatedRouter();
     }
     const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;

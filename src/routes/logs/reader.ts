@@ -123,7 +123,7 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
   return async (call) => {
     const charged = chargeMembers(isCounted ? COUNTED : reader.charge);
     const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
-      call(stub, { caller, ...charged, projectId, readsColdDb: true }),
+      call(stub, { caller, ...charged, projectId, readsColdDb: true, readsFiles: true }),
     );
     const page = await pageOf(c, result);
     if (result.ok && result.projectId) c.get("log").projectId = result.projectId;
@@ -141,7 +141,7 @@ export function recentBySeq(
   let isCounted = false;
   return async (scan) => {
     const charged = chargeMembers(isCounted ? COUNTED : charge);
-    const call = { caller, ...charged, projectId, scan, readsColdDb: true };
+    const call = { caller, ...charged, projectId, scan, readsColdDb: true, readsFiles: true };
     const replay = isCounted ? "replay-safe" : "once";
     const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
     const page = await pageOf(c, result);

@@ -1,4 +1,5 @@
 import { maybe } from "../../platform/sql.ts";
+import { recordFiles } from "./segment-files.ts";
 
 /** How far the segments of each project are merged; see `src/logs/cold/compaction`. */
 export const COMPACTION_SCHEMA = [
@@ -57,6 +58,7 @@ export function nextCompaction(sql: SqlStorage): ProjectCompaction | null {
 /** Persists that a step begins. */
 export function beginCompaction(sql: SqlStorage, project: number, now: number): void {
   sql.exec("UPDATE compactions SET began_at = ? WHERE project = ?", now, project);
+  recordFiles(sql);
 }
 
 /** Records the end of a step that has done something, or that must be repeated. The next one is due at `dueAt`. */

@@ -2,6 +2,7 @@ import { mapRows, maybe } from "../../platform/sql.ts";
 import { readBatch } from "../recent/reader.ts";
 import { replaceBatchesByRange } from "./flushed-ranges.ts";
 import type { FlushRange } from "./schedule.ts";
+import { recordFiles } from "./segment-files.ts";
 import type { FlushBatch, QuarantinedBatch } from "./write-range.ts";
 
 /** The range that the running flush moves. At most one at a time. */
@@ -73,6 +74,7 @@ export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: Flus
 export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
   const commits = commitsOf(sql, intent);
   const gone = replaceBatchesByRange(sql, intent, commits);
+  recordFiles(sql);
   sql.exec(
     `UPDATE projects SET flushed_seq = ?, waiting_batches = waiting_batches - ?, waiting_entries = waiting_entries - ?,
        waiting_bytes = waiting_bytes - ? WHERE num = ?`,

@@ -78,7 +78,7 @@ describe.each([
 
 it("a page of logs has both names of its value, for routers of both versions", async () => {
   const caller = { kind: "user", userId: tenant.ownerId } as const;
-  const call = { caller, route: null, projectId: null, readsColdDb: true };
+  const call = { caller, route: null, projectId: null, readsColdDb: true, readsFiles: true };
   const result = await workspace(tenant.workspaceId).recent({ ...call, scan: EVERYTHING });
   if (!result.ok) throw new Error(result.message);
   expect(result.value.batches.length).toBeGreaterThan(0);
