@@ -244,7 +244,7 @@ function functionLike(word: string): string | undefined {
   return FOREIGN_FUNCTIONS.get(name) ?? nearest(name, AGGREGATE_FUNCTIONS);
 }
 
-/** Reads a whole number from 1 on. @returns `null` if there is none here */
+/** Reads a whole number from 1 on. @returns `null` if no number is here */
 function parseCount(state: ParserState, most: number): number | null {
   const { reader } = state;
   reader.skipSpace();

@@ -30,7 +30,7 @@ const DURATION_PART = /(\d+)(ms|[wdhms])/g;
 /** A hundred years. */
 const MAX_DURATION_MS = 3_155_760_000_000;
 
-/** Returns the milliseconds of a duration such as `90s` or `1h30m`; `null` if the text is none, or over 100 years. */
+/** Returns the milliseconds of a duration such as `90s` or `1h30m`; `null` if the text is no duration, or is over 100 years. */
 export function parseDuration(text: string): number | null {
   if (!DURATION.test(text)) return null;
   let ms = 0;

@@ -1,0 +1,217 @@
+import {
+  type Comparison,
+  type Field,
+  type Filter,
+  LEVEL_NAMES,
+  type OwnField,
+  type Scalar,
+  type TimeValue,
+  type ValueTest,
+} from "../../query-language/syntax.ts";
+import type { Entry } from "../entry.ts";
+import { foldCase } from "../query/filter.ts";
+import { someAt, someItem, someText } from "./data-values.ts";
+import { patternOf } from "./pattern.ts";
+import { regexTest, wildcardTest } from "./text-tests.ts";
+
+/** What a stored entry has besides its line. */
+export interface EntryPlace {
+  /** Epoch milliseconds, as in the line. */
+  timestamp: number;
+  /** Epoch milliseconds. */
+  receivedAt: number;
+  seq: number;
+  projectId: string;
+  id: string;
+}
+
+/** Whether an entry passes a filter of the query language. */
+export type EntryTest = (entry: Entry, place: EntryPlace) => boolean;
+
+/** Calls `visit` for each value of a field. @returns whether a visit ended the search */
+type ReadField = (entry: Entry, place: EntryPlace, visit: (value: unknown) => boolean) => boolean;
+
+/**
+ * Prepares a filter.
+ * @param now the time from which relative times count, epoch milliseconds
+ * @throws InvalidRegex
+ */
+export function entryTestOf(filter: Filter, now: number): EntryTest {
+  switch (filter.kind) {
+    case "all":
+      return () => true;
+    case "and": {
+      const tests = filter.filters.map((each) => entryTestOf(each, now));
+      return (entry, place) => tests.every((test) => test(entry, place));
+    }
+    case "or": {
+      const tests = filter.filters.map((each) => entryTestOf(each, now));
+      return (entry, place) => tests.some((test) => test(entry, place));
+    }
+    case "not": {
+      const test = entryTestOf(filter.filter, now);
+      return (entry, place) => !test(entry, place);
+    }
+    case "text": {
+      const test = textTestOf(filter.test);
+      return ({ message, data }) => test(message) || someText(data, test);
+    }
+    case "field": {
+      const read = readerOf(filter.field);
+      const test = valueTestOf(filter.field, filter.test, now);
+      // An array has the value of each of its items. Whether there is one, its items do not matter.
+      return (entry, place) =>
+        read(entry, place, (value) => test(value) || (Array.isArray(value) && someItem(value, test)));
+    }
+  }
+}
+
+function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (text: string) => boolean {
+  if (test.kind === "regex") return regexTest(test);
+  if (test.kind === "wildcard") return wildcardTest(test.pattern, false);
+  const needle = foldCase(test.text);
+  return (text) => foldCase(text).includes(needle);
+}
+
+/** @param test of a value that is not an array */
+function valueTestOf(field: Field, test: ValueTest, now: number): (value: unknown) => boolean {
+  switch (test.kind) {
+    case "exists":
+      return () => true;
+    case "is": {
+      const wanted = foldCase(test.text);
+      return (value) => (typeof value === "string" ? foldCase(value) === wanted : spelled(value) === test.text);
+    }
+    case "exact":
+      return (value) => value === test.text;
+    case "wildcard":
+      return onText(wildcardTest(test.pattern, true));
+    case "regex":
+      return onText(regexTest(test));
+    case "anyOf": {
+      const tests = test.tests.map((each) => valueTestOf(field, each, now));
+      return (value) => tests.some((each) => each(value));
+    }
+    case "during": {
+      const period = periodOf(test.time, now);
+      // A duration has no end: a client's clock may be ahead.
+      return test.time.kind === "ago"
+        ? timeOrder(">=", period)
+        : both(timeOrder(">=", period), timeOrder("<=", period));
+    }
+    case "compare":
+      if (test.value.kind === "time") return timeOrder(test.operator, periodOf(test.value.time, now));
+      return order(test.operator, test.value);
+    case "range": {
+      const { from, to } = test;
+      if (from.kind !== "time" && to.kind !== "time") return both(order(">=", from), order("<=", to));
+      if (from.kind !== "time" || to.kind !== "time") throw new RangeError("The ends of a range have one type.");
+      return both(timeOrder(">=", periodOf(from.time, now)), timeOrder("<", periodOf(to.time, now)));
+    }
+  }
+}
+
+function both(a: (value: unknown) => boolean, b: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => a(value) && b(value);
+}
+
+/** Returns the spelling of a number or boolean; `null` for other values. */
+function spelled(value: unknown): string | null {
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}
+
+function onText(test: (text: string) => boolean): (value: unknown) => boolean {
+  return (value) => {
+    const text = typeof value === "string" ? value : spelled(value);
+    return text !== null && test(text);
+  };
+}
+
+/** Compares numbers with numbers, and levels by severity. */
+function order(operator: Comparison, scalar: Exclude<Scalar, { kind: "time" }>): (value: unknown) => boolean {
+  if (scalar.kind === "number") return (value) => typeof value === "number" && hasOrder(operator, value, scalar.value);
+  const bound = SEVERITY.get(scalar.level) ?? 0;
+  return (value) => {
+    const severity = SEVERITY.get(value);
+    return severity !== undefined && hasOrder(operator, severity, bound);
+  };
+}
+
+const SEVERITY: ReadonlyMap<unknown, number> = new Map(LEVEL_NAMES.map((name, severity) => [name, severity]));
+
+/** Compares times with a period: after its end, from its beginning on, before its beginning, until its end. */
+function timeOrder(operator: Comparison, { from, to }: Period): (value: unknown) => boolean {
+  const [bound, isBefore] =
+    operator === ">" ? [to, false] : operator === ">=" ? [from, false] : operator === "<" ? [from, true] : [to, true];
+  return (value) => typeof value === "number" && value < bound === isBefore;
+}
+
+function hasOrder(operator: Comparison, a: number, b: number): boolean {
+  switch (operator) {
+    case "<":
+      return a < b;
+    case "<=":
+      return a <= b;
+    case ">":
+      return a > b;
+    case ">=":
+      return a >= b;
+  }
+}
+
+/** Epoch milliseconds, `to` excluded. */
+export interface Period {
+  from: number;
+  to: number;
+}
+
+/** A duration is the millisecond so long before `now`. */
+export function periodOf(time: TimeValue, now: number): Period {
+  return time.kind === "ago" ? { from: now - time.ms, to: now - time.ms + 1 } : time;
+}
+
+function readerOf(field: Field): ReadField {
+  if (field.kind === "column") throw new RangeError("Entries have fields and no columns.");
+  if (field.kind === "own") return OWN_READERS[field.name];
+  const { path } = field;
+  return ({ data }, _, visit) => someAt(data, path, visit);
+}
+
+function member(read: (entry: Entry, place: EntryPlace) => unknown): ReadField {
+  return (entry, place, visit) => {
+    const value = read(entry, place);
+    return value !== undefined && visit(value);
+  };
+}
+
+/** A member of `data`, else one that OpenTelemetry names so. */
+function resource(name: string): ReadField {
+  const [own, semantic] = [[name], [name, "name"]];
+  return ({ data }, _, visit) => {
+    let isFound = false;
+    const passes = someAt(data, own, (value) => {
+      if (value !== null && typeof value === "object" && !Array.isArray(value)) return false;
+      isFound = true;
+      return visit(value);
+    });
+    return passes || (!isFound && someAt(data, semantic, visit));
+  };
+}
+
+const OWN_READERS: Readonly<Record<OwnField, ReadField>> = {
+  level: member(({ level }) => level),
+  category: member(({ category }) => category),
+  type: member(({ type }) => type),
+  message: member(({ message }) => message),
+  time: member((_, { timestamp }) => timestamp),
+  received: member((_, { receivedAt }) => receivedAt),
+  seq: member((_, { seq }) => seq),
+  session: member(({ session }) => session),
+  trace: member(({ traceId }) => traceId),
+  span: member(({ spanId }) => spanId),
+  service: resource("service"),
+  host: resource("host"),
+  project: member((_, { projectId }) => projectId),
+  id: member((_, { id }) => id),
+  pattern: member(({ message }) => patternOf(message)),
+};
