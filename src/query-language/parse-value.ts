@@ -111,7 +111,12 @@ function parseExact(reader: QueryReader, target: Target, start: number): ValueTe
   const text = reader.quoted("value") ?? reader.word("value");
   if (text === "" && reader.text[at] !== '"') throw new SyntaxFault("A value is missing", at, ["a string"]);
   if (target.type === "time" || target.type === "number") {
-    throw new SyntaxFault(`\`=\` compares strings, and \`${target.name}\` is not a string`, start, [nounOf(target)], text);
+    throw new SyntaxFault(
+      `\`=\` compares strings, and \`${target.name}\` is not a string`,
+      start,
+      [nounOf(target)],
+      text,
+    );
   }
   return { kind: "exact", text: target.type === "level" ? levelNamed(text, at) : text };
 }
@@ -232,6 +237,8 @@ function unfit(target: Target, start: number, text = ""): SyntaxFault {
     case "text":
       return new SyntaxFault(`\`${name}\` is text, which \`<\`, \`>\` and ranges do not compare`, start, ["a text"]);
     default:
-      return new SyntaxFault(`\`${name}\` is compared with a number, and \`${text}\` is not a number`, start, ["a number"]);
+      return new SyntaxFault(`\`${name}\` is compared with a number, and \`${text}\` is not a number`, start, [
+        "a number",
+      ]);
   }
 }

@@ -38,8 +38,8 @@ export function printFilter(filter: Filter, within: "whole" | "and" | "or" | "no
 
 /** Texts that need no quotes. The characters of operators, names and wildcards are not among theirs. */
 const PLAIN_TEXT = /^(?!-|(?:AND|OR|NOT)$)[\p{L}\p{N}_.@$#%&/+?;'^[\]{}-]+$/u;
-/** The same for values, which a colon does not end. */
-const PLAIN_VALUE = /^(?!(?:AND|OR|NOT)$)(?!.*\.\.)[\p{L}\p{N}_.@$#%&/+?;'^[\]{}:-]+$/u;
+/** The same for values, which a colon does not end. After the colon of the field, these would make the whole a text. */
+const PLAIN_VALUE = /^(?!(?:AND|OR|NOT)$|:|\/\/)(?!.*\.\.)[\p{L}\p{N}_.@$#%&/+?;'^[\]{}:-]+$/u;
 const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
 function quoted(text: string, plain: RegExp): string {
@@ -73,7 +73,7 @@ function printTest(test: ValueTest): string {
     case "anyOf":
       return `(${test.tests.map(printTest).join(" OR ")})`;
     case "wildcard":
-      return test.pattern;
+      return /^(?::|\/\/)/.test(test.pattern) ? `(${test.pattern})` : test.pattern;
     case "regex":
       return printRegex(test);
   }
