@@ -9,8 +9,10 @@ const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"];
 export function passes(filter: Filter, entry: Entry, place: EntryPlace, now: number): boolean {
   if (filter.kind === "all") return true;
   if (filter.kind === "not") return !passes(filter.filter, entry, place, now);
-  if (filter.kind === "and") return filter.filters.every((each) => passes(each, entry, place, now));
-  if (filter.kind === "or") return filter.filters.some((each) => passes(each, entry, place, now));
+  if (filter.kind === "and" || filter.kind === "or") {
+    const results = filter.filters.map((each) => passes(each, entry, place, now));
+    return filter.kind === "and" ? !results.includes(false) : results.includes(true);
+  }
   if (filter.kind === "field")
     return valuesOf(filter.field, entry, place).some((value) => holds(filter.test, value, now));
   const { test } = filter;
