@@ -9,7 +9,7 @@ const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"];
 export function passes(filter: Filter, entry: Entry, place: EntryPlace, now: number): boolean {
   if (filter.kind === "all") return true;
   if (filter.kind === "not") return !passes(filter.filter, entry, place, now);
-  if (filter.kind === "and" || filter.kind === "or") {
+  if (filter.kind !== "text" && filter.kind !== "field") {
     const results = filter.filters.map((each) => passes(each, entry, place, now));
     return filter.kind === "and" ? !results.includes(false) : results.includes(true);
   }
