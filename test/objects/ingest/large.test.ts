@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { INGEST_LIMITS } from "../../../src/logs/entry.ts";
 import { largeBodies } from "../../../src/platform/isolate-memory.ts";
 import { deleteBatches } from "../../../src/workspace/recent/batches.ts";
+import { STAGING_SCHEMA } from "../../../src/workspace/recent/staged-batches.ts";
+import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
 import { bearer } from "../accounts/support.ts";
 import { batchOf } from "../query/support.ts";
 import {
@@ -278,9 +280,11 @@ it("batches with parts of the version before are read and deleted as before", as
   await onSql(own.workspaceId, (sql) => {
     sql.exec("DROP TABLE staged_batches");
     sql.exec("ALTER TABLE batches DROP COLUMN parts_key");
-    // Of a later version.
+    // Of later versions.
     sql.exec("DROP TABLE compactions");
-    sql.exec("UPDATE schema_version SET version = version - 2");
+    sql.exec("DROP TABLE cold_databases");
+    sql.exec("ALTER TABLE workspace DROP COLUMN has_files");
+    sql.exec("UPDATE schema_version SET version = ?", WORKSPACE_SCHEMA.indexOf(STAGING_SCHEMA));
   });
   await evict(own.workspaceId);
   expect(await messagesOf(own)).toEqual(messages);
