@@ -67,10 +67,19 @@ describe("A2: integers that lose digits", () => {
   it("A2: are found without a reviver", () => {
     fc.assert(
       fc.property(source, (json) => {
+        // Beside a member of this name, V8 sometimes gives a reviver no source of a number.
+        fc.pre(!json.includes('"__proto__" :'));
         expect(outcome(parseExactly, json)).toEqual(outcome(reference, json));
       }),
       { numRuns: 20_000 },
     );
+  });
+
+  it("A2: are found beside and in members named __proto__", () => {
+    const parsed = parseExactly('{"__proto__" :{"a":9007199254740993},"" :"","b" :[9007199254740993]}');
+    const inner: unknown = Object.getOwnPropertyDescriptor(parsed, "__proto__")?.value;
+    expect(inner).toEqual({ a: new InexactInteger() });
+    expect(parsed).toMatchObject({ b: [new InexactInteger()] });
   });
 
   it("A2: cost little in a body of as many values as a query may have", () => {
