@@ -4,20 +4,9 @@
  * comes from OPERATOR_TOKEN or `--token`. Exits with 0 if everything is present, with 1 if something is missing, and with
  * 2 if the comparison failed.
  */
-import { parseArgs } from "node:util";
 import { z } from "zod";
-import { OperatorClient } from "./lib/operator-client.ts";
+import { type OperatorClient, operatorProjects, operatorWorkspaces, runOperatorTool } from "./lib/operator-client.ts";
 
-const workspaces = z.object({
-  items: z.array(z.object({ id: z.string(), slug: z.string() })),
-  nextCursor: z.string().nullable(),
-});
-const workspace = z.object({
-  projects: z.object({
-    items: z.array(z.object({ id: z.string(), flushedSeq: z.number() })),
-    nextCursor: z.string().nullable(),
-  }),
-});
 const missing = z.object({
   items: z.array(z.object({ firstSeq: z.number(), lastSeq: z.number(), stored: z.number() })),
   nextCursor: z.string().nullable(),
@@ -53,22 +42,10 @@ const totals = {
   noted: 0,
 };
 
-process.exitCode = await reconcile().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  return 2;
-});
+await runOperatorTool("reconcile", reconcile);
 
-async function reconcile(): Promise<0 | 1> {
-  const { values } = parseArgs({ options: { url: { type: "string" }, token: { type: "string" } } });
-  const token = values.token ?? process.env.OPERATOR_TOKEN;
-  if (values.url === undefined || !URL.canParse(values.url)) {
-    throw new Error("Usage: npm run reconcile -- --url <address of the service>");
-  }
-  if (!token) throw new Error("Set OPERATOR_TOKEN to the operator token of the service, or pass --token.");
-  const client = new OperatorClient(values.url, token);
-  for await (const page of client.pages("/operator/workspaces", workspaces, (data) => data.nextCursor)) {
-    for (const { id, slug } of page?.items ?? []) await compareWorkspace(client, id, slug);
-  }
+async function reconcile(client: OperatorClient): Promise<0 | 1> {
+  for await (const { id, slug } of operatorWorkspaces(client)) await compareWorkspace(client, id, slug);
   const { workspaces: places, projects, ranges, missingRanges, missingEntries, damagedFiles, noted } = totals;
   console.log(`Compared ${ranges} ranges and ${totals.files} files of ${projects} projects in ${places} workspaces.`);
   if (noted > 0) console.log(`${noted} files that no segment names will be deleted in 7 days.`);
@@ -84,10 +61,8 @@ async function reconcile(): Promise<0 | 1> {
 async function compareWorkspace(client: OperatorClient, workspaceId: string, slug: string): Promise<void> {
   totals.workspaces++;
   const path = `/operator/workspaces/${workspaceId}`;
-  for await (const page of client.pages(path, workspace, (data) => data.projects.nextCursor)) {
-    for (const project of page?.projects.items ?? []) {
-      if (project.flushedSeq > 0) await compareProject(client, `${workspaceId} (${slug})`, path, project.id);
-    }
+  for await (const id of operatorProjects(client, path)) {
+    await compareProject(client, `${workspaceId} (${slug})`, path, id);
   }
   await compareFiles(client, `${workspaceId} (${slug})`, path);
 }

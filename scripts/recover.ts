@@ -3,20 +3,9 @@
  * operator routes of a running service. Safe to repeat; changes nothing that the catalog has. The token comes from
  * OPERATOR_TOKEN or `--token`. Exits with 0, with 1 if a file cannot be read, and with 2 if it could not be completed.
  */
-import { parseArgs } from "node:util";
 import { z } from "zod";
-import { OperatorClient } from "./lib/operator-client.ts";
+import { type OperatorClient, operatorProjects, operatorWorkspaces, runOperatorTool } from "./lib/operator-client.ts";
 
-const workspaces = z.object({
-  items: z.array(z.object({ id: z.string(), slug: z.string() })),
-  nextCursor: z.string().nullable(),
-});
-const workspace = z.object({
-  projects: z.object({
-    items: z.array(z.object({ id: z.string(), flushedSeq: z.number() })),
-    nextCursor: z.string().nullable(),
-  }),
-});
 const recovered = z.object({
   items: z.array(z.object({ file: z.string() })),
   nextCursor: z.string().nullable(),
@@ -26,22 +15,10 @@ const recovered = z.object({
 
 const totals = { projects: 0, segments: 0, entries: 0, unreadable: 0 };
 
-process.exitCode = await recover().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  return 2;
-});
+await runOperatorTool("recover", recover);
 
-async function recover(): Promise<0 | 1> {
-  const { values } = parseArgs({ options: { url: { type: "string" }, token: { type: "string" } } });
-  const token = values.token ?? process.env.OPERATOR_TOKEN;
-  if (values.url === undefined || !URL.canParse(values.url)) {
-    throw new Error("Usage: npm run recover -- --url <address of the service>");
-  }
-  if (!token) throw new Error("Set OPERATOR_TOKEN to the operator token of the service, or pass --token.");
-  const client = new OperatorClient(values.url, token);
-  for await (const page of client.pages("/operator/workspaces", workspaces, (data) => data.nextCursor)) {
-    for (const { id, slug } of page?.items ?? []) await recoverWorkspace(client, id, slug);
-  }
+async function recover(client: OperatorClient): Promise<0 | 1> {
+  for await (const { id, slug } of operatorWorkspaces(client)) await recoverWorkspace(client, id, slug);
   const { projects, segments, entries, unreadable } = totals;
   console.log(`Recovered ${segments} segments with ${entries} entries of ${projects} projects.`);
   if (unreadable > 0) console.log(`${unreadable} files cannot be read.`);
@@ -51,10 +28,8 @@ async function recover(): Promise<0 | 1> {
 
 async function recoverWorkspace(client: OperatorClient, workspaceId: string, slug: string): Promise<void> {
   const path = `/operator/workspaces/${workspaceId}`;
-  for await (const page of client.pages(path, workspace, (data) => data.projects.nextCursor)) {
-    for (const { id, flushedSeq } of page?.projects.items ?? []) {
-      if (flushedSeq > 0) await recoverProject(client, `${workspaceId} (${slug})  ${id}`, `${path}/projects/${id}`);
-    }
+  for await (const id of operatorProjects(client, path)) {
+    await recoverProject(client, `${workspaceId} (${slug})  ${id}`, `${path}/projects/${id}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import { z } from "zod";
 
 /** Maximum attempts of a request to a busy or limited service. */
@@ -77,5 +78,50 @@ function parsed(text: string, path: string, status: number): z.output<typeof env
     return envelope.parse(JSON.parse(text));
   } catch {
     throw new Error(`${path} answered ${status} with a response that is not from this service.`);
+  }
+}
+
+/**
+ * Runs a tool of the operator against the service that the command line names. Sets the exit code: what the tool returns, or 2 if
+ * it fails.
+ * @param name of the npm script
+ */
+export async function runOperatorTool(name: string, run: (client: OperatorClient) => Promise<0 | 1>): Promise<void> {
+  try {
+    const { values } = parseArgs({ options: { url: { type: "string" }, token: { type: "string" } } });
+    const token = values.token ?? process.env.OPERATOR_TOKEN;
+    if (values.url === undefined || !URL.canParse(values.url)) {
+      throw new Error(`Usage: npm run ${name} -- --url <address of the service>`);
+    }
+    if (!token) throw new Error("Set OPERATOR_TOKEN to the operator token of the service, or pass --token.");
+    process.exitCode = await run(new OperatorClient(values.url, token));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 2;
+  }
+}
+
+const workspaces = z.object({
+  items: z.array(z.object({ id: z.string(), slug: z.string() })),
+  nextCursor: z.string().nullable(),
+});
+const workspace = z.object({
+  projects: z.object({
+    items: z.array(z.object({ id: z.string(), flushedSeq: z.number() })),
+    nextCursor: z.string().nullable(),
+  }),
+});
+
+/** Reads all workspaces. */
+export async function* operatorWorkspaces(client: OperatorClient): AsyncGenerator<{ id: string; slug: string }> {
+  for await (const page of client.pages("/operator/workspaces", workspaces, (data) => data.nextCursor)) {
+    yield* page?.items ?? [];
+  }
+}
+
+/** Reads the ids of a workspace's projects that have entries in the cold tier. @param path of the workspace */
+export async function* operatorProjects(client: OperatorClient, path: string): AsyncGenerator<string> {
+  for await (const page of client.pages(path, workspace, (data) => data.projects.nextCursor)) {
+    for (const { id, flushedSeq } of page?.projects.items ?? []) if (flushedSeq > 0) yield id;
   }
 }

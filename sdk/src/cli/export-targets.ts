@@ -16,7 +16,7 @@ export interface ExportTarget {
   readonly received: number;
   /** Entries so far; `null` if they are not counted on the way. */
   readonly entries: number | null;
-  /** The file that has what was received if the export is not finished; `null` if there is none. */
+  /** The file that has what was received if the export is not finished; `null` otherwise. */
   readonly kept: string | null;
   /** Begins a response. */
   begin(): Promise<void>;

@@ -73,7 +73,7 @@ export class LineCutter {
     this.#state = "lines";
   }
 
-  /** The next piece; `null` if there is none yet. Call `advance` after lines were read. */
+  /** The next piece; `null` until one is complete. Call `advance` after lines were read. */
   next(): Piece | null {
     const found = this.#found;
     if (found !== null) {

@@ -1,33 +1,25 @@
 import { createHash, randomBytes } from "node:crypto";
-import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
+import { useDuckDb } from "../../support/duckdb.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 /** An export of a running service, and the files of its bucket, judged by DuckDB. */
 
 const ENTRIES = 6000;
 const BATCH = 1000;
-const folder = mkdtempSync(path.join(tmpdir(), "export-"));
+const duck = useDuckDb();
 let server: TestServer;
 let tenant: Tenant;
-let instance: DuckDBInstance;
-let duck: DuckDBConnection;
 
 beforeAll(async () => {
   server = await startServer({ env: { RECENT_MAX_BYTES: "100000" } });
   tenant = await createTenant(server.url);
-  instance = await DuckDBInstance.create(":memory:", { threads: "1" });
-  duck = await instance.connect();
 }, 120_000);
 afterAll(async () => {
-  duck.closeSync();
-  instance.closeSync();
   await server.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const now = Date.now();
@@ -81,7 +73,7 @@ async function exported(format: string): Promise<Buffer> {
 }
 
 async function rowsOf(sql: string): Promise<unknown[][]> {
-  const read = await duck.runAndReadAll(sql);
+  const read = await duck.run(sql);
   return read
     .getRowsJS()
     .map((row) =>
@@ -94,7 +86,7 @@ async function rowsOf(sql: string): Promise<unknown[][]> {
 test("an export of both tiers gives DuckDB the tables of the API, and the files of the bucket have the same entries", async () => {
   await sent();
   await flushed();
-  const [ndjson, parquet] = [path.join(folder, "all.ndjson"), path.join(folder, "all.parquet")];
+  const [ndjson, parquet] = [path.join(duck.folder, "all.ndjson"), path.join(duck.folder, "all.parquet")];
   const text = await exported("ndjson");
   writeFileSync(ndjson, text);
   writeFileSync(parquet, await exported("parquet"));

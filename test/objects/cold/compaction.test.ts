@@ -220,6 +220,7 @@ describe("a compaction", () => {
     const { memory, compact } = world();
     const idOf = (index: number) => createHash("md5").update(String(index)).digest("hex");
     const find = async (filter: Parameters<typeof toFilter>[0]) => {
+      // SAFETY: the port calls only what the binding in memory has.
       const tier = new ColdTier({ ...env, BUCKET: memory.binding as never });
       const tests = tokenTestsOf(toFilter(filter));
       const wanted = { ...selection(WORKSPACE, [PROJECT]), tests, readAt: NOW + 3_600_000 };

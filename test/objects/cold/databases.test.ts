@@ -1,7 +1,6 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { SegmentKey } from "../../../src/logs/cold/format/segment.ts";
 import { ColdCleaner } from "../../../src/logs/cold/store/cold-cleaner.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { coldDatabasesOf } from "../../../src/logs/cold/store/sources.ts";
@@ -23,7 +22,7 @@ const ranges = segmentsOf(
   PROJECT,
   [0, 10, 20, 30].map((from) => [Array.from({ length: 10 }, (_, at) => entry(from + at))]),
 );
-const names = (keys: readonly SegmentKey[]) => keys.map(({ firstSeq }) => firstSeq);
+const names = (keys: readonly { firstSeq: number }[]) => keys.map(({ firstSeq }) => firstSeq);
 
 beforeAll(async () => {
   await applyD1Migrations(env.SECOND_COLD_DB, env.COLD_MIGRATIONS);
@@ -69,7 +68,7 @@ describe("several databases of segments", () => {
     expect(await first.usageUpTo(WORKSPACE, [{ projectId: PROJECT, seq: 40 }])).toMatchObject({ entries: 40 });
     const coverage = await first.coverageOf(WORKSPACE, [PROJECT]);
     expect(coverage.get(PROJECT)).toMatchObject({ segments: 4, firstSeq: 1, lastSeq: 40 });
-    expect(names((await first.covers(WORKSPACE, PROJECT, { from: 1, to: 40 })) as never)).toEqual([1, 11, 21, 31]);
+    expect(names(await first.covers(WORKSPACE, PROJECT, { from: 1, to: 40 }))).toEqual([1, 11, 21, 31]);
   });
 
   it("are emptied by retention and deletion", async () => {

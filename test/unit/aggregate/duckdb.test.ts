@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { Export } from "../../../src/logs/export/run-export.ts";
 import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
 import { runTable } from "../../../src/logs/stats/run-table.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
+import { useDuckDb } from "../../support/duckdb.ts";
 import { bodyOf, SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
 import { open } from "../segments/support.ts";
 
@@ -17,19 +16,7 @@ import { open } from "../segments/support.ts";
 
 const PROJECT = "proj_000000000001";
 const START = Date.UTC(2026, 10, 20);
-const folder = mkdtempSync(path.join(tmpdir(), "aggregate-"));
-let instance: DuckDBInstance;
-let duck: DuckDBConnection;
-
-beforeAll(async () => {
-  instance = await DuckDBInstance.create(":memory:", { threads: "1" });
-  duck = await instance.connect();
-});
-afterAll(() => {
-  duck.closeSync();
-  instance.closeSync();
-  rmSync(folder, { recursive: true });
-});
+const duck = useDuckDb();
 
 /** Members of `data` that queries name. `mixed` has values of several types. */
 const FIELDS = ["ms", "bytes", "route", "user.id", "ok", "mixed"] as const;
@@ -63,28 +50,35 @@ const entry: fc.Arbitrary<TestEntry> = fc.record(
 );
 const batches = fc.array(fc.array(entry, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 6 });
 
+/** A key of a table, and its value in SQL. */
+interface SqlKey {
+  name: string;
+  body: string | object;
+  sql: string;
+}
+
 const key = fc.oneof(
-  fc
-    .constantFrom(...FIELDS, "level", "category")
-    .map((name) => ({ name, body: name as string | object, sql: keySql(name) })),
-  fc.constantFrom([60_000, "1m"], [900_000, "15m"], [3_600_000, "1h"]).map(([ms, bin]) => ({
-    name: "time",
-    body: { bin } as string | object,
-    sql: `to_json(ts // ${ms} * ${ms})`,
-  })),
+  fc.constantFrom(...FIELDS, "level", "category").map((name): SqlKey => ({ name, body: name, sql: keySql(name) })),
+  fc.constantFrom([60_000, "1m"], [900_000, "15m"], [3_600_000, "1h"]).map(
+    ([ms, bin]): SqlKey => ({
+      name: "time",
+      body: { bin },
+      sql: `to_json(ts // ${ms} * ${ms})`,
+    }),
+  ),
 );
 const aggregation = fc.oneof(
   fc.constant({ body: { fn: "count" }, sql: "count(*)" }),
-  fc.constantFrom(...FIELDS).map((field) => ({
-    body: { fn: "count_distinct", field: field as string },
+  fc.constantFrom<string[]>(...FIELDS).map((field) => ({
+    body: { fn: "count_distinct", field },
     sql: `count(DISTINCT ${keySql(field)})`,
   })),
   fc
     .tuple(
       fc.constantFrom("sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "p999"),
-      fc.constantFrom(...NUMBERS),
+      fc.constantFrom<string[]>(...NUMBERS),
     )
-    .map(([fn, field]) => ({ body: { fn, field: field as string }, sql: functionSql(fn, `${quoted(field)}.n`) })),
+    .map(([fn, field]) => ({ body: { fn, field }, sql: functionSql(fn, `${quoted(field)}.n`) })),
 );
 
 function functionSql(fn: string, value: string): string {
@@ -138,7 +132,7 @@ let files = 0;
 
 /** Writes a file. @returns its rows as SQL, each of the members as a struct of its number, text and boolean */
 function selected(bytes: Uint8Array, source: string, names: readonly string[]): string {
-  const file = path.join(folder, `${files++}.parquet`);
+  const file = path.join(duck.folder, `${files++}.parquet`);
   writeFileSync(file, bytes);
   const { reader } = open(bytes);
   const fields = names.map((name) => {
@@ -233,7 +227,7 @@ test("300 random sets of entries and queries: tables equal DuckDB's over the exp
           ...aggregations.map(({ sql }, at) => `${sql} AS c${at}`),
         ];
         const groups = ["source", ...keys.map((_, at) => `k${at}`)].join(", ");
-        const read = await duck.runAndReadAll(
+        const read = await duck.run(
           `WITH entries AS (${entries}) SELECT source, ${columns.join(", ")} FROM entries WHERE ${where} GROUP BY ${groups}`,
         );
         const judged = read

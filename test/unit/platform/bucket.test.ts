@@ -124,8 +124,9 @@ describe("the bucket", () => {
     const error = await bucket.head("v1/ws_1/secret").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ isTransient: true, operation: "head" });
     expect(limited.calls.head).toBe(5);
+    if (!(error instanceof Error)) throw new Error("The bucket has thrown no error.");
     // Only the message crosses a call between objects.
-    const remote = new Error((error as Error).message);
+    const remote = new Error(error.message);
     expect(isStorageFailure(remote)).toBe(true);
     expect(storageFaultOf(remote)).toBe("R2_ERROR: head: 10001");
   });

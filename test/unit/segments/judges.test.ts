@@ -1,44 +1,31 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
-import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { FileEncoder } from "../../../src/logs/segments/encode/encode-segment.ts";
+import { useDuckDb } from "../../support/duckdb.ts";
 import { filesOf, merge } from "./merging.ts";
 import { batchesOf, bytesOf, encode, line, open, PROJECT, valuesIn } from "./support.ts";
 
 /** Two readers that share no code with the service judge what its encoder writes: hyparquet and DuckDB. */
 
-const folder = mkdtempSync(path.join(tmpdir(), "segments-"));
-let instance: DuckDBInstance;
-let duck: DuckDBConnection;
-
-beforeAll(async () => {
-  instance = await DuckDBInstance.create(":memory:", { threads: "1" });
-  duck = await instance.connect();
-});
-afterAll(() => {
-  duck.closeSync();
-  instance.closeSync();
-  rmSync(folder, { recursive: true });
-});
+const duck = useDuckDb();
 
 let files = 0;
 
 /** Writes a file for DuckDB. @returns its name as SQL */
 function stored(bytes: Uint8Array): string {
-  const file = path.join(folder, `${files++}.parquet`);
+  const file = path.join(duck.folder, `${files++}.parquet`);
   writeFileSync(file, bytes);
   return `'${file}'`;
 }
 
 /** All rows as JavaScript values, times as epoch milliseconds. */
 async function inDuckDB(sql: string): Promise<Record<string, unknown>[]> {
-  const read = await duck.runAndReadAll(sql);
+  const read = await duck.run(sql);
   return read
     .getRowObjectsJS()
     .map((row) => Object.fromEntries(Object.entries(row).map(([key, own]) => [key, plain(own)])));

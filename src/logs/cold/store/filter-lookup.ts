@@ -20,7 +20,7 @@ const MAX_RANGES = 256;
 
 /**
  * Leaves out segments whose filters in the bucket exclude them: one range for each token and file, all in one round. Segments
- * beyond the bounds of a lookup stay, and all stay if the bucket fails: whoever reads them then will report the failure.
+ * beyond the bounds of a lookup stay, and all stay if the bucket fails: the read of their files reports the failure.
  */
 export async function withoutExcluded<S extends { filterPlace?: FilterPlace | null }>(
   bucket: Bucket,

@@ -82,7 +82,7 @@ function joined(gap: Gap, added: Gap): Gap {
   return all;
 }
 
-/** Returns the members in an order in which each follows all that are before it in a line; `null` if there is none. */
+/** Returns the members in an order in which each follows all that are before it in a line; `null` without such an order. */
 function ordered(gap: Gap): Token[] | null {
   const before = new Map([...gap.keys()].map((name) => [name, 0]));
   for (const { next } of gap.values()) for (const name of next) before.set(name, (before.get(name) ?? 0) + 1);

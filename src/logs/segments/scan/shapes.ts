@@ -95,7 +95,7 @@ export class Shapes {
     return new Shapes(indices, shapes);
   }
 
-  /** Marks the rows whose line is whole in `rest`. @returns `null` if there is none */
+  /** Marks the rows whose line is whole in `rest`. @returns `null` without such a row */
   wholeRows(): Uint8Array | null {
     const isWhole = Array.from(this.#shapes, (shape) => shape?.template === null);
     if (!isWhole.includes(true)) return null;

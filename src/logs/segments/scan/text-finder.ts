@@ -172,7 +172,7 @@ class RareByteMatches implements Matches {
   }
 }
 
-/** @returns the length of the bytes if there is none */
+/** @returns the length of the bytes if nothing is found */
 function indexOf(all: Buffer, byte: number, from: number): number {
   const at = all.indexOf(byte, from);
   return at < 0 ? all.length : at;
@@ -184,7 +184,7 @@ const MOST_RARE = 3;
 /** Rare bytes of one scan that turn out to be no match. */
 const MOST_TRIED = 256;
 
-/** Returns the index in a part of a byte that is rare, in either case; -1 if there is none, or too few bytes. */
+/** Returns the index in a part of a byte that is rare, in either case; -1 without such a byte, or with too few bytes. */
 function rareByteOf(all: Buffer, part: Uint8Array): number {
   if (all.length < SAMPLE_BYTES) return -1;
   const counts = new Uint16Array(256);
