@@ -3,13 +3,14 @@ import path from "node:path";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { ROOT } from "../scripts/lib/paths.ts";
 import { mayContain } from "../src/logs/cold/filter/bloom.ts";
-import { TOKEN_KIND, tokenTestsOf } from "../src/logs/cold/filter/tokens.ts";
+import { tokensFor, tokenTestsOf } from "../src/logs/cold/filter/token-tests.ts";
+import { EXACT_KIND, TOKEN_KIND } from "../src/logs/cold/filter/tokens.ts";
 import { readBlockIndex } from "../src/logs/cold/format/batch-table.ts";
 import { BatchTable, decodeBlock } from "../src/logs/cold/format/decode.ts";
-import { encodeSegments } from "../src/logs/cold/format/encode.ts";
 import type { DecodedBatch } from "../src/logs/cold/format/lines.ts";
 import type { EncodedSegment } from "../src/logs/cold/format/segment.ts";
 import { toFilter } from "../src/logs/query/schema.ts";
+import { encodeSegments } from "../test/support/line-blocks.ts";
 import { type ColdFill, type ColdRun, coldBatches, RARE_TEXT, RARE_TRACE, sliceOf } from "./cold-data.ts";
 import { Workshop } from "./servers.ts";
 import { aligned } from "./table.ts";
@@ -75,7 +76,7 @@ function report(name: string, segments: readonly EncodedSegment[]): void {
     );
     return (bytes / count).toFixed(2);
   });
-  const kinds = Object.entries(TOKEN_KIND).filter(([, kind]) =>
+  const kinds = Object.entries({ ...EXACT_KIND, ...TOKEN_KIND }).filter(([, kind]) =>
     segments.every(({ filterKinds }) => filterKinds & kind),
   );
   console.log(`\n${name}: bytes an entry by column, ${segments.length} segments`);
@@ -99,7 +100,7 @@ function report(name: string, segments: readonly EncodedSegment[]): void {
 
 function passes({ filter, filterKinds }: EncodedSegment, filters: Parameters<typeof toFilter>[0]): boolean {
   return tokenTestsOf(toFilter(filters)).every(
-    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayContain(filter, a, b)),
+    (test) => tokensFor(test, filterKinds)?.some(({ a, b }) => mayContain(filter, a, b)) ?? true,
   );
 }
 

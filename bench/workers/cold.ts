@@ -1,7 +1,6 @@
 import { blocksToRead } from "../../src/logs/cold/filter/block-filter.ts";
-import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/filter/tokens.ts";
+import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/filter/token-tests.ts";
 import { readLevelCounts } from "../../src/logs/cold/format/counts.ts";
-import { encodeSegments } from "../../src/logs/cold/format/encode.ts";
 import type { SegmentSelection } from "../../src/logs/cold/store/selection.ts";
 import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../src/logs/cold/store/writer.ts";
@@ -9,6 +8,7 @@ import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
 import { toFilter } from "../../src/logs/query/schema.ts";
 import { readBlocks } from "../../test/objects/cold/read-blocks.ts";
+import { encodeSegments } from "../../test/support/line-blocks.ts";
 import { type ColdFill, type ColdRun, coldBatches } from "../cold-data.ts";
 
 const WORKSPACE = "ws_000000000001";

@@ -1,5 +1,5 @@
 import type { ReportUnreadable } from "../batch.ts";
-import { tokenTestsOf } from "../cold/filter/tokens.ts";
+import { tokenTestsOf } from "../cold/filter/token-tests.ts";
 import type { SegmentKey, SegmentMeta } from "../cold/format/segment.ts";
 import type { PagerSelection } from "../cold/store/selection.ts";
 import { idHashesOf } from "../id-filter.ts";

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type CompactionCall, compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
 import { SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
-import { tokenTestsOf } from "../../../src/logs/cold/filter/tokens.ts";
+import { tokenTestsOf } from "../../../src/logs/cold/filter/token-tests.ts";
 import { formOfKey } from "../../../src/logs/cold/filter/wide-filter.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import { missingRanges } from "../../../src/logs/cold/store/missing-ranges.ts";

@@ -1,8 +1,8 @@
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import type { FoundSegment } from "../../../src/logs/cold/store/store.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import { slices } from "../../unit/cold/support.ts";
 import type { TestEntry } from "../../unit/query/store.ts";
 

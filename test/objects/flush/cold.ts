@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
 import { BatchTable, decodeBlock } from "../../../src/logs/cold/format/decode.ts";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import type { DecodedBatch } from "../../../src/logs/cold/format/lines.ts";
 import { SEGMENT_FORMAT, type SegmentMeta } from "../../../src/logs/cold/format/segment.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { SegmentReader } from "../../../src/logs/segments/decode/segment-reader.ts";
 import { sourceLinesOf } from "../../../src/logs/segments/decode/source-lines.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 
 export interface ColdEntry {
   seq: number;

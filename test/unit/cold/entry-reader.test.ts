@@ -24,15 +24,15 @@ interface Read {
 /** The entry of each line, or `null` if a line is not an entry, and all tokens by kind. */
 interface Outcome {
   entries: (Read | null)[];
-  tokens: { all: string[]; pairs: string[] }[];
+  tokens: string[][];
 }
 
 /** Reads entries with `SegmentEntryReader`, by its fast or its slow path. */
-function readAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
+function readAll(bodies: readonly (readonly Uint8Array[])[]): Outcome {
   const reader = new SegmentEntryReader();
   const entries: (Read | null)[] = [];
-  for (const block of blocks) {
-    for (const line of sourceLines(block)) {
+  for (const body of bodies) {
+    for (const line of sourceLines(body)) {
       entries.push(
         orNull(() => {
           reader.read(line);
@@ -41,17 +41,16 @@ function readAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
         }),
       );
     }
-    reader.closeBlock();
   }
   return { entries, tokens: [...reader.tokens.kinds.values()].map(tokensOf) };
 }
 
 /** Reads entries by parsing every line. */
-function parseAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
+function parseAll(bodies: readonly (readonly Uint8Array[])[]): Outcome {
   const tokens = new TokenCollector();
   const entries: (Read | null)[] = [];
-  for (const block of blocks) {
-    for (const line of block) {
+  for (const body of bodies) {
+    for (const line of body) {
       entries.push(
         orNull(() => {
           const entry = parseStoredLine(Buffer.from(line).toString("utf8"));
@@ -61,7 +60,6 @@ function parseAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
         }),
       );
     }
-    tokens.closeBlock();
   }
   return { entries, tokens: [...tokens.kinds.values()].map(tokensOf) };
 }

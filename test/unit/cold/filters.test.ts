@@ -2,11 +2,22 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ALL_SLOTS, allBlocks, blocksToRead } from "../../../src/logs/cold/filter/block-filter.ts";
 import { mayContain } from "../../../src/logs/cold/filter/bloom.ts";
-import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/filter/tokens.ts";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
+import {
+  containsTests,
+  eitherTest,
+  idTest,
+  memberTest,
+  type TokenTest,
+  tokensFor,
+  tokenTestsOf,
+} from "../../../src/logs/cold/filter/token-tests.ts";
+import { EXACT_KIND, TOKEN_KIND } from "../../../src/logs/cold/filter/tokens.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import type { LogFilter } from "../../../src/logs/query/filter.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { entryTestOf } from "../../../src/logs/search/entry-test.ts";
+import { encodeFiles } from "../../../src/logs/segments/encode/encode-rows.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import {
   type DataTest,
   dataTest,
@@ -26,16 +37,29 @@ function filterOf(filters: TestFilters, tests: readonly DataTest[] = []): LogFil
   return QueryBody.parse({ filters: { ...filters, data } }).filter;
 }
 
+/** A segment of line blocks, whose filter has the tokens of earlier versions. */
 function segmentOf(entries: readonly TestEntry[]): EncodedSegment {
-  const [segment] = encodeSegments("proj_000000000001", slices([entries]), { firstSeq: 1, lastSeq: entries.length });
+  const [segment] = encodeSegments(PROJECT, slices([entries]), { firstSeq: 1, lastSeq: entries.length });
   if (segment === undefined) throw new Error("There is a segment.");
   return segment;
 }
 
-function mayPass({ filter, filterKinds }: EncodedSegment, wanted: LogFilter): boolean {
-  return tokenTestsOf(wanted).every(
-    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayContain(filter, a, b)),
-  );
+/** The row of a segment file, whose filter has the tokens of this version. */
+function fileRowOf(entries: readonly TestEntry[]): EncodedSegment {
+  const range = { firstSeq: 1, lastSeq: entries.length };
+  for (const file of encodeFiles(PROJECT, slices([entries]), range, true)) if (file !== null) return file.row;
+  throw new Error("There is a file.");
+}
+
+const PROJECT = "proj_000000000001";
+const BOTH = [segmentOf, fileRowOf];
+
+function passesTests({ filter, filterKinds }: EncodedSegment, tests: readonly TokenTest[]): boolean {
+  return tests.every((test) => tokensFor(test, filterKinds)?.some(({ a, b }) => mayContain(filter, a, b)) ?? true);
+}
+
+function mayPass(segment: EncodedSegment, wanted: LogFilter): boolean {
+  return passesTests(segment, tokenTestsOf(wanted));
 }
 
 /** The blocks that a query would read, with slots as D1 returns them. */
@@ -72,9 +96,9 @@ describe("a segment's filter", () => {
       fc.property(entries, fewFilters, dataTests, (held, filters, tests) => {
         fc.pre(held.some((entry) => passes(parsed(entry), filters, tests)));
         const { from: _from, to: _to, ...content } = filters;
-        expect(mayPass(segmentOf(held), filterOf(content, tests))).toBe(true);
+        for (const encode of BOTH) expect(mayPass(encode(held), filterOf(content, tests))).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
@@ -116,14 +140,14 @@ describe("a segment's filter", () => {
         fc.pre(search !== "");
         const entry = inData ? plain("x", { data: { list: [{ text }] } }) : plain(text || "x");
         fc.pre(passes(parsed(entry), { search }, []));
-        expect(mayPass(segmentOf([entry]), filterOf({ search }))).toBe(true);
+        for (const encode of BOTH) expect(mayPass(encode([entry]), filterOf({ search }))).toBe(true);
       }),
-      { numRuns: 6000 },
+      { numRuns: 1500 },
     );
   });
 
-  it("excludes values that do not occur", () => {
-    const segment = segmentOf(
+  it.each(BOTH)("excludes values that do not occur (%o)", (encode) => {
+    const segment = encode(
       Array.from({ length: 2000 }, (_, index) =>
         plain(`request ${index} refused`, {
           traceId: `trace-${index}`,
@@ -150,6 +174,137 @@ describe("a segment's filter", () => {
     expect(mayPass(segment, filterOf({ search: "1999999" }))).toBe(true);
   });
 
+  it("16.4: never excludes what the query language finds, in any case, path and array", () => {
+    const letters = fc.constantFrom(
+      "k",
+      "K",
+      "\u212a",
+      "\u0130",
+      "i\u0307",
+      "\u03a3",
+      "\u03c3",
+      "\u03c2",
+      "\u00df",
+      "Z",
+      "7",
+      ".",
+      "e",
+    );
+    const text = fc.array(letters, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(""));
+    const leaf = fc.oneof(text, fc.constantFrom(7, 1.5, -0, 1e21, true, false, null));
+    const name = fc.constantFrom("a", "b", "a.b", "0", "1", "A");
+    const value = fc.letrec<{ any: unknown }>((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.array(tie("any"), { maxLength: 3 }),
+        fc.dictionary(name, tie("any"), { maxKeys: 3 }),
+      ),
+    })).any;
+    const entry = fc.record({ data: fc.dictionary(name, value, { maxKeys: 3 }), session: text, traceId: text });
+    const wanted = fc.oneof(text, fc.constantFrom("7", "1.5", "0", "1e+21", "true", "FALSE", "null"));
+    const path = fc.array(fc.oneof(name, fc.constantFrom(0, 1)), { minLength: 1, maxLength: 3 });
+    const change = fc.constantFrom<(text: string) => string>(
+      (each) => each,
+      (each) => each.toLowerCase(),
+      (each) => each.toUpperCase(),
+    );
+    let found = 0;
+    const place = { timestamp: 0, receivedAt: 0, seq: 1, projectId: PROJECT, id: "x" };
+    fc.assert(
+      fc.property(
+        fc.array(entry, { minLength: 1, maxLength: 4 }),
+        path,
+        wanted,
+        change,
+        (made, names, plainText, to) => {
+          const first = typeof names[0] === "number" ? ["a", ...names] : names;
+          const texts = [to(plainText), ...made.map(({ session }) => to(session))];
+          const held = made.map((own) => plain("x", own));
+          const rows = BOTH.map((encode) => encode(held));
+          for (const wantedText of texts) {
+            const members = first.filter((each) => typeof each === "string");
+            const field = { kind: "data", path: first } as const;
+            const cases = [
+              [
+                { kind: "field", field, test: { kind: "is", text: wantedText } },
+                memberTest(members, wantedText, "folded"),
+              ],
+              [
+                { kind: "field", field, test: { kind: "exact", text: wantedText } },
+                memberTest(members, wantedText, "exact"),
+              ],
+              [{ kind: "field", field, test: { kind: "exists" } }, memberTest(members, null, "folded")],
+              ...(["session", "trace"] as const).flatMap((own, at) => {
+                const member = at === 0 ? 0 : 1;
+                const ofId = { kind: "own", name: own } as const;
+                return [
+                  [
+                    { kind: "field", field: ofId, test: { kind: "is", text: wantedText } },
+                    idTest(member, wantedText, "folded"),
+                  ],
+                  [
+                    { kind: "field", field: ofId, test: { kind: "exact", text: wantedText } },
+                    idTest(member, wantedText, "exact"),
+                  ],
+                ] as const;
+              }),
+            ] as const;
+            for (const [filter, test] of cases) {
+              const passed = entryTestOf(filter, 0);
+              if (!held.some((each) => passed({ ...parsed(each), timestamp: "" }, place))) continue;
+              found++;
+              for (const row of rows) expect([filter, passesTests(row, [test])]).toEqual([filter, true]);
+            }
+            const filter = { kind: "text", test: { kind: "contains", text: wantedText } } as const;
+            const passed = entryTestOf(filter, 0);
+            if (!held.some((each) => passed({ ...parsed(each), timestamp: "" }, place))) continue;
+            for (const row of rows)
+              expect([filter, passesTests(row, containsTests(wantedText))]).toEqual([filter, true]);
+          }
+        },
+      ),
+      { numRuns: 250 },
+    );
+    expect(found).toBeGreaterThan(300);
+  });
+
+  it("16.4: excludes by values of another case, in arrays and under dotted names; filters of earlier versions by exact ones", () => {
+    const held = [
+      plain("x", { session: "Ses-1", traceId: "42", data: { user: { "plan.name": "Pro" }, tags: ["Red", { id: 7 }] } }),
+    ];
+    const [former, row] = [segmentOf(held), fileRowOf(held)];
+    const outcome = (test: TokenTest) => [passesTests(former, [test]), passesTests(row, [test])];
+    expect(outcome(idTest(0, "sES-1", "folded"))).toEqual([true, true]);
+    expect(outcome(idTest(0, "ses-2", "folded"))).toEqual([true, false]);
+    expect(outcome(idTest(0, "ses-2", "exact"))).toEqual([false, false]);
+    // Only the former token tells the case of a letter.
+    expect(outcome(idTest(0, "ses-1", "exact"))).toEqual([false, true]);
+    // A text without letters has one token in both.
+    expect(outcome(idTest(1, "42", "folded"))).toEqual([true, true]);
+    expect(outcome(idTest(1, "43", "folded"))).toEqual([false, false]);
+    expect(outcome(memberTest(["user", "plan", "name"], "PRO", "folded"))).toEqual([true, true]);
+    expect(outcome(memberTest(["user.plan.name"], "pro", "folded"))).toEqual([true, true]);
+    expect(outcome(memberTest(["user", "plan", "name"], "free", "folded"))).toEqual([true, false]);
+    expect(outcome(memberTest(["tags"], "red", "folded"))).toEqual([true, true]);
+    expect(outcome(memberTest(["tags", "id"], "7", "folded"))).toEqual([true, true]);
+    expect(outcome(memberTest(["tags", "id"], "8", "folded"))).toEqual([true, false]);
+    // A string of this text would be another entry, and has its token in the same table.
+    expect(outcome(memberTest(["tags", "id"], "7", "exact"))).toEqual([true, true]);
+    const either = eitherTest([idTest(0, "none", "folded"), memberTest(["tags"], "blue", "folded")]);
+    if (either === null) throw new Error("The test can decide.");
+    expect(outcome(either)).toEqual([true, false]);
+    expect(eitherTest([])).toBeNull();
+    const many = Array.from({ length: 17 }, (_, at) => idTest(0, `none ${at}`, "exact"));
+    expect(eitherTest(many)).toBeNull();
+    const index = (names: readonly string[], test: unknown) =>
+      filterOf({}, [{ names: [], text: names.join("."), test }]);
+    for (const segment of [former, row]) {
+      expect(mayPass(segment, index(["tags", "1", "id"], 7))).toBe(true);
+      expect(mayPass(segment, index(["tags", "1", "id"], 8))).toBe(false);
+    }
+  });
+
   it("leaves out kinds of token that would make it large, and records which", () => {
     const letters = (seed: number) =>
       Array.from({ length: 60 }, (_, at) =>
@@ -163,7 +318,7 @@ describe("a segment's filter", () => {
         }),
       ),
     );
-    expect(segment.filterKinds & TOKEN_KIND.id).toBe(TOKEN_KIND.id);
+    expect(segment.filterKinds & EXACT_KIND.id).toBe(EXACT_KIND.id);
     expect(segment.filterKinds & TOKEN_KIND.four).toBe(0);
     expect(segment.filter.length).toBeLessThan(segment.body.length / 4);
     expect(segment.blockFilter.length).toBeLessThan(segment.body.length / 4);

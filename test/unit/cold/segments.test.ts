@@ -1,13 +1,13 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { entryAt as benchEntryAt } from "../../../bench/entries.ts";
 import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
 import { readLevelCounts } from "../../../src/logs/cold/format/counts.ts";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { CorruptSegment, SEGMENT_LIMITS } from "../../../src/logs/cold/format/segment.ts";
 import { BUILT_IN_CATEGORIES, categoryBit, LEVELS, levelBit } from "../../../src/logs/entry.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import { entryAt, time } from "../query/arbitraries.ts";
 import { lineOf, type TestEntry } from "../query/store.ts";
 import { decodeAll, slices, unitsOf } from "./support.ts";
@@ -164,16 +164,6 @@ describe("encodeSegments", () => {
     const decoded = segments.flatMap((segment) => decodeAll(segment));
     expect(decoded.map(({ seq }) => seq)).toEqual(Array.from({ length: 20_100 }, (_, index) => index + 501));
     expect(decoded[700]?.line).toBe(lineOf(plain(1200)));
-  });
-
-  it("makes rows within D1's limits of entries that do not compress", () => {
-    const noise = (bytes: number) => randomBytes(bytes).toString("base64");
-    const batch = Array.from({ length: 20 }, (_, index) => plain(index, undefined, noise(190_000)));
-    const segments = [...encodeSegments(PROJECT, slices([batch]), { firstSeq: 1, lastSeq: 20 })];
-    expect(segments.length).toBeGreaterThan(3);
-    for (const segment of segments) expect(segment.storedBytes).toBeLessThan(SEGMENT_LIMITS.rowBytes);
-    for (const { body } of segments) expect(body.length).toBeLessThanOrEqual(SEGMENT_LIMITS.blobBytes);
-    expect(segments.flatMap((segment) => decodeAll(segment)).map(({ line }) => line)).toEqual(batch.map(lineOf));
   });
 
   it("keeps a summary small if every entry has a different type", () => {

@@ -1,5 +1,5 @@
 import { slotsColumn } from "../../../src/logs/cold/filter/block-filter.ts";
-import type { TokenTest } from "../../../src/logs/cold/filter/tokens.ts";
+import type { TokenTest } from "../../../src/logs/cold/filter/token-tests.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import { toHex } from "../../../src/logs/cold/store/hex.ts";
 

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TokenTable } from "../../../src/logs/cold/filter/token-table.ts";
+import { containsTests, idTest } from "../../../src/logs/cold/filter/token-tests.ts";
 import { TOKEN_KIND, TokenCollector, type TokenHash } from "../../../src/logs/cold/filter/tokens.ts";
 import {
+  ALL_KINDS,
   blockMayContain,
   FILTER_BLOCK_BYTES,
   FilterFileBuilder,
@@ -11,8 +13,11 @@ import {
   rangeOfToken,
   WideFilterBuilder,
 } from "../../../src/logs/cold/filter/wide-filter.ts";
+import { withoutExcluded } from "../../../src/logs/cold/store/filter-lookup.ts";
 import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { ColumnTokens } from "../../../src/logs/segments/tokens/column-tokens.ts";
+import type { Bucket, FileRange } from "../../../src/platform/bucket.ts";
+import { ExactTokens } from "../../support/exact-tokens.ts";
 import { done } from "../segments/merging.ts";
 import { bytesOf, encode, line, open } from "../segments/support.ts";
 
@@ -75,9 +80,42 @@ describe("a filter of a merged segment", () => {
     for (let seed = 0; seed < 60_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
     expect(done(builder.finish())).toBeNull();
     const key = filterKey("v1/ws/proj", { filters: 8, blocks: 16_384 }, "ab".repeat(32));
-    expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384 });
+    expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS });
     expect(formOfKey("v1/ws/proj/0000000000000001-0-abababababababab")).toBeNull();
   });
+});
+
+test("16.4: a filter file of an earlier version decides by exact tokens, one of this version by folded ones", async () => {
+  const tests = (id: string) => [idTest(0, id, "exact"), ...containsTests("petrel")];
+  const entry = parseStoredLine(line(undefined, { message: "petrel", session: "Ses-1" }));
+  if (entry === null) throw new Error("The line is an entry.");
+  const files = new Map<string, Uint8Array>();
+  const place = (key: string, tables: Iterable<TokenTable>) => {
+    const builder = new WideFilterBuilder(64);
+    for (const table of tables) {
+      table.forEach((a, b) => {
+        builder.add(a, b);
+      });
+    }
+    const filter = done(builder.finish());
+    if (filter === null) throw new Error("The filter is full.");
+    const name = `${key}-1-${filter.length / FILTER_BLOCK_BYTES}-${"ab".repeat(8)}`;
+    files.set(name, filter);
+    return { filterPlace: { file: name, slot: 0 } };
+  };
+  const [folded, exact] = [new TokenCollector(), new ExactTokens()];
+  folded.add(entry);
+  exact.add(entry);
+  const segments = [place("v1/ws/proj/f", exact.tables()), place("v1/ws/proj/i", folded.kinds.values())];
+  const bucket = {
+    readRanges: async (ranges: readonly FileRange[]) =>
+      ranges.map(({ key, start, end }) => files.get(key)?.subarray(start, end) ?? null),
+  };
+  // SAFETY: a lookup only reads ranges.
+  const left = async (id: string) => (await withoutExcluded(bucket as Bucket, segments, tests(id))).length;
+  expect(await left("Ses-1")).toBe(2);
+  expect(await withoutExcluded(bucket as Bucket, segments, tests("ses-1"))).toEqual(segments.slice(1));
+  expect(await left("Ses-2")).toBe(0);
 });
 
 /** Keeps every token of every kind. */

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeBody } from "../../../src/logs/batch.ts";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { type EncodedSegment, SEGMENT_FORMAT } from "../../../src/logs/cold/format/segment.ts";
 import { SegmentReader } from "../../../src/logs/segments/decode/segment-reader.ts";
 import { BUCKET_TIMER, type Bucket, MAX_CONNECTIONS, R2Files } from "../../../src/platform/bucket.ts";
@@ -15,6 +14,7 @@ import {
 } from "../../../src/workspace/flush/write-range.ts";
 import { type BucketFault, LimitedBucket } from "../../support/bucket/limited-bucket.ts";
 import { MemoryBucket } from "../../support/bucket/memory-bucket.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import { linesIn } from "../segments/support.ts";
 
 const PROJECT = "proj_a";

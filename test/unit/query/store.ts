@@ -1,5 +1,4 @@
 import { decodeBody, encodeBody, type RecentBatch } from "../../../src/logs/batch.ts";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit, type StoredEntry } from "../../../src/logs/entry.ts";
@@ -11,6 +10,7 @@ import type { LogSource, MovedSource } from "../../../src/logs/query/tiers.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/count-entries.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import { countsOf, idFiltersOf, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import { segmentFiles } from "./segment-files.ts";
 
 /** An entry with its time in milliseconds, as tests create them. */

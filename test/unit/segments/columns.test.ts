@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { columnName } from "../../../src/logs/segments/columns.ts";
 import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import { batchesOf, bytesOf, encode, line, linesIn, open, PROJECT, valuesIn } from "./support.ts";
 
 /** Encodes lines, checks that they come back, and returns columns by name. */

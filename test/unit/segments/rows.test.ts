@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { mayContain } from "../../../src/logs/cold/filter/bloom.ts";
 import { TOKEN_KIND, TokenCollector } from "../../../src/logs/cold/filter/tokens.ts";
 import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
-import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
 import { FILE_HEAD_BYTES, SEGMENT_FORMAT, SEGMENT_LIMITS } from "../../../src/logs/cold/format/segment.ts";
 import { levelBit, parseStoredLine } from "../../../src/logs/entry.ts";
 import {
@@ -14,6 +13,7 @@ import {
   placeInBucket,
   placeInRow,
 } from "../../../src/logs/segments/encode/encode-rows.ts";
+import { encodeSegments } from "../../support/line-blocks.ts";
 import { entryAt, time } from "../query/arbitraries.ts";
 import { lineOf } from "../query/store.ts";
 import { batchesOf, bytesOf, encode, encodeRows, line, linesIn, open, PROJECT, valuesIn } from "./support.ts";

@@ -1,5 +1,5 @@
 import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
-import { formOfKey } from "../filter/wide-filter.ts";
+import { ALL_KINDS, formOfKey } from "../filter/wide-filter.ts";
 import type { EncodedSegment, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { fromHex } from "../store/hex.ts";
 import { CONDITION_PARAM, insertIf } from "../store/insert-statement.ts";
@@ -145,8 +145,8 @@ export class CompactionStore {
   }
 
   /**
-   * Returns the newest merged segments of a project whose filters are files of their own, in order of `seq`, if they follow
-   * each other.
+   * Returns the newest merged segments of a project whose filters are files of their own and of this version, in order of
+   * `seq`, if they follow each other.
    */
   async newestFilters(workspaceId: string, projectId: string, limit: number): Promise<(Name & { file: string })[]> {
     const { results } = await this.#db
@@ -158,8 +158,8 @@ export class CompactionStore {
       .all<Name & { file: string | null }>();
     const own: (Name & { file: string })[] = [];
     for (const { file, ...name } of results) {
-      const isJoined = file !== null && formOfKey(file)?.filters !== 1;
-      if (isJoined) break;
+      const form = file === null ? null : formOfKey(file);
+      if (file !== null && (form?.filters !== 1 || form.kinds !== ALL_KINDS)) break;
       // Small merged segments have their filter in the row.
       if (file !== null) own.push({ ...name, file });
     }

@@ -1,21 +1,19 @@
 import { type Block, readBlockIndex } from "../format/batch-table.ts";
 import { CorruptSegment, type SegmentMeta } from "../format/segment.ts";
-import { buildFilter, filterBytes, scaled } from "./bloom.ts";
+import { buildFilter, filterBytes } from "./bloom.ts";
 import type { TokenTable } from "./token-table.ts";
-import { TOKEN_KIND, type TokenCollector, type TokenHash, type TokenTest } from "./tokens.ts";
+import type { TokenForm, TokenTest } from "./token-tests.ts";
+import { TOKEN_KIND, type TokenCollector, type TokenHash } from "./tokens.ts";
 
 /**
- * The block filter states in which blocks of a segment a token may occur. It is a Bloom filter of pairs of token and
- * block. The bits of all blocks for one position are adjacent and form a slot; a token's slots, combined, are the mask
- * of its blocks. A query gets the slots of its tokens with each segment, and then reads one block of it instead of
- * thirty.
+ * The block filter states in which blocks of a segment of line blocks a token may occur. No version writes such segments any
+ * more, so its tokens are those of earlier versions (`EXACT_KIND`). It is a Bloom filter of pairs of token and block. The
+ * bits of all blocks for one position are adjacent and form a slot; a token's slots, combined, are the mask of its blocks. A
+ * query gets the slots of its tokens with each segment, and then reads one block of it instead of thirty.
  */
 
-/**
- * With 8 bits and 4 slots a pair, 2.4 % of the blocks without a token pass. A needless read of a block costs 0.4 ms.
- */
-const BITS_PER_PAIR = 8;
-const SLOTS_PER_TOKEN = 4;
+/** With 8 bits and 4 slots a pair, 2.4 % of the blocks without a token pass. A needless read of a block costs 0.4 ms. */
+export const SLOTS_PER_TOKEN = 4;
 /** Segments of earlier versions have 5 bits a pair and only the first three slots: 9 % pass. */
 const LEGACY_SLOTS = 3;
 /** Flag in `blockKinds` of a segment whose tokens have all the slots. */
@@ -24,44 +22,21 @@ export const ALL_SLOTS = 32;
 /** Maximum number of a query's tokens whose slots are selected. */
 const MAX_TOKENS = 16;
 
-/** Returns the bytes of a slot, one bit for each block. 0 for a single block, which needs no filter. */
-export function slotBytes(blocks: number): number {
-  return blocks < 2 ? 0 : Math.ceil(blocks / 8);
-}
-
-/** Returns the bytes of a filter with the given number of pairs. */
-export function blockFilterBytes(pairs: number, blocks: number): number {
-  return blocks < 2 ? 0 : Math.max(1, Math.ceil((pairs * BITS_PER_PAIR) / blocks)) * slotBytes(blocks);
-}
-
-export function buildBlockFilter(tables: readonly TokenTable[], blocks: number): Uint8Array {
-  const width = slotBytes(blocks);
-  const pairs = tables.reduce((sum, { pairCount }) => sum + pairCount, 0);
-  if (width === 0) return new Uint8Array(0);
-  const filter = new Uint8Array(blockFilterBytes(pairs, blocks));
-  const slots = filter.length / width;
-  for (const table of tables) {
-    table.forEachPair((a, b, block) => {
-      for (let slot = 0; slot < SLOTS_PER_TOKEN; slot++) {
-        const byte = scaled(position(a, b, slot), slots) * width + (block >> 3);
-        filter[byte] = (filter[byte] ?? 0) | (1 << (block & 7));
-      }
-    });
-  }
-  return filter;
-}
-
-function position(a: number, b: number, slot: number): number {
+/** Returns the position of a token's slot, in 2 ** 32. */
+export function slotPosition(a: number, b: number, slot: number): number {
   return (b + Math.imul(slot, a | 1)) >>> 0;
 }
 
 /** Returns the first tests whose tokens fit into `MAX_TOKENS`. Their slots are selected. */
-function testable(tests: readonly TokenTest[]): TokenTest[] {
+function testable(tests: readonly TokenTest[]): TokenForm[] {
   let tokens = 0;
-  return tests.filter(({ anyOf }) => {
-    tokens += anyOf.length;
-    return tokens <= MAX_TOKENS;
-  });
+  return tests
+    .map(({ exact }) => exact)
+    .filter((form) => form !== null)
+    .filter(({ anyOf }) => {
+      tokens += anyOf.length;
+      return tokens <= MAX_TOKENS;
+    });
 }
 
 /** Returns a column with the slots of the tests' tokens, concatenated in hexadecimal. `null` if there are no tests. */
@@ -72,7 +47,7 @@ export function slotsColumn(tests: readonly TokenTest[]): string | null {
 
 function slotSql({ a, b }: TokenHash): string[] {
   return Array.from({ length: SLOTS_PER_TOKEN }, (_, slot) => {
-    const at = `slot_bytes * ((${position(a, b, slot)} * (length(frame_filter) / slot_bytes)) >> 32)`;
+    const at = `slot_bytes * ((${slotPosition(a, b, slot)} * (length(frame_filter) / slot_bytes)) >> 32)`;
     return `hex(substr(frame_filter, 1 + ${at}, slot_bytes))`;
   });
 }
@@ -100,7 +75,7 @@ export function blockMask(tests: readonly TokenTest[], hits: BlockHits): (block:
   const digits = hits.slotBytes * 2;
   const slotCount = (hits.blockKinds & ALL_SLOTS) === 0 ? LEGACY_SLOTS : SLOTS_PER_TOKEN;
   let at = 0;
-  for (const { kind, anyOf } of testable(tests)) {
+  for (const { kinds, anyOf } of testable(tests)) {
     const any = new Uint8Array(hits.slotBytes);
     for (const _ of anyOf) {
       const all = new Uint8Array(hits.slotBytes).fill(0xff);
@@ -111,7 +86,7 @@ export function blockMask(tests: readonly TokenTest[], hits: BlockHits): (block:
         any[index] = (any[index] ?? 0) | byte;
       });
     }
-    if ((hits.blockKinds & kind) !== 0) and(mask, any);
+    if ((hits.blockKinds & kinds) === kinds) and(mask, any);
   }
   return (block) => ((mask[block >> 3] ?? 0) & (1 << (block & 7))) !== 0;
 }
@@ -127,58 +102,41 @@ const SMALL_FILTER_BYTES = 2048;
 const LARGEST_FILTER_BYTES = 128 * 1024;
 
 /** The order in which kinds of token are added while they fit. */
-const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_KIND.scalar, TOKEN_KIND.four];
+const KINDS_BY_WORTH = [
+  TOKEN_KIND.foldedId,
+  TOKEN_KIND.foldedText,
+  TOKEN_KIND.three,
+  TOKEN_KIND.foldedScalar,
+  TOKEN_KIND.four,
+];
 
 /**
- * Builds a filter of the kinds of token that fit. A query cannot test kinds that are left out, which costs scans but
- * never an entry.
+ * Builds a filter of the kinds of token that fit, the most useful first. A query cannot test kinds that are left out, which
+ * costs scans but never an entry.
  */
 export function chooseFilter(
   tokens: TokenCollector,
   maxBytes: number,
   bitsPerToken?: number,
 ): { kinds: number; filter: Uint8Array } {
-  const bytes = (count: number) => filterBytes(count, bitsPerToken);
-  const { kinds, count, chosen } = fitting(tokens, maxBytes, ({ size }) => size, bytes);
+  const chosen: TokenTable[] = [];
+  let kinds = 0;
+  let count = 0;
+  for (const kind of KINDS_BY_WORTH) {
+    const table = tokens.kinds.get(kind);
+    if (table === undefined || filterBytes(count + table.size, bitsPerToken) > maxBytes) continue;
+    chosen.push(table);
+    kinds |= kind;
+    count += table.size;
+  }
   // A filter has at least one byte, so that it can also state that no token of its kinds occurs.
-  return { kinds, filter: buildFilter(chosen, Math.max(1, bytes(count))) };
-}
-
-/** Like `chooseFilter`, for the block filter. */
-export function chooseBlockFilter(
-  tokens: TokenCollector,
-  maxBytes: number,
-  blocks: number,
-): { kinds: number; filter: Uint8Array } {
-  const bytes = (pairs: number) => blockFilterBytes(pairs, blocks);
-  const { kinds, chosen } = fitting(tokens, maxBytes, ({ pairCount }) => pairCount, bytes);
-  return { kinds: kinds | ALL_SLOTS, filter: buildBlockFilter(chosen, blocks) };
+  return { kinds, filter: buildFilter(chosen, Math.max(1, filterBytes(count, bitsPerToken))) };
 }
 
 /** Returns the maximum size of each filter. */
 export function maxFilterBytes(entries: number, bodyBytes: number): number {
   const fair = Math.max(SMALL_FILTER_BYTES, bodyBytes * FILTER_SHARE, entries * FILTER_BYTES_PER_ENTRY);
   return Math.min(LARGEST_FILTER_BYTES, fair);
-}
-
-/** Returns the kinds that fit into the given number of bytes, the most useful first. */
-function fitting(
-  tokens: TokenCollector,
-  maxBytes: number,
-  size: (table: TokenTable) => number,
-  bytes: (count: number) => number,
-): { kinds: number; count: number; chosen: TokenTable[] } {
-  const chosen: TokenTable[] = [];
-  let kinds = 0;
-  let count = 0;
-  for (const kind of KINDS_BY_WORTH) {
-    const table = tokens.kinds.get(kind);
-    if (table === undefined || bytes(count + size(table)) > maxBytes) continue;
-    chosen.push(table);
-    kinds |= kind;
-    count += size(table);
-  }
-  return { kinds, count, chosen };
 }
 
 /** The conditions by which blocks are chosen. */

@@ -1,5 +1,8 @@
 import type { TokenTable } from "./token-table.ts";
 
+/** Each ASCII character in lower case; other bytes as they are. */
+export const LOWER_ASCII = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
+
 /**
  * Computes two independent 32-bit hashes over UTF-16 code units, so that any string has a hash, even one with lone
  * surrogates. Not keyed: a client that makes strings collide only causes needless reads of its own segments.
@@ -38,6 +41,12 @@ export class TokenHasher {
     return this.unit(0x10000 + text.length);
   }
 
+  /** Adds a string without its length: a further name of a path follows. */
+  units(text: string): this {
+    for (let i = 0; i < text.length; i++) this.unit(text.charCodeAt(i));
+    return this;
+  }
+
   /** Like `text`, for a text in ASCII bytes. */
   ascii(bytes: Uint8Array, from: number, to: number): this {
     let { a, b } = this;
@@ -51,6 +60,37 @@ export class TokenHasher {
     this.a = a;
     this.b = b;
     return this.unit(0x10000 + to - from);
+  }
+
+  /** Like `ascii`, with the letters A to Z as a to z. */
+  foldedAscii(bytes: Uint8Array, from: number, to: number): this {
+    let { a, b } = this;
+    for (let at = from; at < to; at++) {
+      const unit = LOWER_ASCII[bytes[at] ?? 0] ?? 0;
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    this.a = a;
+    this.b = b;
+    return this.unit(0x10000 + to - from);
+  }
+
+  /** Like `asciiUntil`, with each byte as `folded` has it; marked bytes are 0 there. */
+  foldedAsciiUntil(stop: number, folded: Uint8Array, bytes: Uint8Array, from: number, end: number): number {
+    let { a, b } = this;
+    let at = from;
+    for (; at < end; at++) {
+      const unit = folded[bytes[at] ?? 0] ?? 0;
+      if (unit === 0) break;
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    if (at < end && bytes[at] === stop) this.reset(a, b).unit(0x10000 + at - from);
+    return at;
   }
 
   /**
@@ -92,7 +132,7 @@ export function spread(hash: number): number {
 
 /**
  * A Bloom filter that SQL can test. Each token sets `PROBES` bits. The byte depends on the filter's length, the bit
- * within it on the token only, so a statement does not depend on any filter; see `../store/selection.ts`.
+ * within it on the token only, so a statement does not depend on any filter; see `../store/filter-condition.ts`.
  */
 
 /**
@@ -134,7 +174,7 @@ export function probesOf(a: number, b: number): Probe[] {
   }));
 }
 
-/** Tests a filter like the SQL of `../store/selection.ts`. */
+/** Tests a filter like the SQL of `../store/filter-condition.ts`. */
 export function mayContain(filter: Uint8Array, a: number, b: number): boolean {
   return probesOf(a, b).every(
     (probe) => ((filter[scaled(probe.position, filter.length)] ?? 0) & (1 << probe.bit)) !== 0,

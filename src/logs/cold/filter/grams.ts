@@ -57,21 +57,16 @@ function newRound(): number {
   return ++lastRound;
 }
 
-/** Collects the grams of many texts. A collector must finish before 65,535 other rounds have begun. */
+/** Collects the grams of many texts. A collector must finish before 65,535 others have begun. */
 export class GramCollector {
   readonly #threes: TokenTable;
   readonly #fours: TokenTable;
   readonly #hasher: TokenHasher;
-  #round = newRound();
+  readonly #round = newRound();
   constructor(threes: TokenTable, fours: TokenTable, hasher: TokenHasher) {
     this.#threes = threes;
     this.#fours = fours;
     this.#hasher = hasher;
-  }
-
-  /** Begins a new round, in which every gram counts as new. Called when the sets were emptied. */
-  forget(): void {
-    this.#round = newRound();
   }
 
   add(text: string): void {

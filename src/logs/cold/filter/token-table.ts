@@ -42,34 +42,23 @@ const GROWTH = 4;
  */
 const MAX_TOKENS = 80_000;
 
-/**
- * Numbers of a slot: both halves of the token's hash, the last block that has it (from 1; 0 in a free slot), unused.
- */
-const SLOT = 4;
-const BLOCK = 2;
+/** Numbers of a slot: both halves of the token's hash, both 0 in a free slot. */
+const SLOT = 2;
 
 /**
- * The tokens of one kind in a segment, each once, and the blocks that have them. Uses open addressing in one typed
- * array, so that a token takes one line of the processor's cache. Blocks are added in order, so the last block of a
- * token tells whether a pair is new.
+ * The tokens of one kind in a segment, each once. Uses open addressing in one typed array, so that a token takes one line of
+ * the processor's cache.
  */
 export class TokenTable {
   #slots = new Uint32Array(TABLE_CAPACITY * SLOT);
   #mask = TABLE_CAPACITY - 1;
   #size = 0;
-  #block = 1;
-  readonly #pairs = new Uint32List();
-  /** Ends of the pairs of each closed block. */
-  readonly #pairEnds: number[] = [];
+  /** Whether the token of which both halves are 0 was added. */
+  #hasZero = false;
 
   /** Number of tokens; infinite if the table is full. */
   get size(): number {
     return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#size;
-  }
-
-  /** Number of pairs of token and block. */
-  get pairCount(): number {
-    return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#pairs.length / 2;
   }
 
   add(a: number, b: number): void {
@@ -78,56 +67,45 @@ export class TokenTable {
     const mask = this.#mask;
     const first = a >>> 0;
     const second = b >>> 0;
+    if (first === 0 && second === 0) {
+      if (!this.#hasZero) this.#size++;
+      this.#hasZero = true;
+      return;
+    }
     for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const at = slot * SLOT;
-      const block = slots[at + BLOCK] ?? 0;
-      if (block === 0) {
-        slots[at] = first;
-        slots[at + 1] = second;
-        slots[at + BLOCK] = this.#block;
-        this.#size++;
-        this.#pairs.pushPair(first, second);
-        if (this.#size * 2 > mask) this.#grow();
-        return;
-      }
-      if (slots[at] !== first || slots[at + 1] !== second) continue;
-      if (block !== this.#block) {
-        slots[at + BLOCK] = this.#block;
-        this.#pairs.pushPair(first, second);
-      }
+      const heldFirst = slots[at] ?? 0;
+      const heldSecond = slots[at + 1] ?? 0;
+      if (heldFirst === first && heldSecond === second) return;
+      if (heldFirst !== 0 || heldSecond !== 0) continue;
+      slots[at] = first;
+      slots[at + 1] = second;
+      if (++this.#size * 2 > mask) this.#grow();
       return;
     }
   }
 
-  /** Closes the block. Tokens added later belong to the next block. */
-  closeBlock(): void {
-    this.#pairEnds.push(this.#pairs.length);
-    this.#block++;
-  }
-
   forEach(visit: (a: number, b: number) => void): void {
     const slots = this.#slots;
+    if (this.#hasZero) visit(0, 0);
     for (let at = 0; at < slots.length; at += SLOT) {
-      if (slots[at + BLOCK] !== 0) visit(slots[at] ?? 0, slots[at + 1] ?? 0);
+      const first = slots[at] ?? 0;
+      const second = slots[at + 1] ?? 0;
+      if (first !== 0 || second !== 0) visit(first, second);
     }
-  }
-
-  /** Visits the pairs. Blocks are numbered from 0. */
-  forEachPair(visit: (a: number, b: number, block: number) => void): void {
-    let at = 0;
-    this.#pairEnds.forEach((end, block) => {
-      for (; at < end; at += 2) visit(this.#pairs.at(at), this.#pairs.at(at + 1), block);
-    });
   }
 
   #grow(): void {
     const slots = new Uint32Array(this.#slots.length * GROWTH);
     const mask = slots.length / SLOT - 1;
     for (let old = 0; old < this.#slots.length; old += SLOT) {
-      if (this.#slots[old + BLOCK] === 0) continue;
-      let slot = (this.#slots[old] ?? 0) & mask;
-      while (slots[slot * SLOT + BLOCK] !== 0) slot = (slot + 1) & mask;
-      for (let part = 0; part <= BLOCK; part++) slots[slot * SLOT + part] = this.#slots[old + part] ?? 0;
+      const first = this.#slots[old] ?? 0;
+      const second = this.#slots[old + 1] ?? 0;
+      if (first === 0 && second === 0) continue;
+      let slot = first & mask;
+      while (slots[slot * SLOT] !== 0 || slots[slot * SLOT + 1] !== 0) slot = (slot + 1) & mask;
+      slots[slot * SLOT] = first;
+      slots[slot * SLOT + 1] = second;
     }
     this.#slots = slots;
     this.#mask = mask;

@@ -1,5 +1,5 @@
 import { spread } from "./bloom.ts";
-import type { TokenHash } from "./tokens.ts";
+import { EXACT_KIND, TOKEN_KIND, type TokenHash } from "./tokens.ts";
 
 /**
  * Bloom filters of merged segments, in files of the bucket.
@@ -8,6 +8,8 @@ import type { TokenHash } from "./tokens.ts";
  * segments, interleaved: first block 0 of each, then block 1 of each. So one range of a few hundred bytes tells which of them
  * may have a token. All filters of a file have the same number of blocks, a power of two: a filter is made smaller by
  * combining its halves, and larger by repeating it.
+ *
+ * Names begin with `i`. Files of earlier versions begin with `f`: their tokens are those of `EXACT_KIND` beside grams.
  */
 
 export const FILTER_BLOCK_BYTES = 64;
@@ -98,26 +100,32 @@ function bitOf(probe: number, first: number, second: number): number {
   return probe < 3 ? (first >>> (probe * 9)) & (BLOCK_BITS - 1) : (second >>> ((probe - 3) * 9)) & (BLOCK_BITS - 1);
 }
 
-/** Form of a filter file. */
-export interface FilterForm {
+/** Size of a filter file. */
+export interface FilterSize {
   /** Filters that the file has. */
   filters: number;
   /** Blocks of each. */
   blocks: number;
 }
 
+/** What the key of a filter file tells. */
+export interface FilterForm extends FilterSize {
+  /** Sum of the kinds of token that the filters hold. */
+  kinds: number;
+}
+
 /** Returns where the blocks for a token are in a filter file. */
-export function rangeOfToken({ filters, blocks }: FilterForm, { a }: TokenHash): { start: number; end: number } {
+export function rangeOfToken({ filters, blocks }: FilterSize, { a }: TokenHash): { start: number; end: number } {
   const start = ((a >>> 0) & (blocks - 1)) * filters * FILTER_BLOCK_BYTES;
   return { start, end: start + filters * FILTER_BLOCK_BYTES };
 }
 
 /** Interleaves filters one by one, so that only one is in memory beside the file. */
 export class FilterFileBuilder {
-  readonly #form: FilterForm;
+  readonly #form: FilterSize;
   readonly bytes: Uint8Array;
 
-  constructor(form: FilterForm) {
+  constructor(form: FilterSize) {
     this.#form = form;
     this.bytes = new Uint8Array(form.blocks * form.filters * FILTER_BLOCK_BYTES);
   }
@@ -133,15 +141,20 @@ export class FilterFileBuilder {
   }
 }
 
-const NAME = /\/f-(\d{1,3})-(\d{1,6})-[0-9a-f]{16}$/;
+const NAME = /\/([fi])-(\d{1,3})-(\d{1,6})-[0-9a-f]{16}$/;
+
+/** All kinds of this version, and of the versions whose files begin with `f`. */
+export const ALL_KINDS = Object.values(TOKEN_KIND).reduce((all, kind) => all | kind, 0);
+const FORMER_KINDS = EXACT_KIND.id | EXACT_KIND.text | EXACT_KIND.scalar | TOKEN_KIND.three | TOKEN_KIND.four;
 
 /** Returns the key of a filter file. @param folder of the project's files, without a slash at its end */
-export function filterKey(folder: string, { filters, blocks }: FilterForm, sha256: string): string {
-  return `${folder}/f-${filters}-${blocks}-${sha256.slice(0, 16)}`;
+export function filterKey(folder: string, { filters, blocks }: FilterSize, sha256: string): string {
+  return `${folder}/i-${filters}-${blocks}-${sha256.slice(0, 16)}`;
 }
 
 /** Returns the form of a filter file from its key; `null` if the key is not of one. */
 export function formOfKey(key: string): FilterForm | null {
-  const [, filters, blocks] = NAME.exec(key) ?? [];
-  return filters === undefined || blocks === undefined ? null : { filters: Number(filters), blocks: Number(blocks) };
+  const [, letter, filters, blocks] = NAME.exec(key) ?? [];
+  if (filters === undefined || blocks === undefined) return null;
+  return { filters: Number(filters), blocks: Number(blocks), kinds: letter === "i" ? ALL_KINDS : FORMER_KINDS };
 }

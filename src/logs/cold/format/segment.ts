@@ -97,6 +97,20 @@ export const SEGMENT_LIMITS = {
   parts: 4,
 } as const;
 
+/**
+ * Whether the blobs of a segment fit a row of D1.
+ * @param bodyBytes of the body that the row will have
+ */
+export function fitsRow(segment: EncodedSegment, bodyBytes = segment.body.length): boolean {
+  const { filter, blockFilter, batchTable, summary, levels, blocks } = segment;
+  const sizes = [bodyBytes, ...[filter, blockFilter, batchTable, summary, levels, blocks].map(({ length }) => length)];
+  return (
+    Math.max(...sizes) <= SEGMENT_LIMITS.blobBytes &&
+    summary.length <= SEGMENT_LIMITS.summaryBytes &&
+    sizes.reduce((sum, size) => sum + size, 0) <= SEGMENT_LIMITS.rowBytes
+  );
+}
+
 /** Consecutive blocks of a segment's body, from the start of the first to the end of the last. */
 export interface BodyRange {
   key: SegmentKey;

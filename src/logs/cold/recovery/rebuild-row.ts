@@ -56,7 +56,6 @@ export async function rebuildRow(
   const { properties } = reader;
   const { range, entries } = counts;
   if (range.count !== properties.count) throw new MalformedFile("The file has other entries.");
-  entries.closeBlock();
   const filter = hasFilter ? chooseFilter(entries.tokens, maxFilterBytes(range.count, size), FILTER_BITS) : NO_FILTER;
   const facts = {
     ...range,

@@ -1,5 +1,5 @@
 import { TokenHasher } from "../filter/bloom.ts";
-import { MARK } from "../filter/tokens.ts";
+import { atMember, MARK, type TokenHash } from "../filter/tokens.ts";
 import { JsonNumber, type JsonText } from "./json-text.ts";
 import { type LineTokens, type Path, PathTable } from "./line-tokens.ts";
 
@@ -21,6 +21,8 @@ const MAX_DEPTH = 40;
  * cheaper.
  */
 const MAX_STRINGS = 12;
+/** Is before the index of an item in the hash of its path: no name has this unit. */
+const ITEM = 0x20000;
 /** Returned as the index after a value that is not there. */
 const NONE = -1;
 
@@ -84,10 +86,19 @@ export class DataScanner {
 
   /** Returns the path of the member whose name begins at the index. A value follows the name. */
   #named(at: number, parent: Path): Path | null {
-    const hasher = this.#at(parent);
-    if (this.#bytes[at] !== QUOTE || !this.#hash(at + 1, hasher)) return null;
-    return this.#bytes[this.#text.next] === COLON ? this.#paths.find(hasher.a, hasher.b, parent) : null;
+    const hasher = this.#hasher.reset(parent.a, parent.b);
+    if (this.#bytes[at] !== QUOTE || !this.#text.hash(this.#bytes, at + 1, this.#end, hasher)) return null;
+    if (!this.#isCheap() || this.#bytes[this.#text.next] !== COLON) return null;
+    return this.#paths.find(hasher.a, hasher.b, parent, this.#memberToken);
   }
+
+  /** Returns the hash of the tokens of a member with the name that was read last. */
+  readonly #memberToken = (parent: Path): TokenHash => {
+    const { bytes, from, to, decoded } = this.#text;
+    const name = decoded ?? Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
+    const { a, b } = atMember(this.#at(parent), name, parent !== this.#paths.root);
+    return { a, b };
+  };
 
   #array(open: number, parent: Path, depth: number): number {
     const bytes = this.#bytes;
@@ -96,8 +107,8 @@ export class DataScanner {
     for (let at = open + 1, index = 0; ; index++) {
       let path: Path | null = previous === null ? parent.firstChild : previous.next;
       if (path === null || path.index !== index || path.parent !== parent) {
-        const { a, b } = this.#hasher.reset(parent.a, parent.b).text(String(index));
-        path = this.#paths.find(a, b, parent);
+        const { a, b } = this.#hasher.reset(parent.a, parent.b).unit(ITEM).text(String(index));
+        path = this.#paths.find(a, b, parent, tokenOf);
         if (path === null) return NONE;
         path.index = index;
         follow(parent, previous, path);
@@ -112,21 +123,22 @@ export class DataScanner {
   }
 
   #value(at: number, path: Path, depth: number): number {
-    const { block } = this.#tokens;
+    const { round } = this.#tokens;
     // The last value counts if a name occurs twice, so the line must be parsed.
     if (path.line === this.#line || depth > MAX_DEPTH) return NONE;
     path.line = this.#line;
-    const again = path.value.again(this.#bytes, at, block);
+    const again = path.value.again(this.#bytes, at, round);
     if (again >= 0) return again;
-    if (path.block !== block) {
-      path.block = block;
-      this.#add(this.#tokens.texts, this.#at(path).unit(MARK.any));
+    if (path.round !== round) {
+      path.round = round;
+      // The array that has an item has added this token.
+      if (path.index < 0) this.#add(this.#tokens.texts, this.#at(path).unit(MARK.any));
     }
     const byte = this.#bytes[at];
     if (byte === OPEN_OBJECT) return this.#object(at, path, depth + 1);
     if (byte === OPEN_ARRAY) return this.#array(at, path, depth + 1);
     const behind = this.#scalar(at, byte, this.#at(path));
-    if (behind >= 0) path.value.remember(this.#bytes, at, behind, block);
+    if (behind >= 0) path.value.remember(this.#bytes, at, behind, round);
     return behind;
   }
 
@@ -136,18 +148,19 @@ export class DataScanner {
       case QUOTE:
         return this.#string(at, hasher);
       case TRUE[0]:
-        return this.#word(at, TRUE, hasher.unit(MARK.boolean).unit(1));
+        return this.#word(at, TRUE, hasher.unit(MARK.value).text("true"));
       case FALSE[0]:
-        return this.#word(at, FALSE, hasher.unit(MARK.boolean).unit(0));
+        return this.#word(at, FALSE, hasher.unit(MARK.value).text("false"));
       case NULL[0]:
         return this.#word(at, NULL, hasher.unit(MARK.null));
       default:
-        return this.#numeric(at, hasher.unit(MARK.number));
+        return this.#numeric(at, hasher.unit(MARK.value));
     }
   }
 
   #string(at: number, hasher: TokenHasher): number {
-    if (!this.#hash(at + 1, hasher.unit(MARK.string))) return NONE;
+    const isText = this.#text.hashFolded(this.#bytes, at + 1, this.#end, hasher.unit(MARK.value));
+    if (!isText || !this.#isCheap()) return NONE;
     this.#add(this.#tokens.texts, hasher);
     this.#tokens.addText(this.#text);
     return this.#text.next;
@@ -173,19 +186,24 @@ export class DataScanner {
     return at + word.length;
   }
 
-  #hash(at: number, hasher: TokenHasher): boolean {
-    const text = this.#text;
-    return text.hash(this.#bytes, at, this.#end, hasher) && (text.decoded === null || ++this.#strings <= MAX_STRINGS);
+  /** Whether the text that was read last leaves the line cheaper to scan than to parse. */
+  #isCheap(): boolean {
+    return this.#text.decoded === null || ++this.#strings <= MAX_STRINGS;
   }
 
-  #at({ a, b }: Path): TokenHasher {
-    return this.#hasher.reset(a, b);
+  #at({ token }: Path): TokenHasher {
+    return this.#hasher.reset(token.a, token.b);
   }
 
   #add(list: LineTokens["texts"], hasher: TokenHasher): void {
     const { a, b } = hasher.finish();
     list.pushPair(a, b);
   }
+}
+
+/** An item has the path of its array. */
+function tokenOf({ token }: Path): TokenHash {
+  return token;
 }
 
 /** The next line is likely to have the path at the same position. */

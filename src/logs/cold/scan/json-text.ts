@@ -1,4 +1,5 @@
-import type { TokenHasher } from "../filter/bloom.ts";
+import { foldCase } from "../../query/filter.ts";
+import { LOWER_ASCII, type TokenHasher } from "../filter/bloom.ts";
 
 const MINUS = 45;
 const PLUS = 43;
@@ -73,6 +74,9 @@ const SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === QUOTE || byte === BACKSLASH || byte >= ASCII_END ? 1 : 0,
 );
 
+/** Other bytes in lower case; 0 for a special one. */
+const FOLDED = SPECIAL.map((isSpecial, byte) => (isSpecial === 0 ? (LOWER_ASCII[byte] ?? 0) : 0));
+
 /** The character for a backslash and this byte; 0 if there is no short escape. */
 const ESCAPED = new Uint8Array(256);
 for (const [letter, meant] of Object.entries({
@@ -125,6 +129,15 @@ export class JsonText {
     if (!this.#readTo(bytes, at, stop, end)) return false;
     if (this.decoded !== null) hasher.text(this.decoded);
     else if (!this.isPlain) hasher.ascii(this.bytes, this.from, this.to);
+    return true;
+  }
+
+  /** Like `hash`, and adds the text folded; see `foldCase`. */
+  hashFolded(bytes: Uint8Array, at: number, end: number, hasher: TokenHasher): boolean {
+    const stop = hasher.foldedAsciiUntil(QUOTE, FOLDED, bytes, at, end);
+    if (!this.#readTo(bytes, at, stop, end)) return false;
+    if (this.decoded !== null) hasher.text(foldCase(this.decoded));
+    else if (!this.isPlain) hasher.foldedAscii(this.bytes, this.from, this.to);
     return true;
   }
 

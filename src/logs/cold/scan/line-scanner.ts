@@ -74,12 +74,12 @@ export class LineScanner {
   /** Reads the members from the message on. @returns index of the closing brace; negative if the line must be parsed */
   #members(bytes: Uint8Array, message: number, end: number): number {
     if (message < 0) return -1;
-    let at = this.#message.again(bytes, message, this.tokens.block);
+    let at = this.#message.again(bytes, message, this.tokens.round);
     if (at < 0) {
       if (!this.#text.read(bytes, message + 1, end)) return -1;
       at = this.#text.next;
       this.tokens.addText(this.#text);
-      this.#message.remember(bytes, message, at, this.tokens.block);
+      this.#message.remember(bytes, message, at, this.tokens.round);
     }
     for (let member = 0; member < ID_NAMES.length; member++) {
       const name = ID_NAMES[member];
@@ -93,13 +93,13 @@ export class LineScanner {
 
   #id(bytes: Uint8Array, at: number, end: number, member: number): number {
     const seen = this.#ids[member];
-    const again = seen?.again(bytes, at, this.tokens.block) ?? -1;
+    const again = seen?.again(bytes, at, this.tokens.round) ?? -1;
     if (again >= 0) return again;
     const hasher = atId(this.#hasher, member);
-    if (bytes[at] !== QUOTE || !this.#text.hash(bytes, at + 1, end, hasher)) return -1;
+    if (bytes[at] !== QUOTE || !this.#text.hashFolded(bytes, at + 1, end, hasher)) return -1;
     const { a, b } = hasher.finish();
     this.tokens.ids.pushPair(a, b);
-    seen?.remember(bytes, at, this.#text.next, this.tokens.block);
+    seen?.remember(bytes, at, this.#text.next, this.tokens.round);
     return this.#text.next;
   }
 
@@ -207,12 +207,6 @@ export class SegmentEntryReader {
     this.severity = LEVELS.indexOf(entry.level);
     this.pair = this.#pairs.of(entry.category, entry.type);
     this.tokens.add(entry);
-  }
-
-  /** Closes the block, after all its entries were read. */
-  closeBlock(): void {
-    this.tokens.closeBlock();
-    this.#scanner.tokens.forget();
   }
 }
 

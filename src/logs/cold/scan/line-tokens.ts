@@ -1,5 +1,5 @@
 import { Uint32List } from "../filter/token-table.ts";
-import { PATH_SEED } from "../filter/tokens.ts";
+import { PATH_SEED, type TokenHash } from "../filter/tokens.ts";
 import type { JsonText } from "./json-text.ts";
 
 const COMMA = 44;
@@ -7,26 +7,26 @@ const CLOSE_ARRAY = 93;
 const CLOSE_OBJECT = 125;
 
 /**
- * Caches the value at a position of a line, so that an equal value in the next line is recognized by its bytes. It adds
- * no token to a block that already has them.
+ * Caches the value at a position of a line, so that an equal value in the next line is recognized by its bytes: its tokens
+ * were added.
  */
 export class LastValue {
   #bytes: Uint8Array = new Uint8Array(0);
   #from = 0;
   #to = 0;
-  #block = 0;
+  #round = 0;
 
-  /** Caches the bytes from one index to another, and the block that has them, from 1. */
-  remember(bytes: Uint8Array, from: number, to: number, block: number): void {
+  /** Caches the bytes from one index to another, and the round in which they were found. */
+  remember(bytes: Uint8Array, from: number, to: number, round: number): void {
     this.#bytes = bytes;
     this.#from = from;
     this.#to = to;
-    this.#block = block;
+    this.#round = round;
   }
 
-  /** @returns the index after the value if it equals the cached value of the same block, otherwise -1 */
-  again(bytes: Uint8Array, at: number, block: number): number {
-    if (this.#block !== block) return -1;
+  /** @returns the index after the value if it equals the cached value of the same round, otherwise -1 */
+  again(bytes: Uint8Array, at: number, round: number): number {
+    if (this.#round !== round) return -1;
     const seen = this.#bytes;
     const end = this.#to;
     let next = at;
@@ -45,9 +45,10 @@ const FIRST_SCRATCH_BYTES = 1024;
  */
 export class LineTokens {
   /**
-   * Number of the current block, from 1. A value that occurred in a line of this block adds nothing in the next line.
+   * Number of the current round, from 1. The tokens of the lines of a round are all added, so a value that has occurred in it
+   * adds nothing.
    */
-  block = 1;
+  round = 1;
   readonly ids = new Uint32List();
   readonly texts = new Uint32List();
   readonly scalars = new Uint32List();
@@ -66,9 +67,9 @@ export class LineTokens {
     else this.#keep(text);
   }
 
-  /** Clears the caches at the beginning of a block, or if the tokens were not added. */
+  /** Begins a round, because the tokens of a line will not be added. */
   forget(): void {
-    this.block++;
+    this.round++;
   }
 
   clear(): void {
@@ -105,14 +106,16 @@ const MAX_NEW = 2048;
 
 /** A path of `data`, and its values in earlier lines. The same names mostly follow each other again. */
 export class Path {
-  /** The path's hash; see `tokens.ts`. */
+  /** Its hash among the paths of lines: items of arrays have their index, so that they differ from each other. */
   readonly a: number;
   readonly b: number;
+  /** The hash of its tokens; see `tokens.ts`. */
+  readonly token: TokenHash;
   /** `null` for `data` itself. */
   readonly parent: Path | null;
-  /** Numbers of the last line and of the last block that have the path. */
+  /** Numbers of the last line and of the last round that have the path. */
   line = 0;
-  block = 0;
+  round = 0;
   readonly value = new LastValue();
   /** The first member, and the member that followed this one. */
   firstChild: Path | null = null;
@@ -123,10 +126,11 @@ export class Path {
   #from = 0;
   #to = 0;
 
-  constructor(a: number, b: number, parent: Path | null) {
+  constructor(a: number, b: number, parent: Path | null, token: TokenHash = { a, b }) {
     this.a = a;
     this.b = b;
     this.parent = parent;
+    this.token = token;
   }
 
   /** Stores its name as written, with both quotes and the colon. */
@@ -162,8 +166,11 @@ export class PathTable {
     this.#sizeBefore = this.#size;
   }
 
-  /** @returns `null` if the line has too many new paths, or if the path's hash collides with another path */
-  find(a: number, b: number, parent: Path): Path | null {
+  /**
+   * @param token returns the hash of a new path's tokens
+   * @returns `null` if the line has too many new paths, or if the path's hash collides with another path
+   */
+  find(a: number, b: number, parent: Path, token: (parent: Path) => TokenHash): Path | null {
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = a & mask; ; slot = (slot + 1) & mask) {
@@ -173,7 +180,7 @@ export class PathTable {
         return path.parent === parent ? path : null;
       }
       if (this.#size - this.#sizeBefore >= MAX_NEW) return null;
-      const added = new Path(a, b, parent);
+      const added = new Path(a, b, parent, token(parent));
       slots[slot] = added;
       if (++this.#size * 2 > slots.length) this.#grow();
       return added;

@@ -1,6 +1,7 @@
 import type { Bucket, FileRange } from "../../../platform/bucket.ts";
 import { BucketFailure } from "../../../platform/bucket-failure.ts";
-import type { TokenHash, TokenTest } from "../filter/tokens.ts";
+import { type TokenTest, tokensFor } from "../filter/token-tests.ts";
+import type { TokenHash } from "../filter/tokens.ts";
 import { blockMayContain, FILTER_BLOCK_BYTES, formOfKey, rangeOfToken } from "../filter/wide-filter.ts";
 
 /** Where the filter of a merged segment is. */
@@ -27,12 +28,12 @@ export async function withoutExcluded<S extends { filterPlace?: FilterPlace | nu
   segments: readonly S[],
   tests: readonly TokenTest[],
 ): Promise<S[]> {
-  const wanted = tests.filter(({ anyOf }) => anyOf.length <= MAX_ALTERNATIVES).slice(0, MAX_TESTS);
-  const tokens = wanted.flatMap(({ anyOf }) => anyOf);
   const files = [...new Set(segments.flatMap(({ filterPlace }) => filterPlace?.file ?? []))];
+  const wanted = new Map(files.map((file) => [file, wantedOf(file, tests)]));
   const ranges: (FileRange & { token: TokenHash })[] = [];
-  for (const key of files) {
+  for (const [key, alternatives] of wanted) {
     const form = formOfKey(key);
+    const tokens = alternatives.flat();
     if (form === null || ranges.length + tokens.length > MAX_RANGES) continue;
     for (const token of tokens) ranges.push({ key, ...rangeOfToken(form, token), token });
   }
@@ -46,8 +47,18 @@ export async function withoutExcluded<S extends { filterPlace?: FilterPlace | nu
       if (bytes === null || bytes === undefined) return true;
       return blockMayContain(bytes.subarray(slot * FILTER_BLOCK_BYTES, (slot + 1) * FILTER_BLOCK_BYTES), token);
     };
-    return wanted.every(({ anyOf }) => anyOf.some(mayHave));
+    return wanted.get(file)?.every((anyOf) => anyOf.some(mayHave)) ?? true;
   });
+}
+
+/** Returns the tokens of the first tests on which the filters of a file can decide: one of each list must be there. */
+function wantedOf(file: string, tests: readonly TokenTest[]): (readonly TokenHash[])[] {
+  const kinds = formOfKey(file)?.kinds ?? 0;
+  return tests
+    .map((test) => tokensFor(test, kinds))
+    .filter((anyOf) => anyOf !== null)
+    .filter(({ length }) => length <= MAX_ALTERNATIVES)
+    .slice(0, MAX_TESTS);
 }
 
 async function readBlocks(bucket: Bucket, ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]> {

@@ -1,50 +1,11 @@
 import type { Order } from "../../query/feed.ts";
 import { lastVisiblePart } from "../compaction/visibility.ts";
-import { type Probe, probesOf } from "../filter/bloom.ts";
-import type { TokenTest } from "../filter/tokens.ts";
+import type { TokenTest } from "../filter/token-tests.ts";
 import type { SegmentKey } from "../format/segment.ts";
-import { toHex } from "./hex.ts";
+import { BIT_TABLES, filterCondition } from "./filter-condition.ts";
 import { CURRENT } from "./writer.ts";
 
-/**
- * Selects segments by their metadata and filters, in pages.
- *
- * The test of a filter is SQL, so that filters never leave D1: `instr` searches the filter's byte among the 128
- * bytes that have the wanted bit. A segment without the token fails at the first or second probe.
- */
-
-/** Maximum number of tokens in a statement. It stays far below D1's 100 KB, and each further token excludes less. */
-const MAX_TOKENS = 64;
-
-/** The values of `?1` to `?8` in a statement with a filter condition: the bytes that have bit 0, 1 ... 7. */
-export const BIT_TABLES: readonly string[] = Array.from({ length: 8 }, (_, bit) =>
-  toHex(Uint8Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => (byte & (1 << bit)) !== 0)),
-);
-
-/** Returns a condition on the columns `filter_kinds` and `filter`; `null` if the tests exclude nothing. */
-export function filterCondition(tests: readonly TokenTest[]): string | null {
-  const conditions: string[] = [];
-  let tokens = 0;
-  for (const { kind, anyOf } of tests) {
-    tokens += anyOf.length;
-    if (tokens > MAX_TOKENS) break;
-    const held = anyOf.map(({ a, b }) => joined("AND", probesOf(a, b).map(probeSql)));
-    conditions.push(`((filter_kinds & ${kind}) = 0 OR ${joined("OR", held)})`);
-  }
-  return conditions.length === 0 ? null : joined("AND", conditions);
-}
-
-function probeSql({ position, bit }: Probe): string {
-  return `instr(unhex(?${bit + 1}), substr(filter, 1 + ((${position} * length(filter)) >> 32), 1))`;
-}
-
-/** Joins in halves, because D1 accepts expressions of depth 100 at most. */
-function joined(operator: "AND" | "OR", parts: readonly string[]): string {
-  const [only] = parts;
-  if (parts.length <= 1) return only ?? "";
-  const half = parts.length >> 1;
-  return `(${joined(operator, parts.slice(0, half))} ${operator} ${joined(operator, parts.slice(half))})`;
-}
+/** Selects segments by their metadata and filters, in pages. */
 
 /** The conditions on metadata by which segments are chosen. */
 export interface SegmentSelection {

@@ -1,9 +1,8 @@
 import { chooseFilter, maxFilterBytes } from "../../cold/filter/block-filter.ts";
 import { packBlockIndex } from "../../cold/format/batch-table.ts";
-import { fitsRow } from "../../cold/format/encode.ts";
 import { fileKey } from "../../cold/format/file-key.ts";
 import type { DecodedBatch, SeqRange, SourceLine } from "../../cold/format/lines.ts";
-import { type EncodedSegment, SEGMENT_FORMAT } from "../../cold/format/segment.ts";
+import { type EncodedSegment, fitsRow, SEGMENT_FORMAT } from "../../cold/format/segment.ts";
 import { encodeRange, type PartKey, type Pause } from "../../cold/format/split-range.ts";
 import { SegmentEntryReader } from "../../cold/scan/line-scanner.ts";
 import { encodeSegment, type SegmentFile } from "./encode-segment.ts";
@@ -62,7 +61,6 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     reader.read(line);
     if (index % PAUSE_LINES === PAUSE_LINES - 1) yield null;
   }
-  reader.closeBlock();
   const filter = chooseFilter(reader.tokens, maxFilterBytes(lines.length, file.size), FILTER_BITS);
   yield null;
   return catalogFile(key, file, filter);

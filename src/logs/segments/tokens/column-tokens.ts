@@ -3,15 +3,16 @@ import { GramCollector } from "../../cold/filter/grams.ts";
 import { TokenTable } from "../../cold/filter/token-table.ts";
 import {
   atId,
+  atPath,
   hashId,
   hashValue,
   MARK,
-  PATH_SEED,
   TOKEN_KIND,
   type TokenCollector,
   type TokenKind,
 } from "../../cold/filter/tokens.ts";
 import { parseStoredLine } from "../../entry.ts";
+import { foldCase } from "../../query/filter.ts";
 import { type DataColumn, LEADING_COLUMNS } from "../columns.ts";
 import { type ColumnValues, releaseColumn, type TextColumn, type Texts } from "../decode/column-values.ts";
 import type { ChunkSource, SegmentReader } from "../decode/segment-reader.ts";
@@ -46,7 +47,7 @@ export class ColumnTokens {
     const rows = reader.rowGroups[group]?.rows ?? 0;
     for (const [member, column] of ID_COLUMNS.entries()) {
       if (reader.nulls(group, column) === rows) continue;
-      const ids = this.#table(TOKEN_KIND.id);
+      const ids = this.#table(TOKEN_KIND.foldedId);
       yield* this.#texts(decode(column), (texts, at) => this.#id(ids, member, texts, at));
     }
     yield* this.#texts(decode(MESSAGE_COLUMN), (texts, at) => this.#addGrams(texts, at));
@@ -77,8 +78,8 @@ export class ColumnTokens {
   #id(ids: TokenTable, member: number, texts: Texts, at: number): void {
     const [from, to] = [texts.offsets[at] ?? 0, texts.offsets[at + 1] ?? 0];
     const { a, b } = isAscii(texts.bytes, from, to)
-      ? atId(this.#hasher, member).ascii(texts.bytes, from, to).finish()
-      : hashId(this.#hasher, member, texts.at(at));
+      ? atId(this.#hasher, member).foldedAscii(texts.bytes, from, to).finish()
+      : hashId(this.#hasher, member, foldCase(texts.at(at)));
     ids.add(a, b);
   }
 
@@ -89,18 +90,17 @@ export class ColumnTokens {
   }
 
   *#data({ path }: DataColumn, column: ColumnValues): Generator<Pause, void> {
-    const hasher = this.#at(path);
-    const [a, b] = [hasher.a, hasher.b];
-    const scalars = this.#table(TOKEN_KIND.scalar);
+    const { a, b } = atPath(this.#hasher, path);
+    const scalars = this.#table(TOKEN_KIND.foldedScalar);
     switch (column.kind) {
       case "texts":
       case "indexedTexts": {
-        const table = this.#table(TOKEN_KIND.text);
+        const table = this.#table(TOKEN_KIND.foldedText);
         yield* this.#texts(column, (texts, at) => {
           const [from, to] = [texts.offsets[at] ?? 0, texts.offsets[at + 1] ?? 0];
-          const value = this.#hasher.reset(a, b).unit(MARK.string);
-          if (isAscii(texts.bytes, from, to)) value.ascii(texts.bytes, from, to);
-          else value.text(texts.at(at));
+          const value = this.#hasher.reset(a, b).unit(MARK.value);
+          if (isAscii(texts.bytes, from, to)) value.foldedAscii(texts.bytes, from, to);
+          else value.text(foldCase(texts.at(at)));
           value.finish();
           table.add(value.a, value.b);
           this.#addGrams(texts, at);
@@ -113,14 +113,14 @@ export class ColumnTokens {
         const validity = column.kind === "numbers" ? column.validity : null;
         for (let at = 0; at < values.length; at++) {
           if (validity?.[at] === 0) continue;
-          const token = hashValue(this.#hasher.reset(a, b), values[at] ?? 0);
+          const token = hashValue(this.#hasher.reset(a, b), String(values[at] ?? 0));
           scalars.add(token.a, token.b);
           if (at % PAUSE_VALUES === PAUSE_VALUES - 1) yield null;
         }
         return;
       }
       default:
-        for (const value of [true, false]) {
+        for (const value of ["true", "false"]) {
           const token = hashValue(this.#hasher.reset(a, b), value);
           scalars.add(token.a, token.b);
         }
@@ -152,16 +152,16 @@ export class ColumnTokens {
   #shape(bytes: Uint8Array): void {
     const template = parseTemplate(bytes);
     if (template === null) return;
-    const table = this.#table(TOKEN_KIND.text);
-    const scalars = this.#table(TOKEN_KIND.scalar);
+    const table = this.#table(TOKEN_KIND.foldedText);
+    const scalars = this.#table(TOKEN_KIND.foldedScalar);
     for (const path of [...template.objects, ...template.slots.map((slot) => slot.path)]) {
       if (path.length === 0) continue;
-      const any = hashValue(this.#at(path), undefined);
+      const any = hashValue(atPath(this.#hasher, path), undefined);
       table.add(any.a, any.b);
     }
     for (const { path, inRest } of template.slots) {
       if (inRest) continue;
-      const none = hashValue(this.#at(path), null);
+      const none = hashValue(atPath(this.#hasher, path), null);
       scalars.add(none.a, none.b);
     }
   }
@@ -175,12 +175,6 @@ export class ColumnTokens {
     }
     const members: unknown = JSON.parse(line);
     if (typeof members === "object" && members !== null) this.#collector.addData(members);
-  }
-
-  #at(path: readonly string[]): TokenHasher {
-    const hasher = this.#hasher.reset(PATH_SEED, ~PATH_SEED);
-    for (const name of path) hasher.text(name);
-    return hasher;
   }
 }
 

@@ -1,11 +1,15 @@
-import { SummaryBuilder } from "../../summary.ts";
-import { chooseBlockFilter, chooseFilter, maxFilterBytes, slotBytes } from "../filter/block-filter.ts";
-import { SegmentEntryReader } from "../scan/line-scanner.ts";
-import { BatchRunBuilder, type Block, PIECE_BYTES, pack, packBatchTable, packBlockIndex } from "./batch-table.ts";
-import { LevelCounter, Tally } from "./counts.ts";
-import type { DecodedBatch, SeqRange, SourceLine } from "./lines.ts";
-import { type EncodedSegment, SEGMENT_FORMAT, SEGMENT_LIMITS } from "./segment.ts";
-import { encodeRange, type PartKey, type Pause } from "./split-range.ts";
+import { maxFilterBytes } from "../../src/logs/cold/filter/block-filter.ts";
+import { type Block, packBlockIndex } from "../../src/logs/cold/format/batch-table.ts";
+import { LevelCounter, Tally, TypePairs } from "../../src/logs/cold/format/counts.ts";
+import type { DecodedBatch, SeqRange, SourceLine } from "../../src/logs/cold/format/lines.ts";
+import { type EncodedSegment, fitsRow, SEGMENT_FORMAT } from "../../src/logs/cold/format/segment.ts";
+import { encodeRange, type PartKey, type Pause } from "../../src/logs/cold/format/split-range.ts";
+import { LEVELS, parseStoredLine } from "../../src/logs/entry.ts";
+import { SummaryBuilder } from "../../src/logs/summary.ts";
+import { BatchRunBuilder, PIECE_BYTES, pack, packBatchTable } from "./batch-table.ts";
+import { ExactTokens } from "./exact-tokens.ts";
+
+/** Segments of line blocks, as versions before segment files wrote them. */
 
 const LINE_BREAK = 10;
 
@@ -17,7 +21,7 @@ interface Stretch {
 }
 
 /** Splits lines into blocks and compresses them. */
-export class BodyWriter {
+class BodyWriter {
   readonly #blocks: Block[] = [];
   readonly #packed: Uint8Array[] = [];
   #stretches: Stretch[] = [];
@@ -107,37 +111,16 @@ export function* encodeSegments(
   batches: Iterable<DecodedBatch>,
   range: SeqRange,
 ): Generator<EncodedSegment> {
-  for (const step of encodeSteps(projectId, batches, range)) if (step !== null) yield step;
-}
-
-/** Like `encodeSegments`, in steps of a millisecond or two: 10,000 entries take about forty. */
-export function encodeSteps(
-  projectId: string,
-  batches: Iterable<DecodedBatch>,
-  range: SeqRange,
-): Generator<EncodedSegment | Pause> {
-  return encodeRange(projectId, batches, range, { encode: encodePart, fits: (segment) => fitsRow(segment) });
-}
-
-/**
- * Whether the blobs of a segment fit a row of D1.
- * @param bodyBytes of the body that the row will have
- */
-export function fitsRow(segment: EncodedSegment, bodyBytes = segment.body.length): boolean {
-  const { filter, blockFilter, batchTable, summary, levels, blocks } = segment;
-  const sizes = [bodyBytes, ...[filter, blockFilter, batchTable, summary, levels, blocks].map(({ length }) => length)];
-  return (
-    Math.max(...sizes) <= SEGMENT_LIMITS.blobBytes &&
-    summary.length <= SEGMENT_LIMITS.summaryBytes &&
-    sizes.reduce((sum, size) => sum + size, 0) <= SEGMENT_LIMITS.rowBytes
-  );
+  const encoder = { encode: encodePart, fits: (segment: EncodedSegment) => fitsRow(segment) };
+  for (const step of encodeRange(projectId, batches, range, encoder)) if (step !== null) yield step;
 }
 
 function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, EncodedSegment> {
   const summary = new SummaryBuilder();
   const levelCounts = new LevelCounter();
   const tally = new Tally(summary, levelCounts);
-  const reader = new SegmentEntryReader();
+  const pairs = new TypePairs();
+  const tokens = new ExactTokens();
   const writer = new BodyWriter();
   const runs = new BatchRunBuilder();
   let minTimestamp = Number.POSITIVE_INFINITY;
@@ -147,26 +130,32 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     const { timestamp } = line;
     if (writer.isFull(line)) {
       writer.close();
-      reader.closeBlock();
+      tokens.closeBlock();
       yield null;
     }
-    reader.read(line);
+    const { body } = line.batch;
+    const text = Buffer.from(body.buffer, body.byteOffset + line.start, line.end - line.start).toString("utf8");
+    const entry = parseStoredLine(text);
+    if (entry === null) throw new RangeError("A line is not an entry.");
+    tokens.add(entry);
+    const severity = LEVELS.indexOf(entry.level);
+    const pair = pairs.of(entry.category, entry.type);
     if (timestamp < minTimestamp) minTimestamp = timestamp;
     if (timestamp > maxTimestamp) maxTimestamp = timestamp;
-    categoryMask |= reader.pair.categoryBit;
-    tally.add(timestamp, reader.severity, reader.pair);
-    writer.add(line, 1 << reader.severity);
+    categoryMask |= pair.categoryBit;
+    tally.add(timestamp, severity, pair);
+    writer.add(line, 1 << severity);
     runs.add(line);
   }
   writer.close();
-  reader.closeBlock();
+  tokens.closeBlock();
   tally.flush();
   yield null;
   const { blocks } = writer;
-  const body = writer.toBytes();
-  const maxBytes = maxFilterBytes(lines.length, body.length);
-  const { kinds: filterKinds, filter } = chooseFilter(reader.tokens, maxBytes);
-  const { kinds: blockKinds, filter: blockFilter } = chooseBlockFilter(reader.tokens, maxBytes, blocks.length);
+  const packed = writer.toBytes();
+  const maxBytes = maxFilterBytes(lines.length, packed.length);
+  const { kinds: filterKinds, filter } = tokens.filter(maxBytes);
+  const { kinds: blockKinds, filter: blockFilter, slotBytes } = tokens.blockFilter(maxBytes, blocks.length);
   const blobs = {
     blocks: packBlockIndex(blocks, minTimestamp),
     levels: levelCounts.pack(),
@@ -174,7 +163,7 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     batchTable: packBatchTable(runs.runs),
     filter,
     blockFilter,
-    body,
+    body: packed,
   };
   return {
     ...key,
@@ -191,7 +180,7 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     storedBytes: Object.values(blobs).reduce((sum, blob) => sum + blob.length, 0),
     filterKinds,
     blockKinds,
-    slotBytes: slotBytes(blocks.length),
+    slotBytes,
     ...blobs,
   };
 }
