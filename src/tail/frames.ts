@@ -98,7 +98,12 @@ export function* entrySteps(
       const text = `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
       entries.push({ seq, text });
     };
-    yield* matcher.steps(piecesOf(unit.body), isWanted, take, leaveOut);
+    const places = {
+      projectId,
+      seqAt: (index: number) => unit.seqAt(index),
+      receivedAtOf: (index: number) => unit.receivedAtOf(index),
+    };
+    yield* matcher.steps(piecesOf(unit.body), isWanted, take, leaveOut, places);
     if (report !== null) reportEntries(report, projectId, damaged);
   }
   // Only parts of one cold range overlap each other.

@@ -1,7 +1,8 @@
 import type { BatchEncoding } from "../logs/batch.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { WorkMeter } from "../logs/query/budget.ts";
-import { readTailFilter, toLogFilter } from "./filter.ts";
+import { readTailFilter } from "./filter.ts";
+import { toLogFilter } from "./log-filter.ts";
 import type { Tail } from "./tail.ts";
 
 /** The part of a committed batch that tails need. */

@@ -49,7 +49,7 @@ export function readTailQuery(params: URLSearchParams): TailQueryResult {
   if (!parsed.success || details.length > 0) return { ok: false, details };
   const { since, ticket: _ticket, ...filters } = parsed.data;
   const { from: _from, to: _to, data: _data, ...wanted } = toFilter(filters);
-  const filter = tailFilterText(wanted);
+  const filter = tailFilterText({ ...wanted, rest: wanted.rest?.text ?? null });
   if (Buffer.byteLength(filter) > TAIL_LIMITS.filterBytes) {
     const message = `The filters are too long: at most ${TAIL_LIMITS.filterBytes} bytes together.`;
     return { ok: false, details: [{ path: "query", code: "too_big", message }] };

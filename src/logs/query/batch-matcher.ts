@@ -1,3 +1,5 @@
+import { logId } from "../entry-view.ts";
+import type { EntryPlace } from "../search/entry-test.ts";
 import { WORK, WorkMeter } from "./budget.ts";
 import { toByteString } from "./case-folding.ts";
 import { type HeadFilter, isOpenInRange, type LogFilter, type NoMembers, needsContent } from "./filter.ts";
@@ -35,6 +37,41 @@ export interface LineMatch {
 /** Called before the costly part of a filter. The matcher skips a line that is not wanted. */
 export type Wanted = (timestamp: number, index: number) => boolean;
 
+/** Where lines are. Index `i` counts the lines of all pieces from 0. */
+export interface LinePlaces {
+  projectId: string;
+  seqAt(index: number): number;
+  /** Epoch milliseconds. */
+  receivedAtOf(index: number): number;
+}
+
+/** The place of one line, read when a filter asks for it. */
+class LinePlace implements EntryPlace {
+  timestamp = 0;
+  index = 0;
+  readonly #places: LinePlaces;
+
+  constructor(places: LinePlaces) {
+    this.#places = places;
+  }
+
+  get projectId(): string {
+    return this.#places.projectId;
+  }
+
+  get seq(): number {
+    return this.#places.seqAt(this.index);
+  }
+
+  get receivedAt(): number {
+    return this.#places.receivedAtOf(this.index);
+  }
+
+  get id(): string {
+    return logId(this.projectId, this.seq);
+  }
+}
+
 /** A filter prepared for many batches. */
 export class BatchMatcher {
   /** Whether every entry within the time range passes, so that a count need not read the lines. */
@@ -51,6 +88,7 @@ export class BatchMatcher {
   readonly #reader: LineReader;
   readonly #meter: WorkMeter;
   readonly #clock = new LineTimestampParser();
+  #place: LinePlace | null = null;
 
   /** @param meter counts the work, and decides when `steps` pauses */
   constructor(filter: LogFilter, meter = new WorkMeter()) {
@@ -73,8 +111,9 @@ export class BatchMatcher {
     wanted: Wanted,
     found: (match: LineMatch) => void,
     damaged: (index: number) => void,
+    places: LinePlaces | null = null,
   ): void {
-    for (const _ of this.steps(piecesOf(body), wanted, found, damaged));
+    for (const _ of this.steps(piecesOf(body), wanted, found, damaged, places));
   }
 
   /**
@@ -82,14 +121,17 @@ export class BatchMatcher {
    * pause is due, so at most one line is processed beyond that.
    * @param pieces whole lines each; see `lines.ts`
    * @param damaged called for lines that turn out not to be entries, wanted or not; not every line is checked
+   * @param places `null` if the filter has no part of the query language
    */
   *steps(
     pieces: Iterable<Uint8Array>,
     wanted: Wanted,
     found: (match: LineMatch) => void,
     damaged: (index: number) => void,
+    places: LinePlaces | null = null,
   ): Generator<void> {
     this.linesRead = 0;
+    this.#place = places && new LinePlace(places);
     for (const piece of pieces) {
       const raw = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
       this.#meter.add(raw.length * this.#byteWork);
@@ -104,7 +146,7 @@ export class BatchMatcher {
   /** Whether a found line is an entry. Needed only if `reads` is false. */
   isEntry({ raw, text, start, end, severity }: LineMatch): boolean {
     this.#reader.open(raw, text);
-    return this.#reader.read(start, end, severity) !== "damaged";
+    return this.#reader.read(start, end, severity, this.#place) !== "damaged";
   }
 
   /** @returns the index of the first line after the piece */
@@ -125,7 +167,11 @@ export class BatchMatcher {
       const severity = severityAt(text, start);
       if (severity < 0 || Number.isNaN(timestamp)) damaged(index);
       else if (this.#passesHead(text, start, timestamp, severity) && wanted(timestamp, index)) {
-        const verdict = this.reads ? this.#reader.read(start, end, severity) : "passes";
+        if (this.#place !== null) {
+          this.#place.timestamp = timestamp;
+          this.#place.index = index;
+        }
+        const verdict = this.reads ? this.#reader.read(start, end, severity, this.#place) : "passes";
         if (verdict === "passes") found({ index, timestamp, severity, raw, text, start, end });
         else if (verdict === "damaged") damaged(index);
       }

@@ -1,5 +1,8 @@
 import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from "../entry.ts";
-import { isRecord, valueAt } from "./data-path.ts";
+import { someText } from "../search/data-values.ts";
+import type { EntryPlace } from "../search/entry-test.ts";
+import type { RestFilter } from "../search/rest-filter.ts";
+import { valueAt } from "./data-path.ts";
 
 /**
  * Returns text as `search` compares it: in lower case. Sigma has two lower case forms, and `toLowerCase` chooses by the
@@ -49,6 +52,8 @@ export interface LogFilter {
   /** Folded; see `foldCase`. */
   search: string | null;
   data: readonly DataCondition[];
+  /** The part of a filter of the query language that no other member expresses. Holds functions, so it crosses no RPC. */
+  rest: RestFilter | null;
 }
 
 export const ALL_LEVELS_MASK = (1 << LEVELS.length) - 1;
@@ -65,6 +70,7 @@ export const OPEN_FILTER: LogFilter = {
   to: null,
   search: null,
   data: [],
+  rest: null,
 };
 
 /** The type of what is left of a filter when every member is handled. A forgotten member does not compile. */
@@ -82,9 +88,15 @@ interface FilterMember<T> {
   isId: boolean;
   /** Whether every entry passes. */
   isOpen(value: T): boolean;
-  /** @param timestamp of the entry, epoch milliseconds */
-  passes(value: T, entry: Entry, timestamp: number): boolean;
-  /** Returns a JSON value. Values that differ only in order or repetition have the same one. */
+  /**
+   * @param timestamp of the entry, epoch milliseconds
+   * @param place `null` if the caller has no filter of the query language
+   */
+  passes(value: T, entry: Entry, timestamp: number, place: EntryPlace | null): boolean;
+  /**
+   * Returns a JSON value. Values that differ only in order or repetition have the same one. `undefined` is left out: a
+   * member that was added later, and is open, does not change fingerprints.
+   */
   canonical(value: T): unknown;
 }
 
@@ -158,6 +170,13 @@ const MEMBERS = {
     passes: (conditions, { data }) => conditions.every((condition) => passesCondition(condition, data)),
     canonical: (conditions) => conditions.map(({ path, op, value }) => JSON.stringify([path, op, value])).sort(),
   },
+  rest: {
+    decidedBy: "content",
+    isId: false,
+    isOpen: isNull,
+    passes: (rest, entry, _timestamp, place) => rest === null || passesRest(rest, entry, place),
+    canonical: (rest) => rest?.text,
+  },
 } satisfies { readonly [Name in FilterName]-?: FilterMember<LogFilter[Name]> };
 
 type DecidedBy<Part> = {
@@ -181,18 +200,26 @@ function isSet<Name extends FilterName>(filter: LogFilter, name: Name): boolean 
   return !memberOf(name).isOpen(filter[name]);
 }
 
-function passes<Name extends FilterName>(filter: LogFilter, name: Name, entry: Entry, timestamp: number): boolean {
-  return memberOf(name).passes(filter[name], entry, timestamp);
+function passes<Name extends FilterName>(filter: LogFilter, name: Name, entry: Entry, at: number, place: AnyPlace) {
+  return memberOf(name).passes(filter[name], entry, at, place);
 }
 
-/** Whether an entry passes. `timestamp` is the entry's, in epoch milliseconds. */
-export function matchesFilter(filter: LogFilter, entry: Entry, timestamp: number): boolean {
-  return NAMES.every((name) => passes(filter, name, entry, timestamp));
+/** Required by `rest` alone. */
+type AnyPlace = EntryPlace | null;
+
+/** Whether an entry passes. `at` is its timestamp, in epoch milliseconds. */
+export function matchesFilter(filter: LogFilter, entry: Entry, at: number, place: AnyPlace = null): boolean {
+  return NAMES.every((name) => passes(filter, name, entry, at, place));
 }
 
 /** Tests the part of a filter that needs a parsed entry. */
-export function matchesContent(filter: LogFilter, entry: Entry): boolean {
-  return CONTENT_NAMES.every((name) => passes(filter, name, entry, 0));
+export function matchesContent(filter: LogFilter, entry: Entry, place: AnyPlace = null): boolean {
+  return CONTENT_NAMES.every((name) => passes(filter, name, entry, 0, place));
+}
+
+function passesRest(rest: RestFilter, entry: Entry, place: EntryPlace | null): boolean {
+  if (place === null) throw new RangeError("A filter of the query language needs the places of entries.");
+  return rest.test(entry, place);
 }
 
 /** Whether a filter needs whole lines. Otherwise the beginning of a line decides, and summaries suffice for counts. */
@@ -213,13 +240,14 @@ export function isForOneId(filter: LogFilter): boolean {
 /** Returns the members of a filter as JSON values that are equal for equal filters. */
 export function canonicalValues(filter: LogFilter): unknown[] {
   const canonical = <Name extends FilterName>(name: Name) => memberOf(name).canonical(filter[name]);
-  return NAMES.map(canonical);
+  return NAMES.map(canonical).filter((value) => value !== undefined);
 }
 
 /** Returns the category mask that a batch must share a bit with to hold an entry of these categories. */
-export function categoryMaskOf(filter: LogFilter): number {
-  if (filter.categories === null) return ALL_CATEGORIES_MASK;
-  return filter.categories.reduce((mask, category) => mask | categoryBit(category), 0);
+export function categoryMaskOf({ categories, rest }: LogFilter): number {
+  const own = rest === null ? ALL_CATEGORIES_MASK : rest.categoryMask;
+  if (categories === null) return own;
+  return own & categories.reduce((mask, category) => mask | categoryBit(category), 0);
 }
 
 /** Returns names in order, each once. */
@@ -266,15 +294,7 @@ function hasOrder(op: "gt" | "gte" | "lt" | "lte", difference: number): boolean 
   }
 }
 
-/**
- * Whether any string at any depth, or the JSON text of any number or boolean, contains `needle`. Member names and null
- * do not count.
- * @param needle folded
- */
+/** Member names and null do not count. @param needle folded */
 function containsText(value: unknown, needle: string): boolean {
-  if (typeof value === "string") return foldCase(value).includes(needle);
-  // The text is in lower case, except for `Infinity`, which JSON does not have.
-  if (typeof value === "number" || typeof value === "boolean") return String(value).includes(needle);
-  if (Array.isArray(value)) return value.some((item) => containsText(item, needle));
-  return isRecord(value) && Object.values(value).some((member) => containsText(member, needle));
+  return someText(value, (text) => foldCase(text).includes(needle));
 }

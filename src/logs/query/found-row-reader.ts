@@ -115,6 +115,7 @@ export class FoundRowReader {
         else if (!this.#found.has(nameOf(row)) && this.#mayKeep(row)) this.#found.set(nameOf(row), row);
       },
       () => undefined,
+      lines,
     );
     for (const _ of readable(steps, this.#matcher, item, this.#source.report)) {
       this.#memory.renew();

@@ -1,4 +1,6 @@
 import { LEVELS, parseStoredLine } from "../entry.ts";
+import type { EntryPlace } from "../search/entry-test.ts";
+import type { RestFilter } from "../search/rest-filter.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
 import { type ContentFilter, type LogFilter, matchesContent, type NoMembers } from "./filter.ts";
@@ -53,6 +55,7 @@ export class LineReader {
   readonly #traceId: string | null;
   readonly #tests: DataTests;
   readonly #search: TextSearch | null;
+  readonly #rest: RestFilter | null;
   readonly #strings = new JsonStrings();
   readonly #meter: WorkMeter;
   readonly #byteWork: number;
@@ -64,8 +67,9 @@ export class LineReader {
   constructor(filter: LogFilter, meter: WorkMeter) {
     this.#filter = filter;
     this.#meter = meter;
-    const { session, traceId, search, data, ...unread }: ContentFilter = filter;
+    const { session, traceId, search, data, rest, ...unread }: ContentFilter = filter;
     unread satisfies NoMembers;
+    this.#rest = rest;
     this.#session = session === null ? null : bytesOf(session);
     this.#traceId = traceId === null ? null : bytesOf(traceId);
     this.#tests = new DataTests(data);
@@ -83,14 +87,18 @@ export class LineReader {
   /**
    * @param start,end of the line in the piece
    * @param severity level at the beginning of the line
+   * @param place of the line; `null` if the filter has no part of the query language
    */
-  read(start: number, end: number, severity: number): Verdict {
+  read(start: number, end: number, severity: number, place: EntryPlace | null = null): Verdict {
     this.#meter.add(WORK.readLine + (end - start) * this.#byteWork);
     const passed = this.#read(start, end, severity);
-    if (passed !== null) return passed ? "passes" : "fails";
+    const rest = this.#rest;
+    if (passed === false) return "fails";
+    if (passed === true && rest === null) return "passes";
+    if (rest !== null) this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
     const entry = parseStoredLine(this.#raw.toString("utf8", start, end));
     if (entry === null) return "damaged";
-    return matchesContent(this.#filter, entry) ? "passes" : "fails";
+    return matchesContent(this.#filter, entry, place) ? "passes" : "fails";
   }
 
   /** Returns `null` if the line must be parsed. */

@@ -229,6 +229,7 @@ export class ResumableScan {
         meter.add(WORK.row);
       },
       (index) => damaged.push(lines.seqAt(index)),
+      lines,
     );
     for (const _ of readable(steps, matcher, item, this.#source.report)) {
       this.#memory.renew();

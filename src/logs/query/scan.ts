@@ -196,6 +196,7 @@ class ItemRows {
       wanted,
       (match) => this.#take(matcher, match),
       (index) => this.damaged.push(this.#lines.seqAt(index)),
+      this.#lines,
     );
   }
 

@@ -152,6 +152,7 @@ export function toFilter(parameters: z.output<typeof Filters>): LogFilter {
     to: to ?? null,
     search: search === undefined ? null : foldCase(search),
     data: data ?? [],
+    rest: null,
   };
 }
 

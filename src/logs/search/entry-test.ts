@@ -54,7 +54,8 @@ export function entryTestOf(filter: Filter, now: number): EntryTest {
     }
     case "text": {
       const test = textTestOf(filter.test);
-      return ({ message, data }) => test(message) || someText(data, test);
+      // A damaged line may have anything in place of its message.
+      return ({ message, data }) => someText(message, test) || someText(data, test);
     }
     case "field": {
       const read = readerOf(filter.field);
@@ -66,7 +67,7 @@ export function entryTestOf(filter: Filter, now: number): EntryTest {
   }
 }
 
-function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (text: string) => boolean {
+export function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (text: string) => boolean {
   if (test.kind === "regex") return regexTest(test);
   if (test.kind === "wildcard") return wildcardTest(test.pattern, false);
   const needle = foldCase(test.text);
@@ -74,7 +75,7 @@ function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (text: str
 }
 
 /** @param test of a value that is not an array */
-function valueTestOf(field: Field, test: ValueTest, now: number): (value: unknown) => boolean {
+export function valueTestOf(field: Field, test: ValueTest, now: number): (value: unknown) => boolean {
   switch (test.kind) {
     case "exists":
       return () => true;
@@ -213,5 +214,5 @@ const OWN_READERS: Readonly<Record<OwnField, ReadField>> = {
   host: resource("host"),
   project: member((_, { projectId }) => projectId),
   id: member((_, { id }) => id),
-  pattern: member(({ message }) => patternOf(message)),
+  pattern: member(({ message }) => (typeof message === "string" ? patternOf(message) : undefined)),
 };

@@ -160,6 +160,7 @@ async function countLines(
       if (!sink.addLine(match, lines, matcher)) damaged.push(lines.seqAt(match.index));
     },
     (index) => damaged.push(lines.seqAt(index)),
+    lines,
   );
   let isCut = false;
   for (const _ of readable(steps, matcher, item, source.report)) {

@@ -8,7 +8,7 @@ import { bucketForWrites } from "../../platform/bucket.ts";
 import { logEvent } from "../../platform/log.ts";
 import { settingsOf } from "../../settings.ts";
 import { readCold } from "../../tail/cold-range.ts";
-import { readTailFilter, toLogFilter } from "../../tail/filter.ts";
+import { readTailFilter } from "../../tail/filter.ts";
 import {
   type FrameList,
   framesOf,
@@ -18,6 +18,7 @@ import {
   type SeqLines,
   type SeqRange,
 } from "../../tail/frames.ts";
+import { toLogFilter } from "../../tail/log-filter.ts";
 import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
 
 /**

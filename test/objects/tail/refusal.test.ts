@@ -5,7 +5,7 @@ import { TAIL_CALL_HEADER, TAIL_REFUSAL_HEADER, type TailCall } from "../../../s
 import { tailFilterText } from "../../../src/tail/filter.ts";
 import { newTenant, workspace } from "../ingest/support.ts";
 
-const filter = tailFilterText(OPEN_FILTER);
+const filter = tailFilterText({ ...OPEN_FILTER, rest: null });
 
 /** Opens a tail with a key that does not exist. */
 async function opened(change: Partial<TailCall>): Promise<Response> {
@@ -26,6 +26,6 @@ it("a refusal has no body that could be truncated when the object is lost", asyn
 });
 
 it("a filter of a later version is refused as unavailable instead of being ignored", async () => {
-  const later = JSON.stringify([...JSON.parse(filter).slice(0, 6), 2, "web-1"]);
+  const later = JSON.stringify([...JSON.parse(filter).slice(0, 6), 3, "a", "web-1"]);
   expect(refusalOf(await opened({ filter: later }))).toMatchObject({ ok: false, code: "SERVICE_UNAVAILABLE" });
 });

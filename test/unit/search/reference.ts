@@ -1,5 +1,6 @@
 import type { Entry } from "../../../src/logs/entry.ts";
 import type { EntryPlace } from "../../../src/logs/search/entry-test.ts";
+import { patternOf } from "../../../src/logs/search/pattern.ts";
 import type { Field, Filter, Regex, Scalar, TimeValue, ValueTest } from "../../../src/query-language/syntax.ts";
 
 /** Evaluates filters of the query language as its page describes them, without regard to cost. */
@@ -17,7 +18,7 @@ export function passes(filter: Filter, entry: Entry, place: EntryPlace, now: num
     return valuesOf(filter.field, entry, place).some((value) => holds(filter.test, value, now));
   const { test } = filter;
   return textsIn([entry.message, entry.data]).some((text) => {
-    if (test.kind === "contains") return text.toLowerCase().includes(test.text.toLowerCase());
+    if (test.kind === "contains") return folded(text).includes(folded(test.text));
     if (test.kind === "regex") return nativeRegex(test).test(text);
     return wildcard(test.pattern, false).test(text);
   });
@@ -45,6 +46,7 @@ function fieldValues(field: Field, entry: Entry, place: EntryPlace): unknown[] {
   const own: Record<string, unknown> = {
     ...{ level: entry.level, category: entry.category, type: entry.type, message: entry.message },
     ...{ session: entry.session, trace: entry.traceId, span: entry.spanId, id: place.id, project: place.projectId },
+    pattern: patternOf(entry.message),
     ...{ time: place.timestamp, received: place.receivedAt, seq: place.seq },
   };
   if (name in own) return own[name] === undefined ? [] : [own[name]];
@@ -81,7 +83,7 @@ function holds(test: ValueTest, value: unknown, now: number): boolean {
     case "exists":
       return true;
     case "is":
-      return typeof value === "string" ? value.toLowerCase() === test.text.toLowerCase() : spelling === test.text;
+      return typeof value === "string" ? folded(value) === folded(test.text) : spelling === test.text;
     case "exact":
       return value === test.text;
     case "wildcard":
@@ -125,13 +127,21 @@ function compares(operator: string, scalar: Scalar, value: unknown, now: number)
 }
 
 function nativeRegex({ source, ignoreCase }: Regex): RegExp {
-  return new RegExp(source, ignoreCase ? "i" : "");
+  // RE2 writes flags before the text that they belong to.
+  const [, flag = "", body = ""] = /^(\(\?i\))?(.*)$/s.exec(source) ?? [];
+  return new RegExp(body, ignoreCase || flag !== "" ? "i" : "");
 }
 
-function wildcard(pattern: string, isWhole: boolean): RegExp {
-  const body = pattern
+function wildcard(pattern: string, isWhole: boolean): { test(text: string): boolean } {
+  const body = folded(pattern)
     .split("*")
     .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
     .join("[^]*");
-  return new RegExp(isWhole ? `^${body}$` : body, "i");
+  const regex = new RegExp(isWhole ? `^${body}$` : body);
+  return { test: (text: string) => regex.test(folded(text)) };
+}
+
+/** Sigma has two lower case forms. */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll("\u03c2", "\u03c3");
 }

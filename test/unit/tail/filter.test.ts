@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
-import { isKnownTailFilter, readTailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
+import { matchesFilter } from "../../../src/logs/query/filter.ts";
+import { restFilterOf } from "../../../src/logs/search/rest-filter.ts";
+import { parseFilterText } from "../../../src/query-language/parse.ts";
+import { isKnownTailFilter, readTailFilter, tailFilterText } from "../../../src/tail/filter.ts";
 import { TAIL_CLOSE } from "../../../src/tail/limits.ts";
+import { toLogFilter } from "../../../src/tail/log-filter.ts";
 import { readTailQuery, type TailParameters } from "../../../src/tail/query.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
 import { EVERYTHING, entry, FakeObject } from "./support.ts";
@@ -77,8 +81,30 @@ describe("the filter text", () => {
     expect(readTailFilter(unversioned)).toEqual(readTailFilter(text));
   });
 
+  it("has a filter of the query language in a version of its own", () => {
+    const parsed = parseFilterText("status:>=500 OR received:1h");
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const now = Date.UTC(2026, 10, 22, 12);
+    const rest = restFilterOf(parsed.query.filter, now).text;
+    const written = tailFilterText({ ...EVERYTHING, rest });
+    const wanted = "status:>=500 OR received:>=2026-11-22T11:00:00.000";
+    expect(JSON.parse(written)).toEqual([127, null, null, null, null, null, 2, wanted]);
+    expect(isKnownTailFilter(written)).toBe(true);
+    const filter = toLogFilter(readTailFilter(written), null);
+    const entry = { ...WANTED, timestamp: new Date(now).toISOString() };
+    const passes = (data: object, receivedAt: number) =>
+      matchesFilter(filter, { ...entry, data: { ...data } }, now, {
+        ...{ timestamp: now, receivedAt, seq: 1, projectId: "proj_a", id: "log_a1" },
+      });
+    expect([passes({ status: 503 }, 0), passes({ status: 200 }, now), passes({ status: 200 }, 0)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it("of a later version is not read, because its filters would be ignored", () => {
-    const later = JSON.stringify([...JSON.parse(unversioned), 2, "web-1"]);
+    const later = JSON.stringify([...JSON.parse(unversioned), 3, "a", "web-1"]);
     expect(isKnownTailFilter(later)).toBe(false);
     expect(() => readTailFilter(later)).toThrow();
   });
@@ -91,7 +117,7 @@ describe("the filter text", () => {
     await object.settle();
     const attachment = JSON.stringify(later.attachment);
     const filter = JSON.stringify(tailFilterText(EVERYTHING));
-    const replaced = attachment.replace(filter, JSON.stringify('[127,null,null,null,null,null,2,"web-1"]'));
+    const replaced = attachment.replace(filter, JSON.stringify('[127,null,null,null,null,null,3,"a","web-1"]'));
     expect(replaced).not.toBe(attachment);
     later.attachment = JSON.parse(replaced);
     object.evict([kept, later]);

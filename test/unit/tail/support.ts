@@ -4,12 +4,13 @@ import { ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import { ISOLATE_BUDGET } from "../../../src/platform/isolate-memory.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
 import type { AuthorityCheck } from "../../../src/tail/authority.ts";
-import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
+import { readTailFilter, type TailFilter, tailFilterText } from "../../../src/tail/filter.ts";
 import { entriesOf, framesOf, linesOfBatch } from "../../../src/tail/frames.ts";
 import type { TailBatch } from "../../../src/tail/groups.ts";
 import type { Clock, TailHost } from "../../../src/tail/host.ts";
 import { TailHub } from "../../../src/tail/hub.ts";
 import { TAIL_QUOTA, type TailQuota } from "../../../src/tail/limits.ts";
+import { toLogFilter } from "../../../src/tail/log-filter.ts";
 import { TailShares } from "../../../src/tail/shares.ts";
 import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
@@ -21,6 +22,7 @@ export const EVERYTHING: TailFilter = {
   session: null,
   traceId: null,
   search: null,
+  rest: null,
 };
 
 export const projectIdOf = (project: number) => `proj_${String(project).padStart(12, "0")}`;

@@ -1,11 +1,17 @@
+import type { LinePlaces } from "../../query/batch-matcher.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
+import { LEADING_COLUMNS } from "../columns.ts";
 import type { ColumnValues, IndexedTexts, NumberColumn, TextColumn } from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { PageScan, type StringTest } from "./page-scan.ts";
+import { numbersOf } from "./row-values.ts";
 import { type ShapeCache, Shapes } from "./shapes.ts";
+
+export const SEQ_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "seq");
+export const RECEIPT_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "received_at");
 
 /** Gives the bytes of a column of the row group. The caller has read them. */
 export type ColumnSource = (column: number) => Uint8Array;
@@ -84,6 +90,27 @@ export class OpenGroup {
   get shapeTexts(): TextColumn {
     if (this.#shapeTexts === null) throw new RangeError("The shapes have not been read.");
     return this.#shapeTexts;
+  }
+
+  /**
+   * Returns where the lines of rows are. Decodes the columns when a line is asked for.
+   * @param rows by index of the line
+   */
+  placesOf(rows: Int32Array): LinePlaces {
+    const columns = new Map<number, Float64Array>();
+    const numberAt = (column: number, index: number) => {
+      let numbers = columns.get(column);
+      if (numbers === undefined) {
+        numbers = numbersOf(this.numbers(column, rows), rows);
+        columns.set(column, numbers);
+      }
+      return numbers[numbers.length === rows.length ? index : (rows[index] ?? 0)] ?? 0;
+    };
+    return {
+      projectId: this.reader.properties.projectId,
+      seqAt: (index) => numberAt(SEQ_COLUMN, index),
+      receivedAtOf: (index) => numberAt(RECEIPT_COLUMN, index),
+    };
   }
 
   /** Returns what rows have in `rest`. Later calls may only need some of these rows. */

@@ -25,13 +25,15 @@ export class PreparedFilter {
   readonly members: readonly { column: number; test: TextTest | null }[];
   readonly data: readonly DataTest[];
   readonly search: { finder: TextFinder; strings: ContainingStrings; rest: RestLines } | null;
+  /** Tests lines for the part of a filter of the query language that columns do not decide. */
+  readonly rest: RestLines | null;
   readonly shapes: ShapeCache;
   /** Tests lines that are whole in `rest`. */
   readonly lines: RestLines;
   readonly meter: WorkMeter;
 
   constructor(filter: LogFilter, meter: WorkMeter) {
-    const { from, to, levelMask, categories, types, session, traceId, search, data } = filter;
+    const { from, to, levelMask, categories, types, session, traceId, search, data, rest } = filter;
     this.meter = meter;
     this.from = from;
     this.to = to;
@@ -60,11 +62,12 @@ export class PreparedFilter {
     };
     this.shapes = new ShapeCache(data.map(({ path }) => path));
     this.lines = new RestLines(filter, meter);
+    this.rest = rest && new RestLines({ ...OPEN_FILTER, rest }, meter);
   }
 
   /** Whether only time and commit are tested. */
   get isOpen(): boolean {
-    return this.members.length === 0 && this.data.length === 0 && this.search === null;
+    return this.members.length === 0 && this.data.length === 0 && this.search === null && this.rest === null;
   }
 
   /** Returns the filter as prepared before for the same request. */

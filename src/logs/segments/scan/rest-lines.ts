@@ -1,7 +1,8 @@
-import { BatchMatcher } from "../../query/batch-matcher.ts";
+import { BatchMatcher, type LinePlaces } from "../../query/batch-matcher.ts";
 import type { WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
 import type { TextColumn } from "../decode/column-values.ts";
+import type { LineRestorer } from "../decode/line-restorer.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { WHOLE_BYTES } from "../template.ts";
 import { hasValue, textsOf } from "./mark-rows.ts";
@@ -35,20 +36,33 @@ export class RestLines {
       throw new MalformedFile("The rest of a line has another form.");
     };
     const lines = (row: number) => [HEAD, bytesOf(rest, row), END];
-    yield* this.#steps(lines, rows, marks, damaged);
+    yield* this.#steps(lines, rows, marks, damaged, null);
   }
 
   /**
    * Marks the rows whose line passes. Their lines are whole in `rest`.
    * @param shapes column of shapes
+   * @param places of the rows
    */
-  *markWhole(rest: TextColumn, shapes: TextColumn, rows: Int32Array, marks: Uint8Array): Generator<void> {
+  *markWhole(
+    rest: TextColumn,
+    shapes: TextColumn,
+    rows: Int32Array,
+    marks: Uint8Array,
+    places: LinePlaces,
+  ): Generator<void> {
     const lines = (row: number) => {
       const bytes = bytesOf(rest, row);
       const shape = textsOf(shapes).at(shapes.kind === "texts" ? row : (shapes.indices[row] ?? 0));
       return [shape === WHOLE_BYTES ? Buffer.from(bytes.toString("latin1"), "base64") : bytes];
     };
-    yield* this.#steps(lines, rows, marks, () => undefined);
+    yield* this.#steps(lines, rows, marks, () => undefined, places);
+  }
+
+  /** Marks the rows whose line passes, as `restorer` puts it together. @param places of the rows */
+  *markRestored(restorer: LineRestorer, rows: Int32Array, marks: Uint8Array, places: LinePlaces): Generator<void> {
+    const lines = (row: number) => [Buffer.from(restorer.line(row))];
+    yield* this.#steps(lines, rows, marks, () => undefined, places);
   }
 
   *#steps(
@@ -56,11 +70,12 @@ export class RestLines {
     rows: Int32Array,
     marks: Uint8Array,
     damaged: () => void,
+    places: LinePlaces | null,
   ): Generator<void> {
     const found = ({ index }: { index: number }) => {
       marks[rows[index] ?? 0] = 1;
     };
-    yield* this.#matcher.steps(piecesOf(lineOf, rows), () => true, found, damaged);
+    yield* this.#matcher.steps(piecesOf(lineOf, rows), () => true, found, damaged, places);
   }
 }
 

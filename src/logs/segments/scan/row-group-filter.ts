@@ -2,10 +2,12 @@ import { WORK, type WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
 import { releaseColumn } from "../decode/column-values.ts";
+import { columnsOfLines } from "../decode/line-columns.ts";
+import { LineRestorer } from "../decode/line-restorer.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type DataTestPlan, planDataTest, runDataTest } from "./data-test.ts";
 import { keepNumbers, markTextColumn } from "./mark-rows.ts";
-import { type ColumnSource, mayHaveWholeLines, OpenGroup } from "./open-group.ts";
+import { type ColumnSource, mayHaveWholeLines, OpenGroup, RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
 import { PreparedFilter } from "./prepared-filter.ts";
 import { planSearch, runSearch, type SearchPlan } from "./search-test.ts";
 import { Selection } from "./selection.ts";
@@ -85,7 +87,10 @@ export class RowGroupFilter {
     yield* runTests(this.#head, group, selection);
     const whole = this.#hasWholeLines ? yield* this.#takeWhole(group, selection) : NO_ROWS;
     if (this.#tests === null) selection.clear();
-    else yield* runTests(this.#tests, group, selection);
+    else {
+      yield* runTests(this.#tests, group, selection);
+      yield* this.#filterLines(group, chunk, selection);
+    }
     const passing = whole.length > 0 ? yield* this.#filterWhole(group, whole) : NO_ROWS;
     return { rows: selection.toRows(passing), undecided: null };
   }
@@ -122,6 +127,10 @@ export class RowGroupFilter {
     const tests = this.#tests ?? [];
     const columns = new Set([...this.#head, ...tests].flatMap((test) => this.#columnsOf(test)));
     if (this.#hasWholeLines) columns.add(this.#reader.shapeColumn).add(this.#reader.restColumn);
+    if (this.#filter.rest !== null) {
+      const lines = [...columnsOfLines(this.#reader), this.#reader.restColumn];
+      for (const column of [SEQ_COLUMN, RECEIPT_COLUMN, ...lines]) columns.add(column);
+    }
     return [...columns].sort((a, b) => a - b);
   }
 
@@ -150,11 +159,22 @@ export class RowGroupFilter {
     return marks === null ? NO_ROWS : selection.take(marks);
   }
 
+  /** Narrows a selection by the lines, if the filter has a part that columns do not decide. */
+  *#filterLines(group: OpenGroup, chunk: ColumnSource, selection: Selection): Generator<void> {
+    const { rest } = this.#filter;
+    if (rest === null || selection.count === 0) return;
+    const marks = new Uint8Array(group.rows);
+    const rows = selection.toRows(NO_ROWS);
+    const lines = new LineRestorer(this.#reader, this.#group, (_, column) => chunk(column), rows);
+    yield* rest.markRestored(lines, rows, marks, group.placesOf(rows));
+    selection.keep(marks);
+  }
+
   /** Returns those of the rows whose line passes. */
   *#filterWhole(group: OpenGroup, rows: Int32Array): Generator<void, Int32Array> {
     const marks = new Uint8Array(group.rows);
     const rest = group.texts(this.#reader.restColumn, rows);
-    yield* this.#filter.lines.markWhole(rest, group.shapeTexts, rows, marks);
+    yield* this.#filter.lines.markWhole(rest, group.shapeTexts, rows, marks, group.placesOf(rows));
     return rows.filter((row) => marks[row] === 1);
   }
 }

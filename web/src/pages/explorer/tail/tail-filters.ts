@@ -34,6 +34,7 @@ export function fitsTail({ category, type, session, traceId, search }: Filters):
     session: session || null,
     traceId: traceId || null,
     search: search?.toLowerCase() || null,
+    rest: null,
   });
   return new TextEncoder().encode(text).length <= TAIL_LIMITS.filterBytes;
 }

@@ -1,0 +1,167 @@
+import { printFilter } from "../../query-language/print.ts";
+import type { Filter, Scalar, TimeValue, ValueTest } from "../../query-language/syntax.ts";
+import { BUILT_IN_CATEGORIES, OTHER_CATEGORY_BIT } from "../entry.ts";
+import { type EntryTest, entryTestOf, periodOf, valueTestOf } from "./entry-test.ts";
+
+/** A filter of the query language, prepared for many entries. */
+export interface RestFilter {
+  /** Its times are absolute. */
+  filter: Filter;
+  /** The filter as text that means the same at any time. */
+  text: string;
+  /** The time from which relative times counted, epoch milliseconds. */
+  now: number;
+  test: EntryTest;
+  /** Mask of the categories that an entry may have to pass; see `categoryBit`. */
+  categoryMask: number;
+  /** Work units of a test of one line, and of each of its bytes. */
+  lineWork: number;
+  byteWork: number;
+}
+
+/**
+ * Prepares a filter.
+ * @param now the time from which relative times count, epoch milliseconds
+ * @throws InvalidRegex
+ */
+export function restFilterOf(filter: Filter, now: number): RestFilter {
+  const absolute = withoutDurations(filter, now);
+  const { line, byte } = workOf(absolute);
+  return {
+    filter: absolute,
+    text: printFilter(absolute),
+    now,
+    test: entryTestOf(absolute, now),
+    categoryMask: categoryMaskOf(absolute),
+    lineWork: PARSED_LINE_WORK + line,
+    byteWork: PARSED_BYTE_WORK + byte,
+  };
+}
+
+/** Work units of parsing a line and each of its bytes. */
+const PARSED_LINE_WORK = 1000;
+const PARSED_BYTE_WORK = 6;
+/** Work units of one test of a value, and of a text for each byte. */
+const TEST_WORK = 60;
+const TEXT_BYTE_WORK = 4;
+const REGEX_BYTE_WORK = 40;
+
+/** Returns the work units of testing a parsed line, and those for each of its bytes. */
+function workOf(filter: Filter): { line: number; byte: number } {
+  switch (filter.kind) {
+    case "all":
+      return { line: 0, byte: 0 };
+    case "text":
+      return { line: TEST_WORK, byte: filter.test.kind === "regex" ? REGEX_BYTE_WORK : TEXT_BYTE_WORK };
+    case "field":
+      return { line: TEST_WORK * testsIn(filter.test), byte: regexesIn(filter.test) * REGEX_BYTE_WORK };
+    case "not":
+      return workOf(filter.filter);
+    default: {
+      const parts = filter.filters.map(workOf);
+      return {
+        line: parts.reduce((sum, { line }) => sum + line, 0),
+        byte: parts.reduce((sum, { byte }) => sum + byte, 0),
+      };
+    }
+  }
+}
+
+function testsIn(test: ValueTest): number {
+  return test.kind === "anyOf" ? test.tests.reduce((sum, each) => sum + testsIn(each), 0) : 1;
+}
+
+function regexesIn(test: ValueTest): number {
+  if (test.kind === "anyOf") return test.tests.reduce((sum, each) => sum + regexesIn(each), 0);
+  return test.kind === "regex" ? 1 : 0;
+}
+
+/** Returns a filter in which durations are points in time, so that it means the same at any time. */
+export function withoutDurations(filter: Filter, now: number): Filter {
+  switch (filter.kind) {
+    case "field":
+      return { ...filter, test: absoluteTest(filter.test, now) };
+    case "not":
+      return { kind: "not", filter: withoutDurations(filter.filter, now) };
+    case "and":
+    case "or":
+      return { kind: filter.kind, filters: filter.filters.map((each) => withoutDurations(each, now)) };
+    default:
+      return filter;
+  }
+}
+
+function absoluteTest(test: ValueTest, now: number): ValueTest {
+  switch (test.kind) {
+    case "anyOf":
+      return { kind: "anyOf", tests: test.tests.map((each) => absoluteTest(each, now)) };
+    case "during":
+      // A duration has no end: a client's clock may be ahead.
+      if (test.time.kind === "period") return test;
+      return { kind: "compare", operator: ">=", value: { kind: "time", time: absoluteTime(test.time, now) } };
+    case "compare":
+      return { ...test, value: absoluteScalar(test.value, now) };
+    case "range":
+      return { kind: "range", from: absoluteScalar(test.from, now), to: absoluteScalar(test.to, now) };
+    default:
+      return test;
+  }
+}
+
+function absoluteScalar(scalar: Scalar, now: number): Scalar {
+  return scalar.kind === "time" ? { kind: "time", time: absoluteTime(scalar.time, now) } : scalar;
+}
+
+function absoluteTime(time: TimeValue, now: number): TimeValue {
+  return { kind: "period", ...periodOf(time, now) };
+}
+
+/** What the entries of one kind, such as a level, can do: bits by kind. */
+export interface KindMask {
+  /** Kinds of which an entry may pass. */
+  mask: number;
+  /** Whether the filter tests nothing else, so that all entries of these kinds pass. */
+  isExact: boolean;
+}
+
+/**
+ * Returns the kinds of which an entry may pass.
+ * @param all mask of all kinds
+ * @param of returns the mask of a test of the kind; `null` for other tests
+ */
+export function kindMaskOf(filter: Filter, all: number, of: (filter: Filter) => number | null): KindMask {
+  switch (filter.kind) {
+    case "all":
+      return { mask: all, isExact: true };
+    case "not": {
+      const { mask, isExact } = kindMaskOf(filter.filter, all, of);
+      return { mask: isExact ? all & ~mask : all, isExact };
+    }
+    case "and":
+    case "or": {
+      const parts = filter.filters.map((each) => kindMaskOf(each, all, of));
+      const mask =
+        filter.kind === "and"
+          ? parts.reduce((sum, part) => sum & part.mask, all)
+          : parts.reduce((sum, part) => sum | part.mask, 0);
+      return { mask, isExact: parts.every(({ isExact }) => isExact) };
+    }
+    default: {
+      const mask = of(filter);
+      return mask === null ? { mask: all, isExact: false } : { mask, isExact: true };
+    }
+  }
+}
+
+const OTHER_CATEGORIES = 1 << OTHER_CATEGORY_BIT;
+const ALL_CATEGORIES = 2 * OTHER_CATEGORIES - 1;
+
+function categoryMaskOf(filter: Filter): number {
+  const built = kindMaskOf(filter, ALL_CATEGORIES, (each) => {
+    if (each.kind !== "field" || each.field.kind !== "own" || each.field.name !== "category") return null;
+    const test = valueTestOf(each.field, each.test, 0);
+    return BUILT_IN_CATEGORIES.reduce((mask, name, bit) => (test(name) ? mask | (1 << bit) : mask), 0);
+  });
+  // Any of the other categories may pass.
+  return built.mask | OTHER_CATEGORIES;
+}
