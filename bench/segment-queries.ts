@@ -25,9 +25,9 @@ const ROUTES = [
 ];
 const USERS = 20_000;
 
-/** Returns an entry of about 335 bytes. */
-function lineAt(index: number, random: () => number): string {
-  const timestamp = new Date(START + Math.floor((index * 24 * HOUR_MS) / DAY_ENTRIES) + (index % 7)).toISOString();
+/** Returns an entry of about 335 bytes. @param inDay entries of a day */
+export function requestLineAt(index: number, random: () => number, inDay = DAY_ENTRIES): string {
+  const timestamp = new Date(START + Math.floor((index * 24 * HOUR_MS) / inDay) + (index % 7)).toISOString();
   const route = ROUTES[Math.floor(random() ** 2 * ROUTES.length)] ?? "/";
   const durationMs = Math.floor(random() ** 2 * 1500);
   const status = random() < 0.04 ? 500 : random() < 0.1 ? 404 : 200;
@@ -41,7 +41,7 @@ function lineAt(index: number, random: () => number): string {
 }
 
 /** A generator of pseudo-random numbers, so that runs are comparable (mulberry32). */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -64,7 +64,7 @@ export function queryFiles(entries: number, groupRows: number): QueryFile[] {
     const first = file * FILE_ENTRIES;
     const batches = Array.from({ length: FILE_ENTRIES / BATCH }, (__, batch): DecodedBatch => {
       const start = first + batch * BATCH;
-      const lines = Array.from({ length: BATCH }, (___, at) => lineAt(start + at, random));
+      const lines = Array.from({ length: BATCH }, (___, at) => requestLineAt(start + at, random));
       const receivedAt = START + start;
       return { firstSeq: start + 1, count: BATCH, commit: start + 1, receivedAt, body: Buffer.from(lines.join("\n")) };
     });

@@ -109,7 +109,8 @@ async function unitOf(
   if (!body.mayHaveSeqs(range.after + 1, range.until)) return null;
   await groups.prepare([body], 0);
   if (body.failure !== null) throw body.failure;
-  const lines = new RowGroupLines(body, "asc", pacer.meter, UNBOUNDED_MEMORY);
+  const found = await groups.locate(body, body.found);
+  const lines = new RowGroupLines(body, "asc", pacer.meter, UNBOUNDED_MEMORY, found);
   const isWanted = (_: number, index: number) => lines.seqAt(index) > range.after && lines.seqAt(index) <= range.until;
   const pieces: Uint8Array[] = [];
   for (const piece of lines.pieces(isWanted)) {

@@ -180,10 +180,11 @@ async function* groupLines(
     if (!bytes) throw new SegmentGone();
     group.bytes.add(start, bytes);
   }
-  const { rows, seqs } = group.found ?? { rows: new Int32Array(0), seqs: new Float64Array(0) };
+  const found = await groups.locate(group, group.found);
+  const { rows, seqs } = found;
   const commits = group.numbers(COMMIT_COLUMN, rows, meter);
   let at = 0;
-  const lines = new RowGroupLines(group, "asc", meter, memory);
+  const lines = new RowGroupLines(group, "asc", meter, memory, found);
   const origins = {
     seqAt: (index: number) => lines.seqAt(index),
     receivedAtOf: (index: number) => lines.receivedAtOf(index),

@@ -31,13 +31,10 @@ export class BodyReader {
   readonly #source: BodySource;
   readonly #workspaceId: string;
   readonly #meter: WorkMeter;
-  readonly #isCounted: boolean;
   /** Files in the bucket that were opened. */
   readonly #files = new WeakMap<SegmentMeta, OpenFile>();
 
-  /** @param isCounted whether rows are counted from their columns */
-  constructor(source: BodySource, workspaceId: string, meter: WorkMeter, isCounted = false) {
-    this.#isCounted = isCounted;
+  constructor(source: BodySource, workspaceId: string, meter: WorkMeter) {
     this.#source = source;
     this.#workspaceId = workspaceId;
     this.#meter = meter;
@@ -79,7 +76,7 @@ export class BodyReader {
 
   /** @throws CorruptSegment */
   #open(meta: SegmentMeta, footer: Uint8Array, key: string | null): OpenFile {
-    const file = openFile(meta, allBlocks(meta), footer, key, this.#isCounted, this.#meter);
+    const file = openFile(meta, allBlocks(meta), footer, key, this.#meter);
     if (key !== null) this.#files.set(meta, file);
     return file;
   }

@@ -10,7 +10,7 @@ import { ScanPacer } from "./budget.ts";
 import { boundOf, type LineSource, nothingAt, type RowSource, type ScanFeed, type ScanItem } from "./feed.ts";
 import { OPEN_FILTER } from "./filter.ts";
 import { UNBOUNDED_MEMORY } from "./memory.ts";
-import { NO_ROWS, RowGroup } from "./row-group.ts";
+import { RowGroup } from "./row-group.ts";
 import { RowGroupLines } from "./row-group-lines.ts";
 import { type BodySource, RowGroupReader, type RowGroupScan } from "./row-group-reader.ts";
 
@@ -97,7 +97,7 @@ export class ColdFeed implements ScanFeed {
     const { workspaceId, asOf, afterCommit = 0 } = selection;
     this.#selection = selection;
     this.#scan = scan;
-    this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter, scan.countedColumns !== undefined);
+    this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter);
     this.#groups = new RowGroupReader(source, workspaceId, scan, { asOf, afterCommit });
     this.#sign = selection.order === "desc" ? -1 : 1;
     this.#pager = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
@@ -228,7 +228,7 @@ export class ColdFeed implements ScanFeed {
   async #openGroup(group: RowGroup): Promise<LineSource | null> {
     await this.#prepare(group);
     if (group.isDeleted) return null;
-    return group.file.isCounted ? this.#linesOfRows(group, group.found?.rows) : this.#linesOf(group);
+    return this.#linesOfRows(group, group.found);
   }
 
   /** Finds the rows of a row group that pass, and reads what the scan needs of them. @throws UnreadableItem */
@@ -253,17 +253,10 @@ export class ColdFeed implements ScanFeed {
     return { group: body, linesOf: (rows) => this.#linesOfRows(body, rows) };
   }
 
-  /** Reads the lines of some rows of a row group that is counted. @throws UnreadableItem */
-  async #linesOfRows(group: RowGroup, rows = NO_ROWS.rows): Promise<LineSource> {
-    if (rows.length === 0) return this.#linesOf(group);
-    await this.#groups.readLines(group);
-    const found = group.failure === null ? group.tryPositionsOf(rows, this.#scan.pacer.meter) : null;
-    if (group.failure !== null) throw group.failure;
-    return this.#linesOf(group, found);
-  }
-
-  #linesOf(group: RowGroup, found = group.found): LineSource {
+  /** Returns the lines of some rows of a row group, and reads them before if necessary. @throws UnreadableItem */
+  async #linesOfRows(group: RowGroup, rows: Int32Array | null): Promise<LineSource> {
     const { pacer, memory } = this.#scan;
+    const found = await this.#groups.locate(group, rows);
     return new RowGroupLines(group, this.#selection.order, pacer.meter, memory, found);
   }
 

@@ -8,7 +8,7 @@ import type { Wanted } from "./batch-matcher.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import type { LineSource, Order } from "./feed.ts";
 import type { ReadMemory } from "./memory.ts";
-import { damaged, type FoundRows, NO_ROWS, RECEIPT_COLUMN, type RowGroup, TIME_COLUMN } from "./row-group.ts";
+import { damaged, type FoundRows, RECEIPT_COLUMN, type RowGroup, TIME_COLUMN } from "./row-group.ts";
 
 /** Rows whose columns are decoded at once: at first, and at most. Most queries need few rows of a row group. */
 const FIRST_ROWS = 256;
@@ -40,16 +40,15 @@ export class RowGroupLines implements LineSource {
   readonly #receipts: number[] = [];
 
   /**
-   * @param group whose rows were found; its columns of lines have been read
-   * @param found rows whose lines are given, some of `group.found`
+   * @param found rows whose lines are given, some of `group.found`; the pages of their lines have been read
    */
-  constructor(group: RowGroup, order: Order, meter: WorkMeter, memory: ReadMemory, found = group.found) {
+  constructor(group: RowGroup, order: Order, meter: WorkMeter, memory: ReadMemory, found: FoundRows) {
     this.projectId = group.file.meta.projectId;
     this.#group = group;
     this.#order = order;
     this.#meter = meter;
     this.#memory = memory;
-    this.#left = found ?? NO_ROWS;
+    this.#left = found;
   }
 
   /**
@@ -164,7 +163,7 @@ export class RowGroupLines implements LineSource {
     const { file, group, bytes, count } = this.#group;
     this.#meter.add(WORK.column + rows.length * WORK.columnRow);
     const chosen = rows.length === count ? null : rows;
-    return takeRows(file.reader.decode(group, column, bytes.chunk(column), chosen), rows);
+    return takeRows(file.reader.decode(group, column, bytes.pages(column), chosen), rows);
   }
 }
 

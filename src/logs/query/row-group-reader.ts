@@ -5,7 +5,7 @@ import type { CommitRange } from "../segments/scan/row-group-filter.ts";
 import { type ScanPacer, WORK } from "./budget.ts";
 import type { LogFilter } from "./filter.ts";
 import type { ReadMemory } from "./memory.ts";
-import type { RowGroup } from "./row-group.ts";
+import { type FoundRows, NO_ROWS, type RowGroup } from "./row-group.ts";
 
 /** Reads the bytes of segments. */
 export interface BodySource {
@@ -78,14 +78,22 @@ export class RowGroupReader {
     if (hasRead) await this.#readFilterColumns(groups, maxBytes);
     await this.#find(wanted);
     if (this.#scan.countedColumns !== undefined) return hasRead;
-    if (wanted.isEmpty || wanted.bytes.missing(wanted.lineColumns).length === 0) return hasRead;
+    if (wanted.isEmpty || wanted.bytes.missing(wanted.lineColumns, wanted.found).length === 0) return hasRead;
     await this.#readLines(await this.#findAhead(groups));
     return true;
   }
 
-  /** Reads the columns of the lines of a row group. */
-  async readLines(group: RowGroup): Promise<void> {
-    await this.#readLines([group]);
+  /**
+   * Returns the positions of rows, and reads the columns of their lines if that was not done.
+   * @param rows some of `group.found`
+   * @throws UnreadableItem
+   */
+  async locate(group: RowGroup, rows: Int32Array | null): Promise<FoundRows> {
+    if (rows === null || rows.length === 0) return NO_ROWS;
+    await this.#readLines([group], rows);
+    const found = group.failure === null ? group.positionsOf(rows, this.#scan.pacer.meter) : NO_ROWS;
+    if (group.failure !== null) throw group.failure;
+    return found;
   }
 
   /** Returns the ranges that finding rows needs, and those of a count, if they were not read. */
@@ -117,7 +125,7 @@ export class RowGroupReader {
     const columns = group.plan(filter, this.#commits, pacer.meter);
     if (columns === null) return;
     memory.recordDecoded(group.decodedBytesOf(columns));
-    for (const _ of group.find(pacer.meter)) {
+    for (const _ of group.find()) {
       memory.renew();
       await pacer.pause();
     }
@@ -135,17 +143,18 @@ export class RowGroupReader {
       if (group.found === null && this.#plan(group).length > 0) break;
       await this.#find(group);
       if (group.isEmpty) continue;
-      rows += group.found?.rows.length ?? 0;
+      rows += group.found?.length ?? 0;
       found.push(group);
     }
     return found;
   }
 
-  async #readLines(groups: readonly RowGroup[]): Promise<void> {
+  /** Reads the pages of the lines of rows that were found, or of `rows`. */
+  async #readLines(groups: readonly RowGroup[], rows: Int32Array | null = null): Promise<void> {
     const reads: Read[] = [];
     let left = LINE_BYTES;
     for (const group of groups) {
-      const ranges = group.bytes.missing(group.lineColumns);
+      const ranges = group.bytes.missing(group.lineColumns, rows ?? group.found);
       left -= bytesOf(ranges);
       if (reads.length > 0 && left < 0) break;
       if (ranges.length > 0) reads.push({ group, ranges });

@@ -17,8 +17,6 @@ export interface OpenFile {
   reader: SegmentReader;
   /** Key in the bucket; `null` if the bytes are in D1. */
   key: string | null;
-  /** Whether rows are counted from columns, so that only those left to their lines need positions. */
-  isCounted: boolean;
 }
 
 /** Bytes of a value of a decoded column, beside the bytes of its pages. */
@@ -36,7 +34,6 @@ export function openFile(
   blocks: readonly Block[],
   footer: Uint8Array,
   key: string | null,
-  isCounted: boolean,
   meter: WorkMeter,
 ): OpenFile {
   meter.add(WORK.segment + footer.length * FOOTER_BYTE_WORK);
@@ -47,7 +44,7 @@ export function openFile(
     if (!isAsListed || reader.rowGroups.length !== blocks.length || reader.properties.projectId !== meta.projectId) {
       throw new MalformedFile("The file has other row groups.");
     }
-    return { meta, reader, key, isCounted };
+    return { meta, reader, key };
   } catch (error) {
     if (error instanceof MalformedFile) throw new CorruptSegment(meta, "its file cannot be opened", error);
     throw error;
@@ -81,8 +78,8 @@ export class RowGroup {
   /** Bytes of its lines. */
   readonly rawBytes: number;
   readonly bytes: GroupBytes;
-  /** Rows that pass; `null` until `find` has run. Without positions if rows are counted. */
-  found: FoundRows | null = null;
+  /** Rows that pass, in rising order; `null` until `find` has run. */
+  found: Int32Array | null = null;
   /** What makes the row group unreadable. */
   failure: Error | null = null;
   isDeleted = false;
@@ -131,7 +128,7 @@ export class RowGroup {
 
   /** Whether it is certain that no row passes or can be read. */
   get isEmpty(): boolean {
-    return this.failure !== null || this.isDeleted || this.found?.rows.length === 0;
+    return this.failure !== null || this.isDeleted || this.found?.length === 0;
   }
 
   /**
@@ -143,38 +140,33 @@ export class RowGroup {
       this.#filter = new RowGroupFilter(this.file.reader, this.group, filter, commits, meter);
       meter.add(WORK.item);
     }
-    if (this.#filter.isExcluded) this.found = NO_ROWS;
-    if (this.found !== null) return null;
-    return this.file.isCounted ? [...this.#filter.columns] : [...POSITION_COLUMNS, ...this.#filter.columns];
+    if (this.#filter.isExcluded) this.found = NO_ROWS.rows;
+    return this.found === null ? [...this.#filter.columns] : null;
   }
 
   /** Finds the rows that pass, after `plan`. The bytes of its columns have been read. */
-  *find(meter: WorkMeter): Generator<void> {
+  *find(): Generator<void> {
     try {
       const selection = this.#filter && (yield* this.#filter.steps((column) => this.bytes.chunk(column)));
-      const { rows } = selection ?? NO_ROWS;
-      if (rows.length === 0) this.found = NO_ROWS;
-      else this.found = this.file.isCounted ? { ...NO_ROWS, rows } : this.positionsOf(rows, meter);
+      this.found = selection?.rows ?? NO_ROWS.rows;
     } catch (error) {
       this.fail(error);
     }
     if (this.isEmpty) this.bytes.release();
   }
 
-  /** Like `positionsOf`. @returns `null` if the row group is damaged, which sets `failure` */
-  tryPositionsOf(rows: Int32Array, meter: WorkMeter): FoundRows | null {
+  /**
+   * Returns rows with their positions. The columns of their lines have been read.
+   * @returns no rows if the row group is damaged, which sets `failure`
+   */
+  positionsOf(rows: Int32Array, meter: WorkMeter): FoundRows {
     try {
-      return this.positionsOf(rows, meter);
+      const [seqs, timestamps] = POSITION_COLUMNS.map((column) => this.numbers(column, rows, meter));
+      return { rows, seqs: seqs ?? NO_ROWS.seqs, timestamps: timestamps ?? NO_ROWS.timestamps };
     } catch (error) {
       this.fail(error);
-      return null;
+      return NO_ROWS;
     }
-  }
-
-  /** Returns rows with their positions, whose columns have been read. @throws MalformedFile */
-  positionsOf(rows: Int32Array, meter: WorkMeter): FoundRows {
-    const [seqs, timestamps] = POSITION_COLUMNS.map((column) => this.numbers(column, rows, meter));
-    return { rows, seqs: seqs ?? NO_ROWS.seqs, timestamps: timestamps ?? NO_ROWS.timestamps };
   }
 
   /** Returns the columns of which lines are put together. */
@@ -187,7 +179,7 @@ export class RowGroup {
     const { reader } = this.file;
     meter.add(WORK.column + reader.rawBytes(this.group, column) * WORK.columnByte + rows.length * WORK.columnRow);
     const chosen = rows.length === this.count ? null : rows;
-    const values = reader.numbers(this.group, column, this.bytes.chunk(column), chosen);
+    const values = reader.numbers(this.group, column, this.bytes.pages(column), chosen);
     const taken =
       values.kind === "numbers"
         ? Float64Array.from(rows, (row) => values.values[row] ?? 0)
@@ -200,20 +192,20 @@ export class RowGroup {
   fail(error: unknown): void {
     if (!(error instanceof MalformedFile)) throw error;
     this.failure = damaged(this.file, error);
-    this.found = NO_ROWS;
+    this.found = NO_ROWS.rows;
   }
 
   /** Marks a row group whose segment was deleted with its project or has expired. */
   delete(): void {
     this.isDeleted = true;
-    this.found = NO_ROWS;
+    this.found = NO_ROWS.rows;
   }
 
   /** Marks a row group whose file is not in the bucket. */
   lose(): void {
     const { meta } = this.file;
     this.failure = new UnreadableItem(new CorruptSegment(meta, "its file is missing").message);
-    this.found = NO_ROWS;
+    this.found = NO_ROWS.rows;
   }
 }
 

@@ -117,7 +117,7 @@ async function countRows(
     const opened = await openRows();
     if (opened === null) return true;
     const { group, linesOf } = opened;
-    const { rows } = group.found ?? NO_ROWS;
+    const rows = group.found ?? NO_ROWS.rows;
     sink.scanned(item.count);
     if (rows.length === 0) return true;
     const { reader } = group.file;

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { decodeRuns } from "../parquet/bits.ts";
-import { type ChunkMeta, ENCODING, type SchemaColumn, TYPE } from "../parquet/metadata.ts";
+import { type ChunkMeta, ENCODING, type PageList, type SchemaColumn, TYPE } from "../parquet/metadata.ts";
 import { decompressPage } from "../parquet/page-codec.ts";
 import { PAGE, type PageHeader, readPageHeader } from "../parquet/page-header.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
@@ -23,39 +23,58 @@ const LEVELS_LENGTH_BYTES = 4;
 /** Rows of a row group to decode, in rising order; `null` for all. */
 export type RowChoice = Int32Array | null;
 
+/** Some pages of a chunk. */
+export interface ChunkPages {
+  /** All data pages of the chunk. */
+  pages: PageList;
+  /** Returns bytes of the chunk, counted from its first one: of its dictionary, or of a page with a chosen row. */
+  bytes(start: number, end: number): Uint8Array;
+}
+
+/** The bytes of a chunk: `meta.storedBytes` from `meta.offset` on, or those of some pages. */
+export type ChunkBytes = Uint8Array | ChunkPages;
+
 /**
  * Decodes a column of strings into a sink of the caller, page by page.
- * @param bytes of the chunk: `meta.storedBytes` from `meta.offset` on
  * @throws MalformedFile
  */
 export function decodeInto(
   sink: Sink,
   column: SchemaColumn,
   meta: ChunkMeta,
-  bytes: Uint8Array,
+  bytes: ChunkBytes,
   chosen: RowChoice = null,
 ): ColumnValues {
-  if (bytes.length !== meta.storedBytes) throw new MalformedFile("A column has another length.");
   if (meta.rawBytes > LIMITS.chunkBytes) throw new MalformedFile("A column is too large.");
   const decoder = new ChunkDecoder(column, meta, chosen, sink);
-  for (let at = 0; at < bytes.length; ) {
-    const { header, start } = readPageHeader(bytes, at);
-    at = start + header.storedBytes;
-    decoder.page(header, bytes.subarray(start, at));
-  }
+  if (bytes instanceof Uint8Array) {
+    if (bytes.length !== meta.storedBytes) throw new MalformedFile("A column has another length.");
+    for (let at = 0; at < bytes.length; ) at = decoder.pageAt(bytes, at);
+  } else decodePages(decoder, meta, bytes);
   return decoder.finish();
+}
+
+function decodePages(decoder: ChunkDecoder, { offset, dataOffset }: ChunkMeta, { pages, bytes }: ChunkPages): void {
+  let at = dataOffset - offset;
+  if (at > 0 && decoder.hasValues) decoder.pageAt(bytes(0, at), 0);
+  for (const [page, rows] of pages.rows.entries()) {
+    const end = at + (pages.bytes[page] ?? 0);
+    if (!decoder.reads(rows)) decoder.skip(rows);
+    else if (decoder.pageAt(bytes(at, end), 0, rows) !== end - at)
+      throw new MalformedFile("A page has another length.");
+    at = end;
+  }
 }
 
 /**
  * Decodes a column of a row group. With chosen rows only the pages that hold one of them are decompressed; the values
  * of all other rows are absent.
- * @param bytes of the chunk: `meta.storedBytes` from `meta.offset` on
  * @throws MalformedFile
  */
 export function decodeChunk(
   column: SchemaColumn,
   meta: ChunkMeta,
-  bytes: Uint8Array,
+  bytes: ChunkBytes,
   chosen: RowChoice = null,
 ): ColumnValues {
   const { values, nulls, type } = meta;
@@ -89,7 +108,36 @@ class ChunkDecoder {
     if (nulls > 0 || chosen !== null) this.#validity = new Uint8Array(values);
   }
 
-  page(header: PageHeader, stored: Uint8Array): void {
+  /** Whether a row has a value. */
+  get hasValues(): boolean {
+    return this.#nulls < this.#rows;
+  }
+
+  /** Whether a page of the next rows has to be read. */
+  reads(rows: number): boolean {
+    return this.hasValues && this.#isChosen(rows);
+  }
+
+  /** Passes over a page of the next rows. */
+  skip(rows: number): void {
+    this.#sink.skip(this.#row, rows);
+    this.#row += rows;
+  }
+
+  /**
+   * Reads a page, or passes over it.
+   * @param rows that it must have, if they are known
+   * @returns index after its last byte
+   */
+  pageAt(bytes: Uint8Array, at: number, rows?: number): number {
+    const { header, start } = readPageHeader(bytes, at);
+    if (rows !== undefined && header.values !== rows) throw new MalformedFile("A page has other rows.");
+    const end = start + header.storedBytes;
+    this.#page(header, bytes.subarray(start, end));
+    return end;
+  }
+
+  #page(header: PageHeader, stored: Uint8Array): void {
     const { kind, rawBytes, values, encoding, crc } = header;
     this.#rawBytes -= rawBytes;
     if (rawBytes > LIMITS.pageBytes || this.#rawBytes < 0) throw new MalformedFile("A page is too large.");
@@ -105,8 +153,11 @@ class ChunkDecoder {
       return;
     }
     if (values > MAX_PAGE_ROWS || this.#row + values > this.#rows) throw new MalformedFile("A page has too many rows.");
-    if (this.#nulls < this.#rows && this.#isChosen(values)) this.#readPage(open(), values, header);
-    else this.#sink.skip(this.#row, values);
+    if (!this.reads(values)) {
+      this.skip(values);
+      return;
+    }
+    this.#readPage(open(), values, header);
     this.#row += values;
   }
 

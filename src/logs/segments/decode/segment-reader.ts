@@ -3,15 +3,18 @@ import {
   type ChunkMeta,
   type FileMeta,
   footerBytes,
+  PAGES,
+  type PageList,
   type RowGroupMeta,
   readFooter,
   type SchemaColumn,
   TYPE,
 } from "../parquet/metadata.ts";
+import { PagePlaces } from "../parquet/page-places.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN, readProperties, type SegmentProperties } from "../properties.ts";
 import type { Booleans, ColumnValues, NumberColumn, TextColumn } from "./column-values.ts";
-import { decodeChunk, decodeInto, type RowChoice } from "./decode-chunk.ts";
+import { type ChunkBytes, decodeChunk, decodeInto, type RowChoice } from "./decode-chunk.ts";
 import type { Sink } from "./sinks.ts";
 
 /** Bytes of a file, from `start` to `end`. */
@@ -34,6 +37,8 @@ export class SegmentReader {
   readonly properties: SegmentProperties;
   readonly columns: readonly SchemaColumn[];
   readonly rowGroups: readonly RowGroupMeta[];
+  /** `null` if the file does not have them: each column has one page, or the file is of an earlier version. */
+  readonly #pages: PagePlaces | null;
   /** Columns by path, which a query asks for in each row group. */
   readonly #byPath = new WeakMap<readonly string[], readonly { index: number; column: DataColumn }[]>();
 
@@ -47,6 +52,8 @@ export class SegmentReader {
     this.properties = readProperties(file);
     this.columns = schemaOf(this.properties.columns);
     this.rowGroups = file.rowGroups;
+    const pages = file.properties.get(PAGES);
+    this.#pages = pages === undefined ? null : new PagePlaces(pages, file.rowGroups);
   }
 
   /**
@@ -101,6 +108,17 @@ export class SegmentReader {
     return { start: offset, end: offset + storedBytes };
   }
 
+  /** Returns the data pages of a column in a row group; `null` if they are not known. */
+  pages(group: number, column: number): PageList | null {
+    return this.#pages?.of(group, column, this.#chunk(group, column)) ?? null;
+  }
+
+  /** Bytes of the dictionary of a column in a row group, which come first; 0 without one. */
+  dictionaryBytes(group: number, column: number): number {
+    const { offset, dataOffset } = this.#chunk(group, column);
+    return dataOffset - offset;
+  }
+
   /** Returns how many rows of a row group have no value in a column. */
   nulls(group: number, column: number): number {
     return this.#chunk(group, column).nulls;
@@ -134,11 +152,11 @@ export class SegmentReader {
 
   /**
    * Decodes a column of a row group.
-   * @param bytes at `range(group, column)`
+   * @param bytes at `range(group, column)`, or those of the pages with chosen rows
    * @param chosen rows of the row group whose values are needed; others may be absent
    * @throws MalformedFile
    */
-  decode(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): ColumnValues {
+  decode(group: number, column: number, bytes: ChunkBytes, chosen: RowChoice = null): ColumnValues {
     const schema = this.columns[column];
     if (schema === undefined) throw new RangeError("The file does not have the column.");
     return decodeChunk(schema, this.#chunk(group, column), bytes, chosen);
@@ -160,7 +178,7 @@ export class SegmentReader {
     throw new RangeError("The column has no strings.");
   }
 
-  numbers(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): NumberColumn {
+  numbers(group: number, column: number, bytes: ChunkBytes, chosen: RowChoice = null): NumberColumn {
     const values = this.decode(group, column, bytes, chosen);
     if (values.kind === "numbers" || values.kind === "indexedNumbers") return values;
     throw new RangeError("The column has no numbers.");

@@ -4,6 +4,7 @@ import type { EncodedGroup } from "../encode/encode-group.ts";
 import { encodeBooleans, encodeNumbers } from "../encode/number-column.ts";
 import { type EncodedColumn, encodeText, type Pause } from "../encode/text-column.ts";
 import { type ChunkMeta, type SchemaColumn, TYPE } from "../parquet/metadata.ts";
+import { findPages } from "../parquet/page-places.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { parseTemplate, placeOf, type Template } from "../template.ts";
 
@@ -66,8 +67,11 @@ export function* copyGroup(
     const chunk = own[from];
     if (chunk !== undefined && chunk.type === type) {
       const begin = chunk.offset - start;
-      parts.push(bytes.subarray(begin, begin + chunk.storedBytes));
-      chunks.push({ ...chunk, offset: at, dataOffset: at + chunk.dataOffset - chunk.offset });
+      const copied = bytes.subarray(begin, begin + chunk.storedBytes);
+      parts.push(copied);
+      // Files of earlier versions do not have the places of their pages.
+      const pages = reader.pages(group, from) ?? findPages(copied);
+      chunks.push({ ...chunk, pages, offset: at, dataOffset: at + chunk.dataOffset - chunk.offset });
       at += chunk.storedBytes;
     } else if (chunk !== undefined) {
       const widened = widen(source, from);

@@ -45,6 +45,9 @@ export class ChunkWriter {
   #storedBytes = 0;
   #dictionaryBytes = 0;
   #values = 0;
+  /** Rows and stored bytes of each data page. */
+  readonly #pageRows: number[] = [];
+  readonly #pageBytes: number[] = [];
   /** See `ChunkMeta`. */
   elsewhere = 0;
   #nulls = 0;
@@ -88,7 +91,11 @@ export class ChunkWriter {
     }
     this.#values += rows;
     this.#nulls += nulls;
-    return this.#add(PAGE.data, rows, encoding, buffer, write(buffer, at));
+    const before = this.#storedBytes;
+    const stored = this.#add(PAGE.data, rows, encoding, buffer, write(buffer, at));
+    this.#pageRows.push(rows);
+    this.#pageBytes.push(this.#storedBytes - before);
+    return stored;
   }
 
   /**
@@ -108,6 +115,7 @@ export class ChunkWriter {
       dataOffset: offset + this.#dictionaryBytes,
       min,
       max,
+      pages: { rows: Int32Array.from(this.#pageRows), bytes: Int32Array.from(this.#pageBytes) },
     };
     return { parts: this.#parts, meta };
   }

@@ -14,6 +14,8 @@ export type Encoding = (typeof ENCODING)[keyof typeof ENCODING];
 
 /** Key of a chunk's `elsewhere`. */
 export const ELSEWHERE = "taffrail.elsewhere";
+/** Key of the places of pages; see `packPages`. */
+export const PAGES = "taffrail.pages";
 export const CODEC_ZSTD = 6;
 export const REQUIRED = 0;
 export const CONVERTED_UTF8 = 0;
@@ -27,6 +29,14 @@ export interface SchemaColumn {
   meaning: Meaning;
   /** Whether the column has a value in each row. */
   isRequired: boolean;
+}
+
+/** The data pages of a chunk in order, one behind the other. The first one begins at `dataOffset`. */
+export interface PageList {
+  /** Rows of each page. */
+  rows: Int32Array;
+  /** Bytes of each page with its header, as stored. */
+  bytes: Int32Array;
 }
 
 /** The values of one column in one row group. */
@@ -47,6 +57,8 @@ export interface ChunkMeta {
   /** Smallest and largest value as Parquet writes them; `null` if they were not recorded. */
   min: Uint8Array | null;
   max: Uint8Array | null;
+  /** Only for a footer that is written; of a file that is read they are in a property. */
+  pages?: PageList;
 }
 
 export interface RowGroupMeta {

@@ -5,11 +5,13 @@ import {
   ELSEWHERE,
   type FileMeta,
   MAGIC,
+  PAGES,
   REQUIRED,
   type RowGroupMeta,
   type SchemaColumn,
   TAIL_BYTES,
 } from "./metadata.ts";
+import { packPages } from "./page-places.ts";
 import { ThriftWriter } from "./thrift.ts";
 
 const OPTIONAL = 1;
@@ -29,7 +31,10 @@ export function writeFooter(file: FileMeta): Uint8Array {
   });
   writer.i64(3, file.rows);
   writer.structs(4, file.rowGroups, (group) => writeRowGroup(writer, file.columns, group));
-  writer.structs(5, [...file.properties], ([key, value]) => {
+  const properties = new Map(file.properties);
+  const pages = packPages(file.rowGroups);
+  if (pages !== null) properties.set(PAGES, pages);
+  writer.structs(5, [...properties], ([key, value]) => {
     writer.text(1, key);
     writer.text(2, value);
   });
