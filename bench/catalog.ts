@@ -17,11 +17,11 @@ import { readBlockIndex } from "../src/logs/cold/format/batch-table.ts";
 import { toHex } from "../src/logs/cold/store/hex.ts";
 import { selectStatement } from "../src/logs/cold/store/selection.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter, OPEN_FILTER } from "../src/logs/query/filter.ts";
+import { GroupBytes } from "../src/logs/segments/decode/group-bytes.ts";
 import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
 import { columnCountsOf } from "../src/logs/segments/decode/source-lines.ts";
 import { mergeColumns } from "../src/logs/segments/encode/choose-columns.ts";
 import { catalogFile, encodeFiles } from "../src/logs/segments/encode/encode-rows.ts";
-import { rangeOfGroup } from "../src/logs/segments/merge/copy-group.ts";
 import { SegmentMerger } from "../src/logs/segments/merge/segment-merger.ts";
 import { coldBatches } from "./cold-data.ts";
 
@@ -90,16 +90,14 @@ function make(number: number): Made {
     cpu.longest = Math.max(cpu.longest, ms);
   };
   const columns = mergeColumns(opened.map(({ reader }) => columnCountsOf(reader)));
-  const expectedBytes = parts.reduce((sum, { size }) => sum + size, 0);
-  const merger = new SegmentMerger(PROJECT, columns, { expectedBytes });
+  const merger = new SegmentMerger(PROJECT, columns, { byColumnBytes: 0 });
   for (const { row, bytes, reader } of opened) {
     merger.addCounts(row);
     const blocks = readBlockIndex(row);
     for (const group of reader.rowGroups.keys()) {
-      const { start, end } = rangeOfGroup(reader, group);
       const block = blocks[group];
-      if (block !== undefined)
-        done(merger.addGroup({ reader, group, bytes: bytes.subarray(start, end) }, block), note("merge"));
+      const source = { reader, group, bytes: GroupBytes.ofFile(reader, group, bytes) };
+      if (block !== undefined) done(merger.addGroup(source, block), note("merge"));
     }
   }
   const merged = done(merger.finish([]), note("merge"));

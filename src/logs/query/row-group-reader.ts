@@ -1,5 +1,7 @@
 import type { FileRange } from "../../platform/bucket.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { BodyRange, SegmentBody } from "../cold/format/segment.ts";
+import { JOINED_BYTES } from "../segments/decode/group-bytes.ts";
 import type { ByteRange, SegmentReader } from "../segments/decode/segment-reader.ts";
 import type { CommitRange } from "../segments/scan/row-group-filter.ts";
 import { type ScanPacer, WORK } from "./budget.ts";
@@ -42,6 +44,8 @@ const MAX_ROWS_AHEAD = 16_384;
 const LINE_BYTES = 4 * 1024 * 1024;
 /** Bytes of a row group up to which it is read at once. */
 const WHOLE_BYTES = 64 * 1024;
+/** Bytes of a range of several row groups. Ranges are read side by side. */
+const MAX_JOINED_BYTES = 512 * 1024;
 /** Work units of a read of a range in the bucket, and of each byte. */
 const RANGE_WORK = 60_000;
 const RANGE_BYTE_WORK = 0.2;
@@ -165,23 +169,33 @@ export class RowGroupReader {
   /** Reads ranges: all of the first row group, and of the others as many as memory allows. */
   async #readRanges(reads: readonly Read[]): Promise<void> {
     const { meter } = this.#scan.pacer;
-    const own = reads[0]?.ranges.length ?? 0;
-    const wanted = reads.flatMap(({ group, ranges }) => ranges.map((range) => ({ group, ...range })));
+    const [first] = reads;
+    const wanted = joinedRanges(reads);
+    const own = wanted.filter(({ parts }) => parts.some(({ group }) => group === first?.group)).length;
     for (let at = 0; at < own; ) {
       const rest = wanted.slice(at);
-      const read = await this.#source.readFiles(rest.map(({ group, start, end }) => ({ key: group.key, start, end })));
+      const read = await this.#source.readFiles(rest.map(({ key, start, end }) => ({ key, start, end })));
       if (read.length === 0) throw new RangeError("The store has omitted the first range.");
       for (const [index, bytes] of read.entries()) {
-        const { group, start } = rest[index] ?? {};
-        if (group === undefined || start === undefined) continue;
+        const range = rest[index];
+        if (range === undefined) continue;
         meter.add(RANGE_WORK + (bytes?.length ?? 0) * RANGE_BYTE_WORK);
-        if (bytes !== null) group.bytes.add(start, bytes);
-        else await this.#lose(group);
-        this.#read.add(group);
+        await this.#share(range, bytes);
       }
       at += read.length;
       this.#recordHeld();
     }
+  }
+
+  /** Gives each row group its bytes, in memory of its own so that they can be freed one by one. */
+  async #share({ start, parts }: JoinedRange, bytes: Uint8Array | null): Promise<void> {
+    for (const { group, ...range } of parts) {
+      this.#read.add(group);
+      if (bytes === null) await this.#lose(group);
+      else if (parts.length === 1) group.bytes.add(start, bytes);
+      else group.bytes.add(range.start, bytes.slice(range.start - start, range.end - start));
+    }
+    if (bytes !== null && parts.length > 1) detachBuffer(bytes);
   }
 
   #recordHeld(): void {
@@ -208,6 +222,32 @@ export class RowGroupReader {
 interface Read {
   group: RowGroup;
   ranges: readonly ByteRange[];
+}
+
+/** A range of a file with those of several row groups. */
+interface JoinedRange extends ByteRange {
+  key: string;
+  parts: (ByteRange & { group: RowGroup })[];
+}
+
+/** Joins neighbors. The ranges with those of the first row group come first, so that they are certainly read. */
+function joinedRanges(reads: readonly Read[]): JoinedRange[] {
+  const all = reads.flatMap(({ group, ranges }) => ranges.map((range) => ({ key: group.key, group, ...range })));
+  const order = new Map([...new Set(all.map(({ key }) => key))].map((key, at) => [key, at]));
+  all.sort((a, b) => (order.get(a.key) ?? 0) - (order.get(b.key) ?? 0) || a.start - b.start);
+  const joined: JoinedRange[] = [];
+  for (const { key, ...part } of all) {
+    const last = joined.at(-1);
+    const isNear =
+      last?.key === key && part.start - last.end <= JOINED_BYTES && part.end - last.start <= MAX_JOINED_BYTES;
+    if (last !== undefined && isNear) {
+      last.end = Math.max(last.end, part.end);
+      last.parts.push(part);
+    } else joined.push({ key, start: part.start, end: part.end, parts: [part] });
+  }
+  const first = reads[0]?.group;
+  const isOwn = ({ parts }: JoinedRange) => parts.some(({ group }) => group === first);
+  return [...joined.filter(isOwn), ...joined.filter((range) => !isOwn(range))];
 }
 
 function bytesOf(ranges: readonly ByteRange[]): number {

@@ -111,8 +111,7 @@ export class RowGroup {
 
   /** Bytes of all its columns, as stored. */
   get storedBytes(): number {
-    const { reader } = this.file;
-    return reader.range(this.group, reader.columns.length - 1).end - reader.range(this.group, 0).start;
+    return this.file.reader.storedBytes(this.group);
   }
 
   /** Whether all rows pass, after `plan`. */

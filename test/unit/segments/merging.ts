@@ -1,8 +1,9 @@
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
+import { GroupBytes } from "../../../src/logs/segments/decode/group-bytes.ts";
 import { columnCountsOf } from "../../../src/logs/segments/decode/source-lines.ts";
 import { mergeColumns } from "../../../src/logs/segments/encode/choose-columns.ts";
 import { encodeSegment, type SegmentFile } from "../../../src/logs/segments/encode/encode-segment.ts";
-import { canCopy, rangeOfGroup } from "../../../src/logs/segments/merge/copy-group.ts";
+import { canCopy } from "../../../src/logs/segments/merge/copy-group.ts";
 import { type MergeOptions, SegmentMerger } from "../../../src/logs/segments/merge/segment-merger.ts";
 import { batchesOf, bytesOf, open, PROJECT } from "./support.ts";
 
@@ -35,10 +36,9 @@ export function merge(files: readonly SegmentFile[], options: Partial<MergeOptio
   let copied = 0;
   for (const { file, bytes, reader } of opened) {
     for (const [group, { rows }] of reader.rowGroups.entries()) {
-      const { start, end } = rangeOfGroup(reader, group);
       const { rawBytes = 0, levelMask = 0 } = file.blocks[group] ?? {};
       if (rows >= 20 && canCopy(reader, group, columns)) copied++;
-      done(merger.addGroup({ reader, group, bytes: bytes.subarray(start, end) }, { rawBytes, levelMask }));
+      done(merger.addGroup({ reader, group, bytes: GroupBytes.ofFile(reader, group, bytes) }, { rawBytes, levelMask }));
     }
     merger.addCounts(file);
   }

@@ -1,4 +1,5 @@
 import type { Bucket, FileRange } from "../../../platform/bucket.ts";
+import { GroupBytes } from "../../segments/decode/group-bytes.ts";
 import { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import { columnCountsOf } from "../../segments/decode/source-lines.ts";
 import { mergeColumns } from "../../segments/encode/choose-columns.ts";
@@ -6,10 +7,10 @@ import {
   type CatalogFile,
   catalogFile,
   isForBucket,
+  PLACEMENT,
   placeInBucket,
   placeInRow,
 } from "../../segments/encode/encode-rows.ts";
-import { rangeOfGroup } from "../../segments/merge/copy-group.ts";
 import { COPY_ROWS, SegmentMerger } from "../../segments/merge/segment-merger.ts";
 import { type Block, readBlockIndex } from "../format/batch-table.ts";
 import { FILE_HEAD_BYTES } from "../format/segment.ts";
@@ -152,14 +153,17 @@ class Merge {
     const readers = sources.map(({ reader }) => reader).filter((reader) => reader !== null);
     const isCopied = readers.some(({ rowGroups }) => rowGroups.some(({ rows }) => rows >= COPY_ROWS));
     const columns = isCopied ? mergeColumns(readers.map(columnCountsOf)) : null;
-    const expectedBytes = sources.reduce((sum, { size, input }) => sum + size + input.table.length, 0);
-    const merger = new SegmentMerger(projectId, columns, { expectedBytes });
+    // A file in its row is read by row groups.
+    const isInBucket = targetOf(this.#ports) !== null;
+    const byColumnBytes = isInBucket ? PLACEMENT.bucketFromBytes : Number.POSITIVE_INFINITY;
+    const merger = new SegmentMerger(projectId, columns, { byColumnBytes });
     for (const { input } of sources) merger.addCounts(input);
     for await (const { source, group, bytes } of this.#groups(sources)) {
       const block = source.blocks[group];
-      if (source.reader === null)
+      if (bytes instanceof Uint8Array)
         await this.#run(merger.addLines(linesOfBlocks(source.input, source.input.table, bytes)));
-      else if (block !== undefined) await this.#run(merger.addGroup({ reader: source.reader, group, bytes }, block));
+      else if (source.reader !== null && block !== undefined)
+        await this.#run(merger.addGroup({ reader: source.reader, group, bytes }, block));
     }
     const merged = await this.#run(merger.finish(this.#inputs.filter((input) => partOf(input) === part).map(nameOf)));
     // All files cover the whole range, so that ranges stay consecutive.
@@ -177,7 +181,7 @@ class Merge {
 
   /** Reads the row groups in order, some at a time; a segment of line blocks as one. */
   async *#groups(sources: readonly Source[]): AsyncGenerator<Group> {
-    let next: { source: Source; group: number; range: FileRange }[] = [];
+    let next: Wanted[] = [];
     let held = 0;
     for (const source of sources) {
       const { reader, input } = source;
@@ -190,29 +194,35 @@ class Merge {
         continue;
       }
       for (const group of reader.rowGroups.keys()) {
-        const range = { key: file, ...rangeOfGroup(reader, group) };
-        const bytes = range.end - range.start;
+        // A merged file is stored column by column.
+        const ranges = new GroupBytes(reader, group).all.map((range) => ({ key: file, ...range }));
+        const bytes = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
         if (next.length === READ_GROUPS || (held > 0 && held + bytes > READ_BYTES)) {
           yield* this.#fromBucket(next);
           next = [];
           held = 0;
         }
-        next.push({ source, group, range });
+        next.push({ source, reader, group, ranges });
         held += bytes;
       }
     }
     yield* this.#fromBucket(next);
   }
 
-  async *#fromBucket(wanted: readonly { source: Source; group: number; range: FileRange }[]): AsyncGenerator<Group> {
+  async *#fromBucket(wanted: readonly Wanted[]): AsyncGenerator<Group> {
     if (wanted.length === 0) return;
     const { bucket } = this.#ports;
     if (bucket === null) throw new Error("The deployment has no bucket, but segments have files.");
-    const read = await bucket.readRanges(wanted.map(({ range }) => range));
-    for (const [index, { source, group }] of wanted.entries()) {
-      const bytes = read[index];
-      if (bytes === null || bytes === undefined) throw new Error("A file of a segment is missing.");
-      yield { source, group, bytes };
+    const read = await bucket.readRanges(wanted.flatMap(({ ranges }) => ranges));
+    let next = 0;
+    for (const { source, reader, group, ranges } of wanted) {
+      const held = new GroupBytes(reader, group);
+      for (const { start } of ranges) {
+        const bytes = read[next++];
+        if (bytes === null || bytes === undefined) throw new Error("A file of a segment is missing.");
+        held.add(start, bytes);
+      }
+      yield { source, group, bytes: held };
     }
   }
 
@@ -226,8 +236,7 @@ class Merge {
       return;
     }
     for (const group of reader.rowGroups.keys()) {
-      const { start, end } = rangeOfGroup(reader, group);
-      yield { source, group, bytes: body.subarray(start, end) };
+      yield { source, group, bytes: GroupBytes.ofFile(reader, group, body) };
     }
   }
 
@@ -244,10 +253,19 @@ async function inSteps<T>(steps: Generator<null, T>, pause: () => Promise<void>)
   }
 }
 
+/** A row group to be read from the bucket. */
+interface Wanted {
+  source: Source;
+  reader: SegmentReader;
+  group: number;
+  ranges: readonly FileRange[];
+}
+
 interface Group {
   source: Source;
   group: number;
-  bytes: Uint8Array;
+  /** All bytes of line blocks; the columns of a row group. */
+  bytes: Uint8Array | GroupBytes;
 }
 
 /** An input, opened by its footer. */

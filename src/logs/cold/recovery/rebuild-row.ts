@@ -1,9 +1,9 @@
 import type { Bucket } from "../../../platform/bucket.ts";
+import { GroupBytes } from "../../segments/decode/group-bytes.ts";
 import type { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import { sourceLinesOf } from "../../segments/decode/source-lines.ts";
 import { catalogFile, FILTER_BITS } from "../../segments/encode/encode-rows.ts";
 import { RangeTracker } from "../../segments/encode/range-tracker.ts";
-import { rangeOfGroup } from "../../segments/merge/copy-group.ts";
 import { MalformedFile } from "../../segments/parquet/thrift.ts";
 import { SummaryBuilder } from "../../summary.ts";
 import { chooseFilter, maxFilterBytes } from "../filter/block-filter.ts";
@@ -38,20 +38,26 @@ export async function rebuildRow(
 ): Promise<EncodedSegment> {
   const hasFilter = reader.properties.count <= SEGMENT_LIMITS.entries;
   const counts = new RowCounts(hasFilter);
+  let end = 0;
   for (const group of reader.rowGroups.keys()) {
-    const { start, end } = rangeOfGroup(reader, group);
-    const [bytes] = await bucket.readRanges([{ key: file, start, end }]);
-    if (bytes === null || bytes === undefined) throw new MalformedFile("The file is missing.");
-    const source = (own: number, column: number): Uint8Array => {
-      const range = reader.range(own, column);
-      return bytes.subarray(range.start - start, range.end - start);
-    };
+    const held = new GroupBytes(reader, group);
+    const ranges = held.all;
+    const read = await bucket.readRanges(ranges.map((range) => ({ key: file, ...range })));
+    for (const [index, { start }] of ranges.entries()) {
+      const bytes = read[index];
+      if (bytes === null || bytes === undefined) throw new MalformedFile("The file is missing.");
+      held.add(start, bytes);
+    }
+    const source = (_: number, column: number): Uint8Array => held.chunk(column);
     counts.begin();
     for (const lines of sourceLinesOf(reader, group, source)) {
       for (const line of lines) counts.add(line);
       await pause();
     }
-    counts.end({ start: start - FILE_HEAD_BYTES, end: end - FILE_HEAD_BYTES });
+    const storedBytes = reader.storedBytes(group);
+    counts.end({ start: end, end: end + storedBytes });
+    end += storedBytes;
+    held.release();
   }
   const { properties } = reader;
   const { range, entries } = counts;
@@ -109,7 +115,7 @@ class RowCounts {
     block.maxTimestamp = Math.max(block.maxTimestamp, line.timestamp);
   }
 
-  /** @param bytes of the row group, counted from the first one */
+  /** @param bytes of the row group, counted from the first one, as if row groups were stored one behind the other */
   end({ start, end }: { start: number; end: number }): void {
     const { count, rawBytes } = this.range;
     const { firstIndex } = this.#block;

@@ -4,7 +4,7 @@ import type { ChunkBytes, RowChoice } from "./decode-chunk.ts";
 import type { ByteRange, SegmentReader } from "./segment-reader.ts";
 
 /** Bytes between two wanted columns up to which they are read as one range: a request costs more than these bytes. */
-const JOINED_BYTES = 32 * 1024;
+export const JOINED_BYTES = 32 * 1024;
 
 /** The bytes of a row group's columns that were read so far. Positions are those of the file. */
 export class GroupBytes {
@@ -15,6 +15,18 @@ export class GroupBytes {
   constructor(reader: SegmentReader, group: number) {
     this.#reader = reader;
     this.#group = group;
+  }
+
+  /** Returns the row group of a file that is held as a whole. @param file its bytes, which are not freed with the row group */
+  static ofFile(reader: SegmentReader, group: number, file: Uint8Array): GroupBytes {
+    const bytes = new GroupBytes(reader, group);
+    bytes.add(0, file);
+    return bytes;
+  }
+
+  /** Returns the fewest ranges with all columns. */
+  get all(): ByteRange[] {
+    return this.missing(this.#reader.columns.keys());
   }
 
   /** Bytes that are held. */

@@ -108,6 +108,11 @@ export class SegmentReader {
     return { start: offset, end: offset + storedBytes };
   }
 
+  /** Returns the bytes of all columns of a row group, as stored. */
+  storedBytes(group: number): number {
+    return this.rowGroups[group]?.chunks.reduce((sum, { storedBytes }) => sum + storedBytes, 0) ?? 0;
+  }
+
   /** Returns the data pages of a column in a row group; `null` if they are not known. */
   pages(group: number, column: number): PageList | null {
     return this.#pages?.of(group, column, this.#chunk(group, column)) ?? null;

@@ -1,5 +1,6 @@
 import { type DataColumn, pathKey } from "../columns.ts";
-import type { ByteRange, SegmentReader } from "../decode/segment-reader.ts";
+import type { GroupBytes } from "../decode/group-bytes.ts";
+import type { SegmentReader } from "../decode/segment-reader.ts";
 import type { EncodedGroup } from "../encode/encode-group.ts";
 import { encodeBooleans, encodeNumbers } from "../encode/number-column.ts";
 import { type EncodedColumn, encodeText, type Pause } from "../encode/text-column.ts";
@@ -7,13 +8,6 @@ import { type ChunkMeta, type SchemaColumn, TYPE } from "../parquet/metadata.ts"
 import { findPages } from "../parquet/page-places.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { parseTemplate, placeOf, type Template } from "../template.ts";
-
-/** Returns where the bytes of a row group are in its file. */
-export function rangeOfGroup(reader: SegmentReader, group: number): ByteRange {
-  const chunks = reader.rowGroups[group]?.chunks ?? [];
-  const start = Math.min(...chunks.map(({ offset }) => offset));
-  return { start, end: Math.max(...chunks.map(({ offset, storedBytes }) => offset + storedBytes)) };
-}
 
 /**
  * Whether a file with the given columns of `data` can hold the bytes of a row group. It cannot if a column of the row group
@@ -31,8 +25,8 @@ export function canCopy(reader: SegmentReader, group: number, columns: readonly 
 export interface GroupOfFile {
   reader: SegmentReader;
   group: number;
-  /** Its bytes at `rangeOfGroup`. The copy refers to them. */
-  bytes: Uint8Array;
+  /** The bytes of all its columns. The copy refers to them. */
+  bytes: GroupBytes;
 }
 
 /**
@@ -50,7 +44,6 @@ export function* copyGroup(
 ): Generator<Pause, EncodedGroup> {
   const { reader, group, bytes } = source;
   const { rows, chunks: own } = reader.rowGroups[group] ?? { rows: 0, chunks: [] };
-  const start = rangeOfGroup(reader, group).start;
   const parts: Uint8Array[] = [];
   const chunks: ChunkMeta[] = [];
   let at = offset;
@@ -66,8 +59,7 @@ export function* copyGroup(
     const from = column === undefined ? sameColumn(reader, index, schema) : columnOf(reader, column);
     const chunk = own[from];
     if (chunk !== undefined && chunk.type === type) {
-      const begin = chunk.offset - start;
-      const copied = bytes.subarray(begin, begin + chunk.storedBytes);
+      const copied = bytes.chunk(from);
       parts.push(copied);
       // Files of earlier versions do not have the places of their pages.
       const pages = reader.pages(group, from) ?? findPages(copied);
@@ -112,9 +104,7 @@ function isWidened(from: DataColumn, to: DataColumn): boolean {
 
 /** Encodes a column of integers as numbers with fractions. */
 function widen({ reader, group, bytes }: GroupOfFile, column: number): EncodedColumn {
-  const { start, end } = reader.range(group, column);
-  const begin = rangeOfGroup(reader, group).start;
-  const decoded = reader.numbers(group, column, bytes.subarray(start - begin, end - begin));
+  const decoded = reader.numbers(group, column, bytes.chunk(column));
   const rows = reader.rowGroups[group]?.rows ?? 0;
   const values = new Float64Array(rows);
   const validity = new Uint8Array(rows);
@@ -149,9 +139,7 @@ class ShapeCounts {
 
   constructor({ reader, group, bytes }: GroupOfFile) {
     const column = reader.columns.length - 2;
-    const { start, end } = reader.range(group, column);
-    const begin = rangeOfGroup(reader, group).start;
-    const texts = reader.texts(group, column, bytes.subarray(start - begin, end - begin));
+    const texts = reader.texts(group, column, bytes.chunk(column));
     if (texts.kind === "indexedTexts") {
       const counts = new Int32Array(texts.dictionary.length);
       for (const index of texts.indices) if (index >= 0) counts[index] = (counts[index] ?? 0) + 1;

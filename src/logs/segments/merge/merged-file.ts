@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import type { Block } from "../../cold/format/batch-table.ts";
 import type { EncodedGroup } from "../encode/encode-group.ts";
-import { MAGIC, type RowGroupMeta } from "../parquet/metadata.ts";
+import { type ChunkMeta, MAGIC, type RowGroupMeta } from "../parquet/metadata.ts";
 import type { Section } from "../properties.ts";
 
 /** Smallest and largest value of a column. */
@@ -24,16 +24,23 @@ export interface GroupFacts {
   receivedAt: Span;
 }
 
-/** Bytes by which a buffer that is too small grows. */
-const GROWTH_BYTES = 1024 * 1024;
+/** Bytes that are hashed between two pauses. */
+const HASHED_BYTES = 1024 * 1024;
 
-/** A file that is built of row groups in one buffer, into which their bytes are copied. */
+/** A column of a row group. */
+interface Chunk {
+  meta: ChunkMeta;
+  bytes: Uint8Array;
+}
+
+/** A file that is built of row groups. Each column of a row group is held in a buffer of its own until the end. */
 export class MergedFile {
-  #buffer: Uint8Array;
-  readonly groups: RowGroupMeta[] = [];
+  /** By row group and column. */
+  readonly #groups: { rows: number; chunks: Chunk[] }[] = [];
+  /** All columns in the order of the file. */
+  #placed: Chunk[] = [];
   readonly blocks: Block[] = [];
   readonly sections: Section[] = [];
-  readonly #hash = createHash("sha256").update(MAGIC);
   size = MAGIC.length;
   count = 0;
   rawBytes = 0;
@@ -43,18 +50,13 @@ export class MergedFile {
   readonly timestamp = emptySpan();
   readonly receivedAt = emptySpan();
 
-  /** @param expected bytes of the file */
-  constructor(expected: number) {
-    this.#buffer = new Uint8Array(Math.max(expected, MAGIC.length));
-    this.#buffer.set(MAGIC);
-  }
-
   /** @throws RangeError if the row group does not follow those before it */
   add({ parts, meta, bytes }: EncodedGroup, facts: GroupFacts): void {
     const { rawBytes, levelMask, seq, timestamp } = facts;
     if (seq.min <= this.lastSeq) throw new RangeError("The row groups are not in order of seq.");
     const start = this.size - MAGIC.length;
-    for (const part of parts) this.#write(part);
+    this.#groups.push({ rows: meta.rows, chunks: [...copiesOf(parts, meta.chunks)] });
+    this.size += bytes;
     this.blocks.push({
       firstIndex: this.count,
       lines: meta.rows,
@@ -65,7 +67,6 @@ export class MergedFile {
       maxTimestamp: timestamp.max,
       levelMask,
     });
-    this.groups.push(meta);
     this.sections.push({ rows: meta.rows, sha256: facts.sha256 });
     if (this.count === 0) this.firstSeq = seq.min;
     this.lastSeq = seq.max;
@@ -76,23 +77,56 @@ export class MergedFile {
     widen(this.receivedAt, facts.receivedAt);
   }
 
-  /** Returns the whole file. */
-  finish(footer: Uint8Array): { bytes: Uint8Array; sha256: string } {
-    this.#write(footer);
-    return { bytes: this.#buffer.subarray(0, this.size), sha256: this.#hash.digest("hex") };
+  /**
+   * Puts the columns in their order in the file. Column by column, a column of all row groups is one range of the file; its
+   * row groups are then in many. After the last row group.
+   */
+  place(isByColumn: boolean): RowGroupMeta[] {
+    const columns = this.#groups[0]?.chunks.length ?? 0;
+    this.#placed = isByColumn
+      ? Array.from({ length: columns }, (_, column) =>
+          this.#groups.flatMap(({ chunks }) => chunks[column] ?? []),
+        ).flat()
+      : this.#groups.flatMap(({ chunks }) => chunks);
+    let at = MAGIC.length;
+    for (const chunk of this.#placed) {
+      const { offset, dataOffset, storedBytes } = chunk.meta;
+      chunk.meta = { ...chunk.meta, offset: at, dataOffset: at + dataOffset - offset };
+      at += storedBytes;
+    }
+    return this.#groups.map(({ rows, chunks }) => ({ rows, chunks: chunks.map(({ meta }) => meta) }));
   }
 
-  #write(part: Uint8Array): void {
-    const end = this.size + part.length;
-    if (end > this.#buffer.length) {
-      const grown = new Uint8Array(end + GROWTH_BYTES);
-      grown.set(this.#buffer.subarray(0, this.size));
-      detachBuffer(this.#buffer);
-      this.#buffer = grown;
+  /** Returns the whole file, after `place`. */
+  *finish(footer: Uint8Array): Generator<null, { bytes: Uint8Array; sha256: string }> {
+    const file = new Uint8Array(this.size + footer.length);
+    file.set(MAGIC);
+    for (const { meta, bytes } of this.#placed) {
+      file.set(bytes, meta.offset);
+      detachBuffer(bytes);
     }
-    this.#buffer.set(part, this.size);
-    this.#hash.update(part);
-    this.size = end;
+    file.set(footer, this.size);
+    yield null;
+    const hash = createHash("sha256");
+    for (let at = 0; at < file.length; at += HASHED_BYTES) {
+      hash.update(file.subarray(at, at + HASHED_BYTES));
+      yield null;
+    }
+    return { bytes: file, sha256: hash.digest("hex") };
+  }
+}
+
+/** Yields each column of a row group with a copy of its bytes. @param parts of all columns in order */
+function* copiesOf(parts: readonly Uint8Array[], chunks: readonly ChunkMeta[]): Generator<Chunk> {
+  let part = 0;
+  for (const meta of chunks) {
+    const bytes = new Uint8Array(meta.storedBytes);
+    for (let at = 0; at < bytes.length; part++) {
+      const next = parts[part] ?? new Uint8Array();
+      bytes.set(next, at);
+      at += next.length;
+    }
+    yield { meta, bytes };
   }
 }
 

@@ -12,7 +12,7 @@ import { RowGroup } from "../encode/row-group.ts";
 import type { Pause } from "../encode/text-column.ts";
 import { writeFooter } from "../parquet/write-footer.ts";
 import { ENCODER_VERSION, FORMAT_VERSION, hashOfSections, propertiesOf } from "../properties.ts";
-import { canCopy, copyGroup, type GroupOfFile, rangeOfGroup } from "./copy-group.ts";
+import { canCopy, copyGroup, type GroupOfFile } from "./copy-group.ts";
 import { MergedCounts } from "./merged-counts.ts";
 import { type GroupFacts, MergedFile, type Span } from "./merged-file.ts";
 
@@ -24,8 +24,8 @@ export interface MergeOptions {
   groupBytes: number;
   /** Keeps the lines for which it is true. If it is given, no row group is copied and all counts are made again. */
   keeps: ((line: SourceLine) => boolean) | null;
-  /** Bytes of the file, about. */
-  expectedBytes: number;
+  /** Bytes of the file from which on it is stored column by column; infinite for a file that is read by row groups. */
+  byColumnBytes: number;
 }
 
 /** Rows from which on a row group is copied. */
@@ -36,7 +36,7 @@ const DEFAULTS: MergeOptions = {
   groupRows: 25_000,
   groupBytes: 2 * 1024 * 1024,
   keeps: null,
-  expectedBytes: 0,
+  byColumnBytes: Number.POSITIVE_INFINITY,
 };
 /** Lines that are split between two pauses. */
 const PAUSE_LINES = 1024;
@@ -62,7 +62,7 @@ export interface MergedSegment extends SegmentFile {
 export class SegmentMerger {
   readonly #projectId: string;
   readonly #options: MergeOptions;
-  readonly #file: MergedFile;
+  readonly #file = new MergedFile();
   readonly #counts = new MergedCounts();
   #columns: readonly DataColumn[] | null;
   #pending = new PendingLines();
@@ -75,7 +75,6 @@ export class SegmentMerger {
     this.#projectId = projectId;
     this.#columns = columns;
     this.#options = { ...DEFAULTS, ...options };
-    this.#file = new MergedFile(this.#options.expectedBytes);
   }
 
   /** Bytes of the file so far. */
@@ -146,14 +145,15 @@ export class SegmentMerger {
     if (count === 0 || columns === null) throw new RangeError("A segment has at least one entry.");
     const linesSha256 = hashOfSections(sections);
     const facts = { projectId: this.#projectId, firstSeq, lastSeq, count, linesSha256, columns, sections, replaces };
+    const rowGroups = file.place(file.size >= this.#options.byColumnBytes);
     const footer = writeFooter({
       rows: count,
       columns: schemaOf(columns),
-      rowGroups: file.groups,
+      rowGroups,
       properties: propertiesOf({ ...facts, encoder: ENCODER_VERSION }),
       createdBy: `taffrail ${FORMAT_VERSION}.${ENCODER_VERSION}`,
     });
-    const { bytes, sha256 } = file.finish(footer);
+    const { bytes, sha256 } = yield* file.finish(footer);
     return {
       bytes,
       parts: [bytes.subarray(0, bytes.length - footer.length), footer],
@@ -200,12 +200,10 @@ function sectionOf({ properties: { sections }, rowGroups }: SegmentReader, group
   return section !== undefined && section.rows === rowGroups[group]?.rows ? section.sha256 : null;
 }
 
-function chunkSource({ reader, group, bytes }: GroupOfFile) {
-  const from = rangeOfGroup(reader, group).start;
+function chunkSource({ group, bytes }: GroupOfFile) {
   return (own: number, column: number): Uint8Array => {
     if (own !== group) throw new RangeError("The row group is another one.");
-    const { start, end } = reader.range(group, column);
-    return bytes.subarray(start - from, end - from);
+    return bytes.chunk(column);
   };
 }
 

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { ChunkMeta, PageList, RowGroupMeta } from "./metadata.ts";
 import { PAGE, readPageHeader } from "./page-header.ts";
 import { MalformedFile } from "./thrift.ts";
@@ -7,9 +8,12 @@ import { MalformedFile } from "./thrift.ts";
  * the rows that it needs, without a further read for their places. Parquet's own index of pages would be such a read,
  * because it is before the footer.
  *
- * The property is base64 of numbers in LEB128. For each chunk of each row group in order: the number of its data pages
+ * The property is base64 of a CRC-32 and of numbers in LEB128, to which the CRC belongs: with a wrong place a value of another row
+ * could be read. For each chunk of each row group in order: the number of its data pages
  * but the last one, then rows and stored bytes of each of these. The last page has the other rows and bytes.
  */
+
+const CRC_BYTES = 4;
 
 /** Returns the property; `null` if the pages of a chunk are not known, or each chunk has one page. */
 export function packPages(rowGroups: readonly RowGroupMeta[]): string | null {
@@ -30,7 +34,10 @@ export function packPages(rowGroups: readonly RowGroupMeta[]): string | null {
       put(pages.bytes[page] ?? 0);
     }
   }
-  return hasSeveral ? Buffer.from(bytes).toString("base64") : null;
+  if (!hasSeveral) return null;
+  const packed = Buffer.from([0, 0, 0, 0, ...bytes]);
+  packed.writeUInt32LE(crc32(packed.subarray(CRC_BYTES)));
+  return packed.toString("base64");
 }
 
 /** The places of all data pages of a file. */
@@ -46,10 +53,13 @@ export class PagePlaces {
    */
   constructor(packed: string, rowGroups: readonly RowGroupMeta[]) {
     const bytes = Buffer.from(packed, "base64");
+    if (bytes.length < CRC_BYTES || bytes.readUInt32LE() !== crc32(bytes.subarray(CRC_BYTES))) {
+      throw new MalformedFile("The places of pages are damaged.");
+    }
     this.#numbers = new Int32Array(bytes.length);
     this.#columns = rowGroups[0]?.chunks.length ?? 0;
     this.#starts = new Int32Array(rowGroups.length * this.#columns);
-    let at = 0;
+    let at = CRC_BYTES;
     let count = 0;
     const next = (): number => {
       let value = 0;
