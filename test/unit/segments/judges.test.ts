@@ -140,11 +140,14 @@ describe("hyparquet and DuckDB", () => {
 
   test("read the values of a merged file, whose row groups are copied, widened and encoded again", async () => {
     await fc.assert(
-      fc.asyncProperty(entries, entries, entries, async (...three) => {
+      fc.asyncProperty(entries, entries, entries, fc.boolean(), async (one, two, other, isByColumn) => {
+        const three = [one, two, other];
         const made = three.flat();
         const lines = made.map(([own, session], at) => line(own, { ...(session !== undefined && { session }) }, at));
         const [first = [], second = []] = three;
-        const { merged } = merge(filesOf(lines, [first.length, first.length + second.length]));
+        const { merged } = merge(filesOf(lines, [first.length, first.length + second.length]), {
+          byColumnBytes: isByColumn ? 0 : Number.POSITIVE_INFINITY,
+        });
         const bytes = bytesOf(merged);
         const expected = inReader(bytes);
         expect(await inHyparquet(bytes)).toEqual(expected);

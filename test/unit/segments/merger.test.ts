@@ -59,14 +59,42 @@ describe("merging segment files", () => {
     expect(properties.sections[0]?.sha256).toBe(files[0]?.linesSha256);
   });
 
-  test("a merged file is merged again, its row groups copied", () => {
+  test.each([Number.POSITIVE_INFINITY, 0])(
+    "a merged file is merged again, its row groups copied (%d)",
+    (byColumnBytes) => {
+      const files = filesOf(mixed, [60, 120, 180, 300]);
+      const first = merge(files.slice(0, 3), { byColumnBytes }).merged;
+      const second = merge(files.slice(3), { byColumnBytes }).merged;
+      const { merged, copied } = merge([first, second], { byColumnBytes });
+      expect(copied).toBe(5);
+      expect(linesIn(bytesOf(merged)).map(String)).toEqual(mixed);
+      expect(merged.linesSha256).toBe(merge(files).merged.linesSha256);
+    },
+  );
+
+  test("16: column by column, a column of all row groups is one range, and blocks have the bytes of row groups", () => {
     const files = filesOf(mixed, [60, 120, 180, 300]);
-    const first = merge(files.slice(0, 3)).merged;
-    const second = merge(files.slice(3)).merged;
-    const { merged, copied } = merge([first, second]);
-    expect(copied).toBe(5);
-    expect(linesIn(bytesOf(merged)).map(String)).toEqual(mixed);
-    expect(merged.linesSha256).toBe(merge(files).merged.linesSha256);
+    const { merged } = merge(files, { byColumnBytes: 0 });
+    const { reader } = open(merged.bytes);
+    expect(reader.rowGroups).toHaveLength(5);
+    let at = 4;
+    for (const column of reader.columns.keys()) {
+      for (const group of reader.rowGroups.keys()) {
+        const { start, end } = reader.range(group, column);
+        expect(start).toBe(at);
+        at = end;
+      }
+    }
+    expect(at).toBe(merged.size - merged.footer.length);
+    expect(merged.blocks.map(({ start, end }) => end - start)).toEqual(
+      Array.from(reader.rowGroups.keys(), (group) => reader.storedBytes(group)),
+    );
+    expect(merged.blocks.at(-1)?.end).toBe(merged.size - merged.footer.length - 4);
+    expect(linesIn(merged.bytes).map(String)).toEqual(mixed);
+    // Other bytes of the same columns.
+    const byGroup = merge(files).merged;
+    expect(merged.size - merged.footer.length).toBe(byGroup.size - byGroup.footer.length);
+    expect(merged.sha256).not.toBe(byGroup.sha256);
   });
 
   test("lines that a predicate rejects are left out, and so are their counts", () => {

@@ -9,7 +9,7 @@ import { SummaryBuilder } from "../../summary.ts";
 import { chooseFilter, maxFilterBytes } from "../filter/block-filter.ts";
 import type { Block } from "../format/batch-table.ts";
 import { LevelCounter, Tally } from "../format/counts.ts";
-import { type EncodedSegment, FILE_HEAD_BYTES, SEGMENT_LIMITS } from "../format/segment.ts";
+import { type EncodedSegment, SEGMENT_LIMITS } from "../format/segment.ts";
 import type { PartKey } from "../format/split-range.ts";
 import { SegmentEntryReader } from "../scan/line-scanner.ts";
 
