@@ -13,7 +13,7 @@ import { toFilter } from "../src/logs/query/schema.ts";
 import { encodeSegments } from "../test/support/line-blocks.ts";
 import { type ColdFill, type ColdRun, coldBatches, RARE_TEXT, RARE_TRACE, sliceOf } from "./cold-data.ts";
 import { Workshop } from "./servers.ts";
-import { aligned } from "./table.ts";
+import { aligned } from "./text-table.ts";
 
 /**
  * `node bench/cold.ts [entries] [file.ndjson ...]`: bytes an entry of the cold tier by column, false positives of its

@@ -12,19 +12,29 @@ export function directoryBytes(directory: string): number {
   return bytes;
 }
 
+/** Bytes of the cold tier below a data directory: files in the bucket, and the catalog. */
+export function coldBytes(directory: string): number {
+  return directoryBytes(path.join(directory, "v3", "r2")) + catalogBytes(directory);
+}
+
 /**
- * Bytes of the D1 databases below a data directory, including their share of write-ahead logs. A log is overwritten
- * again and again, so its size has no meaning.
+ * Bytes of the catalog of segments below a data directory: pages in use, with indexes. Pages that deleted rows have left
+ * are not counted, because the next rows use them. Write-ahead logs neither: they are overwritten again and again.
  */
-export function d1Bytes(directory: string): number {
+export function catalogBytes(directory: string): number {
   let bytes = 0;
-  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
-    const file = path.join(entry.parentPath, entry.name);
-    if (!entry.isFile() || !file.endsWith(".sqlite") || !/d1/i.test(path.relative(directory, file))) continue;
-    const database = new DatabaseSync(file, { readOnly: true });
-    const { size } =
-      database.prepare("SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size").get() ?? {};
-    bytes += Number(size);
+  for (const entry of readdirSync(path.join(directory, "v3", "d1"), { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !entry.name.endsWith(".sqlite")) continue;
+    const database = new DatabaseSync(path.join(entry.parentPath, entry.name), { readOnly: true });
+    const isCatalog = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'orphans'").get() !== undefined;
+    const { used } =
+      database
+        .prepare(
+          `SELECT (page_count - freelist_count) * page_size AS used
+           FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+        )
+        .get() ?? {};
+    if (isCatalog) bytes += Number(used);
     database.close();
   }
   return bytes;

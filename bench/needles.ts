@@ -20,7 +20,7 @@ import type { LogSource } from "../src/logs/query/tiers.ts";
 import { encodeFiles, placeInBucket } from "../src/logs/segments/encode/encode-rows.ts";
 import type { Bucket, FileRange } from "../src/platform/bucket.ts";
 import { randomOf, requestLineAt } from "./segment-queries.ts";
-import { aligned } from "./table.ts";
+import { aligned } from "./text-table.ts";
 
 /**
  * `npm run bench:needles -- [--entries 1000000] [--merged] [--keep FOLDER] [--d1 2] [--get 2] [--only NAME] [--profile FILE]`:

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 
-export const PARTS = ["ingest", "limits", "query", "tiers", "tail", "rows", "memory"] as const;
+export const PARTS = ["ingest", "limits", "query", "tiers", "tail", "rows", "memory", "targets"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface BenchOptions {
@@ -12,6 +12,16 @@ export interface BenchOptions {
   rounds: number;
   /** Entries stored before the queries. */
   entries: number;
+  /** Entries stored before the questions of the targets. */
+  targetEntries: number;
+  /** Numbers of entries at which the same questions are asked, rising. */
+  growth: readonly number[];
+  /** Unmerged files over which reads of the bucket are counted. */
+  needleFiles: number;
+  /** Executable of VictoriaLogs to compare with; `null`: none. */
+  victorialogs: string | null;
+  /** Directory that keeps the stored entries of the targets for the next run; `null`: none. */
+  state: string | null;
   /** File for the results; `null` prints only the table. */
   out: string | null;
 }
@@ -19,9 +29,12 @@ export interface BenchOptions {
 export const USAGE = `npm run bench -- [options]
   --seconds N    measured seconds a run (3)
   --rounds N     runs of each contender, medians are shown (3)
-  --entries N    entries stored before the queries (1000000)
+  --entries N    entries stored before the queries (1000000; targets: 5000000)
   --only LIST    some of ${PARTS.join(",")}
   --quick        --seconds 1 --rounds 1 --entries 100000
+  --growth LIST  targets: the same questions at these millions of entries, such as 1,5,20 (none)
+  --victorialogs PATH  targets: executable of a VictoriaLogs to compare with (none)
+  --state DIR    targets: keeps the stored entries for runs of the next hours (deleted with the process)
   --out FILE     where the results go; without it a whole run writes bench/results.json, any other none`;
 
 /** @param resultsFile file for the results of a whole run */
@@ -35,7 +48,12 @@ export function benchOptions(args: readonly string[], resultsFile: string): Benc
     seconds: numberOf("seconds", values.seconds, quick ? 1 : 3, 0.2, 600),
     rounds: numberOf("rounds", values.rounds, quick ? 1 : 3, 1, 99),
     // At least 100 batches of each project, so that planted entries are in different batches.
-    entries: numberOf("entries", values.entries, quick ? 100_000 : 1_000_000, 10_000, 10_000_000),
+    entries: numberOf("entries", values.entries, quick ? 100_000 : 1_000_000, 10_000, 50_000_000),
+    targetEntries: numberOf("entries", values.entries, quick ? 100_000 : 5_000_000, 10_000, 50_000_000),
+    growth: growthOf(values.growth),
+    needleFiles: quick ? 20 : 1000,
+    victorialogs: values.victorialogs ?? null,
+    state: values.state ?? null,
     out: values.out ?? (isWhole ? resultsFile : null),
   };
 }
@@ -49,6 +67,9 @@ function parse(args: readonly string[]) {
         rounds: { type: "string" },
         entries: { type: "string" },
         only: { type: "string" },
+        growth: { type: "string" },
+        victorialogs: { type: "string" },
+        state: { type: "string" },
         quick: { type: "boolean" },
         out: { type: "string" },
       },
@@ -62,6 +83,12 @@ function partOf(name: string): Part {
   const part = PARTS.find((known) => known === name);
   if (part === undefined) throw new StartFailure(`--only: there is no part ${name}.\n${USAGE}`);
   return part;
+}
+
+/** @param list millions of entries, separated by commas */
+function growthOf(list: string | undefined): number[] {
+  const millions = list?.split(",") ?? [];
+  return millions.map((text) => numberOf("growth", text, 0, 0.01, 50) * 1_000_000).sort((a, b) => a - b);
 }
 
 function numberOf(name: string, text: string | undefined, fallback: number, min: number, max: number): number {

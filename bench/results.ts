@@ -7,6 +7,7 @@ import { ISOLATE_MIB, type MemoryResults } from "./parts/memory.ts";
 import type { QueryResults } from "./parts/query.ts";
 import type { RowsRow } from "./parts/rows.ts";
 import type { TailRow } from "./parts/tail.ts";
+import type { TargetsResults } from "./parts/targets.ts";
 
 /** Results of each requested part. */
 export interface Measured {
@@ -18,11 +19,12 @@ export interface Measured {
   tail?: TailRow[];
   rows?: RowsRow[];
   memory?: MemoryResults;
+  targets?: TargetsResults;
 }
 
 export interface Results extends Measured {
   machine: Machine;
-  options: Omit<BenchOptions, "out">;
+  options: Omit<BenchOptions, "out" | "victorialogs" | "state">;
   tookSeconds: number;
   verdicts: Verdict[];
   /** Problems that make the figures invalid: failed requests, missing entries, wrong rows. */
@@ -93,7 +95,7 @@ function tiersVerdicts({ rows, coldBytesPerEntry, underQueries }: QueryResults):
   return [
     ...queries,
     {
-      target: `at most ${TARGETS.coldBytesPerEntry} bytes an entry in D1, filters and indexes included`,
+      target: `at most ${TARGETS.coldBytesPerEntry} bytes an entry in the cold tier, filters and indexes included`,
       measured: coldBytesPerEntry === null ? "not measured" : coldBytesPerEntry.toFixed(1),
       reached: coldBytesPerEntry !== null && coldBytesPerEntry <= TARGETS.coldBytesPerEntry,
     },
@@ -166,8 +168,9 @@ function rowsVerdicts(rows: readonly RowsRow[]): Verdict[] {
   }));
 }
 
-export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows, memory }: Measured): string[] {
+export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows, memory, targets }: Measured): string[] {
   const faults: string[] = memory?.wrong ? [`memory: ${memory.wrong}`] : [];
+  if (targets) faults.push(...targetFaults(targets));
   const measured = [
     ...(ingest?.rows.map((row) => ({ ...row, what: `${row.contender}, ${row.batch} a batch, ${row.connections}` })) ??
       []),
@@ -188,4 +191,14 @@ export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows, 
   for (const { tails, failed } of tail ?? []) if (failed > 0) faults.push(`${tails} tails: ${failed} requests failed`);
   for (const { pace, wrong } of rows ?? []) if (wrong !== null) faults.push(`rows, ${pace}: ${wrong}`);
   return faults;
+}
+
+function targetFaults({ main, growth, needles }: TargetsResults): string[] {
+  const rows = [...new Set([main, ...growth])].flatMap(({ entries, rows }) =>
+    rows.flatMap(({ name, wrong }) => (wrong === null ? [] : `targets, ${entries} entries, ${name}: ${wrong}`)),
+  );
+  const missed = needles
+    .filter(({ found, expected }) => found !== expected)
+    .map(({ name, files, found, expected }) => `targets, ${name} over ${files} files: ${found} instead of ${expected}`);
+  return [...rows, ...missed];
 }

@@ -18,6 +18,7 @@ import { benchMemory } from "./parts/memory.ts";
 import { benchQuery } from "./parts/query.ts";
 import { benchRows } from "./parts/rows.ts";
 import { benchTail } from "./parts/tail.ts";
+import { benchTargets } from "./parts/targets.ts";
 import { publish } from "./publish.ts";
 import { faultsOf, type Measured, type Results, verdictsOf } from "./results.ts";
 import { Workshop } from "./servers.ts";
@@ -46,7 +47,8 @@ async function bench(args: readonly string[]): Promise<Results> {
   await buildAll();
   const workshop = new Workshop();
   const generator = new LoadGenerator();
-  const { out, ...shown } = options;
+  // Paths of this machine are no conditions of a measurement.
+  const { out, victorialogs: _victorialogs, state: _state, ...shown } = options;
   const measured = { machine: here, options: shown, ...(await measure(options, workshop, generator)) };
   generator.stop();
   const timed = { ...measured, tookSeconds: (performance.now() - startedAt) / 1000 };
@@ -83,6 +85,8 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
       for (const { load, heapMiB, buffersMiB } of measured.memory.loads) {
         progress(load, `${Math.round(heapMiB + buffersMiB)} MiB`);
       }
+    } else if (part === "targets") {
+      measured.targets = await benchTargets(workshop, options, progress);
     } else {
       measured.rows = await benchRows(workshop, (row) =>
         progress(row.pace, `${row.rowsPerEntry.toFixed(3)} rows an entry`),

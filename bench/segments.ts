@@ -11,7 +11,7 @@ import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/enc
 import { sliceOf } from "./cold-data.ts";
 import { entryAt } from "./entries.ts";
 import { DAY_ENTRIES, FILE_ENTRIES, QUERIES, queryFiles, runQuery } from "./segment-queries.ts";
-import { aligned } from "./table.ts";
+import { aligned } from "./text-table.ts";
 
 /**
  * `npm run bench:segments -- [--entries 100000] [--rounds 5] [file.ndjson ...]`: CPU time of encoding a segment file, its

@@ -17,7 +17,8 @@ export interface BenchServer {
   pid: number;
   /** Directory of its state. */
   dataDir: string;
-  stop(): Promise<void>;
+  /** @param keep whether the state stays on disk */
+  stop(keep?: "keep"): Promise<void>;
 }
 
 /** Bundles of the bench's workers and the state of all servers, in one directory that is deleted with this process. */
@@ -28,16 +29,22 @@ export class Workshop {
     process.on("exit", () => rmSync(this.#dir, { recursive: true, force: true, maxRetries: 10 }));
   }
 
-  /** The service as `npm start` serves it; `worker` replaces its code with the same bindings. */
-  async startService(worker?: WorkerSource, settings: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
-    const dataDir = this.#newDataDir();
+  /**
+   * The service as `npm start` serves it; `worker` replaces its code with the same bindings.
+   * @param dataDir directory of its state; by default a new one
+   */
+  async startService(
+    worker?: WorkerSource,
+    settings: Readonly<Record<string, string>> = {},
+    dataDir = this.newDataDir(),
+  ): Promise<BenchServer> {
     await migrateDatabase(dataDir);
     return this.#start(dataDir, worker, { ...newSecrets(), LOG_LEVEL: "warn", AUTH_LIMIT: "1000000", ...settings });
   }
 
   /** A worker of the bench with its own configuration. */
   async startWorker(worker: WorkerSource): Promise<BenchServer> {
-    return this.#start(this.#newDataDir(), worker, {});
+    return this.#start(this.newDataDir(), worker, {});
   }
 
   /** Bundles `workers/<name>.ts` like a deployment, for `workers/<name>.toml` or the service's own bindings. */
@@ -50,7 +57,8 @@ export class Workshop {
     return { config, bundle: path.join(outdir, `${name}.js`) };
   }
 
-  #newDataDir(): string {
+  /** A new directory, which is deleted with this process. */
+  newDataDir(): string {
     return mkdtempSync(path.join(this.#dir, "data-"));
   }
 
@@ -69,9 +77,9 @@ export class Workshop {
       url: `http://${host}:${port}`,
       pid,
       dataDir,
-      async stop() {
+      async stop(keep) {
         await runtime.dispose();
-        rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+        if (keep === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
       },
     };
   }

@@ -1,5 +1,7 @@
 import type { QueryResults } from "./parts/query.ts";
 import type { Results } from "./results.ts";
+import { targetTables } from "./targets/table.ts";
+import { aligned, decimal, whole } from "./text-table.ts";
 import { slowness, TARGETS_YARDSTICK } from "./yardstick.ts";
 
 /** The results as plain text, for the terminal and docs/benchmarks.md. */
@@ -14,6 +16,7 @@ export function tableOf(results: Results): string {
     tailTable(results),
     rowsTable(results),
     memoryTable(results),
+    ...(results.targets === undefined ? [] : targetTables(results.targets)),
     tail(results),
   ]
     .filter((part) => part !== null)
@@ -120,7 +123,7 @@ function queryTable(query: QueryResults | undefined): string | null {
   const where =
     query.cold === 0
       ? ""
-      : `, ${whole(query.cold)} of them in D1 (${decimal(query.coldBytesPerEntry, 1)} bytes each there)`;
+      : `, ${whole(query.cold)} of them in the cold tier (${decimal(query.coldBytesPerEntry, 1)} bytes each there)`;
   const rows = query.rows.map((row) => [
     row.name,
     decimal(row.medianMs, 1),
@@ -202,26 +205,4 @@ function tail({ verdicts, faults }: Results): string | null {
     ...faults.map((fault) => `WRONG        ${fault}`),
   ];
   return lines.length === 0 ? null : lines.join("\n");
-}
-
-/** Columns of minimum width; columns of numbers are right-aligned. */
-export function aligned(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const isNumeric = header.map((_, column) => rows.every((row) => /^[\d.,-]*$/.test(row[column] ?? "")));
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) =>
-        isNumeric[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
-      .join("  ")
-      .trimEnd();
-  return [line(header), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
-}
-
-function whole(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
-
-function decimal(value: number | null, digits: number): string {
-  return value === null ? "-" : value.toFixed(digits);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { call } from "../../test/support/api.ts";
-import { d1Bytes, directoryBytes } from "../disk.ts";
+import { coldBytes, directoryBytes } from "../disk.ts";
 import type { LoadGenerator } from "../load/generator.ts";
 import type { Seed } from "../load/protocol.ts";
 import type { BenchOptions } from "../options.ts";
@@ -46,9 +46,9 @@ export interface QueryRow {
 
 export interface QueryResults {
   entries: number;
-  /** Number of entries in D1. */
+  /** Number of entries in the cold tier. */
   cold: number;
-  /** Bytes of D1's database file for each entry in it; `null` without such entries. */
+  /** Bytes of the cold tier, D1 and bucket, for each entry in it; `null` without such entries. */
   coldBytesPerEntry: number | null;
   /**
    * Entries stored per second while they were sent with one connection a project. Creating the entries limits it, too.
@@ -95,7 +95,7 @@ export async function benchQuery(
     stored === entries ? null : `${stored} of ${entries} entries are stored. ${seeded.firstFailure ?? ""}`.trim();
   const cold = tiers === "both" ? await settled(server.url, tenant) : 0;
   const bytesPerEntry = directoryBytes(server.dataDir) / entries;
-  const coldBytesPerEntry = cold === 0 ? null : d1Bytes(server.dataDir) / cold;
+  const coldBytesPerEntry = cold === 0 ? null : coldBytes(server.dataDir) / cold;
   const rows: QueryRow[] = [];
   const runs = runsOf(server, seed, tenant);
   for (const run of runs) {
