@@ -70,7 +70,7 @@ export class Aggregator {
   /** @param random returns 32 random bits */
   constructor(plan: AggregatePlan, random: () => number = randomBits) {
     this.plan = plan;
-    this.groups = new Groups(plan.keys.length, this.held, random);
+    this.groups = new Groups(plan.keys.length, this.held, random, plan.maxValues);
     this.entries = new ByGroup(this.held);
     this.measures = plan.measures.map(({ kind }) => newMeasure(kind, this.held, this.total, random));
     this.types = plan.fields.map(() => 0);

@@ -19,6 +19,8 @@ const OWN_FIELDS = {
   project: "project",
   projectId: "project",
   id: "id",
+  /** The pattern of the message; see `patternOf`. */
+  pattern: "pattern",
 } as const;
 
 export type OwnField = (typeof OWN_FIELDS)[keyof typeof OWN_FIELDS];
@@ -28,9 +30,6 @@ const SEMANTIC_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>> 
   service: [["service"], ["service", "name"], ["service.name"]],
   host: [["host"], ["host", "name"], ["host.name"]],
 };
-
-/** Names that a later version defines as fields of the entry. */
-const RESERVED_FIELDS: ReadonlySet<string> = new Set(["pattern"]);
 
 /** A field that a request names. */
 export interface Field {
@@ -56,15 +55,22 @@ export const FIELD_LENGTH = 256;
 /** Consecutive unquoted names of which each dot may also be part of a name, as in `http.status_code`. */
 const MAX_JOINED_NAMES = 5;
 
-/** Returns the field of a name that matches `FIELD_PATTERN`; `null` if the name is reserved. */
-export function fieldOf(name: string): Field | null {
+/** Returns the field of a name that matches `FIELD_PATTERN`. */
+export function fieldOf(name: string): Field {
   if (Object.hasOwn(OWN_FIELDS, name)) {
     // SAFETY: the name is a key of the table.
     return { name, own: OWN_FIELDS[name as keyof typeof OWN_FIELDS], paths: [] };
   }
   if (Object.hasOwn(SEMANTIC_FIELDS, name)) return { name, own: null, paths: SEMANTIC_FIELDS[name] ?? [] };
-  if (RESERVED_FIELDS.has(name)) return null;
   return { name, own: null, paths: pathsOf(name) };
+}
+
+/** Returns the field of a path in `data`: names, which may have dots, and indexes of items. */
+export function fieldOfPath(name: string, path: readonly (string | number)[]): Field {
+  const parts = path.map((part, at) => {
+    return { name: String(part), joins: typeof part === "string" && typeof path[at - 1] === "string" };
+  });
+  return { name, own: null, paths: spellingsOf(parts) };
 }
 
 interface PathPart {

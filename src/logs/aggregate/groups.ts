@@ -14,13 +14,23 @@ const ID_BYTES = 8;
 
 /** The values of one key, each with a number. */
 export class KeyValues {
+  /** Whether values count as null because there are too many. */
+  isCut = false;
   readonly #held: HeldBytes;
+  #max: number;
   /** JSON texts by number. Bytes of UTF-8, one character each. The first one is null. */
   readonly texts: string[] = [NULL_TEXT];
   readonly #ids = new Map<string, number>([[NULL_TEXT, 0]]);
 
-  constructor(held: HeldBytes) {
+  /** @param max numbers; further values count as null */
+  constructor(held: HeldBytes, max: number) {
     this.#held = held;
+    this.#max = max;
+  }
+
+  /** Makes all further values count as null. */
+  close(): void {
+    this.#max = 0;
   }
 
   /**
@@ -31,6 +41,10 @@ export class KeyValues {
   idOf(text: string, copy: Copy): number {
     const known = this.#ids.get(text);
     if (known !== undefined) return known;
+    if (this.texts.length >= this.#max) {
+      this.isCut = true;
+      return NULL_ID;
+    }
     const own = copy(text);
     if (own === null) return -1;
     const again = own === text ? undefined : this.#ids.get(own);
@@ -59,9 +73,12 @@ export class Groups {
   readonly #ids: number[] = [];
   #count = 0;
 
-  /** @param random returns 32 random bits */
-  constructor(keys: number, held: HeldBytes, random: () => number) {
-    this.keys = Array.from({ length: keys }, () => new KeyValues(held));
+  /**
+   * @param random returns 32 random bits
+   * @param maxValues of each key; further ones count as null
+   */
+  constructor(keys: number, held: HeldBytes, random: () => number, maxValues = Number.POSITIVE_INFINITY) {
+    this.keys = Array.from({ length: keys }, () => new KeyValues(held, maxValues));
     this.#held = held;
     this.#single = new ByGroup(held, -1);
     this.#pairs = Array.from({ length: Math.max(0, keys - 1) }, () => new PairNumbers(held, random));

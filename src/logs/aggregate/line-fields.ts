@@ -3,6 +3,7 @@ import { logId } from "../entry-view.ts";
 import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LineSource } from "../query/feed.ts";
 import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
+import { PatternTexts } from "../search/pattern-texts.ts";
 import { TYPE_BITS } from "./aggregator.ts";
 import { DataFields, stringEnd } from "./data-fields.ts";
 import { type Field, fieldTree, type OwnField } from "./fields.ts";
@@ -31,6 +32,7 @@ export class LineFields {
   /** Own fields. */
   readonly #known: readonly { own: OwnField; found: FoundField }[];
   readonly #data: DataFields | null;
+  readonly #patterns = new PatternTexts();
   /** Whether fields behind the type are needed. */
   readonly #readsBody: boolean;
 
@@ -42,7 +44,7 @@ export class LineFields {
     });
     const tree = fieldTree(fields);
     this.#data = tree && new DataFields(tree, this.found);
-    const inBody = new Set<string | null>(["message", "session", "trace", "span", null]);
+    const inBody = new Set<string | null>(["message", "pattern", "session", "trace", "span", null]);
     this.#readsBody = fields.some(({ own }) => inBody.has(own));
   }
 
@@ -118,7 +120,14 @@ export class LineFields {
     if (text.charCodeAt(from) !== QUOTE) return -1;
     const to = stringEnd(text, from + 1, end) + 1;
     if (to === 0) return -1;
-    for (const known of this.#known) if (known.own === own) known.found.add(0, TYPE_BITS.string, from, to);
+    for (const known of this.#known) {
+      if (known.own === own) known.found.add(0, TYPE_BITS.string, from, to);
+      else if (known.own === "pattern" && own === "message") {
+        const pattern = this.#patterns.ofJson(text.slice(from, to));
+        if (pattern === null) return -1;
+        known.found.set(pattern, TYPE_BITS.string, Number.NaN);
+      }
+    }
     return to;
   }
 }

@@ -57,6 +57,11 @@ export interface AggregatePlan {
   keys: readonly ({ field: number } | { binMs: number })[];
   measures: readonly MeasureSpec[];
   columns: readonly Column[];
+  /**
+   * Values of a key from which on further ones count as null, so that a scan does not end at too many groups. Absent: it
+   * ends.
+   */
+  maxValues?: number;
   /** Seconds by which `rate` divides; `null` if no column needs it. */
   rateSeconds: number | null;
 }
@@ -131,6 +136,14 @@ const ORDERED_FIELDS: ReadonlySet<OwnField> = new Set(["seq", "time", "received"
 /** Whether `min` and `max` of a field have a meaning. */
 export function isOrderedField({ own }: Field): boolean {
   return own === null || ORDERED_FIELDS.has(own);
+}
+
+const NUMERIC: ReadonlySet<AggregateFunction> = new Set(["sum", "avg", ...PERCENTILES]);
+
+/** Whether a function of a field has a meaning. */
+export function takes(fn: AggregateFunction, field: Field): boolean {
+  if (fn === "min" || fn === "max") return isOrderedField(field);
+  return !NUMERIC.has(fn) || isNumeric(field);
 }
 
 /** Returns the JSON text of an ordered own field's number: a time, a level or a number. */

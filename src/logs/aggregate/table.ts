@@ -1,4 +1,5 @@
 import { type Aggregator, type Measure, TYPE_BITS } from "./aggregator.ts";
+import type { OwnField } from "./fields.ts";
 import { notesOf, type TableNotes } from "./notes.ts";
 import { keyRanks, keySortValues, orderGroups, type SortValues, type TableSort } from "./order.ts";
 import { type AggregateFunction, type Column, isNumeric, orderedText, PERMILLES } from "./plan.ts";
@@ -35,13 +36,16 @@ export interface TableBounds {
   limit: number;
   /** Bytes of all rows. */
   bytes: number;
+  /** Whether the request asks for so many rows, so that no note states that there are more. */
+  isTop?: boolean;
 }
 
 /**
  * Makes the table of all entries that were added. Nothing may be added afterwards. Yields work units between two pieces
  * of work.
  */
-export function* tableOf(aggregator: Aggregator, { sort, limit, bytes }: TableBounds): Generator<number, Table> {
+export function* tableOf(aggregator: Aggregator, bounds: TableBounds): Generator<number, Table> {
+  const { sort, limit, bytes, isTop = false } = bounds;
   const { groups, plan } = aggregator;
   // Without keys all entries are one group, also if there are none.
   if (plan.keys.length === 0 && groups.count === 0) groups.groupOf([]);
@@ -78,7 +82,7 @@ export function* tableOf(aggregator: Aggregator, { sort, limit, bytes }: TableBo
     for (const column of plan.columns) noteExactness(aggregator, column, group, shown);
     yield work;
   }
-  shown.rows = rows.length;
+  shown.rows = isTop && rows.length === limit ? groups.count : rows.length;
   const columns = plan.columns.map((column) => ({ name: column.name, type: typeOf(aggregator, column) }));
   return { columns, rows, exact: shown.inexact.size === 0, notes: notesOf(aggregator, shown) };
 }
@@ -235,7 +239,11 @@ function typeOf(aggregator: Aggregator, column: Column): ColumnType {
 }
 
 function fieldType({ plan }: Aggregator, field: number, bits: number): ColumnType {
-  const own = plan.fields[field]?.own ?? null;
+  return typeOfField(plan.fields[field]?.own ?? null, bits);
+}
+
+/** Returns the type of a column with the values of a field. @param bits types of the values; see `TYPE_BITS` */
+export function typeOfField(own: OwnField | null, bits: number): ColumnType {
   if (own === "time" || own === "received") return "time";
   if (own === "seq") return "number";
   if (own !== null) return "string";

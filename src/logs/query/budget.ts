@@ -35,6 +35,13 @@ export const QUERY_BUDGET: QueryBudget = {
   resumableRows: 100,
 };
 
+const MIB = 1024 * 1024;
+
+/**
+ * Budget of a search: a request takes one and a half times its work at most, 20 s.
+ */
+export const SEARCH_BUDGET: QueryBudget = { ...QUERY_BUDGET, work: 8475 * MIB };
+
 /**
  * Nanoseconds of a work unit: decoding one byte of stored lines and scanning it, about 1.5 ns of one core.
  * Work is counted because a clock cannot be used: in workerd `Date.now` does not advance while code runs. `npm run

@@ -124,6 +124,16 @@ export interface Cursor {
   skip: number;
   /** Set if finding the next rows takes several requests, otherwise `null`. */
   resume: ResumableScanState | null;
+  /** Set if the cursor belongs to a search. */
+  search?: SearchProgress;
+}
+
+/** What the pages of a search share, and how far they are. */
+export interface SearchProgress {
+  /** The time from which relative times count, epoch milliseconds. */
+  instant: number;
+  /** Entries on the pages before. */
+  taken: number;
 }
 
 const FIELDS = [
@@ -136,13 +146,19 @@ const FIELDS = [
   z.int().min(0).max(QUERY_LIMITS.offset),
 ] as const;
 /** Earlier versions accept the first form only, so it is used whenever it suffices. */
-const Shape = z.union([z.tuple([z.literal(1), ...FIELDS]), z.tuple([z.literal(2), ...FIELDS, ScanStateShape])]);
+const Shape = z.union([
+  z.tuple([z.literal(1), ...FIELDS]),
+  z.tuple([z.literal(2), ...FIELDS, ScanStateShape]),
+  z.tuple([z.literal(3), ...FIELDS, ScanStateShape.nullable(), Count, Count]),
+]);
 
-export function encodeCursor({ asOf, order, fingerprint, position, skip, resume }: Cursor): string {
+export function encodeCursor({ asOf, order, fingerprint, position, skip, resume, search }: Cursor): string {
   const { timestamp, seq } = position;
   const projectId = position.seq === null ? "" : position.projectId;
   const common = [asOf, order, fingerprint, timestamp, seq, projectId, skip] as const;
-  const fields: z.input<typeof Shape> = resume ? [2, ...common, packScanState(resume, timestamp)] : [1, ...common];
+  const state = resume && packScanState(resume, timestamp);
+  let fields: z.input<typeof Shape> = state ? [2, ...common, state] : [1, ...common];
+  if (search) fields = [3, ...common, state, search.instant, search.taken];
   return Buffer.from(JSON.stringify(fields)).toString("base64url");
 }
 
@@ -152,9 +168,11 @@ export function decodeCursor(text: string): Cursor | null {
   if (json.toString("base64url") !== text) return null;
   const shape = Shape.safeParse(parsed(json.toString("utf8")));
   if (!shape.success) return null;
-  const [, asOf, order, fingerprint, timestamp, seq, projectId, skip, packed] = shape.data;
+  const [, asOf, order, fingerprint, timestamp, seq, projectId, skip, packed, instant, taken] = shape.data;
   const position = seq === null ? { timestamp, seq } : { timestamp, seq, projectId };
-  return { asOf, order, fingerprint, position, skip, resume: packed ? unpackScanState(packed, timestamp) : null };
+  const resume = packed ? unpackScanState(packed, timestamp) : null;
+  const cursor = { asOf, order, fingerprint, position, skip, resume };
+  return instant === undefined || taken === undefined ? cursor : { ...cursor, search: { instant, taken } };
 }
 
 /**
@@ -167,14 +185,31 @@ export function fingerprint(filter: LogFilter, scope: string): string {
   return createHash("sha256").update(fields).digest().subarray(0, 8).toString("base64url");
 }
 
-/** Returns the name of a snapshot in the API. */
-export function encodeAsOf(commit: number): string {
-  return toBase62(commit);
+/** What an answer was read from. */
+export interface Snapshot {
+  /** Commit number. */
+  commit: number;
+  /** The time from which relative times of a search count, epoch milliseconds; `null` if it was no search. */
+  instant: number | null;
+}
+
+const SNAPSHOT_PARTS = "-";
+
+/** Returns the name of a snapshot in the API. @param instant of a search; epoch milliseconds from 0 on */
+export function encodeAsOf(commit: number, instant: number | null = null): string {
+  return [commit, ...(instant === null ? [] : [instant])].map(toBase62).join(SNAPSHOT_PARTS);
 }
 
 /** Returns `null` if `encodeAsOf` cannot have written the text. */
+export function decodeSnapshot(text: string): Snapshot | null {
+  const [commit = null, instant, ...more] = text.split(SNAPSHOT_PARTS).map(fromBase62);
+  if (commit === null || instant === null || more.length > 0) return null;
+  return { commit, instant: instant ?? null };
+}
+
+/** Returns the commit number of a snapshot, be it of a search or not; `null` if `encodeAsOf` cannot have written the text. */
 export function decodeAsOf(text: string): number | null {
-  return fromBase62(text);
+  return decodeSnapshot(text)?.commit ?? null;
 }
 
 function parsed(text: string): unknown {

@@ -114,8 +114,18 @@ export interface QueryStats {
 /** Mistakes of the caller that only the object can find. */
 export type QueryFailure = "foreign_cursor" | "future_snapshot";
 
-/** `work`: work units used. */
-export type QueryResult = { ok: true; page: QueryPage; work: number } | { ok: false; reason: QueryFailure };
+export type QueryResult =
+  | {
+      ok: true;
+      page: QueryPage;
+      /** Work units used. */
+      work: number;
+      /** `nextCursor` of the page. */
+      cursor: Cursor | null;
+      /** Commit number of the snapshot, and the retention cutoff in epoch milliseconds. */
+      snapshot: { commit: number; oldest: number };
+    }
+  | { ok: false; reason: QueryFailure };
 
 /**
  * Runs one page of a query over both tiers. Scans items in the order of their bounds, so the scan ends when the rest
@@ -147,13 +157,16 @@ async function readPage(
   if (query.cursor && query.cursor.fingerprint !== own) return { ok: false, reason: "foreign_cursor" };
   const cut = await read();
   const { rows, next, total } = cut;
-  const cursor = next && encodeCursor({ asOf, order: query.order, fingerprint: own, ...next });
+  const cursor = next && { asOf, order: query.order, fingerprint: own, ...next };
   const complete = cut.complete && (total !== null || !query.includeTotal);
-  const pagination = { offset: query.offset, limit: query.limit, hasMore: cursor !== null, nextCursor: cursor };
+  const nextCursor = cursor && encodeCursor(cursor);
+  const pagination = { offset: query.offset, limit: query.limit, hasMore: cursor !== null, nextCursor };
   const stored = rows.filter(({ tier }) => tier === "cold").length;
   return {
     ok: true,
     work: cut.work,
+    cursor,
+    snapshot: { commit: asOf, oldest: first.oldest },
     page: {
       rows,
       pagination: complete && total !== null ? { ...pagination, total } : pagination,

@@ -34,6 +34,8 @@ export interface Read {
   /** Commit number of the snapshot, and the newest one. */
   asOf: number;
   lastCommit: number;
+  /** Retention cutoff, epoch milliseconds. */
+  oldest: number;
 }
 
 /**
@@ -83,8 +85,8 @@ async function countSummaries(counting: StatsCounting, filter: LogFilter): Promi
   const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
   const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
   const { workspaceId } = source;
-  const { asOf, flushed: progress } = first;
-  const read = { asOf, lastCommit: asOf, progress };
+  const { asOf, oldest, flushed: progress } = first;
+  const read = { asOf, lastCommit: asOf, progress, oldest };
   const watermarks = new Watermarks(first.flushed);
   const end = endOf(counting);
   let complete = true;
@@ -167,8 +169,8 @@ async function countEntries(counting: StatsCounting, wanted: LogFilter, asOf: nu
   const { source } = counting;
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const recent = await openRecent(source, wanted, scan);
-  const { asOf: pinned, lastCommit, flushed: progress } = recent.first;
-  const read = { asOf: pinned, lastCommit, progress };
+  const { asOf: pinned, lastCommit, oldest, flushed: progress } = recent.first;
+  const read = { asOf: pinned, lastCommit, progress, oldest };
   if (pinned > lastCommit) return { ...read, complete: true };
   const { feed, filter } = await withColdTier(source, recent, wanted, scan, groupsOf(counting));
   return { ...read, complete: await countFeed(counting, feed, filter) };

@@ -3,7 +3,7 @@ import { EntryAggregator } from "../aggregate/entry-aggregator.ts";
 import { MAX_GROUPS } from "../aggregate/groups.ts";
 import type { TableSort } from "../aggregate/order.ts";
 import type { AggregatePlan } from "../aggregate/plan.ts";
-import { type TableColumn, tableOf } from "../aggregate/table.ts";
+import { type Table, type TableBounds, type TableColumn, tableOf } from "../aggregate/table.ts";
 import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
 import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "../query/budget.ts";
 import { encodeAsOf } from "../query/cursor.ts";
@@ -11,7 +11,7 @@ import type { LineSource } from "../query/feed.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { ColumnAggregator } from "../segments/scan/column-aggregator.ts";
-import { countMatching, type StatsSource } from "./count-entries.ts";
+import { countMatching, type Read, type StatsSource } from "./count-entries.ts";
 import type { Counted, CountSink, RowSink } from "./count-feed.ts";
 
 /** Bytes that the states of one table may hold. A table that needs more ends its scan. */
@@ -48,6 +48,14 @@ export interface TableAnswer {
 
 export type TableResult = { ok: true; answer: TableAnswer; work: number } | { ok: false; reason: "future_snapshot" };
 
+/** The resources of one request that reads entries into tables. */
+export interface TableReading {
+  source: StatsSource;
+  budget: QueryBudget;
+  memory: ReadMemory;
+  pacer: ScanPacer;
+}
+
 /** Aggregates the entries of both tiers that pass a filter. */
 export async function runTable(
   source: StatsSource,
@@ -55,35 +63,46 @@ export async function runTable(
   budget: QueryBudget = QUERY_BUDGET,
   memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<TableResult> {
-  const pacer = new ScanPacer();
+  const reading = { source: boundedSource(source, memory), budget, memory, pacer: new ScanPacer() };
   const aggregator = new Aggregator(plan);
-  const sink = new TableSink(aggregator, memory, pacer);
-  const counting = { source: boundedSource(source, memory), sink, budget, memory, pacer };
-  const read = await countMatching(counting, filter, asOf);
+  const sink = new TableSink(aggregator, memory, reading.pacer);
+  const read = await countMatching({ ...reading, sink }, filter, asOf);
   if (read.asOf > read.lastCommit) return { ok: false, reason: "future_snapshot" };
-  const steps = tableOf(aggregator, { sort, limit, bytes: budget.answerBytes });
+  const { columns, rows, exact, notes } = await finishTable(reading, aggregator, { sort, limit });
+  return {
+    ok: true,
+    work: reading.pacer.meter.done,
+    answer: {
+      columns,
+      rows,
+      matched: sink.matched,
+      scanned: sink.examined,
+      complete: read.complete,
+      exact,
+      asOf: encodeAsOf(read.asOf),
+      notes: [...endNotes(read, sink), ...notes],
+    },
+  };
+}
+
+/** Makes the table of all entries that were added. */
+export async function finishTable(
+  { budget, memory, pacer }: Pick<TableReading, "budget" | "memory" | "pacer">,
+  aggregator: Aggregator,
+  bounds: Omit<TableBounds, "bytes">,
+): Promise<Table> {
+  const steps = tableOf(aggregator, { ...bounds, bytes: budget.answerBytes });
   let step = steps.next();
   for (; !step.done; step = steps.next()) {
     memory.renew();
     await pacer.pause(step.value);
   }
-  const { columns, rows, exact, notes } = step.value;
-  const { matched, full } = sink;
-  const ended = read.complete ? [] : [ENDED[full ?? "work"]];
-  return {
-    ok: true,
-    work: pacer.meter.done,
-    answer: {
-      columns,
-      rows,
-      matched,
-      scanned: sink.examined,
-      complete: read.complete,
-      exact,
-      asOf: encodeAsOf(read.asOf),
-      notes: [...ended, ...notes],
-    },
-  };
+  return step.value;
+}
+
+/** Returns the note of a scan that ended early. */
+export function endNotes({ complete }: Pick<Read, "complete">, { full }: Pick<TableSink, "full">): string[] {
+  return complete ? [] : [ENDED[full ?? "work"]];
 }
 
 /** What a note states about a scan that ended early. */
@@ -95,7 +114,7 @@ const ENDED = {
 } as const;
 
 /** Adds entries to an aggregator until a bound is reached. */
-class TableSink implements CountSink {
+export class TableSink implements CountSink {
   readonly takesCounts: boolean;
   readonly needsLevelsAlone: boolean;
   matched = 0;
@@ -106,9 +125,11 @@ class TableSink implements CountSink {
   readonly #aggregator: Aggregator;
   readonly #entries: EntryAggregator;
   readonly #memory: ReadMemory;
-  #granted = 0;
+  readonly #held: number;
+  #granted: number;
 
-  constructor(aggregator: Aggregator, memory: ReadMemory, { meter }: ScanPacer) {
+  /** @param held bytes of other states of the request */
+  constructor(aggregator: Aggregator, memory: ReadMemory, { meter }: ScanPacer, held = 0) {
     const { plan } = aggregator;
     const columns = new ColumnAggregator(aggregator, meter);
     this.rows = {
@@ -118,6 +139,8 @@ class TableSink implements CountSink {
     this.#aggregator = aggregator;
     this.#entries = new EntryAggregator(aggregator, meter);
     this.#memory = memory;
+    this.#held = held;
+    this.#granted = held;
     this.takesCounts = EntryAggregator.takesCounts(plan);
     this.needsLevelsAlone = plan.keys.every((key) => "binMs" in key || plan.fields[key.field]?.own === "level");
   }
@@ -160,10 +183,12 @@ class TableSink implements CountSink {
 
   #counted(count: number): void {
     this.matched += count;
-    const { bytes } = this.#aggregator.held;
+    const bytes = this.#held + this.#aggregator.held.bytes;
     if (bytes <= this.#granted) return;
     this.#granted = bytes;
-    if (bytes > MAX_STATE_BYTES || !this.#memory.canHoldRows(bytes)) this.full = "memory";
+    if (bytes <= MAX_STATE_BYTES && this.#memory.canHoldRows(bytes)) return;
+    if (this.#aggregator.plan.maxValues === undefined) this.full = "memory";
+    else for (const key of this.#aggregator.groups.keys) key.close();
   }
 }
 

@@ -1,15 +1,6 @@
 import { z } from "zod";
-import { FIELD_LENGTH, FIELD_PATTERN, type Field, fieldOf } from "../aggregate/fields.ts";
-import {
-  type AggregateFunction,
-  type Aggregation,
-  FIELD_FUNCTIONS,
-  type GroupKey,
-  isNumeric,
-  isOrderedField,
-  PERCENTILES,
-  planOf,
-} from "../aggregate/plan.ts";
+import { FIELD_LENGTH, FIELD_PATTERN, fieldOf } from "../aggregate/fields.ts";
+import { type Aggregation, FIELD_FUNCTIONS, type GroupKey, planOf, takes } from "../aggregate/plan.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
 import { decodeAsOf } from "../query/cursor.ts";
 import { isRecord } from "../query/data-path.ts";
@@ -34,7 +25,7 @@ const FieldName = z
   .max(FIELD_LENGTH)
   .regex(FIELD_PATTERN)
   .describe(
-    'A field of the entry (`level category type message time received seq session trace span project id`, `service`, `host`) or a path in `data`: `status`, `user.id`, `items[0].id`, `"a.b"`. `data.level` is the member of that name. A dotted path also finds a member whose name has the dots. An array stands for each of its items.',
+    'A field of the entry (`level category type message time received seq session trace span project id pattern`, `service`, `host`) or a path in `data`: `status`, `user.id`, `items[0].id`, `"a.b"`. `data.level` is the member of that name. A dotted path also finds a member whose name has the dots. An array stands for each of its items.',
   );
 const As = z.string().min(1).max(TABLE_LIMITS.nameLength).describe("Name of the column.");
 
@@ -107,7 +98,7 @@ type FieldsOf = z.output<typeof Fields>;
 /** Body of `POST /logger/stats` with `aggregations`. */
 export const TableBody = Fields.transform((body, ctx): TableQuery => {
   const refuse = (path: (string | number)[], message: string) => ctx.addIssue({ code: "custom", path, message });
-  const keys = keysOf(body, refuse);
+  const keys = keysOf(body);
   const aggregations = aggregationsOf(body, refuse);
   const names = [...keys, ...aggregations].map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) < at);
@@ -142,11 +133,10 @@ const SHOWN = 200;
 
 type Refuse = (path: (string | number)[], message: string) => void;
 
-function keysOf({ groupBy = [] }: FieldsOf, refuse: Refuse): GroupKey[] {
-  return groupBy.flatMap((key, at): GroupKey[] => {
-    if (typeof key !== "string") return [{ name: "time", binMs: durationMs(key.bin) }];
-    const field = namedField(key, ["groupBy", at], refuse);
-    return field === null ? [] : [{ name: key, field }];
+function keysOf({ groupBy = [] }: FieldsOf): GroupKey[] {
+  return groupBy.map((key) => {
+    if (typeof key !== "string") return { name: "time", binMs: durationMs(key.bin) };
+    return { name: key, field: fieldOf(key) };
   });
 }
 
@@ -157,29 +147,15 @@ function durationMs(text: string): number {
 }
 
 function aggregationsOf({ aggregations }: FieldsOf, refuse: Refuse): Aggregation[] {
-  return aggregations.flatMap((wanted, at): Aggregation[] => {
+  return aggregations.map((wanted, at) => {
     const { fn, as } = wanted;
     const written = "field" in wanted ? wanted.field : null;
-    const field = written === null ? null : namedField(written, ["aggregations", at, "field"], refuse);
-    if (written !== null && field === null) return [];
+    const field = written === null ? null : fieldOf(written);
     if (field !== null && !takes(fn, field)) {
       refuse(["aggregations", at, "field"], `${fn} needs numbers, and this field of an entry has none.`);
     }
-    return [{ fn, field, name: as ?? `${fn}(${written ?? ""})` }];
+    return { fn, field, name: as ?? `${fn}(${written ?? ""})` };
   });
-}
-
-const NUMERIC: ReadonlySet<AggregateFunction> = new Set(["sum", "avg", ...PERCENTILES]);
-
-function takes(fn: AggregateFunction, field: Field): boolean {
-  if (fn === "min" || fn === "max") return isOrderedField(field);
-  return !NUMERIC.has(fn) || isNumeric(field);
-}
-
-function namedField(name: string, path: (string | number)[], refuse: Refuse): Field | null {
-  const field = fieldOf(name);
-  if (field === null) refuse(path, `${name} cannot be aggregated. For the member of that name write data.${name}.`);
-  return field;
 }
 
 /** A request for statistics: a histogram, or a table. */

@@ -76,7 +76,7 @@ function at(value: unknown, path: readonly (string | number)[]): unknown[] {
   });
 }
 
-function holds(test: ValueTest, value: unknown, now: number): boolean {
+export function holds(test: ValueTest, value: unknown, now: number): boolean {
   const spelling = typeof value === "number" || typeof value === "boolean" ? String(value) : null;
   const text = typeof value === "string" ? value : spelling;
   switch (test.kind) {

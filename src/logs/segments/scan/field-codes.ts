@@ -118,10 +118,14 @@ export function numberCodes(
   return codes;
 }
 
-/** Returns codes of a column of strings. */
-export function textCodes(column: TextColumn, rows: Int32Array): FieldCodes {
+/** Returns codes of a column of strings. @param textOf JSON of a value */
+export function textCodes(
+  column: TextColumn,
+  rows: Int32Array,
+  textOf: (texts: Texts, index: number) => string,
+): FieldCodes {
   const codes = new FieldCodes(new Int32Array(rows.length).fill(MISSING));
-  addTexts(codes, column, rows, null, (texts, index) => jsonTextAt(texts, index));
+  addTexts(codes, column, rows, null, textOf);
   return codes;
 }
 

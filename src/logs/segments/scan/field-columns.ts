@@ -1,6 +1,7 @@
 import { TYPE_BITS } from "../../aggregate/aggregator.ts";
 import type { Field, OwnField } from "../../aggregate/fields.ts";
 import { logId } from "../../entry-view.ts";
+import { patternText } from "../../search/pattern-texts.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { Texts } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
@@ -42,6 +43,7 @@ const MEMBERS: Partial<Record<OwnField, (typeof TEXT_MEMBERS)[number]>> = {
   category: "category",
   type: "type",
   message: "message",
+  pattern: "message",
   session: "session",
   trace: "traceId",
   span: "spanId",
@@ -80,7 +82,7 @@ export function planField(reader: SegmentReader, group: number, field: Field): F
   const { own } = field;
   const member = own === null ? undefined : MEMBERS[own];
   if (member !== undefined) {
-    return memberPlan(reader, group, FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf(member), own === "level");
+    return memberPlan(reader, group, FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf(member), own);
   }
   switch (own) {
     case null:
@@ -118,17 +120,28 @@ function numberPlan(column: number, kind: number, textOf: (value: number) => str
   };
 }
 
-function memberPlan(reader: SegmentReader, group: number, column: number, isLevel: boolean): FieldPlan {
+/** Work units of the pattern of a message, and of each of its bytes. */
+const PATTERN_WORK = 600;
+const PATTERN_BYTE_WORK = 12;
+
+function memberPlan(reader: SegmentReader, group: number, column: number, own: OwnField | null): FieldPlan {
   // A line that is whole may have half of a surrogate pair, which no column has.
   const needsShapes = mayHaveWholeLines(reader, group);
-  const constant = needsShapes ? null : constantMember(reader, group, column, isLevel);
+  const isLevel = own === "level";
+  const isPattern = own === "pattern";
+  const constant = needsShapes || isPattern ? null : constantMember(reader, group, column, isLevel);
   if (constant !== null) return { columns: [], needsShapes, read: constant };
   return {
     columns: [column],
     needsShapes,
     read(opened, rows, resolved) {
       const texts = opened.texts(column, rows);
-      const codes = isLevel ? levelCodes(texts, rows) : textCodes(texts, rows);
+      const patternAt = (values: Texts, index: number) => {
+        const message = values.at(index);
+        opened.meter.add(PATTERN_WORK + message.length * PATTERN_BYTE_WORK);
+        return patternText(message);
+      };
+      const codes = isLevel ? levelCodes(texts, rows) : textCodes(texts, rows, isPattern ? patternAt : jsonTextAt);
       return resolved === null ? codes : markLines(codes, resolved);
     },
   };

@@ -1,0 +1,187 @@
+import type { Filter, Scalar, TimeValue, ValueTest } from "../../query-language/syntax.ts";
+import { Aggregator } from "../aggregate/aggregator.ts";
+import { fieldOf } from "../aggregate/fields.ts";
+import { planOf } from "../aggregate/plan.ts";
+import { sortInSteps } from "../aggregate/sorting.ts";
+import { MAX_ROWS } from "../aggregate/table.ts";
+import { compareTexts } from "../aggregate/values.ts";
+import { TableSink } from "../stats/run-table.ts";
+import { compileFilter } from "./compile-filter.ts";
+import { type Counter, countInto, type MadeTable } from "./counter.ts";
+import { type PipeOf, planSearch, type TablePipe } from "./search-plan.ts";
+import type { SearchRun } from "./search-query.ts";
+
+/** Patterns of messages with their counts. The counts of all rows add up to the number of entries. */
+
+/** Patterns that one request counts apart. Entries of further ones count as one row. */
+const MAX_PATTERNS = 20_000;
+
+/** The pattern of the entries whose patterns have no row. */
+const REST = "null";
+
+/** Work units of comparing two patterns, and of writing a row. */
+const PATTERN_WORK = 400;
+const ROW_WORK = 500;
+
+interface Counts {
+  /** JSON of the pattern: bytes of UTF-8, one character each. */
+  text: string;
+  count: number;
+  before: number;
+}
+
+function newAggregator(): Aggregator {
+  const key = { name: "pattern", field: fieldOf("pattern") };
+  const plan = planOf([key], [{ fn: "count", field: null, name: "count" }], null);
+  return new Aggregator({ ...plan, maxValues: MAX_PATTERNS });
+}
+
+/** Counts entries by pattern; with `versus` also those of the period so long before. */
+export function patternCounter(search: SearchRun, pipe: PipeOf<"patterns">, tablePipes: readonly TablePipe[]): Counter {
+  const { memory, pacer } = search.reading;
+  const [now, earlier] = [newAggregator(), newAggregator()];
+  const sink = new TableSink(now, memory, pacer);
+  const { versus } = pipe;
+  const scan = async () => {
+    if (versus === null) return countInto(search, search.filter, sink);
+    const periods = periodsOf(search, versus);
+    const read = await countInto(search, periods.now, sink);
+    if (read === null) return null;
+    const before = new TableSink(earlier, memory, pacer, now.held.bytes);
+    const second = await countInto(search, periods.before, before, read.asOf);
+    sink.examined += before.examined;
+    return second && { ...read, complete: read.complete && second.complete };
+  };
+  return { sink, scan, finish: () => finish(search, pipe, now, earlier), tablePipes };
+}
+
+/** Returns the filters of both periods. Without a time, the last period is compared with the one before it. */
+function periodsOf({ wanted, filter }: SearchRun, versus: number) {
+  const { now } = wanted;
+  const isBounded = filter.from !== null || filter.to !== null;
+  const current = isBounded ? filter : { ...filter, from: now - versus };
+  const earlier = compileFilter(shifted(planSearch(wanted.query).filter, versus), now);
+  const to = (filter.to ?? now) - versus;
+  const from = current.from === null ? null : current.from - versus;
+  return { now: current, before: { ...earlier, from: largest(earlier.from, from), to: smallest(earlier.to, to) } };
+}
+
+function largest(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.max(a, b);
+}
+
+function smallest(a: number | null, b: number): number {
+  return a === null ? b : Math.min(a, b);
+}
+
+/** Returns a filter that an entry passes if it would pass the given one so many milliseconds later. */
+function shifted(filter: Filter, by: number): Filter {
+  switch (filter.kind) {
+    case "field":
+      return { ...filter, test: shiftedTest(filter.test, by) };
+    case "not":
+      return { kind: "not", filter: shifted(filter.filter, by) };
+    case "and":
+    case "or":
+      return { kind: filter.kind, filters: filter.filters.map((each) => shifted(each, by)) };
+    default:
+      return filter;
+  }
+}
+
+function shiftedTest(test: ValueTest, by: number): ValueTest {
+  switch (test.kind) {
+    case "during":
+      return { ...test, time: shiftedTime(test.time, by) };
+    case "compare":
+      return { ...test, value: shiftedScalar(test.value, by) };
+    case "range":
+      return { ...test, from: shiftedScalar(test.from, by), to: shiftedScalar(test.to, by) };
+    case "anyOf":
+      return { ...test, tests: test.tests.map((each) => shiftedTest(each, by)) };
+    default:
+      return test;
+  }
+}
+
+function shiftedScalar(scalar: Scalar, by: number): Scalar {
+  return scalar.kind === "time" ? { ...scalar, time: shiftedTime(scalar.time, by) } : scalar;
+}
+
+function shiftedTime(time: TimeValue, by: number): TimeValue {
+  if (time.kind === "ago") return { ...time, ms: time.ms + by };
+  return { ...time, from: time.from - by, to: time.to - by };
+}
+
+async function finish(
+  { reading }: SearchRun,
+  { limit, versus }: PipeOf<"patterns">,
+  now: Aggregator,
+  earlier: Aggregator,
+): Promise<MadeTable> {
+  const { memory, pacer, budget } = reading;
+  const pause = (work: number) => {
+    memory.renew();
+    return pacer.pause(work);
+  };
+  const rest: Counts = { text: REST, count: 0, before: 0 };
+  const byText = new Map<string, Counts>([[REST, rest]]);
+  for (const [aggregator, member] of [
+    [now, "count"],
+    [earlier, "before"],
+  ] as const) {
+    const { groups, entries } = aggregator;
+    for (let group = 0; group < groups.count; group++) {
+      const text = groups.textAt(group, 0);
+      const counts = byText.get(text) ?? { text, count: 0, before: 0 };
+      counts[member] += entries.get(group);
+      byText.set(text, counts);
+      await pause(PATTERN_WORK);
+    }
+  }
+  byText.delete(REST);
+  const patterns = [...byText.values()];
+  const places = Int32Array.from(patterns, (_, at) => at);
+  const size = ({ count, before }: Counts) => (versus === null ? count : Math.abs(count - before));
+  const compare = (a: Counts, b: Counts) => size(b) - size(a) || b.count - a.count || compareTexts(a.text, b.text);
+  for (const work of sortInSteps(places, (a, b) => compare(patterns[a] ?? rest, patterns[b] ?? rest)))
+    await pause(work);
+  const isCut = now.groups.keys[0]?.isCut === true || earlier.groups.keys[0]?.isCut === true;
+  // One row is left for the rest.
+  const most = Math.min(limit ?? MAX_ROWS, MAX_ROWS - 1);
+  const rows: string[] = [];
+  let bytes = 0;
+  for (const place of places) {
+    const counts = patterns[place] ?? rest;
+    const row = rowOf(counts, versus);
+    bytes += row.length;
+    if (rows.length < most && bytes <= budget.answerBytes) rows.push(row);
+    else {
+      rest.count += counts.count;
+      rest.before += counts.before;
+      bytes = budget.answerBytes;
+    }
+    await pause(ROW_WORK);
+  }
+  const notes: string[] = [];
+  if (rest.count + rest.before > 0) {
+    const shown = `The ${rows.length.toLocaleString("en-US")} patterns shown`;
+    rows.push(rowOf(rest, versus));
+    notes.push(`${shown} are not all: the last row, without a pattern, counts the entries of all others.`);
+  }
+  if (isCut) {
+    const bound = `More than ${MAX_PATTERNS.toLocaleString("en-US")} patterns, or more than memory holds`;
+    notes.push(`${bound}: patterns of older entries may be missing, and count in the last row.`);
+  }
+  const added = versus === null ? [] : ["before", "change"];
+  const columns = [{ name: "pattern", type: "string" as const }, ...["count", ...added].map(numberColumn)];
+  return { columns, rows, exact: !isCut, notes, levels: [] };
+}
+
+function numberColumn(name: string) {
+  return { name, type: "number" as const };
+}
+
+function rowOf({ text, count, before }: Counts, versus: number | null): string {
+  return versus === null ? `[${text},${count}]` : `[${text},${count},${before},${count - before}]`;
+}

@@ -1,0 +1,135 @@
+import { MAX_ROWS } from "../aggregate/table.ts";
+import { parseStoredLine } from "../entry.ts";
+import { logId } from "../entry-view.ts";
+import type { Cursor } from "../query/cursor.ts";
+import type { ReadMemory } from "../query/memory.ts";
+import { runQuery } from "../query/run-query.ts";
+import { type Row, rowBytes } from "../query/top-rows.ts";
+import { entryTestOf } from "./entry-test.ts";
+import { type EntryPipe, InvalidQuery, isByTime, type PipeOf, type SearchPlan } from "./search-plan.ts";
+import { type Found, type SearchRun, snapshotOf } from "./search-query.ts";
+import { readSorted, sortRows } from "./sorted-rows.ts";
+
+/** Entries in memory, in order. */
+export interface EntryRows {
+  rows: Row[];
+  matched: number;
+  scanned: number;
+  complete: boolean;
+  exact: boolean;
+  asOf: string;
+  notes: string[];
+}
+
+/** Reads the entries that the first pipe leaves: the first ones of their order. */
+export async function readRows(search: SearchRun, plan: SearchPlan): Promise<Found<EntryRows>> {
+  const [first] = plan.entryPipes;
+  const usual = plan.table === null ? search.wanted.limit : MAX_ROWS;
+  const count = first?.kind === "limit" ? first.limit : usual;
+  if (!isByTime(plan.sort)) return readSorted(search, plan.sort, count);
+  return readInTime(search, plan.sort, count);
+}
+
+/** Reads pages until there are enough entries, or memory or work ends. */
+async function readInTime(search: SearchRun, { order }: PipeOf<"sort">, count: number): Promise<Found<EntryRows>> {
+  const { wanted, filter, reading } = search;
+  const { source, budget, memory, pacer } = reading;
+  const rows: Row[] = [];
+  let held = 0;
+  let cursor: Cursor | null = null;
+  let scanned = 0;
+  for (;;) {
+    const query = {
+      ...{ projectId: wanted.projectId, filter, order, offset: 0, limit: count - rows.length, cursor },
+      ...{ includeTotal: false, asOf: cursor?.asOf ?? wanted.asOf },
+    };
+    const left = { ...budget, work: budget.work - pacer.meter.done, heldBytes: budget.heldBytes - held };
+    const result = await runQuery(source, query, () => 0, left, new SharedMemory(memory, held));
+    if (!result.ok) return result;
+    pacer.meter.add(result.work);
+    scanned += result.page.stats.scanned;
+    for (const row of result.page.rows) {
+      held += rowBytes(row);
+      rows.push(row);
+    }
+    cursor = result.cursor;
+    const isOver = held >= budget.heldBytes / 2 || pacer.meter.done >= budget.work || result.page.rows.length === 0;
+    if (cursor !== null && rows.length < count && !isOver) continue;
+    const complete = cursor === null || rows.length >= count;
+    const snapshot = snapshotOf(search, result.snapshot);
+    const notes = complete ? snapshot.notes : [...snapshot.notes, ENDED];
+    const exact = cursor === null;
+    return { ok: true, answer: { rows, matched: rows.length, scanned, complete, exact, asOf: snapshot.asOf, notes } };
+  }
+}
+
+const ENDED = "The request reached its limit of work or memory: further entries are missing. Narrow the filter.";
+
+/** Memory of which a part is held already. */
+class SharedMemory implements ReadMemory {
+  readonly #memory: ReadMemory;
+  readonly #held: number;
+
+  constructor(memory: ReadMemory, held: number) {
+    this.#memory = memory;
+    this.#held = held;
+  }
+
+  canHoldRows(bytes: number): boolean {
+    return this.#memory.canHoldRows(this.#held + bytes);
+  }
+
+  grantInput(wanted: number, minBytes: number): number {
+    return this.#memory.grantInput(wanted, minBytes);
+  }
+
+  recordInput(bytes: number): void {
+    this.#memory.recordInput(bytes);
+  }
+
+  recordDecoded(bytes: number): void {
+    this.#memory.recordDecoded(bytes);
+  }
+
+  renew(): void {
+    this.#memory.renew();
+  }
+}
+
+/** Work units of testing a row, and each character of it. */
+const ROW_WORK = 2000;
+const CHARACTER_WORK = 30;
+
+/** Runs the pipes of entries, without the first one if `readRows` has run it. */
+export async function pipeRows(search: SearchRun, found: EntryRows, plan: SearchPlan): Promise<EntryRows> {
+  const { entryPipes } = plan;
+  let { rows } = found;
+  for (const pipe of entryPipes) rows = await pipeOf(search, rows, pipe);
+  return { ...found, rows };
+}
+
+async function pipeOf(search: SearchRun, rows: Row[], pipe: EntryPipe): Promise<Row[]> {
+  switch (pipe.kind) {
+    case "limit":
+      return rows.slice(0, pipe.limit);
+    case "where":
+      return filtered(search, rows, pipe);
+    case "sort":
+      return sortRows(search, rows, pipe);
+    case "context":
+      throw new InvalidQuery("`context` is not supported here.");
+  }
+}
+
+async function filtered({ reading, wanted }: SearchRun, rows: readonly Row[], { filter }: PipeOf<"where">) {
+  const test = entryTestOf(filter, wanted.now);
+  const passing: Row[] = [];
+  for (const row of rows) {
+    const { line, projectId, seq } = row;
+    const entry = parseStoredLine(Buffer.from(line, "latin1").toString("utf8"));
+    if (entry !== null && test(entry, { ...row, id: logId(projectId, seq) })) passing.push(row);
+    reading.memory.renew();
+    await reading.pacer.pause(ROW_WORK + line.length * CHARACTER_WORK);
+  }
+  return passing;
+}

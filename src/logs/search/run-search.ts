@@ -1,0 +1,139 @@
+import type { Filter } from "../../query-language/syntax.ts";
+import { type QueryBudget, ScanPacer, SEARCH_BUDGET } from "../query/budget.ts";
+import { encodeCursor } from "../query/cursor.ts";
+import type { LogFilter } from "../query/filter.ts";
+import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
+import { runQuery } from "../query/run-query.ts";
+import type { StatsSource } from "../stats/count-entries.ts";
+import { compileFilter } from "./compile-filter.ts";
+import { pipeRows, readRows } from "./entry-rows.ts";
+import { entryTestOf } from "./entry-test.ts";
+import { InvalidQuery, isByTime, planSearch, type SearchPlan } from "./search-plan.ts";
+import {
+  type EntriesAnswer,
+  type Found,
+  type SearchAnswer,
+  type SearchQuery,
+  type SearchResult,
+  type SearchRun,
+  snapshotOf,
+} from "./search-query.ts";
+import { tableOfRows, tableOfScan } from "./search-tables.ts";
+import { InvalidRegex } from "./text-tests.ts";
+
+/** Runs a query of the query language over both tiers. @param clock returns epoch milliseconds */
+export async function runSearch(
+  source: StatsSource,
+  wanted: SearchQuery,
+  budget: QueryBudget = SEARCH_BUDGET,
+  memory: ReadMemory = UNBOUNDED_MEMORY,
+  clock: () => number = Date.now,
+): Promise<SearchResult> {
+  const startedAt = clock();
+  const pacer = new ScanPacer();
+  try {
+    const plan = planSearch(wanted.query);
+    checkFilters(plan, wanted.now);
+    const filter = within(compileFilter(plan.filter, wanted.now), wanted);
+    const found = await run({ reading: { source, budget, memory, pacer }, wanted, filter }, plan);
+    if (!found.ok) return found;
+    return { ok: true, answer: { ...found.answer, tookMs: clock() - startedAt }, work: pacer.meter.done };
+  } catch (error) {
+    if (error instanceof InvalidQuery) return { ok: false, reason: "invalid_query", message: error.message };
+    if (!(error instanceof InvalidRegex)) throw error;
+    const message = `The regular expression \`${error.source.slice(0, SHOWN)}\` is not accepted. ${error.message}.`;
+    return { ok: false, reason: "invalid_query", message };
+  }
+}
+
+/** Characters of a regular expression in an error. */
+const SHOWN = 100;
+
+/** Refuses a query before anything is read for it. @throws InvalidRegex */
+function checkFilters({ entryPipes, tablePipes }: SearchPlan, now: number): void {
+  for (const pipe of [...entryPipes, ...tablePipes])
+    if (pipe.kind === "where") entryTestOf(ofEntries(pipe.filter), now);
+}
+
+/** Returns a filter with the same tests for entries in place of tables. */
+function ofEntries(filter: Filter): Filter {
+  switch (filter.kind) {
+    case "field":
+      return { ...filter, field: { kind: "data", path: [] } };
+    case "not":
+      return { kind: "not", filter: ofEntries(filter.filter) };
+    case "and":
+    case "or":
+      return { kind: filter.kind, filters: filter.filters.map(ofEntries) };
+    default:
+      return filter;
+  }
+}
+
+/** Narrows a filter to the time range of the request. */
+function within(filter: LogFilter, { from, to }: SearchQuery): LogFilter {
+  return {
+    ...filter,
+    from: from === null ? filter.from : Math.max(from, filter.from ?? from),
+    to: to === null ? filter.to : Math.min(to, filter.to ?? to),
+  };
+}
+
+async function run(search: SearchRun, plan: SearchPlan): Promise<Found<SearchAnswer>> {
+  const { table, entryPipes } = plan;
+  if (table !== null && table.kind !== "fields" && entryPipes.length === 0) return tableOfScan(search, plan, table);
+  if (table === null && isPaged(plan)) return page(search, plan);
+  const found = await readRows(search, plan);
+  if (!found.ok) return found;
+  const piped = await pipeRows(search, found.answer, plan);
+  if (table !== null) return tableOfRows(search, plan, table, piped);
+  const { wanted, reading } = search;
+  const { rows, isCut } = fitting(piped.rows, wanted.limit, reading.budget.answerBytes);
+  const notes = [...piped.notes];
+  if (isCut) notes.push(`The answer has the first ${rows.length} of ${piped.rows.length} entries.`);
+  return { ok: true, answer: { kind: "entries", ...piped, rows, notes, nextCursor: null, tookMs: 0 } };
+}
+
+/** Whether entries are answered in pages: in the order in which they are read, with nothing to do with all of them. */
+function isPaged({ sort, entryPipes }: SearchPlan): boolean {
+  return isByTime(sort) && entryPipes.every(({ kind }) => kind === "limit");
+}
+
+function fitting<R extends { line: string }>(rows: readonly R[], limit: number, maxBytes: number) {
+  let bytes = 0;
+  let count = 0;
+  for (; count < Math.min(rows.length, limit); count++) {
+    bytes += rows[count]?.line.length ?? 0;
+    if (count > 0 && bytes > maxBytes) break;
+  }
+  return { rows: rows.slice(0, count), isCut: count < rows.length };
+}
+
+async function page(search: SearchRun, { sort, entryPipes }: SearchPlan): Promise<Found<EntriesAnswer>> {
+  const { wanted, filter, reading } = search;
+  const { source, budget, memory, pacer } = reading;
+  const { cursor, asOf, projectId } = wanted;
+  if (cursor !== null && cursor.order !== sort.order) return { ok: false, reason: "foreign_cursor" };
+  const taken = cursor?.search?.taken ?? 0;
+  const most = Math.min(...entryPipes.map((pipe) => (pipe.kind === "limit" ? pipe.limit : Number.POSITIVE_INFINITY)));
+  const limit = Math.max(1, Math.min(wanted.limit, most - taken));
+  const query = { projectId, filter, order: sort.order, offset: 0, limit, cursor, includeTotal: false, asOf };
+  const result = await runQuery(source, query, () => 0, budget, memory);
+  if (!result.ok) return result;
+  pacer.meter.add(result.work);
+  const { rows, complete, stats } = result.page;
+  const matched = taken + rows.length;
+  const next = result.cursor && { ...result.cursor, search: { instant: wanted.now, taken: matched } };
+  const answer: EntriesAnswer = {
+    kind: "entries",
+    rows,
+    nextCursor: next === null || matched >= most ? null : encodeCursor(next),
+    matched,
+    scanned: stats.scanned,
+    complete,
+    exact: next === null,
+    ...snapshotOf(search, result.snapshot),
+    tookMs: 0,
+  };
+  return { ok: true, answer };
+}

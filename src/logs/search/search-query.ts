@@ -1,0 +1,90 @@
+import type { Query } from "../../query-language/syntax.ts";
+import type { TableColumn } from "../aggregate/table.ts";
+import { type Cursor, encodeAsOf } from "../query/cursor.ts";
+import type { LogFilter } from "../query/filter.ts";
+import { type QueryFailure, rowText } from "../query/run-query.ts";
+import { type Row, rowBytes } from "../query/top-rows.ts";
+import type { TableReading } from "../stats/run-table.ts";
+import { jsonBytes } from "./value-table.ts";
+
+/** A query of the query language as the router runs it. */
+export interface SearchQuery {
+  query: Query;
+  /** The time from which relative times count, epoch milliseconds: that of the snapshot or of the cursor, if there is one. */
+  now: number;
+  projectId: string | null;
+  /** Epoch milliseconds: `from <= timestamp < to`, besides what the query states. */
+  from: number | null;
+  to: number | null;
+  /** Commit number of the snapshot; that of the cursor, if there is one. `null`: the newest one. */
+  asOf: number | null;
+  /** Entries of a page. Tables have `MAX_ROWS` rows, whatever this is. */
+  limit: number;
+  cursor: Cursor | null;
+}
+
+interface Answered {
+  /** Entries that pass the filter. Without a table as far as they were read, with those of the pages before. */
+  matched: number;
+  /** Entries whose lines, columns or stored counts were examined. */
+  scanned: number;
+  /** `false` if a bound of work or memory ended the scan. */
+  complete: boolean;
+  /** Whether `matched` counts all entries, and all values of a table are exact for the entries that were counted. */
+  exact: boolean;
+  /** The snapshot, and the time from which relative times counted. */
+  asOf: string;
+  notes: string[];
+  tookMs: number;
+}
+
+export type EntriesAnswer = Answered & { kind: "entries"; rows: Row[]; nextCursor: string | null };
+/** `rows`: JSON arrays, bytes of UTF-8, one character each. */
+export type TableAnswer = Answered & { kind: "table"; columns: TableColumn[]; rows: string[] };
+export type SearchAnswer = EntriesAnswer | TableAnswer;
+
+export type SearchFailure =
+  | { ok: false; reason: QueryFailure }
+  /** The query cannot be run: `message` states why. */
+  | { ok: false; reason: "invalid_query"; message: string };
+
+/** `work`: work units used. */
+export type SearchResult = { ok: true; answer: SearchAnswer; work: number } | SearchFailure;
+
+/** The result of a part of a search. */
+export type Found<Answer> = { ok: true; answer: Answer } | SearchFailure;
+
+/** A search that runs. */
+export interface SearchRun {
+  reading: TableReading;
+  wanted: SearchQuery;
+  filter: LogFilter;
+}
+
+/** Returns the members of an answer that name the snapshot, with a note on what it no longer has. */
+export function snapshotOf({ wanted, filter }: SearchRun, { commit, oldest }: { commit: number; oldest: number }) {
+  const isOlder = wanted.asOf !== null && wanted.cursor === null && (filter.from === null || filter.from < oldest);
+  const notes = isOlder && oldest > 0 ? [`Entries before ${new Date(oldest).toISOString()} have expired.`] : [];
+  return { asOf: encodeAsOf(commit, wanted.now), notes };
+}
+
+/** Yields the JSON of an answer in parts: bytes of UTF-8, one character each. */
+export function* searchTexts(answer: SearchAnswer): Generator<string> {
+  if (answer.kind === "entries") {
+    const { kind, rows, nextCursor, ...rest } = answer;
+    yield `{"kind":"${kind}","logs":[`;
+    for (const [index, row] of rows.entries()) yield index === 0 ? rowText(row) : `,${rowText(row)}`;
+    yield `],${jsonBytes({ nextCursor, ...rest }).slice(1)}`;
+    return;
+  }
+  const { kind, columns, rows, ...rest } = answer;
+  yield `{"kind":"${kind}","columns":${jsonBytes(columns)},"rows":[`;
+  for (const [index, row] of rows.entries()) yield index === 0 ? row : `,${row}`;
+  yield `],${jsonBytes(rest).slice(1)}`;
+}
+
+/** Returns the bytes that an answer holds until it is sent. */
+export function searchBytes(answer: SearchAnswer): number {
+  if (answer.kind === "entries") return answer.rows.reduce((sum, row) => sum + rowBytes(row), 0);
+  return answer.rows.reduce((sum, row) => sum + row.length, 0);
+}

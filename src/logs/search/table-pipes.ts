@@ -1,0 +1,88 @@
+import { sortInSteps } from "../aggregate/sorting.ts";
+import { MAX_ROWS } from "../aggregate/table.ts";
+import type { PipeOf, TablePipe } from "./search-plan.ts";
+import { countRows } from "./table-counts.ts";
+import { columnIndex, compareOrdered, orderTexts, rowTest, type ValueTable } from "./value-table.ts";
+
+/** Pipes that run on tables in memory. */
+
+/** Rows between two points at which the work may pause, and work units of reading a row. */
+const ROWS_AT_ONCE = 128;
+const ROW_WORK = 500;
+/** Work units of testing each character of a row. */
+const CHARACTER_WORK = 60;
+
+/** Runs a pipe. Yields work units between two pieces of work. @throws InvalidRegex */
+export function* pipeTable(table: ValueTable, pipe: TablePipe, now: number): Generator<number, ValueTable> {
+  switch (pipe.kind) {
+    case "where":
+      return yield* filtered(table, pipe, now);
+    case "sort":
+      return yield* sorted(table, pipe);
+    case "limit":
+      return { ...table, rows: table.rows.slice(0, pipe.limit) };
+    case "fields": {
+      const indexes = pipe.fields.map((field) => columnIndex(table.columns, field.kind === "column" ? field.name : ""));
+      const columns = indexes.flatMap((index) => table.columns[index] ?? []);
+      yield table.rows.length * ROW_WORK;
+      return { ...table, columns, rows: table.rows.map((row) => indexes.map((index) => row[index] ?? null)) };
+    }
+    default: {
+      const counted = yield* countRows(table, pipe);
+      if (pipe.kind !== "top" && pipe.kind !== "rare") return bounded(counted);
+      const order = pipe.kind === "top" ? "desc" : "asc";
+      const by = { kind: "column", name: "count" } as const;
+      const rows = (yield* sorted(counted, { kind: "sort", by, order })).rows;
+      return { ...counted, rows: rows.slice(0, pipe.limit ?? TOP) };
+    }
+  }
+}
+
+/** Rows of `top` and `rare` without a number. */
+const TOP = 10;
+
+function bounded(table: ValueTable): ValueTable {
+  const { rows } = table;
+  if (rows.length <= MAX_ROWS) return table;
+  const [kept, all] = [MAX_ROWS, rows.length].map((count) => count.toLocaleString("en-US"));
+  const notes = [...table.notes, `The table has the first ${kept} of ${all} rows.`];
+  return { ...table, rows: rows.slice(0, MAX_ROWS), notes };
+}
+
+function* filtered(table: ValueTable, { filter }: PipeOf<"where">, now: number): Generator<number, ValueTable> {
+  const test = rowTest(filter, table.columns, now);
+  const rows: (readonly unknown[])[] = [];
+  let work = 0;
+  for (const [at, row] of table.rows.entries()) {
+    work += ROW_WORK + charactersOf(row) * CHARACTER_WORK;
+    if (test(row)) rows.push(row);
+    if (at % ROWS_AT_ONCE !== ROWS_AT_ONCE - 1) continue;
+    yield work;
+    work = 0;
+  }
+  yield work;
+  return { ...table, rows };
+}
+
+function charactersOf(row: readonly unknown[]): number {
+  let characters = 0;
+  for (const value of row) {
+    if (typeof value === "string") characters += value.length;
+    else if (value !== null && typeof value === "object") characters += JSON.stringify(value).length;
+  }
+  return characters;
+}
+
+/** Sorts stably: rows with equal values keep their order. */
+function* sorted(table: ValueTable, { by, order }: PipeOf<"sort">): Generator<number, ValueTable> {
+  const index = columnIndex(table.columns, by.kind === "column" ? by.name : "");
+  const column = table.columns[index];
+  if (column === undefined) return table;
+  const sign = order === "asc" ? 1 : -1;
+  const values = table.rows.map((row) => row[index]);
+  const texts = orderTexts(values, column);
+  yield values.length * ROW_WORK;
+  const places = Int32Array.from(values, (_, at) => at);
+  yield* sortInSteps(places, (a, b) => compareOrdered(texts[a] ?? null, texts[b] ?? null, sign));
+  return { ...table, rows: Array.from(places, (at) => table.rows[at] ?? []) };
+}
