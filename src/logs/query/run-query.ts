@@ -114,17 +114,12 @@ export interface QueryStats {
 /** Mistakes of the caller that only the object can find. */
 export type QueryFailure = "foreign_cursor" | "future_snapshot";
 
+/**
+ * `work`: work units used. `cursor`: that of the page. `commit`, `oldest`: commit number of the snapshot, and the retention
+ * cutoff in epoch milliseconds.
+ */
 export type QueryResult =
-  | {
-      ok: true;
-      page: QueryPage;
-      /** Work units used. */
-      work: number;
-      /** `nextCursor` of the page. */
-      cursor: Cursor | null;
-      /** Commit number of the snapshot, and the retention cutoff in epoch milliseconds. */
-      snapshot: { commit: number; oldest: number };
-    }
+  | { ok: true; page: QueryPage; work: number; cursor: Cursor | null; snapshot: { commit: number; oldest: number } }
   | { ok: false; reason: QueryFailure };
 
 /**

@@ -16,6 +16,7 @@ const OWN = [
   "received",
   "project",
   "id",
+  "pattern",
 ];
 const DATA: TestField[] = [
   { text: "a", paths: [["a"]] },

@@ -1,5 +1,6 @@
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
+import { patternOf } from "../../../src/logs/search/pattern.ts";
 import type { TestRow } from "../query/store.ts";
 
 /** A field of a request, and the paths in `data` that it stands for, the preferred one first. */
@@ -95,6 +96,7 @@ function valuesOf({ entry, seq, projectId, commit }: TestRow, { text, paths }: T
     category: entry.category,
     type: entry.type,
     message: entry.message,
+    pattern: patternOf(entry.message),
     session: entry.session,
     trace: entry.traceId,
     span: entry.spanId,

@@ -144,14 +144,18 @@ function onTable({ text, columns }: TablePart): fc.Arbitrary<TablePart> {
     fc.tuple(test, test).map(([a, b]) => with_(`where ${a} OR ${b}`)),
     fc.tuple(column, order).map(([name, way]) => with_(`sort ${name}${way}`)),
     count.map((limit) => with_(`limit ${limit}`)),
-    fc.uniqueArray(column, { minLength: 1, maxLength: 2 }).map((own) => with_(`fields ${own.join(", ")}`, own.map(index))),
     fc
-      .uniqueArray(column, { maxLength: 2 })
-      .map((own) => with_(`count${by(own)}`, [...own.map(index), "count"])),
-    fc.tuple(fc.constantFrom("top", "rare"), column).map(([kind, own]) => with_(`${kind} 3 by ${own}`, [index(own), "count"])),
+      .uniqueArray(column, { minLength: 1, maxLength: 2 })
+      .map((own) => with_(`fields ${own.join(", ")}`, own.map(index))),
+    fc.uniqueArray(column, { maxLength: 2 }).map((own) => with_(`count${by(own)}`, [...own.map(index), "count"])),
+    fc
+      .tuple(fc.constantFrom("top", "rare"), column)
+      .map(([kind, own]) => with_(`${kind} 3 by ${own}`, [index(own), "count"])),
     fc
       .tuple(fc.constantFrom(...ANY, ...NUMERIC), column, fc.uniqueArray(column, { maxLength: 1 }))
-      .map(([fn, read, own]) => with_(`stats ${fn}(${read}) as s, count()${by(own)}`, [...own.map(index), "s", "count()"])),
+      .map(([fn, read, own]) =>
+        with_(`stats ${fn}(${read}) as s, count()${by(own)}`, [...own.map(index), "s", "count()"]),
+      ),
   );
 }
 

@@ -1,10 +1,10 @@
-import { logId } from "../../../src/logs/entry-view.ts";
 import type { Entry } from "../../../src/logs/entry.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
 import type { EntryPlace } from "../../../src/logs/search/entry-test.ts";
 import { patternOf } from "../../../src/logs/search/pattern.ts";
 import { printField } from "../../../src/query-language/fields.ts";
 import type { Aggregate, Field, Filter, Key, Pipe, Query } from "../../../src/query-language/syntax.ts";
-import { compareValues, tableRows, type TestField, type TestKey } from "../aggregate/reference.ts";
+import { compareValues, type TestField, type TestKey, tableRows } from "../aggregate/reference.ts";
 import type { TestRow } from "../query/store.ts";
 import { holds, passes } from "./reference.ts";
 
@@ -63,8 +63,7 @@ function sortEntries(entries: TestRow[], by: Field, order: "asc" | "desc"): Test
   const sign = order === "asc" ? 1 : -1;
   if (by.kind === "own" && by.name === "time") {
     return [...entries].sort(
-      (a, b) =>
-        sign * (a.entry.timestamp - b.entry.timestamp || a.seq - b.seq || (a.projectId < b.projectId ? -1 : 1)),
+      (a, b) => sign * (a.entry.timestamp - b.entry.timestamp || a.seq - b.seq || (a.projectId < b.projectId ? -1 : 1)),
     );
   }
   // Entries with equal values: the newest first.
@@ -383,7 +382,8 @@ function rowPasses(filter: Filter, row: unknown[], table: Plain, now: number): b
       const value = row[table.names.indexOf(name)] ?? null;
       if (value === null) return false;
       const own = [value, ...(Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [])];
-      const times = table.times.has(name) ? own.map((each) => Date.parse(String(each))) : [];
+      const isOfTime = JSON.stringify(filter.test).includes('"time"');
+      const times = isOfTime && table.times.has(name) ? own.map((each) => Date.parse(String(each))) : [];
       return [...own, ...times].some((each) => holds(filter.test, each, now));
     }
   }

@@ -14,6 +14,9 @@ import { evaluate } from "./query-reference.ts";
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
 const [ONE = ""] = PROJECTS;
 
+/** Sets of entries with their queries: a share of those that the language was checked with. */
+const RUNS = Number(process.env.SEARCH_RUNS ?? 300);
+
 function queryOf(text: string): Query {
   const parsed = parse(text);
   if (!parsed.ok) throw new Error(`${text}: ${parsed.error.message}`);
@@ -97,9 +100,176 @@ describe("runSearch", () => {
           }
         },
       ),
-      { numRuns: Number(process.env.SEARCH_RUNS ?? 300) },
+      { numRuns: RUNS },
     );
-    expect(tables).toBeGreaterThan(300);
-    expect(entries).toBeGreaterThan(100);
+    expect(tables).toBeGreaterThan(RUNS);
+    expect(entries).toBeGreaterThan(RUNS / 4);
+  });
+
+  it("answers entries in pages of one instant and one snapshot, and ends at `limit`", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 12; at++) store.add(ONE, [entry(at * 1000)]);
+    store.flush(ONE, 5, "bucket");
+    const ids: string[] = [];
+    let cursor: SearchQuery["cursor"] = null;
+    const matched: unknown[] = [];
+    for (;;) {
+      const instant: number = cursor?.search?.instant ?? NOW + 2000;
+      const answer: SearchAnswer = await search(store, "time:10s | limit 8", {
+        ...{ now: instant, limit: 3, cursor, asOf: cursor?.asOf ?? null },
+      });
+      if (answer.kind !== "entries") throw new Error("A table");
+      ids.push(...idsOf(answer));
+      matched.push([answer.matched, answer.exact, answer.complete]);
+      store.add(ONE, [entry(20_000)]);
+      if (answer.nextCursor === null) break;
+      cursor = decodeCursor(answer.nextCursor);
+    }
+    // The entries of the first two seconds are older than ten seconds at the instant of the question.
+    expect(ids).toEqual([12, 11, 10, 9, 8, 7, 6, 5].map((seq) => `${ONE}/${seq}`));
+    expect(matched).toEqual([
+      [3, false, true],
+      [6, false, true],
+      [8, false, true],
+    ]);
+    const all = await search(store, "time:10s | limit 100", { now: NOW + 2000, asOf: cursor?.asOf ?? null });
+    expect(all).toMatchObject({ matched: 10, exact: true, nextCursor: null });
+  });
+
+  it("answers the same with the `asOf` of an answer, which has the commit and the instant", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 6; at++) store.add(ONE, [entry(at * 1000, "m", { n: at })]);
+    for (const text of ["time:8s", "time:8s | stats count(), sum(n)", "time:8s | patterns", "time:8s | facets"]) {
+      const first = await search(store, text);
+      const snapshot = decodeSnapshot(first.asOf);
+      expect(snapshot).toMatchObject({ instant: NOW });
+      store.add(ONE, [entry(9000, "later", { n: 1 })]);
+      store.flush(ONE, 2, "inline");
+      const again = await search(store, text, { now: snapshot?.instant ?? 0, asOf: snapshot?.commit ?? null });
+      expect(rowsOf(again), text).toEqual(rowsOf(first));
+      expect(again.matched, text).toBe(first.matched);
+      expect((await search(store, text)).matched, text).toBe(first.matched + 1);
+    }
+    expect(decodeSnapshot("4c92")).toEqual({ commit: expect.any(Number), instant: null });
+    for (const text of ["", "-", "4c92-", "-4c92", "a-b-c", "4c92-!"]) expect(decodeSnapshot(text), text).toBeNull();
+  });
+
+  it("states what of a snapshot has expired", async () => {
+    const store = new TestStore();
+    store.add(ONE, [entry(0)]);
+    const { asOf, notes } = await search(store, "*");
+    expect(notes).toEqual([]);
+    store.oldest = NOW - 60_000;
+    const pinned = await search(store, "*", { asOf: decodeSnapshot(asOf)?.commit ?? null });
+    expect(pinned.notes).toEqual([`Entries before ${new Date(NOW - 60_000).toISOString()} have expired.`]);
+  });
+
+  it("compares patterns with those of a period before, and their counts add up", async () => {
+    const store = new TestStore();
+    const day = 86_400_000;
+    const said = (text: string, count: number, ago: number) =>
+      Array.from({ length: count }, (_, at) => ({ ...entry(0, `${text} ${at}`), timestamp: NOW - ago - 2000 - at }));
+    store.add(ONE, [...said("risen", 5, 0), ...said("same", 2, 0), ...said("new", 1, 0)]);
+    store.add(ONE, [
+      ...said("risen", 2, day),
+      ...said("same", 2, day),
+      ...said("gone", 4, day),
+      ...said("old", 9, 2 * day),
+    ]);
+    store.flush(ONE, 1, "bucket");
+    const expected = [
+      ["gone <N>", 0, 4, -4],
+      ["risen <N>", 5, 2, 3],
+      ["new <N>", 1, 0, 1],
+      ["same <N>", 2, 2, 0],
+    ];
+    for (const text of [
+      "time:1h | patterns vs 1d",
+      "time:1h..1s | patterns 10 vs 1d",
+      "time:2026-11-22 | patterns vs 24h",
+    ]) {
+      const answer = await search(store, text);
+      expect(rowsOf(answer), text).toEqual(expected);
+      expect(answer, text).toMatchObject({ matched: 8, exact: true, complete: true, notes: [] });
+    }
+    // Without a time the last day is compared with the one before it.
+    const last = await search(store, "* | patterns 2 vs 1d");
+    expect(rowsOf(last)).toEqual([
+      ["gone <N>", 0, 4, -4],
+      ["risen <N>", 5, 2, 3],
+      [null, 3, 2, 1],
+    ]);
+    expect(last.notes).toHaveLength(1);
+    expect(rowsOf(await search(store, "-new | where message:* | patterns vs 12h"))).toEqual([
+      ["risen <N>", 5, 0, 5],
+      ["same <N>", 2, 0, 2],
+    ]);
+  });
+
+  it("counts patterns beyond those that it tells apart in one row, so that the counts add up", async () => {
+    const store = new TestStore();
+    const letters = (at: number) =>
+      at.toString(36).replaceAll(/\d/g, (digit) => String.fromCharCode(75 + Number(digit)));
+    for (let batch_ = 0; batch_ < 21; batch_++) {
+      store.add(
+        ONE,
+        Array.from({ length: 1000 }, (_, at) => entry(batch_, letters(batch_ * 1000 + at))),
+      );
+    }
+    store.flush(ONE, 10);
+    const answer = await search(store, "* | patterns");
+    const counts = rowsOf(answer).map((row) => (row as [string | null, number])[1]);
+    expect(counts).toHaveLength(10_000);
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(21_000);
+    expect(answer).toMatchObject({ matched: 21_000, exact: false, complete: true });
+    expect(answer.notes).toHaveLength(2);
+  });
+
+  it("refuses queries that cannot be run, with a reason for their author", async () => {
+    const store = new TestStore();
+    const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
+    const refused = async (text: string) => {
+      const result = await runSearch(store.stats(3), { ...wanted, query: queryOf(text) });
+      return result.ok || result.reason !== "invalid_query" ? null : result.message;
+    };
+    expect(await refused("* | stats rate()")).toContain("needs `bin(...)`");
+    expect(await refused("time:1h | stats rate()")).toBeNull();
+    expect(await refused("* | stats rate() by bin(1m)")).toBeNull();
+    expect(await refused("* | count by bin(1m) | stats rate()")).toContain("of a table needs");
+    expect(await refused("* | stats sum(level)")).toContain("`sum` needs numbers");
+    expect(await refused("~/(a/")).toContain("`(a` is not accepted");
+    expect(await refused("* | count by level | where level:~/(a/")).toContain("not accepted");
+    expect(await refused("* | limit 5 | patterns vs 1d")).toContain("cannot follow");
+    expect(await refused("* | count by a, b, c, d, e, f")).toContain("at most 5 keys");
+    const future = await runSearch(store.stats(3), { ...wanted, asOf: 9, query: queryOf("*") });
+    expect(future).toEqual({ ok: false, reason: "future_snapshot" });
+  });
+
+  it("ends at its budget with what it has read, and says so", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 6; at++) store.add(ONE, [entry(at, "m", { n: at })]);
+    const budget = { ...QUERY_BUDGET, work: 100 };
+    for (const text of ["* | stats sum(n)", "* | patterns", "* | facets", "* | sort n | limit 3", "* | fields n"]) {
+      const answer = await search(store, text, {}, budget);
+      expect(answer.complete, text).toBe(false);
+      expect(answer.notes[0], text).toContain("limit of work");
+      expect(answer.matched, text).toBeLessThan(6);
+    }
+  });
+
+  it("writes answers as JSON of bytes", async () => {
+    const store = new TestStore();
+    store.add(ONE, [entry(0, "é")]);
+    const read = (answer: SearchAnswer) =>
+      JSON.parse(Buffer.from([...searchTexts({ ...answer, tookMs: 0 })].join(""), "latin1").toString("utf8"));
+    const answer = await search(store, "*");
+    const common = { matched: 1, scanned: 1, complete: true, exact: true, asOf: answer.asOf, notes: [], tookMs: 0 };
+    expect(read(answer)).toEqual({ kind: "entries", logs: rowsOf(answer), nextCursor: null, ...common });
+    expect(read(await search(store, "* | fields message"))).toEqual({
+      kind: "table",
+      columns: [{ name: "message", type: "string" }],
+      rows: [["é"]],
+      ...common,
+    });
   });
 });
