@@ -87,8 +87,11 @@ type FilterSpan = Span & { isExact: boolean };
 
 const EVER: FilterSpan = { from: null, to: null, isExact: false };
 
-/** @param filter without durations */
-function spanOf(filter: Filter): FilterSpan {
+/**
+ * Returns the times of entries that may pass.
+ * @param filter without durations
+ */
+export function spanOf(filter: Filter): FilterSpan {
   switch (filter.kind) {
     case "and": {
       const parts = filter.filters.map(spanOf);

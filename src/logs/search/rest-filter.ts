@@ -43,8 +43,8 @@ const PARSED_LINE_WORK = 1000;
 const PARSED_BYTE_WORK = 6;
 /** Work units of one test of a value, and of a text for each byte. */
 const TEST_WORK = 60;
-const TEXT_BYTE_WORK = 4;
-const REGEX_BYTE_WORK = 40;
+export const TEXT_BYTE_WORK = 4;
+export const REGEX_BYTE_WORK = 40;
 
 /** Returns the work units of testing a parsed line, and those for each of its bytes. */
 function workOf(filter: Filter): { line: number; byte: number } {
@@ -71,7 +71,8 @@ function testsIn(test: ValueTest): number {
   return test.kind === "anyOf" ? test.tests.reduce((sum, each) => sum + testsIn(each), 0) : 1;
 }
 
-function regexesIn(test: ValueTest): number {
+/** Returns the number of regular expressions of a test. */
+export function regexesIn(test: ValueTest): number {
   if (test.kind === "anyOf") return test.tests.reduce((sum, each) => sum + regexesIn(each), 0);
   return test.kind === "regex" ? 1 : 0;
 }

@@ -12,11 +12,14 @@ import { type Selection, SMALL } from "./selection.ts";
 import type { TextTest } from "./text-test.ts";
 import type { NumberTest, ValueTest } from "./value-test.ts";
 
+/** What a test says about the values that columns have. */
+type ColumnValueTest = Pick<ValueTest, "numbers" | "texts" | "false" | "true">;
+
 /**
  * Marks the rows of a selection whose value in a column holds.
  * @param marks by row; those of other rows are not changed, or are marked as well
  */
-export function markRows(column: ColumnValues, test: ValueTest, selection: Selection, marks: Uint8Array): void {
+export function markRows(column: ColumnValues, test: ColumnValueTest, selection: Selection, marks: Uint8Array): void {
   switch (column.kind) {
     case "numbers":
     case "indexedNumbers":
@@ -134,7 +137,7 @@ export function markHeld(indices: Int32Array, held: Uint8Array, selection: Selec
   }
 }
 
-function markBooleans({ values }: Booleans, test: ValueTest, selection: Selection, marks: Uint8Array): void {
+function markBooleans({ values }: Booleans, test: ColumnValueTest, selection: Selection, marks: Uint8Array): void {
   const { rows } = selection;
   const count = rows?.length ?? selection.size;
   for (let at = 0; at < count; at++) {

@@ -3,6 +3,7 @@ import type { WorkMeter } from "../../query/budget.ts";
 import { ALL_LEVELS_MASK, type LogFilter, OPEN_FILTER } from "../../query/filter.ts";
 import { FIRST_MEMBER_COLUMN } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
+import { type LanguageTest, languageTestOf } from "./language-test.ts";
 import { ContainingStrings } from "./page-scan.ts";
 import { RestLines } from "./rest-lines.ts";
 import { ShapeCache } from "./shapes.ts";
@@ -25,8 +26,8 @@ export class PreparedFilter {
   readonly members: readonly { column: number; test: TextTest | null }[];
   readonly data: readonly DataTest[];
   readonly search: { finder: TextFinder; strings: ContainingStrings; rest: RestLines } | null;
-  /** Tests lines for the part of a filter of the query language that columns do not decide. */
-  readonly rest: RestLines | null;
+  /** The rest of a filter of the query language. */
+  readonly language: LanguageTest | null;
   readonly shapes: ShapeCache;
   /** Tests lines that are whole in `rest`. */
   readonly lines: RestLines;
@@ -62,12 +63,12 @@ export class PreparedFilter {
     };
     this.shapes = new ShapeCache(data.map(({ path }) => path));
     this.lines = new RestLines(filter, meter);
-    this.rest = rest && new RestLines({ ...OPEN_FILTER, rest }, meter);
+    this.language = rest && languageTestOf(rest.filter, meter);
   }
 
   /** Whether only time and commit are tested. */
   get isOpen(): boolean {
-    return this.members.length === 0 && this.data.length === 0 && this.search === null && this.rest === null;
+    return this.members.length === 0 && this.data.length === 0 && this.search === null && this.language === null;
   }
 
   /** Returns the filter as prepared before for the same request. */

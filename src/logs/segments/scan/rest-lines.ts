@@ -2,7 +2,6 @@ import { BatchMatcher, type LinePlaces } from "../../query/batch-matcher.ts";
 import type { WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
 import type { TextColumn } from "../decode/column-values.ts";
-import type { LineRestorer } from "../decode/line-restorer.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { WHOLE_BYTES } from "../template.ts";
 import { hasValue, textsOf } from "./mark-rows.ts";
@@ -56,12 +55,6 @@ export class RestLines {
       const shape = textsOf(shapes).at(shapes.kind === "texts" ? row : (shapes.indices[row] ?? 0));
       return [shape === WHOLE_BYTES ? Buffer.from(bytes.toString("latin1"), "base64") : bytes];
     };
-    yield* this.#steps(lines, rows, marks, () => undefined, places);
-  }
-
-  /** Marks the rows whose line passes, as `restorer` puts it together. @param places of the rows */
-  *markRestored(restorer: LineRestorer, rows: Int32Array, marks: Uint8Array, places: LinePlaces): Generator<void> {
-    const lines = (row: number) => [Buffer.from(restorer.line(row))];
     yield* this.#steps(lines, rows, marks, () => undefined, places);
   }
 

@@ -2,10 +2,9 @@ import { WORK, type WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
 import { releaseColumn } from "../decode/column-values.ts";
-import { columnsOfLines } from "../decode/line-columns.ts";
-import { LineRestorer } from "../decode/line-restorer.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type DataTestPlan, planDataTest, runDataTest } from "./data-test.ts";
+import { columnsOfPlan, type LanguagePlan, planLanguage, runLanguage } from "./language-filter.ts";
 import { keepNumbers, markTextColumn } from "./mark-rows.ts";
 import { type ColumnSource, mayHaveWholeLines, OpenGroup, RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
 import { PreparedFilter } from "./prepared-filter.ts";
@@ -36,7 +35,11 @@ const NO_ROWS = new Int32Array(0);
 
 /** A test of a column that has a value in each row, or of strings. */
 type ColumnTest = { column: number } & ({ kind: "numbers"; test: NumberTest } | { kind: "texts"; test: TextTest });
-type GroupTest = ColumnTest | DataTestPlan | ({ kind: "search" } & SearchPlan);
+type GroupTest =
+  | ColumnTest
+  | DataTestPlan
+  | ({ kind: "search" } & SearchPlan)
+  | { kind: "language"; plan: LanguagePlan };
 
 /**
  * Evaluates a filter on the columns of one row group, with the verdicts that `BatchMatcher` has on the lines. Reads
@@ -87,10 +90,7 @@ export class RowGroupFilter {
     yield* runTests(this.#head, group, selection);
     const whole = this.#hasWholeLines ? yield* this.#takeWhole(group, selection) : NO_ROWS;
     if (this.#tests === null) selection.clear();
-    else {
-      yield* runTests(this.#tests, group, selection);
-      yield* this.#filterLines(group, chunk, selection);
-    }
+    else yield* runTests(this.#tests, group, selection);
     const passing = whole.length > 0 ? yield* this.#filterWhole(group, whole) : NO_ROWS;
     return { rows: selection.toRows(passing), undecided: null };
   }
@@ -119,18 +119,18 @@ export class RowGroupFilter {
     }
     const bytes = new Map(tests.map((test) => [test, this.#bytesOf(test)]));
     tests.sort((a, b) => (bytes.get(a) ?? 0) - (bytes.get(b) ?? 0));
-    const { search } = this.#filter;
-    return search === null ? tests : [...tests, { kind: "search", ...planSearch(reader, group, search) }];
+    const { search, language } = this.#filter;
+    if (search !== null) tests.push({ kind: "search", ...planSearch(reader, group, search) });
+    const plan = language === null ? "all" : planLanguage(reader, group, language);
+    if (plan === "none") return null;
+    return plan === "all" ? tests : [...tests, { kind: "language", plan }];
   }
 
   #columnsOfTests(): number[] {
     const tests = this.#tests ?? [];
     const columns = new Set([...this.#head, ...tests].flatMap((test) => this.#columnsOf(test)));
     if (this.#hasWholeLines) columns.add(this.#reader.shapeColumn).add(this.#reader.restColumn);
-    if (this.#filter.rest !== null) {
-      const lines = [...columnsOfLines(this.#reader), this.#reader.restColumn];
-      for (const column of [SEQ_COLUMN, RECEIPT_COLUMN, ...lines]) columns.add(column);
-    }
+    if (this.#hasWholeLines && this.#filter.language !== null) columns.add(SEQ_COLUMN).add(RECEIPT_COLUMN);
     return [...columns].sort((a, b) => a - b);
   }
 
@@ -141,6 +141,8 @@ export class RowGroupFilter {
         return [test.column];
       case "search":
         return [...test.columns, ...(test.needsRest ? [this.#reader.restColumn] : [])];
+      case "language":
+        return columnsOfPlan(this.#reader, test.plan);
       case "some": {
         const shape = test.needsShapes ? [this.#reader.shapeColumn] : [];
         return [...test.held, ...test.present, ...shape, ...(test.needsRest ? [this.#reader.restColumn] : [])];
@@ -159,17 +161,6 @@ export class RowGroupFilter {
     return marks === null ? NO_ROWS : selection.take(marks);
   }
 
-  /** Narrows a selection by the lines, if the filter has a part that columns do not decide. */
-  *#filterLines(group: OpenGroup, chunk: ColumnSource, selection: Selection): Generator<void> {
-    const { rest } = this.#filter;
-    if (rest === null || selection.count === 0) return;
-    const marks = new Uint8Array(group.rows);
-    const rows = selection.toRows(NO_ROWS);
-    const lines = new LineRestorer(this.#reader, this.#group, (_, column) => chunk(column), rows);
-    yield* rest.markRestored(lines, rows, marks, group.placesOf(rows));
-    selection.keep(marks);
-  }
-
   /** Returns those of the rows whose line passes. */
   *#filterWhole(group: OpenGroup, rows: Int32Array): Generator<void, Int32Array> {
     const marks = new Uint8Array(group.rows);
@@ -184,6 +175,7 @@ function* runTests(tests: readonly GroupTest[], group: OpenGroup, selection: Sel
     if (selection.count === 0) return;
     if (test.kind === "some") yield* runDataTest(test, group, selection);
     else if (test.kind === "search") yield* runSearch(test, group, selection);
+    else if (test.kind === "language") yield* runLanguage(test.plan, group, selection);
     else runColumnTest(test, group, selection);
     if (group.meter.isDue) yield;
   }

@@ -1,6 +1,7 @@
 import { WORK } from "../../query/budget.ts";
 import { FIRST_MEMBER_COLUMN } from "../columns.ts";
 import { type ColumnValues, releaseColumn } from "../decode/column-values.ts";
+import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
@@ -20,35 +21,50 @@ export interface SearchPlan {
   needsRest: boolean;
 }
 
-const MESSAGE_COLUMN = FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf("message");
+export const MESSAGE_COLUMN = FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf("message");
 
 export function planSearch(reader: SegmentReader, group: number, search: PreparedSearch): SearchPlan {
-  const { finder } = search;
+  return { search, columns: columnsOfTexts(reader, group, search.finder), needsRest: hasRest(reader, group) };
+}
+
+/**
+ * Returns the columns of values that a text is searched for in, those that take the least work first.
+ * @param finder of what each value contains; `null` if that is not known
+ */
+export function columnsOfTexts(reader: SegmentReader, group: number, finder: TextFinder | null): number[] {
   const rows = reader.rowGroups[group]?.rows ?? 0;
   const columns = reader.properties.columns.flatMap(({ type }, index) => {
     const column = FIRST_DATA_COLUMN + index;
+    if (type === "text" || finder === null) return [column];
     if (type === "boolean") return finder.isInTrue || finder.isInFalse ? [column] : [];
-    if (type === "text") return [column];
     const range = reader.numberRange(group, column);
     const isPossible = finder.mayBeInNumber(type === "integer" && range !== null ? range : null);
     return isPossible ? [column] : [];
   });
   const filled = [MESSAGE_COLUMN, ...columns].filter((column) => reader.nulls(group, column) < rows);
-  return {
-    search,
-    columns: filled.sort((a, b) => reader.rawBytes(group, a) - reader.rawBytes(group, b)),
-    needsRest: hasRest(reader, group),
-  };
+  return filled.sort((a, b) => reader.rawBytes(group, a) - reader.rawBytes(group, b));
 }
 
 /** Narrows a selection to the rows that have the text. @throws MalformedFile */
-export function* runSearch(
+export function* runSearch(plan: SearchPlan, group: OpenGroup, selection: Selection): Generator<void> {
+  const marks = new Uint8Array(group.rows);
+  yield* markSearch(plan, group, selection, marks, selection.rows);
+  selection.keep(marks);
+}
+
+/**
+ * Marks the rows of a selection that have the text.
+ * @param readRows rows of which `rest` is decoded, at least those of the selection
+ * @throws MalformedFile
+ */
+export function* markSearch(
   { search, columns, needsRest }: SearchPlan,
   group: OpenGroup,
   selection: Selection,
+  marks: Uint8Array,
+  readRows: RowChoice,
 ): Generator<void> {
   const { meter } = group;
-  const marks = new Uint8Array(group.rows);
   for (const index of columns) {
     const type = index === MESSAGE_COLUMN ? "text" : group.reader.dataTypeOf(index);
     if (type === "text") meter.add(group.reader.rawBytes(group.group, index) * search.finder.byteWork);
@@ -61,11 +77,10 @@ export function* runSearch(
     if (meter.isDue) yield;
   }
   if (needsRest) {
-    const rest = group.rest(selection.rows);
+    const rest = group.rest(readRows);
     const left = Int32Array.from(unmarked(selection, marks)).filter((row) => hasValue(rest, row));
     if (left.length > 0) yield* search.rest.mark(rest, left, marks);
   }
-  selection.keep(marks);
 }
 
 function markFound(

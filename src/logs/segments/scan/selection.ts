@@ -73,6 +73,13 @@ export class Selection {
     this.#set(to, kept);
   }
 
+  /** Returns a selection of the same rows that changes separately. */
+  copy(): Selection {
+    const copy = new Selection(this.size);
+    if (this.#rows !== null) copy.#set(this.#rows.slice(0, this.count), this.count);
+    return copy;
+  }
+
   clear(): void {
     this.#set(this.#rows ?? new Int32Array(0), 0);
   }

@@ -7,13 +7,25 @@ import { TextTest } from "./text-test.ts";
 export class NumberTest {
   readonly low: number;
   readonly high: number;
-  /** In rising order; `null`: every number of the interval. */
+  /** In rising order; `null`: every number of the interval, if `#passes` says so. */
   readonly #listed: Float64Array | null;
+  readonly #passes: ((value: number) => boolean) | null;
 
-  private constructor(low: number, high: number, listed: Float64Array | null) {
+  private constructor(
+    low: number,
+    high: number,
+    listed: Float64Array | null,
+    passes: ((value: number) => boolean) | null = null,
+  ) {
     this.low = low;
     this.high = high;
     this.#listed = listed;
+    this.#passes = passes;
+  }
+
+  /** Holds for the numbers that pass. */
+  static where(passes: (value: number) => boolean): NumberTest {
+    return new NumberTest(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, null, passes);
   }
 
   static interval(low: number, high: number): NumberTest {
@@ -35,11 +47,12 @@ export class NumberTest {
 
   /** Whether every number from `low` to `high` holds. */
   get isInterval(): boolean {
-    return this.#listed === null;
+    return this.#listed === null && this.#passes === null;
   }
 
   holds(value: number): boolean {
-    return value >= this.low && value <= this.high && (this.#listed === null || isIn(this.#listed, value));
+    if (!(value >= this.low && value <= this.high)) return false;
+    return this.#listed === null ? (this.#passes?.(value) ?? true) : isIn(this.#listed, value);
   }
 
   /** Whether a number between two may hold. */
@@ -52,7 +65,7 @@ export class NumberTest {
   /** Whether all numbers between two hold. */
   holdsForAll(min: number, max: number): boolean {
     if (min === max) return this.holds(min);
-    return this.#listed === null && min >= this.low && max <= this.high;
+    return this.isInterval && min >= this.low && max <= this.high;
   }
 }
 
@@ -111,7 +124,7 @@ export function valueTestOf(condition: DataCondition): ValueTest {
   }
 }
 
-const EVERY_NUMBER = NumberTest.interval(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+export const EVERY_NUMBER = NumberTest.interval(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
 
 function listed(values: readonly Scalar[]) {
   const numbers = values.filter((value) => typeof value === "number");
@@ -126,7 +139,7 @@ function listed(values: readonly Scalar[]) {
   };
 }
 
-function intervalOf(op: "gt" | "gte" | "lt" | "lte", bound: number): NumberTest {
+export function intervalOf(op: "gt" | "gte" | "lt" | "lte", bound: number): NumberTest {
   switch (op) {
     case "gt":
       return NumberTest.interval(nextAbove(bound), Number.POSITIVE_INFINITY);

@@ -1,0 +1,119 @@
+import { WORK } from "../../query/budget.ts";
+import { type ColumnValues, releaseColumn, type TextColumn } from "../decode/column-values.ts";
+import { hasValue, markHeld, textsOf } from "./mark-rows.ts";
+import type { OpenGroup } from "./open-group.ts";
+import { ContainingStrings } from "./page-scan.ts";
+import type { Selection } from "./selection.ts";
+import { TextFinder } from "./text-finder.ts";
+
+/** A test of strings that is made only where a literal is, and in steps: a regular expression may take long. */
+export class TextMatcher {
+  readonly passes: (text: string) => boolean;
+  /** Finds the literal that each string has that passes; `null` without one. */
+  readonly finder: TextFinder | null;
+  readonly #strings: ContainingStrings | null;
+  /** Work units of a test for each byte of a string. */
+  readonly #byteWork: number;
+
+  /**
+   * @param literal folded; "" if there is none
+   * @param byteWork work units of `passes` for each byte
+   */
+  constructor(passes: (text: string) => boolean, literal: string, byteWork: number) {
+    this.passes = passes;
+    this.finder = literal === "" ? null : new TextFinder(literal);
+    this.#strings = this.finder && new ContainingStrings(this.finder);
+    this.#byteWork = byteWork;
+  }
+
+  /** Marks the rows of a selection whose string in a column passes. @throws MalformedFile */
+  *mark(group: OpenGroup, index: number, selection: Selection, marks: Uint8Array): Generator<void> {
+    if (this.finder === null || this.#strings === null) {
+      const column = group.texts(index, selection.rows);
+      if (column.kind === "indexedTexts") yield* this.#markIndexed(group, column, selection, marks);
+      else yield* this.#markRows(group, column, chosen(selection), marks);
+      releaseColumn(column);
+      return;
+    }
+    group.meter.add(group.reader.rawBytes(group.group, index) * this.finder.byteWork);
+    const candidates = new Uint8Array(group.rows);
+    const column = group.scan(index, selection.rows, this.#strings, candidates);
+    if (column !== null) {
+      yield* this.#markIndexed(group, column, selection, marks);
+      releaseColumn(column);
+      return;
+    }
+    const rows = chosen(selection).filter((row) => candidates[row] === 1);
+    if (rows.length === 0) return;
+    if (group.meter.isDue) yield;
+    const texts = group.texts(index, rows);
+    yield* this.#markRows(group, texts, rows, marks);
+    releaseColumn(texts);
+  }
+
+  /** Whether a number or boolean passes. */
+  isSpelled(value: number | boolean): boolean {
+    return this.passes(String(value));
+  }
+
+  /** Marks the rows of a selection whose number or boolean passes, as it is spelled. */
+  *markSpelled(group: OpenGroup, column: ColumnValues, selection: Selection, marks: Uint8Array): Generator<void> {
+    const { meter } = group;
+    const work = WORK.columnText + this.#byteWork * 8;
+    if (column.kind === "indexedNumbers") {
+      const held = new Uint8Array(column.dictionary.length + 1);
+      for (const [at, value] of column.dictionary.entries()) {
+        meter.add(work);
+        held[at] = this.isSpelled(value) ? 1 : 0;
+        if (meter.isDue) yield;
+      }
+      markHeld(column.indices, held, selection, marks);
+      return;
+    }
+    const [isTrue, isFalse] = [this.isSpelled(true), this.isSpelled(false)];
+    for (const row of chosen(selection)) {
+      if (marks[row] === 1 || !hasValue(column, row)) continue;
+      if (column.kind === "booleans") marks[row] = Number(column.values[row] === 1 ? isTrue : isFalse);
+      else if (column.kind === "numbers") {
+        meter.add(work);
+        marks[row] = Number(this.isSpelled(column.values[row] ?? 0));
+        if (meter.isDue) yield;
+      }
+    }
+  }
+
+  *#markIndexed(
+    group: OpenGroup,
+    { dictionary, indices }: Extract<TextColumn, { kind: "indexedTexts" }>,
+    selection: Selection,
+    marks: Uint8Array,
+  ): Generator<void> {
+    const held = new Uint8Array(dictionary.length + 1);
+    const found: number[] = [];
+    if (this.finder !== null) this.finder.find(dictionary, (index) => found.push(index));
+    else for (let index = 0; index < dictionary.length; index++) found.push(index);
+    for (const index of found) {
+      const text = dictionary.at(index);
+      group.meter.add(WORK.text + text.length * this.#byteWork);
+      held[index] = this.passes(text) ? 1 : 0;
+      if (group.meter.isDue) yield;
+    }
+    markHeld(indices, held, selection, marks);
+  }
+
+  *#markRows(group: OpenGroup, column: TextColumn, rows: Int32Array, marks: Uint8Array): Generator<void> {
+    const texts = textsOf(column);
+    for (const row of rows) {
+      if (marks[row] === 1 || !hasValue(column, row)) continue;
+      const text = texts.at(column.kind === "texts" ? row : (column.indices[row] ?? 0));
+      group.meter.add(WORK.text + text.length * this.#byteWork);
+      if (this.passes(text)) marks[row] = 1;
+      if (group.meter.isDue) yield;
+    }
+  }
+}
+
+/** Returns the rows of a selection. */
+export function chosen({ rows, size }: Selection): Int32Array {
+  return rows ?? Int32Array.from({ length: size }, (_, row) => row);
+}

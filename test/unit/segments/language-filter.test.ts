@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { WorkMeter } from "../../../src/logs/query/budget.ts";
+import { compileFilter } from "../../../src/logs/search/compile-filter.ts";
+import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
+import { parse } from "../../../src/query-language/parse.ts";
+import { bytesOf, encode, line, open, PROJECT } from "./support.ts";
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const own = Array.from({ length: 300 }, (_, at) =>
+  line(
+    {
+      status: 200 + (at % 5) * 100,
+      route: `/r${at % 3}`,
+      ok: at % 2 === 0,
+      user: { id: `u${at}` },
+      tags: at % 10 === 0 ? ["Red", at] : undefined,
+      mixed: at % 4 === 0 ? at : `m${at}`,
+      "service.name": at % 2 === 0 ? "shop" : undefined,
+    },
+    { session: `s${at % 2}`, level: at % 3 === 0 ? "error" : "info" },
+    at,
+  ),
+);
+const bytes = bytesOf(encode(own, { groupRows: 100 }));
+const { reader, chunk } = open(bytes);
+
+function filterOf(text: string) {
+  const parsed = parse(text);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return compileFilter(parsed.query.filter, NOW);
+}
+
+/** Returns the names of the columns that a filter reads of the first row group, and the number of rows that pass. */
+function read(text: string, meter = new WorkMeter()) {
+  const filter = new RowGroupFilter(reader, 0, filterOf(text), { asOf: null, afterCommit: 0 }, meter);
+  const steps = filter.steps((column) => chunk(0, column));
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next(), pauses++) meter.paused(1);
+  const names = filter.columns.map((column) => reader.columns[column]?.name.replace("data.", ""));
+  return { columns: names.join(" "), rows: step.value.rows.length, pauses, work: meter.done };
+}
+
+describe("17.3: a filter of the query language reads of a row group", () => {
+  test.each([
+    ["status:200..399", "status", 40],
+    ["-status:200..399", "status", 60],
+    ["status:500", "status", 20],
+    ["status:(200 OR 500)", "status", 40],
+    ["status:200 OR status:500", "status", 40],
+    ["status:2*", "status", 20],
+    ["status:~/^[23]/", "status", 40],
+    ["route:/R1", "route", 33],
+    ["route:=/r1", "route", 33],
+    ["route:=/R1", "", 0],
+    ["route:*1", "route", 33],
+    ["-route:~/[01]$/", "route", 33],
+    ["ok:true", "ok", 50],
+    ["mixed:>90", "mixed:integer", 2],
+    ["mixed:(m1 OR 4)", "mixed mixed:integer", 2],
+    ["user.id:U7", "user.id shape rest", 1],
+    ["tags:red", "shape rest", 10],
+    ["-tags:*", "shape rest", 90],
+    ["service:shop", 'data["service.name"] shape rest', 50],
+    ["session:S1", "session", 50],
+    ["-session:*", "", 0],
+    ["trace:*", "", 0],
+    ["seq:<=10", "seq", 10],
+    ["-seq:11..20", "seq", 90],
+    ["received:<2026-11-22T09:00:01", "received_at", 28],
+    ["id:=log_0000000000015", "seq", 1],
+    ["project:proj_000000000001", "", 100],
+    ["-project:=proj_000000000001", "", 0],
+    ["message:~/message 1$/", "message", 1],
+    ["pattern:=x", "message", 0],
+    ["status:>=200", "", 100],
+    ["status:>900", "", 0],
+    ["status:>900 OR seq:>200", "", 0],
+    ["NOT (status:>900)", "", 100],
+    ["status:500 route:*", "status", 20],
+  ])("only what it needs: %s", (text, columns, rows) => {
+    const found = read(text);
+    expect([found.columns, found.rows]).toEqual([columns, rows]);
+  });
+
+  test("all strings for a text, and its project's id is constant", () => {
+    expect(reader.properties.projectId).toBe(PROJECT);
+    const { columns, rows } = read("~/u[12]3/ OR ~/GE 4/i");
+    expect(columns).toContain("message");
+    expect(columns).toContain("user.id");
+    expect(rows).toBe(2 + 11);
+  });
+
+  test("in steps that the meter ends", () => {
+    const meter = new WorkMeter(1);
+    const { pauses, work } = read("~/u.*3/ -tags:red mixed:~/9/", meter);
+    expect(pauses).toBeGreaterThan(20);
+    expect(work).toBeGreaterThan(100_000);
+  });
+});
