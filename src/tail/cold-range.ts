@@ -20,6 +20,8 @@ export interface ColdScope {
   workspaceId: string;
   projectId: string;
   report: ReportUnreadable;
+  /** Commit number of the snapshot. Absent: everything. */
+  asOf?: number;
 }
 
 /**
@@ -41,7 +43,7 @@ const LINE_BREAK = 10;
  * @param range `until` is at most the last `seq` that the object no longer stores
  */
 export async function readCold(source: ColdSeqSource, scope: ColdScope, range: SeqRange): Promise<ColdUnits> {
-  const { workspaceId, projectId } = scope;
+  const { workspaceId, projectId, asOf = null } = scope;
   const { after, until } = range;
   const found = await source.segmentsBySeq(workspaceId, projectId, { from: after + 1, to: until }, null, SEGMENTS);
   const [first] = found;
@@ -56,11 +58,11 @@ export async function readCold(source: ColdSeqSource, scope: ColdScope, range: S
     await reader.read(left);
   }
   const scan = { filter: OPEN_FILTER, pacer, memory: UNBOUNDED_MEMORY, rows: null };
-  const groups = new RowGroupReader(source, workspaceId, scan, { asOf: null, afterCommit: 0 });
+  const groups = new RowGroupReader(source, workspaceId, scan, { asOf, afterCommit: 0 });
   const units: SeqLines[] = [];
   for (const pending of wanted) {
     try {
-      const unit = await unitOf(pending, groups, pacer, { after, until: through });
+      const unit = await unitOf(pending, groups, pacer, { after, until: through }, asOf);
       if (unit !== null) units.push(unit);
     } catch (error) {
       if (!(error instanceof UnreadableItem) && !(error instanceof CorruptSegment)) throw error;
@@ -102,10 +104,11 @@ async function unitOf(
   groups: RowGroupReader,
   pacer: ScanPacer,
   range: SeqRange,
+  asOf: number | null,
 ): Promise<SeqLines | null> {
   if (body instanceof CorruptSegment) throw body;
   if (body === null || body === undefined) return null;
-  if (!(body instanceof RowGroup)) return decodeBlock(meta, body.batchTable, block, body.bytes, null);
+  if (!(body instanceof RowGroup)) return decodeBlock(meta, body.batchTable, block, body.bytes, asOf);
   if (!body.mayHaveSeqs(range.after + 1, range.until)) return null;
   await groups.prepare([body], 0);
   if (body.failure !== null) throw body.failure;

@@ -16,6 +16,8 @@ export interface SeqLines {
   seqAt(index: number): number;
   /** Epoch milliseconds. */
   receivedAtOf(index: number): number;
+  /** Whether the entry was committed by the snapshot's commit. Absent if all were. */
+  isVisible?(index: number): boolean;
 }
 
 /** An entry as clients receive it: `text` is the JSON of a `StoredEntry`. */
@@ -73,7 +75,7 @@ export function* entrySteps(
   for (const unit of units) {
     const isWanted = (_timestamp: number, index: number) => {
       const seq = unit.seqAt(index);
-      return seq > after && seq <= until;
+      return seq > after && seq <= until && unit.isVisible?.(index) !== false;
     };
     const damaged: number[] = [];
     const leaveOut = (index: number) => {

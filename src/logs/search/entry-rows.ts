@@ -2,11 +2,13 @@ import { MAX_ROWS } from "../aggregate/table.ts";
 import { parseStoredLine } from "../entry.ts";
 import { logId } from "../entry-view.ts";
 import type { Cursor } from "../query/cursor.ts";
+import type { Order } from "../query/feed.ts";
 import type { ReadMemory } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
 import { entryTestOf } from "./entry-test.ts";
-import { type EntryPipe, InvalidQuery, isByTime, type PipeOf, type SearchPlan } from "./search-plan.ts";
+import { MAX_CONTEXTS, NEIGHBOURS_MISSING, withNeighbours } from "./neighbours.ts";
+import { type EntryPipe, isByTime, NEWEST_FIRST, type PipeOf, type SearchPlan } from "./search-plan.ts";
 import { type Found, type SearchRun, snapshotOf } from "./search-query.ts";
 import { readSorted, sortRows } from "./sorted-rows.ts";
 
@@ -19,12 +21,14 @@ export interface EntryRows {
   exact: boolean;
   asOf: string;
   notes: string[];
+  /** Commit number of the snapshot. */
+  commit: number;
 }
 
 /** Reads the entries that the first pipe leaves: the first ones of their order. */
 export async function readRows(search: SearchRun, plan: SearchPlan): Promise<Found<EntryRows>> {
   const [first] = plan.entryPipes;
-  const usual = plan.table === null ? search.wanted.limit : MAX_ROWS;
+  const usual = first?.kind === "context" ? MAX_CONTEXTS : plan.table === null ? search.wanted.limit : MAX_ROWS;
   const count = first?.kind === "limit" ? first.limit : usual;
   if (!isByTime(plan.sort)) return readSorted(search, plan.sort, count);
   return readInTime(search, plan.sort, count);
@@ -59,7 +63,19 @@ async function readInTime(search: SearchRun, { order }: PipeOf<"sort">, count: n
     const snapshot = snapshotOf(search, result.snapshot);
     const notes = complete ? snapshot.notes : [...snapshot.notes, ENDED];
     const exact = cursor === null;
-    return { ok: true, answer: { rows, matched: rows.length, scanned, complete, exact, asOf: snapshot.asOf, notes } };
+    return {
+      ok: true,
+      answer: {
+        rows,
+        matched: rows.length,
+        scanned,
+        complete,
+        exact,
+        asOf: snapshot.asOf,
+        notes,
+        commit: result.snapshot.commit,
+      },
+    };
   }
 }
 
@@ -100,24 +116,36 @@ class SharedMemory implements ReadMemory {
 const ROW_WORK = 2000;
 const CHARACTER_WORK = 30;
 
-/** Runs the pipes of entries, without the first one if `readRows` has run it. */
+/** Runs the pipes of entries. Neighbours are in the order of time: as the last `sort` states, else the newest first. */
 export async function pipeRows(search: SearchRun, found: EntryRows, plan: SearchPlan): Promise<EntryRows> {
-  const { entryPipes } = plan;
-  let { rows } = found;
-  for (const pipe of entryPipes) rows = await pipeOf(search, rows, pipe);
-  return { ...found, rows };
+  const { entryPipes, sort } = plan;
+  let { order } = isByTime(sort) ? sort : NEWEST_FIRST;
+  let piped = found;
+  for (const pipe of entryPipes) {
+    if (pipe.kind === "sort") order = isByTime(pipe) ? pipe.order : NEWEST_FIRST.order;
+    piped = { ...piped, ...(await pipeOf(search, piped, pipe, order)) };
+  }
+  return piped;
 }
 
-async function pipeOf(search: SearchRun, rows: Row[], pipe: EntryPipe): Promise<Row[]> {
+async function pipeOf(
+  search: SearchRun,
+  { rows, complete, notes, commit }: EntryRows,
+  pipe: EntryPipe,
+  order: Order,
+): Promise<Partial<EntryRows>> {
   switch (pipe.kind) {
     case "limit":
-      return rows.slice(0, pipe.limit);
+      return { rows: rows.slice(0, pipe.limit) };
     case "where":
-      return filtered(search, rows, pipe);
+      return { rows: await filtered(search, rows, pipe) };
     case "sort":
-      return sortRows(search, rows, pipe);
-    case "context":
-      throw new InvalidQuery("`context` is not supported here.");
+      return { rows: await sortRows(search, rows, pipe) };
+    case "context": {
+      const wide = await withNeighbours(search, rows, pipe.entries, order, commit);
+      const missing = wide.complete ? [] : [NEIGHBOURS_MISSING];
+      return { rows: wide.rows, complete: complete && wide.complete, notes: [...notes, ...missing] };
+    }
   }
 }
 

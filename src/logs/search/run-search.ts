@@ -4,10 +4,10 @@ import { encodeCursor } from "../query/cursor.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
-import type { StatsSource } from "../stats/count-entries.ts";
 import { compileFilter } from "./compile-filter.ts";
 import { pipeRows, readRows } from "./entry-rows.ts";
 import { entryTestOf } from "./entry-test.ts";
+import { MAX_CONTEXTS, NEIGHBOURS_MISSING, withNeighbours } from "./neighbours.ts";
 import { InvalidQuery, isByTime, planSearch, type SearchPlan } from "./search-plan.ts";
 import {
   type EntriesAnswer,
@@ -16,6 +16,7 @@ import {
   type SearchQuery,
   type SearchResult,
   type SearchRun,
+  type SearchSource,
   snapshotOf,
 } from "./search-query.ts";
 import { tableOfRows, tableOfScan } from "./search-tables.ts";
@@ -23,7 +24,7 @@ import { InvalidRegex } from "./text-tests.ts";
 
 /** Runs a query of the query language over both tiers. @param clock returns epoch milliseconds */
 export async function runSearch(
-  source: StatsSource,
+  source: SearchSource,
   wanted: SearchQuery,
   budget: QueryBudget = SEARCH_BUDGET,
   memory: ReadMemory = UNBOUNDED_MEMORY,
@@ -35,7 +36,8 @@ export async function runSearch(
     const plan = planSearch(wanted.query);
     checkFilters(plan, wanted.now);
     const filter = within(compileFilter(plan.filter, wanted.now), wanted);
-    const found = await run({ reading: { source, budget, memory, pacer }, wanted, filter }, plan);
+    const reading = { source, budget, memory, pacer };
+    const found = await run({ reading, source, wanted, filter }, plan);
     if (!found.ok) return found;
     return { ok: true, answer: { ...found.answer, tookMs: clock() - startedAt }, work: pacer.meter.done };
   } catch (error) {
@@ -88,15 +90,22 @@ async function run(search: SearchRun, plan: SearchPlan): Promise<Found<SearchAns
   const piped = await pipeRows(search, found.answer, plan);
   if (table !== null) return tableOfRows(search, plan, table, piped);
   const { wanted, reading } = search;
-  const { rows, isCut } = fitting(piped.rows, wanted.limit, reading.budget.answerBytes);
+  // Neighbours do not count.
+  const limit = entryPipes.some(({ kind }) => kind === "context") ? piped.rows.length : wanted.limit;
+  const { rows, isCut } = fitting(piped.rows, limit, reading.budget.answerBytes);
   const notes = [...piped.notes];
   if (isCut) notes.push(`The answer has the first ${rows.length} of ${piped.rows.length} entries.`);
-  return { ok: true, answer: { kind: "entries", ...piped, rows, notes, nextCursor: null, tookMs: 0 } };
+  const { matched, scanned, complete, exact, asOf } = piped;
+  const counted = { matched, scanned, complete, exact, asOf, notes, tookMs: 0 };
+  return { ok: true, answer: { kind: "entries", rows, nextCursor: null, ...counted } };
 }
 
 /** Whether entries are answered in pages: in the order in which they are read, with nothing to do with all of them. */
 function isPaged({ sort, entryPipes }: SearchPlan): boolean {
-  return isByTime(sort) && entryPipes.every(({ kind }) => kind === "limit");
+  return (
+    isByTime(sort) &&
+    entryPipes.every(({ kind }, at) => kind === "limit" || (kind === "context" && at === entryPipes.length - 1))
+  );
 }
 
 function fitting<R extends { line: string }>(rows: readonly R[], limit: number, maxBytes: number) {
@@ -116,7 +125,9 @@ async function page(search: SearchRun, { sort, entryPipes }: SearchPlan): Promis
   if (cursor !== null && cursor.order !== sort.order) return { ok: false, reason: "foreign_cursor" };
   const taken = cursor?.search?.taken ?? 0;
   const most = Math.min(...entryPipes.map((pipe) => (pipe.kind === "limit" ? pipe.limit : Number.POSITIVE_INFINITY)));
-  const limit = Math.max(1, Math.min(wanted.limit, most - taken));
+  const context = entryPipes.find((pipe) => pipe.kind === "context");
+  const shown = context === undefined ? wanted.limit : Math.min(wanted.limit, MAX_CONTEXTS);
+  const limit = Math.max(1, Math.min(shown, most - taken));
   const query = { projectId, filter, order: sort.order, offset: 0, limit, cursor, includeTotal: false, asOf };
   const result = await runQuery(source, query, () => 0, budget, memory);
   if (!result.ok) return result;
@@ -135,5 +146,9 @@ async function page(search: SearchRun, { sort, entryPipes }: SearchPlan): Promis
     ...snapshotOf(search, result.snapshot),
     tookMs: 0,
   };
-  return { ok: true, answer };
+  if (context === undefined) return { ok: true, answer };
+  const { commit } = result.snapshot;
+  const wide = await withNeighbours(search, rows, context.entries, sort.order, commit);
+  if (!wide.complete) answer.notes.push(NEIGHBOURS_MISSING);
+  return { ok: true, answer: { ...answer, rows: wide.rows, complete: complete && wide.complete } };
 }

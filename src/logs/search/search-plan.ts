@@ -39,7 +39,7 @@ export interface SearchPlan {
 }
 
 const TIME: Field = { kind: "own", name: "time" };
-const NEWEST_FIRST: PipeOf<"sort"> = { kind: "sort", by: TIME, order: "desc" };
+export const NEWEST_FIRST: PipeOf<"sort"> = { kind: "sort", by: TIME, order: "desc" };
 
 /** Keys and aggregations of one table of entries. */
 const MAX_KEYS = 5;

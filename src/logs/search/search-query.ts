@@ -1,9 +1,11 @@
 import type { Query } from "../../query-language/syntax.ts";
+import type { SeqSource } from "../../tail/context.ts";
 import type { TableColumn } from "../aggregate/table.ts";
 import { type Cursor, encodeAsOf } from "../query/cursor.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { type QueryFailure, rowText } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
+import type { StatsSource } from "../stats/count-entries.ts";
 import type { TableReading } from "../stats/run-table.ts";
 import { jsonBytes } from "./value-table.ts";
 
@@ -54,9 +56,16 @@ export type SearchResult = { ok: true; answer: SearchAnswer; work: number } | Se
 /** The result of a part of a search. */
 export type Found<Answer> = { ok: true; answer: Answer } | SearchFailure;
 
+/** What a search reads. */
+export interface SearchSource extends StatsSource {
+  /** Reads a project by `seq`, as a part of a request that is counted already. */
+  bySeq(projectId: string): SeqSource;
+}
+
 /** A search that runs. */
 export interface SearchRun {
   reading: TableReading;
+  source: SearchSource;
   wanted: SearchQuery;
   filter: LogFilter;
 }

@@ -152,7 +152,7 @@ const TEXT_CHARACTER_WORK = 8;
 /** Runs the pipes of tables, and writes the answer. */
 async function piped(
   search: SearchRun,
-  found: Omit<EntryRows, "rows">,
+  found: Omit<EntryRows, "rows" | "commit">,
   made: MadeTable,
   pipes: readonly TablePipe[],
 ): Promise<TableAnswer> {

@@ -36,7 +36,7 @@ export async function readSorted(search: SearchRun, sort: PipeOf<"sort">, count:
   const rows = sink.rowsInOrder();
   const { matched, examined: scanned } = sink;
   const complete = read.complete && !sink.isCut;
-  return { ok: true, answer: { rows, matched, scanned, complete, exact: complete, asOf, notes } };
+  return { ok: true, answer: { rows, matched, scanned, complete, exact: complete, asOf, notes, commit: read.asOf } };
 }
 
 /** Sorts rows in memory; those with equal values the newest first. */

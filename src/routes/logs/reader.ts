@@ -14,6 +14,7 @@ import { parseExactly } from "../../logs/ingest/exact-json.ts";
 import { LeasedMemory } from "../../logs/query/memory.ts";
 import type { RecentPage } from "../../logs/query/recent-feed.ts";
 import type { LogSource } from "../../logs/query/tiers.ts";
+import type { SearchSource } from "../../logs/search/search-query.ts";
 import type { StatsSource } from "../../logs/stats/count-entries.ts";
 import { logEvent } from "../../platform/log.ts";
 import { callWorkspace, requireMembers } from "../../rpc/call.ts";
@@ -79,6 +80,19 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
     levels: { read: (selection) => orUnavailable(c, store.readLevels(selection)), max: STORE_LIMITS.levels },
     summaries: { read: (selection) => orUnavailable(c, store.readSummaries(selection)), max: STORE_LIMITS.summaries },
+  };
+}
+
+/** Like `statsSource`, and reads entries by `seq`. */
+export function searchSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): SearchSource {
+  const { workspaceId } = reader;
+  return {
+    ...statsSource(c, reader, projectId),
+    bySeq: (id) => ({
+      scope: { workspaceId, projectId: id, report: reportUnreadable(c, workspaceId) },
+      recent: recentBySeq(c, { ...reader, charge: COUNTED }, id),
+      cold: coldBySeq(c),
+    }),
   };
 }
 

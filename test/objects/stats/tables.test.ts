@@ -145,7 +145,6 @@ describe("POST /logger/stats with aggregations", () => {
     expect(await pathOf({ aggregations: [{ fn: "p98", field: "n" }] })).toContain("aggregations.0");
     expect(await pathOf({ aggregations: [{ fn: "sum" }] })).toContain("aggregations.0");
     expect(await pathOf({ aggregations: [{ fn: "sum", field: "message" }] })).toBe("aggregations.0.field");
-    expect(await pathOf({ aggregations: [count], groupBy: ["pattern"] })).toBe("groupBy.0");
     expect(await pathOf({ aggregations: [{ fn: "rate" }] })).toBe("aggregations.0.fn");
     expect(await pathOf({ aggregations: [count], sort: { by: "n" } })).toBe("sort.by");
     expect(await pathOf({ aggregations: [count], asOf: "?" })).toBe("asOf");

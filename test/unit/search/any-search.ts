@@ -164,6 +164,7 @@ const entryPipe = fc.oneof(
   fc.tuple(key, order).map(([by_, way]) => `sort ${by_}${way}`),
   fc.constantFrom("sort time", "sort time desc"),
   count.map((limit) => `limit ${limit}`),
+  fc.constantFrom("context 1", "context 3"),
 );
 
 /** Texts of queries. Some have two columns of one name, which the parser refuses. */

@@ -35,6 +35,8 @@ export function evaluate({ filter, pipes }: Query, all: readonly TestRow[], now:
     .sort((a, b) => b.entry.timestamp - a.entry.timestamp || b.seq - a.seq || (a.projectId < b.projectId ? 1 : -1));
   let matched = entries.length;
   let isLimited = false;
+  /** Order of time, in which neighbours are. */
+  let order: "asc" | "desc" = "desc";
   for (const [at, pipe] of pipes.entries()) {
     switch (pipe.kind) {
       case "where":
@@ -43,13 +45,24 @@ export function evaluate({ filter, pipes }: Query, all: readonly TestRow[], now:
         break;
       case "sort":
         entries = sortEntries(entries, pipe.by, pipe.order);
+        order = pipe.by.kind === "own" && pipe.by.name === "time" ? pipe.order : "desc";
         break;
       case "limit":
         entries = entries.slice(0, pipe.limit);
         isLimited = true;
         break;
-      case "context":
-        throw new Error("Not in this reference");
+      case "context": {
+        const near = (row: TestRow) => (other: TestRow) =>
+          other.projectId === row.projectId && Math.abs(other.seq - row.seq) <= pipe.entries;
+        const found = entries;
+        entries = sortEntries(
+          all.filter((row) => found.some(near(row))),
+          { kind: "own", name: "time" },
+          order,
+        );
+        isLimited = true;
+        break;
+      }
       default: {
         const rows = tableOf(pipe, entries);
         return { kind: "table", rows: pipeTable(pipe, rows, pipes.slice(at + 1), now), matched };

@@ -4,7 +4,12 @@ import { QUERY_BUDGET, type QueryBudget } from "../../../src/logs/query/budget.t
 import { decodeCursor, decodeSnapshot } from "../../../src/logs/query/cursor.ts";
 import { rowText } from "../../../src/logs/query/run-query.ts";
 import { runSearch } from "../../../src/logs/search/run-search.ts";
-import { type SearchAnswer, type SearchQuery, searchTexts } from "../../../src/logs/search/search-query.ts";
+import {
+  type SearchAnswer,
+  type SearchQuery,
+  type SearchSource,
+  searchTexts,
+} from "../../../src/logs/search/search-query.ts";
 import { parse } from "../../../src/query-language/parse.ts";
 import type { Query } from "../../../src/query-language/syntax.ts";
 import { SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
@@ -23,6 +28,15 @@ function queryOf(text: string): Query {
   return parsed.query;
 }
 
+function sourceOf(store: TestStore): SearchSource {
+  const source = store.stats(3);
+  const { workspaceId, report, cold } = source;
+  return {
+    ...source,
+    bySeq: (projectId) => ({ scope: { workspaceId, projectId, report }, recent: store.bySeq(projectId, 2), cold }),
+  };
+}
+
 async function search(
   store: TestStore,
   text: string,
@@ -30,7 +44,7 @@ async function search(
   budget?: QueryBudget,
 ): Promise<SearchAnswer> {
   const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null, ...more };
-  const result = await runSearch(store.stats(3), { ...wanted, query: queryOf(text) }, budget);
+  const result = await runSearch(sourceOf(store), { ...wanted, query: queryOf(text) }, budget);
   if (!result.ok) throw new Error(JSON.stringify(result));
   return result.answer;
 }
@@ -154,6 +168,27 @@ describe("runSearch", () => {
     for (const text of ["", "-", "4c92-", "-4c92", "a-b-c", "4c92-!"]) expect(decodeSnapshot(text), text).toBeNull();
   });
 
+  it("adds the neighbours of entries, without those that came after the snapshot", async () => {
+    const store = new TestStore();
+    store.add(
+      ONE,
+      Array.from({ length: 10 }, (_, at) => entry(1000 * at, at === 4 || at === 9 ? "found" : "m")),
+    );
+    const { asOf } = await search(store, "*");
+    store.add(ONE, [entry(0), entry(50_000)]);
+    const commit = decodeSnapshot(asOf)?.commit ?? null;
+    for (const kind of [null, "lines", "bucket"] as const) {
+      if (kind !== null) store.flush(ONE, 1, kind);
+      const numbers = async (text: string, at: number | null) =>
+        idsOf(await search(store, text, { asOf: at })).map((id) => Number(id.split("/")[1]));
+      expect(await numbers("found | context 2", commit)).toEqual([10, 9, 8, 7, 6, 5, 4, 3]);
+      expect(await numbers("found | sort time | context 1", null)).toEqual([11, 4, 5, 6, 9, 10]);
+      expect(await numbers("found | limit 1 | context 1", commit)).toEqual([10, 9]);
+    }
+    const answer = await search(store, "found | context 1", { limit: 1 });
+    expect(answer).toMatchObject({ matched: 1, exact: false, complete: true });
+  });
+
   it("states what of a snapshot has expired", async () => {
     const store = new TestStore();
     store.add(ONE, [entry(0)]);
@@ -229,7 +264,7 @@ describe("runSearch", () => {
     const store = new TestStore();
     const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
     const refused = async (text: string) => {
-      const result = await runSearch(store.stats(3), { ...wanted, query: queryOf(text) });
+      const result = await runSearch(sourceOf(store), { ...wanted, query: queryOf(text) });
       return result.ok || result.reason !== "invalid_query" ? null : result.message;
     };
     expect(await refused("* | stats rate()")).toContain("needs `bin(...)`");
@@ -241,7 +276,7 @@ describe("runSearch", () => {
     expect(await refused("* | count by level | where level:~/(a/")).toContain("not accepted");
     expect(await refused("* | limit 5 | patterns vs 1d")).toContain("cannot follow");
     expect(await refused("* | count by a, b, c, d, e, f")).toContain("at most 5 keys");
-    const future = await runSearch(store.stats(3), { ...wanted, asOf: 9, query: queryOf("*") });
+    const future = await runSearch(sourceOf(store), { ...wanted, asOf: 9, query: queryOf("*") });
     expect(future).toEqual({ ok: false, reason: "future_snapshot" });
   });
 
