@@ -10,8 +10,8 @@ import type { TokenHash } from "../src/logs/cold/filter/tokens.ts";
 import {
   blockMayContain,
   FILTER_BLOCK_BYTES,
-  FILTERS_OF_FILE,
   rangeOfToken,
+  SEGMENTS_OF_FILE,
 } from "../src/logs/cold/filter/wide-filter.ts";
 import { readBlockIndex } from "../src/logs/cold/format/batch-table.ts";
 import { toHex } from "../src/logs/cold/store/hex.ts";
@@ -139,7 +139,7 @@ for (let number = 0; number < segments; number++) {
   const firstSeq = number * GOAL_ENTRIES + 1;
   const minTimestamp = Math.floor(START + number * span);
   const key = `v1/${WORKSPACE}/${PROJECT}/${firstSeq.toString(16).padStart(16, "0")}-16-0123456789abcdef`;
-  const file = Math.floor(number / FILTERS_OF_FILE);
+  const file = Math.floor(number / SEGMENTS_OF_FILE);
   const filterKey = `v1/${WORKSPACE}/${PROJECT}/i-8-8192-${file.toString(16).padStart(16, "0")}`;
   insert.run(
     ...[
@@ -153,7 +153,7 @@ for (let number = 0; number < segments; number++) {
     ],
     ...[row.levelMask, row.categoryMask, row.rawBytes, row.storedBytes],
     ...[row.blocks, row.levels, row.summary, row.batchTable].map(toHex),
-    ...[key, filterKey, number % FILTERS_OF_FILE],
+    ...[key, filterKey, number % SEGMENTS_OF_FILE],
   );
 }
 db.exec("COMMIT");
@@ -207,7 +207,7 @@ console.log(`
 Catalog of ${entries / 1e6} million entries: ${segments} rows, ${(catalogBytes / 1e6).toFixed(0)} MB
   all rows: ${plain.ms.toFixed(0)} ms in ${plain.statements} statements; with the places of their filters ${placed.ms.toFixed(0)} ms`);
 
-const files = Math.ceil(segments / FILTERS_OF_FILE);
+const files = Math.ceil(segments / SEGMENTS_OF_FILE);
 const holds = (filter: Uint8Array, token: TokenHash): boolean => {
   const { start, end } = rangeOfToken({ filters: 1, blocks: filter.length / FILTER_BLOCK_BYTES }, token);
   return blockMayContain(filter.subarray(start, end), token);
@@ -226,7 +226,7 @@ for (const [name, filter] of ABSENT) {
     .slice(1)
     .filter(({ filter }) => tests.every((anyOf) => anyOf.some((token) => holds(filter, token))));
   console.log(
-    `  ${name}: ${ranges} ranges of ${FILTERS_OF_FILE * FILTER_BLOCK_BYTES} bytes in one round, ${Math.ceil(ranges / 6)} one after the other on each of 6 connections; ` +
+    `  ${name}: ${ranges} ranges of ${SEGMENTS_OF_FILE * FILTER_BLOCK_BYTES} bytes in one round, ${Math.ceil(ranges / 6)} one after the other on each of 6 connections; ` +
       `${passing.length} of ${distinct - 1} real segments pass; $${((ranges * 0.36) / 1e6).toFixed(6)}`,
   );
 }

@@ -9,6 +9,7 @@ import type { D1Database } from "@cloudflare/workers-types";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { compactOnce } from "../src/logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../src/logs/cold/compaction/store.ts";
+import { countBlocks } from "../src/logs/cold/filter/block-filter.ts";
 import type { DecodedBatch } from "../src/logs/cold/format/lines.ts";
 import { withoutExcluded } from "../src/logs/cold/store/filter-lookup.ts";
 import { SegmentStore } from "../src/logs/cold/store/store.ts";
@@ -218,7 +219,7 @@ const source: LogSource = {
     findSegments: async (selection) => {
       const page = await store.findSegments(selection);
       if (selection.tests.length === 0) return page;
-      return { ...page, segments: await withoutExcluded(bucket, page.segments, selection.tests) };
+      return { ...page, segments: await withoutExcluded(bucket, page.segments, selection.tests, countBlocks) };
     },
     segmentsBySeq: (...args) => store.segmentsBySeq(...args),
     readBodies: (...args) => store.readBodies(...args),

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { filterOf } from "../../../src/logs/cold/compaction/filters.ts";
 import { TokenTable } from "../../../src/logs/cold/filter/token-table.ts";
 import { containsTests, idTest } from "../../../src/logs/cold/filter/token-tests.ts";
 import { TOKEN_KIND, TokenCollector, type TokenHash } from "../../../src/logs/cold/filter/tokens.ts";
@@ -18,7 +19,7 @@ import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { ColumnTokens } from "../../../src/logs/segments/tokens/column-tokens.ts";
 import type { Bucket, FileRange } from "../../../src/platform/bucket.ts";
 import { ExactTokens } from "../../support/exact-tokens.ts";
-import { done } from "../segments/merging.ts";
+import { done, filesOf, merge } from "../segments/merging.ts";
 import { bytesOf, encode, line, open } from "../segments/support.ts";
 
 /** A token by its number. */
@@ -31,7 +32,7 @@ function token(seed: number): TokenHash {
   return { a: mix(seed * 2 + 1), b: mix(seed * 2 + 0x5bd1e995) };
 }
 
-function filterOf(from: number, to: number): Uint8Array {
+function filterOfTokens(from: number, to: number): Uint8Array {
   const builder = new WideFilterBuilder();
   for (let seed = from; seed < to; seed++) builder.add(token(seed).a, token(seed).b);
   const filter = done(builder.finish());
@@ -41,7 +42,7 @@ function filterOf(from: number, to: number): Uint8Array {
 
 describe("a filter of a merged segment", () => {
   test("holds every token in 8 to 18 bits, and lets at most 3 % of the others pass", () => {
-    const filter = filterOf(0, 100_000);
+    const filter = filterOfTokens(0, 100_000);
     const form = { filters: 1, blocks: filter.length / FILTER_BLOCK_BYTES };
     const holds = (seed: number) => {
       const { start, end } = rangeOfToken(form, token(seed));
@@ -57,7 +58,7 @@ describe("a filter of a merged segment", () => {
 
   test("is found among others of different sizes by one range for all of them", () => {
     const sizes = [100, 30_000, 3000];
-    const filters = sizes.map((size, index) => filterOf(index * 100_000, index * 100_000 + size));
+    const filters = sizes.map((size, index) => filterOfTokens(index * 100_000, index * 100_000 + size));
     const form = { filters: 3, blocks: Math.max(...filters.map(({ length }) => length)) / FILTER_BLOCK_BYTES };
     const builder = new FilterFileBuilder(form);
     for (const [slot, filter] of filters.entries()) done(builder.put(slot, filter));
@@ -79,8 +80,11 @@ describe("a filter of a merged segment", () => {
     const builder = new WideFilterBuilder(256);
     for (let seed = 0; seed < 60_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
     expect(done(builder.finish())).toBeNull();
-    const key = filterKey("v1/ws/proj", { filters: 8, blocks: 16_384 }, "ab".repeat(32));
-    expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS });
+    const key = filterKey("v1/ws/proj", 2, { filters: 8, blocks: 16_384 }, "ab".repeat(32));
+    expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS, segments: 2 });
+    // A file of the version before has one filter for each segment.
+    const before = `v1/ws/proj/i-8-16384-${"ab".repeat(8)}`;
+    expect(formOfKey(before)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS, segments: null });
     expect(formOfKey("v1/ws/proj/0000000000000001-0-abababababababab")).toBeNull();
   });
 });
@@ -111,11 +115,60 @@ test("16.4: a filter file of an earlier version decides by exact tokens, one of 
     readRanges: async (ranges: readonly FileRange[]) =>
       ranges.map(({ key, start, end }) => files.get(key)?.subarray(start, end) ?? null),
   };
+  const one = () => 1;
   // SAFETY: a lookup only reads ranges.
-  const left = async (id: string) => (await withoutExcluded(bucket as Bucket, segments, tests(id))).length;
+  const left = async (id: string) => (await withoutExcluded(bucket as Bucket, segments, tests(id), one)).length;
   expect(await left("Ses-1")).toBe(2);
-  expect(await withoutExcluded(bucket as Bucket, segments, tests("ses-1"))).toEqual(segments.slice(1));
+  expect(await withoutExcluded(bucket as Bucket, segments, tests("ses-1"), one)).toEqual(segments.slice(1));
   expect(await left("Ses-2")).toBe(0);
+});
+
+test("16: a filter file of this version names the row groups that may have a token, also joined with those of other segments", async () => {
+  const idOf = (at: number) => `${at}`.padStart(32, "a");
+  const files = new Map<string, Uint8Array>();
+  const made = [0, 1].map((number) => {
+    const lines = Array.from({ length: 240 }, (_, at) => line({ n: at }, { traceId: idOf(number * 1000 + at) }, at));
+    const { merged } = merge(filesOf(lines, [60, 120, 180]));
+    const { file } = done(filterOf("ws", "proj", merged, true));
+    if (file === null) throw new Error("The segment has a filter.");
+    files.set(file.key, file.bytes);
+    return file;
+  });
+  const forms = made.map(({ key }) => formOfKey(key));
+  expect(forms).toMatchObject([
+    { filters: 4, segments: 1 },
+    { filters: 4, segments: 1 },
+  ]);
+  const joined = new FilterFileBuilder({ filters: 8, blocks: forms[0]?.blocks ?? 0 });
+  for (const [index, { bytes }] of made.entries()) done(joined.put(index * 4, bytes, 4));
+  const both = filterKey("v1/ws/proj", 2, { filters: 8, blocks: forms[0]?.blocks ?? 0 }, "cd".repeat(32));
+  files.set(both, joined.bytes);
+  const bucket = {
+    readRanges: async (ranges: readonly FileRange[]) =>
+      ranges.map(({ key, start, end }) => files.get(key)?.subarray(start, end) ?? null),
+  };
+  const alone = made.map(({ key }) => ({ filterPlace: { file: key, slot: 0 } }));
+  const together = [0, 4].map((slot) => ({ filterPlace: { file: both, slot } }));
+  for (const segments of [alone, together]) {
+    for (const [at, number, group] of [
+      [3, 0, 0],
+      [70, 0, 1],
+      [1130, 1, 2],
+      [1239, 1, 3],
+    ] as const) {
+      // SAFETY: a lookup only reads ranges.
+      const left = await withoutExcluded(bucket as Bucket, segments, [idTest(1, idOf(at), "exact")], () => 4);
+      const own = left.find(({ filterPlace }) => filterPlace === segments[number]?.filterPlace);
+      expect(own?.groupHits?.[group]).toBe(true);
+      expect(left.flatMap(({ groupHits = [] }) => groupHits).filter((hit) => hit).length).toBeLessThanOrEqual(2);
+    }
+    expect(await withoutExcluded(bucket as Bucket, segments, [idTest(1, "b".repeat(32), "exact")], () => 4)).toEqual(
+      [],
+    );
+  }
+  // A segment with more row groups than its filter file has filters.
+  const [first] = await withoutExcluded(bucket as Bucket, alone, [idTest(1, "b".repeat(32), "exact")], () => 5);
+  expect(first?.groupHits).toEqual([false, false, false, false, true]);
 });
 
 /** Keeps every token of every kind. */

@@ -8,11 +8,12 @@ import { chooseFilter, maxFilterBytes } from "../filter/block-filter.ts";
 import { TokenTable } from "../filter/token-table.ts";
 import { TokenCollector } from "../filter/tokens.ts";
 import {
+  blocksOfGroups,
   FILTER_BLOCK_BYTES,
-  FILTERS_OF_FILE,
   FilterFileBuilder,
   filterKey,
   formOfKey,
+  SEGMENTS_OF_FILE,
   WideFilterBuilder,
 } from "../filter/wide-filter.ts";
 import { filePrefix } from "../format/file-key.ts";
@@ -23,7 +24,7 @@ export const WIDE_FROM_ENTRIES = 50_000;
 /** Bytes of a file of several filters. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 /** Merged segments that are searched for filters to be joined. */
-const SEARCHED = 2 * FILTERS_OF_FILE;
+const SEARCHED = 2 * SEGMENTS_OF_FILE;
 
 /** The filter of a merged segment. */
 export interface MergedFilter {
@@ -33,6 +34,8 @@ export interface MergedFilter {
   file: { key: string; bytes: Uint8Array; sha256: string } | null;
 }
 
+/** The filter of a row group with more tokens than a filter can tell apart. */
+const EXCLUDES_NOTHING = new Uint8Array(FILTER_BLOCK_BYTES).fill(0xff);
 const NONE = { kinds: 0, filter: new Uint8Array(0) };
 
 /** A table that passes its tokens on. */
@@ -59,25 +62,37 @@ export function* filterOf(
   { bytes, footer, size, count }: MergedSegment,
   isWide: boolean,
 ): Generator<null, MergedFilter> {
-  const wide = isWide ? new WideFilterBuilder() : null;
-  const collector = new TokenCollector(wide === null ? undefined : () => new PassingTable(wide));
   const reader = new SegmentReader(footer, size);
-  const tokens = new ColumnTokens(collector);
   const chunk = (group: number, column: number) => {
     const { start, end } = reader.range(group, column);
     return bytes.subarray(start, end);
   };
+  if (!isWide) {
+    const collector = new TokenCollector();
+    const tokens = new ColumnTokens(collector);
+    for (const group of reader.rowGroups.keys()) {
+      yield* tokens.add(reader, group, chunk);
+      yield null;
+    }
+    return { row: chooseFilter(collector, maxFilterBytes(count, size)), file: null };
+  }
+  const filters: Uint8Array[] = [];
+  const mostBlocks = blocksOfGroups(reader.rowGroups.length);
   for (const group of reader.rowGroups.keys()) {
-    yield* tokens.add(reader, group, chunk);
+    const wide = new WideFilterBuilder(mostBlocks);
+    yield* new ColumnTokens(new TokenCollector(() => new PassingTable(wide))).add(reader, group, chunk);
+    filters.push((yield* wide.finish()) ?? EXCLUDES_NOTHING);
     yield null;
   }
-  if (wide === null) return { row: chooseFilter(collector, maxFilterBytes(count, size)), file: null };
-  const filter = yield* wide.finish();
-  if (filter === null) return { row: NONE, file: null };
+  if (filters.every((filter) => filter === EXCLUDES_NOTHING)) return { row: NONE, file: null };
+  const blocks = Math.max(...filters.map(({ length }) => length)) / FILTER_BLOCK_BYTES;
+  const form = { filters: filters.length, blocks };
+  const builder = new FilterFileBuilder(form);
+  for (const [slot, filter] of filters.entries()) yield* builder.put(slot, filter);
   yield null;
-  const sha256 = createHash("sha256").update(filter).digest("hex");
-  const form = { filters: 1, blocks: filter.length / FILTER_BLOCK_BYTES };
-  return { row: NONE, file: { key: filterKey(folderOf(workspaceId, projectId), form, sha256), bytes: filter, sha256 } };
+  const sha256 = createHash("sha256").update(builder.bytes).digest("hex");
+  const key = filterKey(folderOf(workspaceId, projectId), 1, form, sha256);
+  return { row: NONE, file: { key, bytes: builder.bytes, sha256 } };
 }
 
 function folderOf(workspaceId: string, projectId: string): string {
@@ -92,30 +107,42 @@ export interface JoinPorts {
   run: <T>(steps: Generator<null, T>) => Promise<T>;
 }
 
-/** Puts the filters of eight merged segments into one file, if the newest ones of a project are as many. */
+/**
+ * Puts the filters of eight merged segments into one file, if the newest ones of a project are as many; fewer if they are large.
+ */
 export async function joinNewestFilters(
   { store, bucket, now, run }: JoinPorts,
   workspaceId: string,
   projectId: string,
 ): Promise<void> {
   const found = await store.newestFilters(workspaceId, projectId, SEARCHED);
-  if (found.length < FILTERS_OF_FILE) return;
-  const rows = found.slice(0, FILTERS_OF_FILE);
-  const sizes = rows.map(({ file }) => (formOfKey(file)?.blocks ?? 0) * FILTER_BLOCK_BYTES);
-  const blocks = Math.max(...sizes) / FILTER_BLOCK_BYTES;
+  if (found.length < SEGMENTS_OF_FILE) return;
+  const rows: { name: (typeof found)[number]; filters: number; bytes: number }[] = [];
+  const form = { filters: 0, blocks: 0 };
+  for (const name of found.slice(0, SEGMENTS_OF_FILE)) {
+    const { filters = 0, blocks = 0 } = formOfKey(name.file) ?? {};
+    const grown = { filters: form.filters + filters, blocks: Math.max(form.blocks, blocks) };
+    if (grown.filters * grown.blocks * FILTER_BLOCK_BYTES > MAX_FILE_BYTES) break;
+    Object.assign(form, grown);
+    rows.push({ name, filters, bytes: filters * blocks * FILTER_BLOCK_BYTES });
+  }
   // Larger filters are few: their segments have millions of different values.
-  if (blocks * FILTER_BLOCK_BYTES * FILTERS_OF_FILE > MAX_FILE_BYTES) return;
-  const form = { filters: rows.length, blocks };
+  if (rows.length < 2) return;
   const builder = new FilterFileBuilder(form);
-  for (const [slot, { file }] of rows.entries()) {
-    const [filter] = await bucket.readRanges([{ key: file, start: 0, end: sizes[slot] ?? 0 }]);
+  const slots: number[] = [];
+  let slot = 0;
+  for (const { name, filters, bytes } of rows) {
+    const [filter] = await bucket.readRanges([{ key: name.file, start: 0, end: bytes }]);
     if (!filter) return;
-    await run(builder.put(slot, filter));
+    await run(builder.put(slot, filter, filters));
     detachBuffer(filter);
+    slots.push(slot);
+    slot += filters;
   }
   const sha256 = createHash("sha256").update(builder.bytes).digest("hex");
-  const key = filterKey(folderOf(workspaceId, projectId), form, sha256);
+  const key = filterKey(folderOf(workspaceId, projectId), rows.length, form, sha256);
   await store.noteFiles(workspaceId, [key], now());
   await bucket.putNew({ key, bytes: builder.bytes, sha256 });
-  await store.joinFilters(workspaceId, projectId, rows, key, now());
+  const joined = rows.map(({ name }, index) => ({ ...name, slot: slots[index] ?? 0 }));
+  await store.joinFilters(workspaceId, projectId, joined, key, now());
 }

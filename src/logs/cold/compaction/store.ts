@@ -1,5 +1,5 @@
 import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
-import { ALL_KINDS, formOfKey } from "../filter/wide-filter.ts";
+import { formOfKey } from "../filter/wide-filter.ts";
 import type { EncodedSegment, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { fromHex } from "../store/hex.ts";
 import { CONDITION_PARAM, insertIf } from "../store/insert-statement.ts";
@@ -159,23 +159,26 @@ export class CompactionStore {
     const own: (Name & { file: string })[] = [];
     for (const { file, ...name } of results) {
       const form = file === null ? null : formOfKey(file);
-      if (file !== null && (form?.filters !== 1 || form.kinds !== ALL_KINDS)) break;
+      if (file !== null && form?.segments !== 1) break;
       // Small merged segments have their filter in the row.
       if (file !== null) own.push({ ...name, file });
     }
     return own.reverse();
   }
 
-  /** Makes segments name a file with all their filters instead of one each, whose files become orphans. */
+  /**
+   * Makes segments name a file with all their filters instead of one each, whose files become orphans.
+   * @param rows with the position of the first filter of each in the joined file
+   */
   async joinFilters(
     workspaceId: string,
     projectId: string,
-    rows: readonly (Name & { file: string })[],
+    rows: readonly (Name & { file: string; slot: number })[],
     joined: string,
     now: number,
   ): Promise<void> {
     const scope = [workspaceId, projectId] as const;
-    const updates = rows.map(({ firstSeq, part, file }, slot) =>
+    const updates = rows.map(({ firstSeq, part, file, slot }) =>
       this.#db
         .prepare(
           `UPDATE segments SET filter_file = ?6, filter_slot = ?7

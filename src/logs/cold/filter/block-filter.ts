@@ -66,6 +66,8 @@ export interface BlockHits {
   slotBytes: number;
   /** Slots as selected by `slotsColumn`; "" if they were not selected. */
   slots: string;
+  /** Whether each block may have an entry, by a filter in the bucket; absent without one. */
+  groupHits?: readonly boolean[];
 }
 
 /** Returns whether a block may hold an entry that passes the tests whose slots were selected. */
@@ -159,7 +161,8 @@ export function blocksToRead(
   all: readonly Block[] = allBlocks(found),
 ): Block[] {
   const { from, to, levelMask, tests } = selection;
-  const mayHold = blockMask(tests, found);
+  const mask = blockMask(tests, found);
+  const mayHold = (index: number) => mask(index) && found.groupHits?.[index] !== false;
   return all.filter(
     (block, index) =>
       (from === null || block.maxTimestamp >= from) &&
@@ -167,6 +170,16 @@ export function blocksToRead(
       (block.levelMask & levelMask) !== 0 &&
       mayHold(index),
   );
+}
+
+/** Returns the number of blocks of a segment; 0 if its index is corrupt. */
+export function countBlocks(meta: SegmentMeta): number {
+  try {
+    return allBlocks(meta).length;
+  } catch (error) {
+    if (error instanceof CorruptSegment) return 0;
+    throw error;
+  }
 }
 
 /** @throws CorruptSegment */

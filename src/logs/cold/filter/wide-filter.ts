@@ -9,13 +9,15 @@ import { EXACT_KIND, TOKEN_KIND, type TokenHash } from "./tokens.ts";
  * may have a token. All filters of a file have the same number of blocks, a power of two: a filter is made smaller by
  * combining its halves, and larger by repeating it.
  *
- * Names begin with `i`. Files of earlier versions begin with `f`: their tokens are those of `EXACT_KIND` beside grams.
+ * Names begin with `g`, and the filters are those of the row groups of up to eight segments, all of a segment behind each other: a
+ * token leads to the row groups that may have it. Files of earlier versions have one filter for each segment. Their names begin with
+ * `i`, or with `f`: their tokens are those of `EXACT_KIND` beside grams.
  */
 
 export const FILTER_BLOCK_BYTES = 64;
 const BLOCK_BITS = FILTER_BLOCK_BYTES * 8;
-/** Filters of one file. Interleaving them takes the memory of all. */
-export const FILTERS_OF_FILE = 8;
+/** Segments whose filters are in one file. Interleaving them takes the memory of all. */
+export const SEGMENTS_OF_FILE = 8;
 /** Bits of a token. */
 const PROBES = 6;
 /** Blocks of a filter that is being built: 2 MiB, and of the smallest. */
@@ -25,7 +27,15 @@ const MIN_BLOCKS = 64;
 const MAX_FILL = 0.52;
 const WORDS = FILTER_BLOCK_BYTES / 4;
 
-/** Builds the filter of a segment whose number of tokens is not known. */
+/**
+ * Returns the most blocks with which the filters of some row groups are built: a power of two, so that all of them have the bytes of
+ * the largest one.
+ */
+export function blocksOfGroups(groups: number): number {
+  return Math.max(MIN_BLOCKS, 2 ** Math.floor(Math.log2(MAX_BLOCKS / Math.max(1, groups))));
+}
+
+/** Builds a filter whose number of tokens is not known. */
 export class WideFilterBuilder {
   readonly #blocks: number;
   readonly #words: Uint32Array;
@@ -112,6 +122,8 @@ export interface FilterSize {
 export interface FilterForm extends FilterSize {
   /** Sum of the kinds of token that the filters hold. */
   kinds: number;
+  /** Segments, each with a filter for each of its row groups; `null`: one filter for each segment. */
+  segments: number | null;
 }
 
 /** Returns where the blocks for a token are in a filter file. */
@@ -130,31 +142,45 @@ export class FilterFileBuilder {
     this.bytes = new Uint8Array(form.blocks * form.filters * FILTER_BLOCK_BYTES);
   }
 
-  /** Adds a filter, in steps of some milliseconds. One with fewer blocks is repeated. */
-  *put(slot: number, filter: Uint8Array): Generator<null, void> {
+  /**
+   * Adds filters, in steps of some milliseconds. Those with fewer blocks are repeated.
+   * @param slot of the first filter
+   * @param own filters that are interleaved in `bytes`
+   */
+  *put(slot: number, bytes: Uint8Array, own = 1): Generator<null, void> {
     const { filters, blocks } = this.#form;
+    const width = own * FILTER_BLOCK_BYTES;
     for (let block = 0; block < blocks; block++) {
-      const from = (block * FILTER_BLOCK_BYTES) % filter.length;
-      this.bytes.set(filter.subarray(from, from + FILTER_BLOCK_BYTES), (block * filters + slot) * FILTER_BLOCK_BYTES);
+      const from = (block * width) % bytes.length;
+      this.bytes.set(bytes.subarray(from, from + width), (block * filters + slot) * FILTER_BLOCK_BYTES);
       if (block % 8192 === 8191) yield null;
     }
   }
 }
 
-const NAME = /\/([fi])-(\d{1,3})-(\d{1,6})-[0-9a-f]{16}$/;
+const NAME = /\/(?:g-(\d{1,3})|([fi]))-(\d{1,5})-(\d{1,6})-[0-9a-f]{16}$/;
 
 /** All kinds of this version, and of the versions whose files begin with `f`. */
 export const ALL_KINDS = Object.values(TOKEN_KIND).reduce((all, kind) => all | kind, 0);
 const FORMER_KINDS = EXACT_KIND.id | EXACT_KIND.text | EXACT_KIND.scalar | TOKEN_KIND.three | TOKEN_KIND.four;
 
-/** Returns the key of a filter file. @param folder of the project's files, without a slash at its end */
-export function filterKey(folder: string, { filters, blocks }: FilterSize, sha256: string): string {
-  return `${folder}/i-${filters}-${blocks}-${sha256.slice(0, 16)}`;
+/**
+ * Returns the key of a filter file.
+ * @param folder of the project's files, without a slash at its end
+ * @param segments whose row groups have the filters
+ */
+export function filterKey(folder: string, segments: number, { filters, blocks }: FilterSize, sha256: string): string {
+  return `${folder}/g-${segments}-${filters}-${blocks}-${sha256.slice(0, 16)}`;
 }
 
 /** Returns the form of a filter file from its key; `null` if the key is not of one. */
 export function formOfKey(key: string): FilterForm | null {
-  const [, letter, filters, blocks] = NAME.exec(key) ?? [];
+  const [, segments, letter, filters, blocks] = NAME.exec(key) ?? [];
   if (filters === undefined || blocks === undefined) return null;
-  return { filters: Number(filters), blocks: Number(blocks), kinds: letter === "i" ? ALL_KINDS : FORMER_KINDS };
+  return {
+    filters: Number(filters),
+    blocks: Number(blocks),
+    kinds: letter === "f" ? FORMER_KINDS : ALL_KINDS,
+    segments: segments === undefined ? null : Number(segments),
+  };
 }

@@ -1,6 +1,7 @@
 import { type Bucket, bucketOf, type FileRange } from "../../../platform/bucket.ts";
+import { countBlocks } from "../filter/block-filter.ts";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
-import { withoutExcluded } from "./filter-lookup.ts";
+import { type Left, withoutExcluded } from "./filter-lookup.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
 import {
   type ColdDatabases,
@@ -79,10 +80,10 @@ export class ColdTier {
   }
 
   /** Also applies the filters of merged segments in the bucket. */
-  async findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
+  async findSegments(selection: SegmentSelection): Promise<SegmentPage<Left<FoundSegment>>> {
     const page = await this.#merged(selection, (store) => store.findSegments(selection));
     if (this.#bucket === null || selection.tests.length === 0) return page;
-    return { ...page, segments: await withoutExcluded(this.#bucket, page.segments, selection.tests) };
+    return { ...page, segments: await withoutExcluded(this.#bucket, page.segments, selection.tests, countBlocks) };
   }
 
   readLevels(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
