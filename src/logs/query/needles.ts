@@ -1,3 +1,5 @@
+import type { Filter, OwnField } from "../../query-language/syntax.ts";
+import { literalOf, literalOfValue } from "../search/literals.ts";
 import { WORK } from "./budget.ts";
 import { bytePattern, tellingPart, toByteString } from "./case-folding.ts";
 import { isArrayIndex } from "./data-path.ts";
@@ -54,13 +56,34 @@ export function needlesOf(filter: LogFilter): Needle[] {
     const wish = dataWish(condition);
     if (wish !== null) wishes.push(wish);
   }
-  const { search } = filter;
+  const { search, rest } = filter;
+  if (rest !== null) wishes.push(...languageWishes(rest.filter));
   if (search !== null) wishes.push({ rank: 2, key: "", make: () => searchNeedle(search) });
   const known = new Set<string>();
   const chosen = wishes
     .sort((a, b) => a.rank - b.rank)
     .filter(({ key }) => !known.has(key) && known.add(key).size <= MAX_NEEDLES);
   return chosen.map(({ make }) => make());
+}
+
+/** Own fields whose text is in the line as it is. */
+const WRITTEN = new Set<OwnField>(["message", "session", "trace", "span", "service", "host"]);
+
+/** @param filter of the query language */
+function languageWishes(filter: Filter): Wish[] {
+  if (filter.kind === "and") return filter.filters.flatMap(languageWishes);
+  if (filter.kind === "text") return textWishes(2, literalOf(filter.test));
+  if (filter.kind !== "field" || (filter.field.kind === "own" && !WRITTEN.has(filter.field.name))) return [];
+  const { field, test } = filter;
+  const wishes = textWishes(test.kind === "is" || test.kind === "exact" ? 1 : 2, literalOfValue(test));
+  // The name of the member ends so, whether its path is nested or has dots.
+  const name = field.kind === "data" ? field.path.findLast((part) => typeof part === "string") : undefined;
+  return name === undefined ? wishes : [...wishes, textWish(4, nameText(name).slice(1))];
+}
+
+function textWishes(rank: number, literal: string): Wish[] {
+  if (literal === "") return [];
+  return [{ rank, key: `literal ${literal}`, make: () => searchNeedle(literal) }];
 }
 
 function dataWish(condition: DataCondition): Wish | null {

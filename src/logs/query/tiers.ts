@@ -1,5 +1,5 @@
 import type { ReportUnreadable } from "../batch.ts";
-import { tokenTestsOf } from "../cold/filter/token-tests.ts";
+import { allTokenTestsOf } from "../cold/filter/language-tokens.ts";
 import type { SegmentKey, SegmentMeta } from "../cold/format/segment.ts";
 import type { PagerSelection } from "../cold/store/selection.ts";
 import { idHashesOf } from "../id-filter.ts";
@@ -229,7 +229,7 @@ export function coldSelection(
     levelMask: filter.levelMask,
     categoryMask: categoryMaskOf(filter),
     asOf,
-    tests: tokenTestsOf(filter),
+    tests: allTokenTestsOf(filter),
     order,
   };
 }

@@ -8,13 +8,18 @@ import { foldCase } from "../query/filter.ts";
 
 /** Returns the literal of a test of texts. */
 export function literalOf(test: TextTest): string {
+  return longest(literalsOf(test));
+}
+
+/** Returns several literals of a test of texts. */
+export function literalsOf(test: TextTest): string[] {
   switch (test.kind) {
     case "contains":
-      return foldCase(test.text);
+      return [foldCase(test.text)];
     case "wildcard":
-      return longest(foldCase(test.pattern).split("*"));
+      return foldCase(test.pattern).split("*");
     case "regex":
-      return literalOfRegex(test);
+      return [literalOfRegex(test)];
   }
 }
 

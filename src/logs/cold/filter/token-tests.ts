@@ -30,7 +30,7 @@ export function tokensFor({ folded, exact }: TokenTest, kinds: number): readonly
 /** Maximum number of alternatives of one test. */
 const MAX_ALTERNATIVES = 16;
 /** Maximum number of tests of one query. Each further test makes the statement longer and excludes less. */
-const MAX_TESTS = 24;
+export const MAX_TESTS = 24;
 /** Number of grams of a value of `data`. They exclude segments that the value's own token lets pass by chance. */
 const VALUE_GRAMS = { threes: 2, fours: 2 };
 /** Number of characters of a value whose grams are taken. A value may have 250,000 characters. */
