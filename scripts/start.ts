@@ -47,7 +47,13 @@ async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, di
     throw holder === null ? error : new StartFailure(holder);
   });
   const address = addressOf(HOST, port);
-  const defaults = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, DEFAULT_CLIENT_IP: unnamedClientOf(HOST) };
+  const defaults = {
+    LOG_LEVEL: DEFAULT_LOG_LEVEL,
+    BASE_URL: address,
+    DEFAULT_CLIENT_IP: unnamedClientOf(HOST),
+    // Router and objects share a thread here, so a table is not faster for being split.
+    SCAN_OBJECTS: "0",
+  };
   const settings = { ...defaults, ...workerOverrides(process.env) };
   // Loads the simulator only here, so that starts which can be refused without it are refused quickly.
   const { effectiveBindings, migrateDatabase, serve } = await import("./lib/runtime.ts");

@@ -5,6 +5,8 @@ export interface Env extends Record<string, unknown> {
   USERS: DurableObjectNamespace;
   ADDRESSES: DurableObjectNamespace;
   COMPACTORS: DurableObjectNamespace;
+  /** Absent in a deployment whose configuration is older than its code. */
+  SCANNERS?: DurableObjectNamespace;
   /** The directory: accounts, workspaces, memberships, mails, violations; and segments that earlier versions stored. */
   DB: D1Database;
   /** The cold tier of logs. */

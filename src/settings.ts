@@ -106,6 +106,8 @@ export const settingsSchema = z
     COLD_BUCKET: z.enum(["on", "off"]).default("on"),
     // Bytes of a database of segments from which on new ranges go to the next one, if it is bound. D1 allows 10 GB.
     COLD_DB_MAX_BYTES: integer(100_000, 10_000_000_000).default(9_000_000_000),
+    // Objects that read parts of one large table at the same time; 0: the router reads all.
+    SCAN_OBJECTS: integer(0, 16).default(0),
     // Workspaces that one account may own, beside its personal one.
     MAX_OWNED_WORKSPACES: integer(1, 100_000).default(10),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),

@@ -11,6 +11,7 @@ import { SANDBOX_WORKSPACE_ID } from "./sandbox/sandbox.ts";
 
 export { AddressObject } from "./objects/address/address.ts";
 export { CompactorObject } from "./objects/compactor/compactor.ts";
+export { ScannerObject } from "./objects/scanner/scanner.ts";
 export { UserObject } from "./objects/user/user.ts";
 export { ColdWriter, TailBacklog } from "./objects/workspace/entrypoints.ts";
 export { WorkspaceObject } from "./objects/workspace/workspace.ts";

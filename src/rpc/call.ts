@@ -4,6 +4,7 @@ import { type Backoff, delayOf, jittered } from "../platform/backoff.ts";
 import { hasFlag, isStorageFailure } from "../platform/failures.ts";
 import type { AddressRpc } from "./address.ts";
 import type { CompactorRpc } from "./compactor.ts";
+import type { ScannerRpc } from "./scanner.ts";
 import type { UserRpc } from "./user.ts";
 import type { WorkspaceRpc } from "./workspace.ts";
 
@@ -159,6 +160,11 @@ export function callAddress<T>(
 /** Returns a stub for one call of a workspace's compactor. The caller repeats what fails. */
 export function compactorOf(env: Env, workspaceId: string): CompactorRpc {
   return stubOf(env.COMPACTORS, workspaceId);
+}
+
+/** Returns a stub for one call of a scan object. The caller does what fails by itself. */
+export function scannerOf(namespace: DurableObjectNamespace, workspaceId: string, slot: number): ScannerRpc {
+  return stubOf(namespace, `${workspaceId}:${slot}`);
 }
 
 /** @param R the contract that the class of the namespace implements */

@@ -119,7 +119,11 @@ export class Aggregator {
    * @param values by entry; NaN for an entry without a number
    */
   addNumbers(measure: Measure, groups: Int32Array, values: Float64Array, from: number, to: number): void {
-    if (measure.kind !== "sum" && measure.kind !== "extremes" && measure.kind !== "percentiles") return;
+    if (measure.kind === "percentiles") {
+      measure.state.addColumn(groups, values, from, to);
+      return;
+    }
+    if (measure.kind !== "sum" && measure.kind !== "extremes") return;
     const { state } = measure;
     for (let at = from; at < to; at++) {
       const group = groups[at] ?? -1;

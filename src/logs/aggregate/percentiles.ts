@@ -12,6 +12,9 @@ const SKETCH_FROM = 1000;
 const MOVED_SHARE = 0.25;
 /** Values that are added between two blocks that are moved. */
 const VALUES_PER_MOVE = 256;
+/** Integers from 0 on that are counted each before they are added to a sketch, and groups in which they are. */
+const COUNTED_INTEGERS = 4096;
+const COUNTED_GROUPS = 64;
 /** Work units: moving a value, and sorting it for each doubling of the list. */
 const MOVE_WORK = 40;
 const SORT_WORK = 4;
@@ -44,6 +47,9 @@ export class Percentiles {
   /** Blocks at the front of the queue that are still to be moved. */
   #blocksToMove = 0;
   #added = 0;
+  /** By group with a sketch: how often each small integer is still to be added to it. */
+  readonly #integers: Uint32Array[] = [];
+  #counted = 0;
   #sorted: SortedValues | null = null;
 
   constructor(held: HeldBytes, total: ValueTotal) {
@@ -67,6 +73,28 @@ export class Percentiles {
     if (this.#blocksToMove > 0 && this.#added % VALUES_PER_MOVE === 0) this.#moveBlock();
   }
 
+  /**
+   * Adds a column of values.
+   * @param groups by value; a value with a negative group is left out
+   * @param values finite, or NaN to be left out
+   */
+  addColumn(groups: Int32Array, values: Float64Array, from: number, to: number): void {
+    let integers = 0;
+    for (let at = from; at < to; at++) {
+      const group = groups[at] ?? -1;
+      const value = values[at] ?? Number.NaN;
+      if (group < 0 || Number.isNaN(value)) continue;
+      const counts = this.#integers[group];
+      const integer = value | 0;
+      if (counts !== undefined && integer === value && integer >= 0 && integer < COUNTED_INTEGERS) {
+        counts[integer] = (counts[integer] ?? 0) + 1;
+        this.#counts.add(group, 1);
+        integers++;
+      } else this.add(group, value + 0);
+    }
+    this.#total.add(integers);
+  }
+
   /** Whether percentiles of a group are the values themselves. */
   isExact(group: number): boolean {
     return !this.#total.isExceeded && this.#counts.get(group) <= EXACT_LIMITS.group;
@@ -74,6 +102,7 @@ export class Percentiles {
 
   /** Prepares `valueAt`. Nothing may be added afterwards. Yields work units between two pieces of work. */
   *finish(groups: number): Generator<number> {
+    yield* this.#addIntegers();
     for (let left = this.#blocks.length; left > 0; left--) {
       this.#moveBlock();
       yield BLOCK_VALUES * MOVE_WORK;
@@ -117,14 +146,16 @@ export class Percentiles {
       this.#total.add(count);
       yield Sketch.readWork;
     }
-    for (let at = 0; at < values.length; at++) {
-      this.add(own[groups[at] ?? 0] ?? 0, values[at] ?? 0);
-      if (at % BLOCK_VALUES === 0) yield BLOCK_VALUES * MOVE_WORK;
+    const ownGroups = groups.map((group) => own[group] ?? 0);
+    for (let at = 0; at < values.length; at += BLOCK_VALUES) {
+      this.addColumn(ownGroups, values, at, Math.min(at + BLOCK_VALUES, values.length));
+      yield BLOCK_VALUES * MOVE_WORK;
     }
   }
 
   /** @param count number of groups */
   state(count: number): PercentileState {
+    for (const _ of this.#addIntegers());
     for (let left = this.#blocks.length; left > 0; left--) this.#moveBlock();
     const groups = new Int32Array(this.#listed);
     const values = new Float64Array(this.#listed);
@@ -152,9 +183,25 @@ export class Percentiles {
   #makeSketch(group: number, listed: number): Sketch {
     const sketch = new Sketch(this.#held);
     this.#sketches.set(group, sketch);
+    if (this.#counted < COUNTED_GROUPS) {
+      this.#counted++;
+      this.#integers[group] = new Uint32Array(COUNTED_INTEGERS);
+      this.#held.add(COUNTED_INTEGERS * 4);
+    }
     this.#toMove += listed;
     if (this.#blocksToMove === 0 && this.#toMove > this.#listed * MOVED_SHARE) this.#blocksToMove = this.#blocks.length;
     return sketch;
+  }
+
+  /** Adds the integers that were counted to their sketches. Yields work units between two groups. */
+  *#addIntegers(): Generator<number> {
+    for (const [group, sketch] of this.#sketches) {
+      const counts = this.#integers[group];
+      if (counts === undefined) continue;
+      for (const [integer, count] of counts.entries()) if (count > 0) sketch.add(integer, count);
+      counts.fill(0);
+      yield COUNTED_INTEGERS * MOVE_WORK;
+    }
   }
 
   #append(group: number, value: number): void {

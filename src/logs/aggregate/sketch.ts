@@ -40,11 +40,14 @@ export class Sketch {
     this.#negative = new Buckets(held);
   }
 
-  /** @param value finite */
-  add(value: number): void {
-    if (value > 0) this.#positive.add(bucketOf(value), 1);
-    else if (value < 0) this.#negative.add(bucketOf(-value), 1);
-    else this.#zeros++;
+  /**
+   * @param value finite
+   * @param times how often it is added
+   */
+  add(value: number, times = 1): void {
+    if (value > 0) this.#positive.add(bucketOf(value), times);
+    else if (value < 0) this.#negative.add(bucketOf(-value), times);
+    else this.#zeros += times;
   }
 
   merge({ zeros, positive, negative }: SketchState): void {

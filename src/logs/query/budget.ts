@@ -95,7 +95,7 @@ export const WORK = {
   /** Testing one number, or making the text of one value, of a column. */
   columnText: 150,
   /** Numbering one value of a column that has no dictionary. */
-  columnValue: 60,
+  columnValue: 25,
   /** One byte of a shape that is parsed. */
   shapeByte: 40,
 } as const;

@@ -24,7 +24,7 @@ export interface ColdSource extends BodySource {
 
 /** Number of segments examined for the first page, and the maximum on any page. Most queries need few. */
 export const FIRST_SEGMENTS = 32;
-const MAX_SEGMENTS = 256;
+export const MAX_SEGMENTS = 256;
 /** Number of segments examined for the first page of a query for an id, which excludes nearly all: 2.5 ms. */
 export const ID_SEGMENTS = 128;
 

@@ -61,8 +61,15 @@ export class LeasedMemory implements ReadMemory {
    * @returns `null` if there is no memory within half a minute
    */
   static async take(rows: number): Promise<LeasedMemory | null> {
-    const rowBytes = Math.ceil((rows * USUAL_ROW_BYTES) / STEP_BYTES) * STEP_BYTES;
+    const rowBytes = bytesOfRows(rows);
     const lease = await queryMemory.take(BASE_BYTES + rowBytes, WAIT_MS);
+    return lease && new LeasedMemory(lease, rowBytes);
+  }
+
+  /** Like `take`, without waiting. */
+  static tryTake(rows: number): LeasedMemory | null {
+    const rowBytes = bytesOfRows(rows);
+    const lease = queryMemory.tryTake(BASE_BYTES + rowBytes);
     return lease && new LeasedMemory(lease, rowBytes);
   }
 
@@ -126,6 +133,10 @@ export class LeasedMemory implements ReadMemory {
     this.#further.push(lease);
     return true;
   }
+}
+
+function bytesOfRows(rows: number): number {
+  return Math.ceil((rows * USUAL_ROW_BYTES) / STEP_BYTES) * STEP_BYTES;
 }
 
 /** Minimum bytes of a page of batches or a read of segments if no further memory is free. */

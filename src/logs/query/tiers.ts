@@ -185,6 +185,7 @@ export function recentSelection(filter: LogFilter, scan: TierScan): Omit<RecentS
 /**
  * Returns a feed over both tiers, and the filter with `from` at the retention cutoff or later.
  * @param reading of row groups
+ * @param isRecentAlone whether the caller reads the cold tier. Entries that move there during the read are in the feed
  */
 export async function withColdTier(
   source: LogSource,
@@ -192,13 +193,15 @@ export async function withColdTier(
   filter: LogFilter,
   { from, to, order }: TierScan,
   reading: Omit<RowGroupScan, "filter">,
+  isRecentAlone = false,
 ): Promise<{ feed: ScanFeed; filter: LogFilter }> {
   const kept = keptFilter(filter, recent.first);
   const selection = coldSelection(source, recent.first, filter, { from, to, order });
   const { projects } = selection;
   const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
   const groups = { ...reading, filter: kept };
-  const cold = projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments, groups);
+  const cold =
+    isRecentAlone || projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments, groups);
   const openMove = async (move: FollowedMove) =>
     new MovedFeed(
       order,

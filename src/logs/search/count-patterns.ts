@@ -5,7 +5,7 @@ import { planOf } from "../aggregate/plan.ts";
 import { sortInSteps } from "../aggregate/sorting.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
 import { compareTexts } from "../aggregate/values.ts";
-import { TableSink } from "../stats/run-table.ts";
+import { TableSink } from "../stats/table-sink.ts";
 import { compileFilter } from "./compile-filter.ts";
 import { type Counter, countInto, type MadeTable } from "./counter.ts";
 import { type PipeOf, planSearch, type TablePipe } from "./search-plan.ts";

@@ -3,7 +3,7 @@ import type { LogFilter } from "../query/filter.ts";
 import { boundedSource } from "../query/memory.ts";
 import { countMatching, type Read } from "../stats/count-entries.ts";
 import type { CountSink } from "../stats/count-feed.ts";
-import type { TableSink } from "../stats/run-table.ts";
+import type { TableSink } from "../stats/table-sink.ts";
 import type { TablePipe } from "./search-plan.ts";
 import type { SearchRun } from "./search-query.ts";
 

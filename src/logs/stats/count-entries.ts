@@ -4,9 +4,10 @@ import { type ScanPacer, WORK } from "../query/budget.ts";
 import { Watermarks } from "../query/feed.ts";
 import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query/filter.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
-import { coldProjects, type LogSource, openMoved, openRecent, withColdTier } from "../query/tiers.ts";
+import { coldProjects, coldSelection, type LogSource, openMoved, openRecent, withColdTier } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type Counting, type CountSink, countFeed, endOf, groupsOf } from "./count-feed.ts";
+import { countParts, type ScanPool } from "./count-parts.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 
 /** A segment's position with its packed counts. */
@@ -20,6 +21,8 @@ export interface StatsSource extends LogSource {
   /** Segments with counts by minute and level, or by all four, and the maximum number of them on a page. */
   levels: { read: ReadSegments<CountedSegment>; max: number };
   summaries: { read: ReadSegments<CountedSegment>; max: number };
+  /** Scan objects that read parts of large tables; absent if the caller reads all. */
+  scanners?: ScanPool | undefined;
 }
 
 /** The resources of one request. */
@@ -172,6 +175,11 @@ async function countEntries(counting: StatsCounting, wanted: LogFilter, asOf: nu
   const { asOf: pinned, lastCommit, oldest, flushed: progress } = recent.first;
   const read = { asOf: pinned, lastCommit, progress, oldest };
   if (pinned > lastCommit) return { ...read, complete: true };
-  const { feed, filter } = await withColdTier(source, recent, wanted, scan, groupsOf(counting));
-  return { ...read, complete: await countFeed(counting, feed, filter) };
+  const pool = counting.sink.parts && source.scanners;
+  const isShared = pool !== undefined;
+  const { feed, filter } = await withColdTier(source, recent, wanted, scan, groupsOf(counting), isShared);
+  const isWhole = await countFeed(counting, feed, filter);
+  if (!isWhole || pool === undefined) return { ...read, complete: isWhole };
+  const selection = coldSelection(source, recent.first, wanted, scan);
+  return { ...read, complete: await countParts(counting, { filter, selection }, pool) };
 }

@@ -1,3 +1,5 @@
+import type { PartialTable } from "../aggregate/aggregator.ts";
+import type { AggregatePlan } from "../aggregate/plan.ts";
 import { reportEntries, UnreadableItem } from "../batch.ts";
 import { BatchMatcher, type LineMatch } from "../query/batch-matcher.ts";
 import { type QueryBudget, type ScanPacer, WORK } from "../query/budget.ts";
@@ -33,6 +35,8 @@ export interface CountSink {
   addLevel(timestamp: number, level: number, count: number): void;
   /** Adds rows of files from their columns. */
   readonly rows: RowSink;
+  /** Adds states of entries that scan objects added up; absent if the sink takes none. */
+  readonly parts?: PartSink | undefined;
   /** Adds an entry that passes the filter. @returns `false` if the line is no entry */
   addLine(match: LineMatch, lines: LineSource, matcher: BatchMatcher): boolean;
   /** Called with the number of entries whose lines or stored counts are examined. */
@@ -49,6 +53,26 @@ export interface RowSink {
    * @throws MalformedFile
    */
   add(reader: SegmentReader, group: number, rows: Int32Array, chunk: ColumnSource): Generator<void, Int32Array>;
+}
+
+/** The state of the entries of a part of a read. Plain data. */
+export interface PartState {
+  partial: PartialTable;
+  /** Approximate bytes of `partial`. */
+  bytes: number;
+  matched: number;
+  examined: number;
+  /** Work units. */
+  work: number;
+  /** Row groups and blocks that could not be read, with the numbers of their entries. */
+  faults: readonly { message: string; entries: number }[];
+}
+
+/** Takes states that were made by the same plan. */
+export interface PartSink {
+  readonly plan: AggregatePlan;
+  /** Yields work units between two pieces of work. */
+  merge(state: PartState): Generator<number>;
 }
 
 /** The resources of one request. */

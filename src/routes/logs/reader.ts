@@ -16,8 +16,9 @@ import type { RecentPage } from "../../logs/query/recent-feed.ts";
 import type { LogSource } from "../../logs/query/tiers.ts";
 import type { SearchSource } from "../../logs/search/search-query.ts";
 import type { StatsSource } from "../../logs/stats/count-entries.ts";
+import { PART_SIZES, type ScanPool } from "../../logs/stats/count-parts.ts";
 import { logEvent } from "../../platform/log.ts";
-import { callWorkspace, requireMembers } from "../../rpc/call.ts";
+import { callWorkspace, requireMembers, scannerOf } from "../../rpc/call.ts";
 import type { PageResult, ReadCall, WorkspaceRpc } from "../../rpc/workspace.ts";
 import { settingsOf } from "../../settings.ts";
 import type { ColdSeqSource } from "../../tail/cold-range.ts";
@@ -80,6 +81,24 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
     levels: { read: (selection) => orUnavailable(c, store.readLevels(selection)), max: STORE_LIMITS.levels },
     summaries: { read: (selection) => orUnavailable(c, store.readSummaries(selection)), max: STORE_LIMITS.summaries },
+    scanners: scanPool(c, reader),
+  };
+}
+
+/** Milliseconds after which the router reads a part by itself. Most parts take a tenth of a second. */
+const PART_MS = 10_000;
+
+function scanPool(c: Context<AppEnv>, { workspaceId }: Reader): ScanPool | undefined {
+  const { SCANNERS } = c.env;
+  const slots = settingsOf(c.env).SCAN_OBJECTS;
+  if (SCANNERS === undefined || slots === 0) return undefined;
+  return {
+    slots,
+    sizes: PART_SIZES,
+    scan: (slot, call) => {
+      const timeout = scheduler.wait(PART_MS).then(() => ({ outcome: "refused" }) as const);
+      return Promise.race([scannerOf(SCANNERS, workspaceId, slot).scan(call), timeout]);
+    },
   };
 }
 

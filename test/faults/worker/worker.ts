@@ -16,6 +16,7 @@ import { KILLED, type WorkspaceObject } from "./workspace.ts";
 
 export { AddressObject } from "../../../src/objects/address/address.ts";
 export { CompactorObject } from "../../../src/objects/compactor/compactor.ts";
+export { ScannerObject } from "../../../src/objects/scanner/scanner.ts";
 export { UserObject } from "../../../src/objects/user/user.ts";
 export { TailBacklog } from "../../../src/objects/workspace/entrypoints.ts";
 export { default } from "../../../src/worker.ts";

@@ -13,8 +13,10 @@ import { encodeFiles, isForBucket, placeInBucket, placeInRow } from "../../../sr
 import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { runTable } from "../../../src/logs/stats/run-table.ts";
+import type { PartCall } from "../../../src/logs/stats/scan-part.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
 import { bucketOf } from "../../../src/platform/bucket.ts";
+import { scannerOf } from "../../../src/rpc/call.ts";
 import { readContext } from "../../../src/tail/context.ts";
 import { encodeSegments } from "../../support/line-blocks.ts";
 import { slices } from "../../unit/cold/support.ts";
@@ -142,7 +144,7 @@ describe.each([
     },
   );
 
-  it("16: are counted alike, by time and in tables", async () => {
+  it("16: are counted alike, by time and in tables, also by scan objects", async () => {
     const filters = { data: { at: { gte: 100 }, route: "/r2" } };
     const found = entries.filter((each) => at(each) >= 100 && at(each) % 5 === 2);
     const histogram = await runStats(stats, HistogramBody.parse({ filters, interval: "1d" }));
@@ -155,6 +157,22 @@ describe.each([
       return [level, own.length, own.reduce((sum, { data }) => sum + Number(data?.at), 0), own.length];
     });
     expect(table.answer.rows.map((row) => JSON.parse(row)).toSorted()).toEqual(rows);
+    const outcomes: string[] = [];
+    const scanners = {
+      slots: 2,
+      sizes: { splitFrom: 0, part: 1000 },
+      scan: async (slot: number, call: PartCall) => {
+        const outcome = await scannerOf(env.SCANNERS, WORKSPACE, slot).scan(call);
+        outcomes.push(outcome.outcome);
+        return outcome;
+      },
+    };
+    const shared = await runTable(
+      { ...stats, scanners },
+      TableBody.parse({ aggregations, groupBy: ["level"], filters }),
+    );
+    expect(shared).toMatchObject({ ok: true, answer: { ...table.answer } });
+    expect(new Set(outcomes)).toEqual(new Set(["done"]));
     const levels = await runStats(stats, HistogramBody.parse({ interval: "1d" }));
     expect(levels).toMatchObject({ ok: true, answer: { total: entries.length } });
   });

@@ -136,6 +136,34 @@ describe("percentiles", () => {
   });
 });
 
+it("4: percentiles of a column are those of its values, added one by one", () => {
+  const total = new ValueTotal();
+  const [column, single] = [
+    new Percentiles(new HeldBytes(), total),
+    new Percentiles(new HeldBytes(), new ValueTotal()),
+  ];
+  const count = EXACT_LIMITS.group + 20_000;
+  const kinds = [(at: number) => at % 5000, (at: number) => -(at % 30), (at: number) => (at % 900) / 7, () => -0];
+  const values = Float64Array.from({ length: 2 * count }, (_, at) => kinds[at % 4]?.(at) ?? 0);
+  values[9] = Number.NaN;
+  const groups = Int32Array.from(values, (_, at) => (at % 11 === 0 ? -1 : at % 2));
+  for (let at = 0; at < values.length; at += 1000) column.addColumn(groups, values, at, at + 1000);
+  for (const [at, group] of groups.entries()) {
+    if (group >= 0 && at !== 9) single.add(group, (values[at] ?? 0) + 0);
+  }
+  // Its state is merged in part, too.
+  const merged = new Percentiles(new HeldBytes(), new ValueTotal());
+  inOneStep(merged.merge(structuredClone(column.state(2)), Int32Array.of(0, 1)));
+  for (const each of [column, single, merged]) inOneStep(each.finish(2));
+  for (const group of [0, 1]) {
+    expect([column.count(group), merged.count(group)]).toEqual([single.count(group), single.count(group)]);
+    for (const permille of [1, 100, 500, 900, 999, 1000]) {
+      const wanted = single.valueAt(group, permille);
+      expect([column.valueAt(group, permille), merged.valueAt(group, permille)]).toEqual([wanted, wanted]);
+    }
+  }
+});
+
 function distinctOf(groups: readonly number[], parts: number, times = 1): Distinct {
   const whole = new Distinct(new HeldBytes(), new ValueTotal(), random);
   for (let part = 0; part < parts; part++) {

@@ -155,7 +155,20 @@ describe("filters on columns", () => {
         const search = new TextSearch(needle);
         const wanted = texts.flatMap((text, at) => (at >= from && at < to && search.isIn(text) ? [at] : []));
         expect(indexes).toEqual(wanted);
-        if (wanted.length > 0) expect(finder.mayBeIn(all.bytes)).toBe(true);
+        // Strings of a page, behind bytes with a match and the beginning of one.
+        const head = Buffer.from(`${needle} ${needle.slice(0, 3)}`);
+        const page = new Uint8Array(Buffer.concat([head, ...own]));
+        const matches = finder.matchesIn(page);
+        const inPage: number[] = [];
+        finder.findIn(
+          matches,
+          matches.next(0),
+          page,
+          head.length,
+          Int32Array.from(own, ({ length }) => length),
+          (index) => inPage.push(from + index),
+        );
+        expect(inPage).toEqual(wanted);
       }
     }
   });

@@ -1,10 +1,10 @@
 import { type Aggregator, type Measure, TYPE_BITS } from "../../aggregate/aggregator.ts";
+import { type Distinct, hashOf } from "../../aggregate/distinct.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
-import { type ByteDictionary, SeenStrings } from "./byte-dictionary.ts";
 import { type FieldCodes, MISSING } from "./field-codes.ts";
 import { LEFT } from "./group-finder.ts";
 import { numbersByRow } from "./row-values.ts";
-import { idOfCode, type ValueIds } from "./value-ids.ts";
+import { CodeIds, SeenStrings, type ValueIds } from "./value-ids.ts";
 
 /** Where the entries of rows are in time, by position. `null`: not needed. */
 export interface Positions {
@@ -16,7 +16,9 @@ export interface Positions {
 /** Rows that are added at once. */
 const ROWS_AT_ONCE = 4096;
 /** Work units of adding a value to a measure. */
-const VALUE_WORK = 60;
+const VALUE_WORK = 30;
+/** Work units of adding a hash to the different values of a group. */
+const HASH_WORK = 60;
 
 /** Adds the values of one field in chosen rows to one measure. */
 export class MeasureAdder {
@@ -60,8 +62,9 @@ export class MeasureAdder {
       case "distinct": {
         const ids = field.values === null ? null : this.#values.of(field.values);
         const texts: string[] = [];
-        if (ids === null) return (from, to) => this.#addTexts(field, groups, texts, from, to);
-        return (from, to) => this.#addNew(field, ids, groups, from, to);
+        if (ids === null || field.values === null) return (from, to) => this.#addTexts(field, groups, texts, from, to);
+        const coded = new CodeIds(ids, field.values, field.count, groups.length);
+        return (from, to) => this.#addNew(measure.state, field, coded, groups, from, to);
       }
       case "values": {
         const texts: string[] = [];
@@ -73,21 +76,28 @@ export class MeasureAdder {
   }
 
   /** Adds the values that their groups have not had. */
-  #addNew(field: FieldCodes, ids: ByteDictionary, groups: Int32Array, from: number, to: number): void {
+  #addNew(state: Distinct, field: FieldCodes, ids: CodeIds, groups: Int32Array, from: number, to: number): void {
     const { codes, values } = field;
     if (values === null) return;
     const seen = this.#seen[values.type];
-    this.#meter.add((to - from) * WORK.columnValue);
+    let work = (to - from) * WORK.columnValue;
     for (let at = from; at < to; at++) {
       const group = groups[at] ?? LEFT;
       const code = codes === null ? 0 : (codes[at] ?? MISSING);
       if (group < 0 || code < 0) continue;
-      const id = idOfCode(ids, values, code);
+      const id = ids.of(code);
       if (id >= 0 && seen.has(group, id)) continue;
-      const text = field.textOf(code);
-      this.#meter.add(WORK.columnText + text.length * WORK.textByte);
-      this.#aggregator.addText(this.#measure, group, text, same);
+      let hash = id < 0 ? null : ids.dictionary.textHashOf(id);
+      if (hash === null) {
+        const text = field.textOf(code);
+        work += WORK.columnText + text.length * WORK.textByte;
+        hash = hashOf(text);
+        if (id >= 0) ids.dictionary.setTextHash(id, hash);
+      }
+      work += HASH_WORK;
+      state.add(group, hash);
     }
+    this.#meter.add(work);
   }
 
   /** @param texts JSON texts by code, made as they are needed */
@@ -121,8 +131,4 @@ export class MeasureAdder {
       this.#aggregator.addWhole(this.#measure, group, position, () => field.textOf(code));
     }
   }
-}
-
-function same(text: string): string {
-  return text;
 }

@@ -109,15 +109,18 @@ export class ContainingStrings implements StringTest {
   }
 
   run(raw: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void {
-    if (encoding === ENCODING.deltaLength && !this.#finder.mayBeIn(raw.subarray(at))) return;
+    const finder = this.#finder;
+    if (encoding === ENCODING.deltaLength) {
+      const matches = finder.matchesIn(raw);
+      const first = matches.next(0);
+      if (first < 0) return;
+      const lengths = new Int32Array(present);
+      const { start } = findStrings(raw, at, encoding, lengths, present);
+      finder.findIn(matches, first, raw, start, lengths, mark);
+      return;
+    }
     const lengths = new Int32Array(present);
     const bytes = readStrings(raw, at, encoding, lengths, present);
-    const offsets = new Int32Array(present + 1);
-    let end = 0;
-    for (let index = 0; index < present; index++) {
-      end += lengths[index] ?? 0;
-      offsets[index + 1] = end;
-    }
-    this.#finder.find(new Texts(bytes, offsets), mark);
+    finder.findIn(finder.matchesIn(bytes), -1, bytes, 0, lengths, mark);
   }
 }

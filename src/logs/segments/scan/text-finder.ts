@@ -57,32 +57,61 @@ export class TextFinder {
     return String(value).includes(this.#needle);
   }
 
-  /** Whether bytes may have the text, be it from one string to the next. */
-  mayBeIn(bytes: Uint8Array): boolean {
-    return this.#open(bytes).next(0) >= 0;
-  }
-
   /** Calls `found` for each string that contains the text, in rising order. */
-  find(texts: Texts, found: (index: number) => void): void {
-    const { bytes, offsets } = texts;
-    const matches = this.#open(bytes);
+  find({ bytes, offsets }: Texts, found: (index: number) => void): void {
+    const matches = this.matchesIn(bytes);
     let text = 0;
     for (let at = matches.next(0); at >= 0; ) {
       text = textAt(offsets, at, text);
-      const textEnd = offsets[text + 1] ?? 0;
-      // A match may also run from one string into the next.
-      const isInside = matches.end <= textEnd;
-      if (isInside && ((matches.isExact && this.#isWhole) || this.#search.isIn(texts.at(text)))) found(text);
-      at = matches.next(isInside ? textEnd : at + 1);
+      const start = offsets[text] ?? 0;
+      const end = offsets[text + 1] ?? 0;
+      if (this.#isIn(matches, bytes, start, end)) found(text);
+      at = matches.next(matches.end <= end ? end : at + 1);
     }
   }
 
+  /**
+   * Like `find`, for strings that follow each other from `start` to the end of the bytes.
+   * @param matches in `bytes`, of which none was asked for, or `first` alone
+   * @param first result of `matches.next(0)`; a match may begin before the strings
+   * @param lengths of the strings
+   */
+  findIn(
+    matches: Matches,
+    first: number,
+    bytes: Uint8Array,
+    start: number,
+    lengths: Int32Array,
+    found: (index: number) => void,
+  ): void {
+    let at = first < start ? matches.next(start) : first;
+    // Faster than a search of each match: a page that has one mostly has many.
+    let end = start;
+    for (let text = 0; at >= 0 && text < lengths.length; text++) {
+      const from = end;
+      end += lengths[text] ?? 0;
+      while (at >= 0 && at < end) {
+        const isFound = this.#isIn(matches, bytes, from, end);
+        if (isFound) found(text);
+        at = matches.next(isFound || matches.end <= end ? end : at + 1);
+      }
+    }
+  }
+
+  /** Whether the string around the last match contains the text. */
+  #isIn(matches: Matches, { buffer, byteOffset }: Uint8Array, start: number, end: number): boolean {
+    // A match may also run from one string into the next.
+    if (matches.end > end) return false;
+    if (matches.isExact && this.#isWhole) return true;
+    return this.#search.isIn(Buffer.from(buffer, byteOffset + start, end - start).toString("utf8"));
+  }
+
   /** Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time. */
-  #open({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
+  matchesIn({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
     const all = Buffer.from(buffer, byteOffset, byteLength);
     const part = this.#part;
     // The case of all characters that the part may match must be that of ASCII.
-    if (part === null || (this.#hasOdd && ODD_CAPITALS.some((capital) => all.includes(capital)))) {
+    if (part === null || (this.#hasOdd && hasOddCapital(all))) {
       return new PatternMatches(all, this.#pattern, false);
     }
     const rare = rareByteOf(all, part);
@@ -91,8 +120,14 @@ export class TextFinder {
   }
 }
 
+/** Whether bytes have a character outside ASCII whose lower case has one of ASCII. */
+function hasOddCapital(all: Buffer): boolean {
+  // One byte is found faster than two or three, and most text has neither.
+  return ODD_CAPITALS.some((capital) => all.includes(capital[0] ?? 0) && all.includes(capital));
+}
+
 /** The places of a part in bytes. */
-interface Matches {
+export interface Matches {
   /** Whether only the part itself is found. */
   readonly isExact: boolean;
   /** Index after the last match. */
@@ -188,7 +223,8 @@ const MOST_TRIED = 256;
 function rareByteOf(all: Buffer, part: Uint8Array): number {
   if (all.length < SAMPLE_BYTES) return -1;
   const counts = new Uint16Array(256);
-  for (let at = 0; at < SAMPLE_BYTES; at++) {
+  // The end, because a page begins with lengths.
+  for (let at = all.length - SAMPLE_BYTES; at < all.length; at++) {
     const byte = FOLD[all[at] ?? 0] ?? 0;
     counts[byte] = (counts[byte] ?? 0) + 1;
   }
