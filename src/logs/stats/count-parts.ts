@@ -1,6 +1,7 @@
 import { UnreadableItem } from "../batch.ts";
 import { type PagerSelection, SegmentPager } from "../cold/store/selection.ts";
 import { FIRST_SEGMENTS, type FoundSegment, MAX_SEGMENTS } from "../query/cold-feed.ts";
+import type { LogFilter } from "../query/filter.ts";
 import { type Counting, endOf } from "./count-feed.ts";
 import { countSegments, isKnownState, type PartCall, type PartOutcome, partCall } from "./scan-part.ts";
 
@@ -29,7 +30,7 @@ const PART_BYTES = 4 * 1024 * 1024;
 
 /** What is read: a filter, and the selection of the segments that may pass it. */
 interface PartsWanted {
-  filter: PartCall["filter"];
+  filter: LogFilter;
   selection: PagerSelection;
 }
 

@@ -6,6 +6,7 @@ import { ColdFeed, type FoundSegment } from "../query/cold-feed.ts";
 import { type LogFilter, OPEN_FILTER } from "../query/filter.ts";
 import { boundedSource, type ReadMemory } from "../query/memory.ts";
 import type { LogSource } from "../query/tiers.ts";
+import { type RestFilter, restFilterOf } from "../search/rest-filter.ts";
 import { type Counting, countFeed, groupsOf, type PartState } from "./count-feed.ts";
 import { TableSink } from "./table-sink.ts";
 
@@ -17,12 +18,15 @@ import { TableSink } from "./table-sink.ts";
  */
 const PART_VERSION = 1;
 
+/** A filter without functions. */
+type PlainFilter = Omit<LogFilter, "rest"> & { rest: Pick<RestFilter, "filter" | "now" | "text"> | null };
+
 /** What a scan object reads. Plain data, because it crosses versions during a deploy. */
 export interface PartCall {
   version: number;
   workspaceId: string;
   plan: AggregatePlan;
-  filter: LogFilter;
+  filter: PlainFilter;
   selection: PagerSelection;
   segments: readonly FoundSegment[];
   /** Work units that the part may take. */
@@ -37,13 +41,16 @@ export interface PartCall {
  */
 export type PartOutcome = ({ outcome: "done" | "cut" } & PartState) | { outcome: "refused" };
 
-export function partCall(part: Omit<PartCall, "version">): PartCall {
-  return { version: PART_VERSION, ...part };
+export function partCall({ filter, ...part }: Omit<PartCall, "version" | "filter"> & { filter: LogFilter }): PartCall {
+  const { rest, ...members } = filter;
+  const plain = rest && { filter: rest.filter, now: rest.now, text: rest.text };
+  return { version: PART_VERSION, ...part, filter: { ...members, rest: plain } };
 }
 
 /** Adds up the entries of a part. Reads segments by their keys; `source` need not find any. */
 export async function scanPart(source: LogSource, call: PartCall, memory: ReadMemory): Promise<PartOutcome> {
-  if (!isKnown(call)) return { outcome: "refused" };
+  const filter = isKnown(call) ? filterOf(call.filter) : null;
+  if (filter === null) return { outcome: "refused" };
   const pacer = new ScanPacer();
   const aggregator = new Aggregator(call.plan);
   const sink = new TableSink(aggregator, memory, pacer, call.stateBytes);
@@ -56,7 +63,7 @@ export async function scanPart(source: LogSource, call: PartCall, memory: ReadMe
     memory,
     pacer,
   };
-  const isWhole = await countSegments(counting, call, call.segments);
+  const isWhole = await countSegments(counting, { ...call, filter }, call.segments);
   if (sink.isFull) return { outcome: "refused" };
   const { matched, examined } = sink;
   const state = { partial: aggregator.partial(), bytes: aggregator.held.bytes, work: pacer.meter.done, faults };
@@ -69,7 +76,7 @@ export async function scanPart(source: LogSource, call: PartCall, memory: ReadMe
  */
 export async function countSegments(
   counting: Counting,
-  { selection, filter }: Pick<PartCall, "selection" | "filter">,
+  { selection, filter }: { selection: PagerSelection; filter: LogFilter },
   segments: readonly FoundSegment[],
 ): Promise<boolean> {
   const found = { ...counting.source.cold, findSegments: async () => ({ segments: [...segments], next: null }) };
@@ -88,6 +95,13 @@ function isKnown({ version, plan, filter }: PartCall): boolean {
     filter.data.every(({ op }) => OPERATORS.has(op)) &&
     plan.columns.every((column) => column.from !== "measure" || FUNCTIONS.has(column.fn))
   );
+}
+
+/** @returns `null` if this version reads the query in another way */
+function filterOf({ rest, ...members }: PlainFilter): LogFilter | null {
+  if (rest === null) return { ...members, rest };
+  const known = restFilterOf(rest.filter, rest.now);
+  return known.text === rest.text ? { ...members, rest: known } : null;
 }
 
 /** Whether a state is one that this version merges. */

@@ -2,10 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
 import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
+import { compileFilter } from "../../../src/logs/search/compile-filter.ts";
 import type { ScanPool } from "../../../src/logs/stats/count-parts.ts";
 import { runTable, type TableAnswer } from "../../../src/logs/stats/run-table.ts";
 import { type PartCall, type PartOutcome, scanPart } from "../../../src/logs/stats/scan-part.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
+import { parse } from "../../../src/query-language/parse.ts";
 import { entryAt, fewFilters, time } from "../query/arbitraries.ts";
 import { passes } from "../query/reference.ts";
 import { SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
@@ -191,6 +193,27 @@ describe("scan objects", () => {
       "refused",
     );
     expect(await outcomeOf({ stateBytes: 1000 })).toBe("refused");
+  });
+
+  it("17: test filters of the query language, and refuse those that they would read in another way", async () => {
+    const store = storeOf(4, 4);
+    for (let segment = 0; segment < 4; segment++) store.flush(PROJECT, 1, "bucket");
+    const parsed = parse("n:>=3 -user:usr_5 OR user:/usr_[34]/");
+    if (!parsed.ok || parsed.query.filter === null) throw new Error("The query is valid.");
+    const filter = compileFilter(parsed.query.filter, START);
+    expect(filter.rest).not.toBeNull();
+    const pool = poolOf(store, [], 2, 4);
+    const wanted = { ...TableBody.parse(SUMS), filter };
+    const [shared, alone] = [
+      await runTable({ ...store.stats(2), scanners: pool }, wanted),
+      await runTable(store.stats(2), wanted),
+    ];
+    expect(shared).toMatchObject({ ok: true, answer: alone.ok ? alone.answer : {} });
+    const [call] = pool.calls;
+    if (call?.filter.rest == null) throw new Error("There was no call with a filter.");
+    const other = { ...call, filter: { ...call.filter, rest: { ...call.filter.rest, text: "n:>=4" } } };
+    expect((await scanPart(store.logs(1), call, UNBOUNDED_MEMORY)).outcome).toBe("done");
+    expect((await scanPart(store.logs(1), other, UNBOUNDED_MEMORY)).outcome).toBe("refused");
   });
 
   it("4: report what they cannot read", async () => {
