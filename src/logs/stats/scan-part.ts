@@ -1,4 +1,5 @@
 import { Aggregator } from "../aggregate/aggregator.ts";
+import { fieldOf } from "../aggregate/fields.ts";
 import { type AggregatePlan, FIELD_FUNCTIONS } from "../aggregate/plan.ts";
 import type { PagerSelection } from "../cold/store/selection.ts";
 import { QUERY_BUDGET, ScanPacer } from "../query/budget.ts";
@@ -53,7 +54,7 @@ export async function scanPart(source: LogSource, call: PartCall, memory: ReadMe
   if (filter === null) return { outcome: "refused" };
   const pacer = new ScanPacer();
   const aggregator = new Aggregator(call.plan);
-  const sink = new TableSink(aggregator, memory, pacer, call.stateBytes);
+  const sink = new TableSink(aggregator, memory, pacer, 0, call.stateBytes);
   const faults: PartState["faults"][number][] = [];
   const report: LogSource["report"] = ({ message }, entries) => void faults.push({ message, entries });
   const counting = {
@@ -86,15 +87,27 @@ export async function countSegments(
 
 const FUNCTIONS: ReadonlySet<string> = new Set(["count", "rate", ...FIELD_FUNCTIONS]);
 const OPERATORS: ReadonlySet<string> = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "exists"]);
+const PLAN_MEMBERS = ["columns", "fields", "keys", "measures", "rateSeconds"];
+const FIELD_MEMBERS = ["name", "own", "paths"];
 
 /** Whether this version understands all of a call. A filter with a further member would be read as if it had none. */
 function isKnown({ version, plan, filter }: PartCall): boolean {
   return (
     version === PART_VERSION &&
-    Object.keys(filter).sort().join() === Object.keys(OPEN_FILTER).sort().join() &&
+    hasMembers(filter, Object.keys(OPEN_FILTER)) &&
     filter.data.every(({ op }) => OPERATORS.has(op)) &&
+    hasMembers(plan, PLAN_MEMBERS) &&
+    plan.fields.every((field) => hasMembers(field, FIELD_MEMBERS) && isKnownField(field.own)) &&
     plan.columns.every((column) => column.from !== "measure" || FUNCTIONS.has(column.fn))
   );
+}
+
+function hasMembers(value: object, names: readonly string[]): boolean {
+  return Object.keys(value).sort().join() === [...names].sort().join();
+}
+
+function isKnownField(own: string | null): boolean {
+  return own === null || fieldOf(own).own === own;
 }
 
 /** @returns `null` if this version reads the query in another way */

@@ -192,6 +192,14 @@ describe("scan objects", () => {
     expect(await outcomeOf({ filter: { ...call.filter, data: [{ path: ["n"], op: "near", value: 1 }] } })).toBe(
       "refused",
     );
+    expect(await outcomeOf({ plan: { ...call.plan, maxValues: 3 } })).toBe("refused");
+    const [field] = call.plan.fields;
+    for (const changed of [
+      { ...field, own: "tenant" },
+      { ...field, item: 1 },
+    ]) {
+      expect(await outcomeOf({ plan: { ...call.plan, fields: [changed] } })).toBe("refused");
+    }
     expect(await outcomeOf({ stateBytes: 1000 })).toBe("refused");
   });
 
