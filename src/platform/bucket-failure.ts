@@ -15,19 +15,22 @@ export class BucketFailure extends Error {
   readonly operation: BucketOperation;
   /** Whether a later call may succeed. */
   readonly isTransient: boolean;
+  /** R2's code; `null` if it has not responded with one. */
+  readonly code: number | null;
 
-  constructor(operation: BucketOperation, reason: string, isTransient: boolean, cause?: unknown) {
+  constructor(operation: BucketOperation, reason: string | number, isTransient: boolean, cause?: unknown) {
     super(`${PREFIX}${operation}: ${reason}`, { cause });
     this.name = "BucketFailure";
     this.operation = operation;
     this.isTransient = isTransient;
+    this.code = typeof reason === "number" ? reason : null;
   }
 
   /** Classifies an error of the binding by the code at the end of its message. */
   static of(operation: BucketOperation, error: unknown): BucketFailure {
     if (error instanceof BucketFailure) return error;
     const code = error instanceof Error ? /\((\d{5,6})\)\s*$/.exec(error.message)?.[1] : undefined;
-    if (code !== undefined) return new BucketFailure(operation, code, !PERMANENT.has(Number(code)), error);
+    if (code !== undefined) return new BucketFailure(operation, Number(code), !PERMANENT.has(Number(code)), error);
     // The binding throws a `TypeError` for an argument that it cannot send.
     if (error instanceof TypeError) return new BucketFailure(operation, "invalid argument", false, error);
     return new BucketFailure(operation, "R2 cannot be reached", true, error);

@@ -54,10 +54,10 @@ export interface Bucket {
   head(key: string): Promise<StoredFile | null>;
   /**
    * Reads ranges of files. The caller reserves their memory, and merges neighbors: each range is one request to R2.
-   * @returns the bytes of each range, in order; `null` if its file does not exist
+   * @returns the bytes of each range, in order; `null` if its file does not exist or ends before the range does
    */
   readRanges(ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]>;
-  /** Reads the last bytes of a file, or all of a shorter one. @returns `null` if the file does not exist */
+  /** Reads the last bytes of a file, or all of a shorter one. @returns `null` if the file does not exist or is empty */
   readTail(key: string, bytes: number): Promise<{ bytes: Uint8Array; size: number } | null>;
   /** Deletes files. Keys that do not exist are ignored. */
   delete(keys: readonly string[]): Promise<void>;
@@ -88,6 +88,9 @@ const CONNECTION_MS = 30_000;
 // Module state: one instance per isolate, shared by all its requests and objects.
 /** The connections of this isolate, one byte each. */
 export const bucketConnections = new MemoryPool({ capacity: MAX_CONNECTIONS, maxWaiting: 1024 });
+
+/** Code of R2 for a range that begins behind the end of the file: https://developers.cloudflare.com/r2/api/error-codes/ */
+const INVALID_RANGE = 10039;
 
 /** Time and randomness, for tests. */
 export interface BucketTimer {
@@ -155,8 +158,8 @@ export class R2Files implements Bucket {
   async #readRange({ key, start, end }: FileRange): Promise<Uint8Array | null> {
     const length = end - start;
     const found = await this.#read(key, { offset: start, length });
-    if (found === null) return null;
-    if (found.bytes.byteLength !== length) throw new BucketFailure("get", "the file is too short", false);
+    if (found === null || found.size < end) return null;
+    if (found.bytes.byteLength !== length) throw new BucketFailure("get", "the body is too short", false);
     return found.bytes;
   }
 
@@ -165,11 +168,16 @@ export class R2Files implements Bucket {
   }
 
   /** Reads the body within the attempt, so that every opened body is read to its end. */
-  #read(key: string, range: { offset: number; length: number } | { suffix: number }) {
-    return this.#attempt("get", async () => {
-      const found = await this.#binding.get(key, { range });
-      return found && { bytes: new Uint8Array(await found.arrayBuffer()), size: found.size };
-    });
+  async #read(key: string, range: { offset: number; length: number } | { suffix: number }) {
+    try {
+      return await this.#attempt("get", async () => {
+        const found = await this.#binding.get(key, { range });
+        return found && { bytes: new Uint8Array(await found.arrayBuffer()), size: found.size };
+      });
+    } catch (error) {
+      if (error instanceof BucketFailure && error.code === INVALID_RANGE) return null;
+      throw error;
+    }
   }
 
   async delete(keys: readonly string[]): Promise<void> {

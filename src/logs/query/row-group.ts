@@ -200,10 +200,10 @@ export class RowGroup {
     this.found = NO_ROWS.rows;
   }
 
-  /** Marks a row group whose file is not in the bucket. */
+  /** Marks a row group whose file is not in the bucket, or ends before it. */
   lose(): void {
     const { meta } = this.file;
-    this.failure = new UnreadableItem(new CorruptSegment(meta, "its file is missing").message);
+    this.failure = new UnreadableItem(new CorruptSegment(meta, "its file is missing or too short").message);
     this.found = NO_ROWS.rows;
   }
 }

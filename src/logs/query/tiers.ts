@@ -25,6 +25,7 @@ export interface MovedSource extends ColdSource {
   /**
    * Returns the segments of a project that cover a range of `seq`, in order, after a segment. A page shorter than
    * `limit` is the last.
+   * @param readAt of a read of several pages; see `SegmentSelection`
    */
   segmentsBySeq(
     workspaceId: string,
@@ -32,6 +33,7 @@ export interface MovedSource extends ColdSource {
     range: { from: number; to: number },
     after: SegmentKey | null,
     limit: number,
+    readAt?: number,
   ): Promise<SegmentMeta[]>;
 }
 
@@ -56,9 +58,10 @@ export async function openMoved(
 ): Promise<ColdFeed> {
   const { workspaceId, order } = selection;
   const metas: SegmentMeta[] = [];
+  const readAt = Date.now();
   for (let last: SegmentMeta | null = null; ; ) {
     const range = { from: after + 1, to: until };
-    const found: SegmentMeta[] = await source.segmentsBySeq(workspaceId, projectId, range, last, SEGMENTS_AT_ONCE);
+    const found = await source.segmentsBySeq(workspaceId, projectId, range, last, SEGMENTS_AT_ONCE, readAt);
     metas.push(...found);
     last = found.at(-1) ?? null;
     if (found.length < SEGMENTS_AT_ONCE) break;

@@ -137,6 +137,8 @@ async function countRows(
   isOver: () => boolean,
 ): Promise<boolean> {
   const { source, sink, memory, pacer } = counting;
+  /** Entries of the row group that are not counted yet. */
+  let open = item.count;
   try {
     const opened = await openRows();
     if (opened === null) return true;
@@ -155,26 +157,33 @@ async function countRows(
     }
     memory.recordDecoded(0);
     const left = step.value;
-    if (left.length > 0) return await countLines(counting, { ...item, count: 0 }, await linesOf(left), matcher, isOver);
+    open = left.length;
+    if (open > 0)
+      return await countLines(counting, { ...item, count: open }, await linesOf(left), matcher, isOver, false);
     group.bytes.release();
   } catch (error) {
     const fault = error instanceof MalformedFile ? new UnreadableItem(error.message, { cause: error }) : error;
     if (!(fault instanceof UnreadableItem)) throw error;
-    source.report(fault, item.count);
+    source.report(fault, open);
   }
   return true;
 }
 
-/** Counts the lines of an item. @returns whether all were counted */
+/**
+ * Counts the lines of an item. If one is damaged, those before it are counted, and the number of the others is reported.
+ * @param isNew whether the item was not examined before
+ * @returns whether the work sufficed
+ */
 async function countLines(
   { source, sink, memory, pacer }: Counting,
   item: ScanItem,
   lines: LineSource | null,
   matcher: BatchMatcher,
   isOver: () => boolean,
+  isNew = true,
 ): Promise<boolean> {
   if (lines === null) return true;
-  sink.scanned(item.count);
+  if (isNew) sink.scanned(item.count);
   pacer.meter.add(WORK.item);
   const damaged: number[] = [];
   const steps = matcher.steps(
@@ -187,7 +196,7 @@ async function countLines(
     lines,
   );
   let isCut = false;
-  for (const _ of readable(steps, matcher, item, source.report)) {
+  for (const _ of readable(steps, matcher, { ...item, count: lines.passing ?? item.count }, source.report)) {
     memory.renew();
     await pacer.pause();
     isCut = isOver();

@@ -92,6 +92,9 @@ export class Compaction implements Duty {
     }
     if (outcome.outcome === "failed") {
       this.#ports.log("error", origin, { ...fields, outcome: "failed", reason: outcome.reason });
+    } else if (outcome.outcome === "skipped") {
+      const { reason, firstSeq, doneSeq: lastSeq } = outcome;
+      this.#ports.log("error", origin, { ...fields, outcome: "skipped", firstSeq, lastSeq, reason });
     } else if (outcome.outcome === "merged") {
       const { replaced, segments, entries: count, bytes } = outcome;
       const durationMs = now - startedAt;

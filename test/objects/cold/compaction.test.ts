@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { createHash } from "node:crypto";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type CompactionCall, compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
 import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
 import { SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
@@ -12,6 +12,7 @@ import { SegmentPager } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
+import { PLACEMENT } from "../../../src/logs/segments/encode/encode-rows.ts";
 import { R2Files } from "../../../src/platform/bucket.ts";
 import { pause } from "../../../src/platform/turns.ts";
 import { LimitedBucket, type LimitedBucketOptions } from "../../support/bucket/limited-bucket.ts";
@@ -316,6 +317,72 @@ describe("a compaction", () => {
     expect(await compact()).toMatchObject({ outcome: "idle" });
     expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
     expect(limited.violations).toEqual([]);
+  });
+
+  test("16.3: a range that cannot be read is skipped and reported, and all others are merged", async () => {
+    const { bucketFromBytes } = PLACEMENT;
+    onTestFinished(() => void Object.assign(PLACEMENT, { bucketFromBytes }));
+    PLACEMENT.bucketFromBytes = 1024;
+    const damages = {
+      missing: async (memory: MemoryBucket, file: string) => void memory.files.delete(file),
+      "too short": async (memory: MemoryBucket, file: string) => {
+        const stored = memory.files.get(file);
+        if (stored) memory.files.set(file, { ...stored, bytes: stored.bytes.slice(0, 100) });
+      },
+      "damaged in a page": async (memory: MemoryBucket, file: string) => {
+        const bytes = memory.files.get(file)?.bytes;
+        if (bytes) bytes[bytes.length >> 2] = (bytes[bytes.length >> 2] ?? 0) ^ 255;
+      },
+      "damaged in its footer": async (_: MemoryBucket, file: string) => {
+        await env.COLD_DB.prepare("UPDATE segments SET directory = x'0102' WHERE file = ?").bind(file).run();
+      },
+    };
+    for (const [name, damage] of Object.entries(damages)) {
+      await env.COLD_DB.prepare("DELETE FROM segments").run();
+      const { memory, compact } = world();
+      const ranges = rangesOf(45, 100);
+      // A copy, because a slice of a Node buffer is a view.
+      await storeFiles(WORKSPACE, PROJECT, ranges, { put: (key, bytes) => memory.put(key, new Uint8Array(bytes)) });
+      const [damaged] = await rows("first_seq = 1001");
+      await damage(memory, damaged?.file ?? "");
+      const outcomes: object[] = [];
+      let doneSeq = 0;
+      for (let step = 0; step < 8; step++) {
+        const outcome = await compact({ doneSeq }, () => NOW + step * 1000);
+        outcomes.push(outcome);
+        if (outcome.outcome === "failed") break;
+        doneSeq = outcome.doneSeq;
+        if (outcome.outcome === "idle" && outcome.isLast) break;
+      }
+      const skipped = outcomes.filter((outcome) => "reason" in outcome);
+      const reason = expect.stringMatching(/^(The|A) |^Segment/);
+      expect([name, skipped]).toEqual([name, [{ outcome: "skipped", doneSeq: 1100, firstSeq: 1001, reason }]]);
+      const left = await rows();
+      expect([name, left.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq])]).toEqual([
+        name,
+        [
+          [1, 1000],
+          [1001, 1100],
+          [1101, 4500],
+        ],
+      ]);
+      const found = left.filter(({ firstSeq }) => firstSeq !== 1001);
+      expect(found.every(({ part }) => part >= 16)).toBe(true);
+    }
+  });
+
+  test("16.3: a read by seq of several pages sees each entry once, although a compaction ends between them", async () => {
+    const { memory, compact } = world();
+    await storeFiles(WORKSPACE, PROJECT, rangesOf(80, 12), memory);
+    const find = new SegmentStore(env.COLD_DB);
+    const all = { from: 1, to: 960 };
+    const page = await find.segmentsBySeq(WORKSPACE, PROJECT, all, null, 40, NOW);
+    expect(await compact()).toMatchObject({ outcome: "merged" });
+    const next = await find.segmentsBySeq(WORKSPACE, PROJECT, all, page.at(-1) ?? null, 100, NOW);
+    expect([...page, ...next].reduce((sum, { count }) => sum + count, 0)).toBe(960);
+    const later = await find.segmentsBySeq(WORKSPACE, PROJECT, all, null, 100, NOW + SWITCH_MS + 1000);
+    expect(later.reduce((sum, { count }) => sum + count, 0)).toBe(960);
+    expect(later.length).toBeLessThan(80);
   });
 
   test("two at once replace the segments once", async () => {

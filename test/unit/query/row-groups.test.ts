@@ -4,7 +4,11 @@ import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
-import type { FileRange } from "../../../src/platform/bucket.ts";
+import { runTable } from "../../../src/logs/stats/run-table.ts";
+import { TableBody } from "../../../src/logs/stats/table-schema.ts";
+import { type FileRange, R2Files } from "../../../src/platform/bucket.ts";
+import { MemoryBucket } from "../../support/bucket/memory-bucket.ts";
+import { open } from "../segments/support.ts";
 import { answered, type SegmentKind, type TestEntry, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";
@@ -67,12 +71,57 @@ describe("row groups of segment files", () => {
       expect(seen).toHaveLength(40);
       expect(faults.length).toBeGreaterThan(0);
       expect(faults.reduce((sum, [, entries]) => sum + entries, 0)).toBe(20);
-      expect(faults[0]?.[0]).toBe(`Segment ${PROJECT}/21/0 is corrupt: its file is missing.`);
+      expect(faults[0]?.[0]).toBe(`Segment ${PROJECT}/21/0 is corrupt: its file is missing or too short.`);
     }
     const { source, faults } = spied(store);
     const counted = await runStats(source, HistogramBody.parse({ filters: { search: "m" }, interval: "1d" }));
     expect(counted).toMatchObject({ ok: true, answer: { total: 40 } });
     expect(faults.reduce((sum, [, entries]) => sum + entries, 0)).toBe(20);
+  });
+
+  it("16.3: a row group of which only lines are damaged is counted from its columns, and the lost entries are reported", async () => {
+    const store = new TestStore(PROJECT);
+    // The label of every fourth entry is only in its line, because it is an array.
+    const labelOf = (at: number) => (at % 4 === 3 ? ["a", at] : "a");
+    const entries = Array.from({ length: 40 }, (_, at) => entryAt(at, { data: { at, label: labelOf(at) } }));
+    store.add(PROJECT, entries);
+    store.flush(PROJECT, 1, "bucket", 20);
+    const table = TableBody.parse({
+      aggregations: [{ fn: "count", as: "n" }],
+      groupBy: ["data.label"],
+    });
+    const { source, faults } = spied(store);
+    const { readFiles } = source.cold;
+    const [bytes] = store.files.values();
+    if (bytes === undefined) throw new Error("There is a file.");
+    const { reader } = open(new Uint8Array(bytes));
+    const rest = reader.range(0, reader.restColumn);
+    source.cold.readFiles = async (ranges) =>
+      (await readFiles(ranges)).map((read, index) => {
+        const at = rest.end - 2 - (ranges[index]?.start ?? 0);
+        if (read && at >= 0 && at < read.length) read[at] = (read[at] ?? 0) ^ 255;
+        return read;
+      });
+    const result = await runTable(source, table);
+    expect(result).toMatchObject({ ok: true, answer: { matched: 35, scanned: 40, complete: true } });
+    // The five arrays of the first row group.
+    expect(faults.map(([, lost]) => lost)).toEqual([5]);
+  });
+
+  it("16.3: a file that ends before its footer says costs its own entries alone, and is reported", async () => {
+    const store = storeOf(3, "bucket");
+    const [, second = ""] = store.files.keys();
+    const memory = new MemoryBucket();
+    for (const [key, bytes] of store.files)
+      await memory.put(key, new Uint8Array(key === second ? bytes.subarray(0, 30) : bytes));
+    const bucket = new R2Files(memory.binding);
+    for (const filters of [{}, { search: "m" }]) {
+      const { source, faults } = spied(store);
+      source.cold.readFiles = async (ranges) =>
+        (await bucket.readRanges(ranges)).map((bytes) => bytes && new Uint8Array(bytes));
+      expect(await messagesOf(source, { filters, pagination: { limit: 100 } })).toHaveLength(40);
+      expect(faults.reduce((sum, [, entries]) => sum + entries, 0)).toBe(20);
+    }
   });
 
   it("16: leaves out a file that is gone with its row", async () => {

@@ -103,9 +103,10 @@ export class TestStore {
 
   /**
    * Moves the oldest batches of a project to the cold tier.
-   * @param kind of the segments. Files have row groups of two entries
+   * @param kind of the segments
+   * @param groupRows entries of a row group
    */
-  flush(projectId: string, count: number, kind: SegmentKind = "lines"): void {
+  flush(projectId: string, count: number, kind: SegmentKind = "lines", groupRows = 2): void {
     const done = this.#flushed.get(projectId) ?? 0;
     const batches = this.#batches
       .filter((batch) => batch.projectId === projectId && batch.firstSeq > done)
@@ -117,7 +118,7 @@ export class TestStore {
     if (kind === "lines") this.#segments.push(...encodeSegments(projectId, batches, range));
     else {
       const isInline = kind === "inline";
-      const options = { groupRows: 2, isInline };
+      const options = { groupRows, isInline };
       for (const { segment, bytes } of segmentFiles(this.scope, projectId, batches, range, options)) {
         this.#segments.push(segment);
         if (segment.file !== null) this.files.set(segment.file, bytes);

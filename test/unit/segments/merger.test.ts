@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
+import { readFooter } from "../../../src/logs/segments/parquet/metadata.ts";
+import { writeFooter } from "../../../src/logs/segments/parquet/write-footer.ts";
 import { done, filesOf, merge } from "./merging.ts";
 import { batchesOf, bytesOf, line, linesIn, open, PROJECT, valuesIn } from "./support.ts";
 
@@ -95,6 +97,35 @@ describe("merging segment files", () => {
     const byGroup = merge(files).merged;
     expect(merged.size - merged.footer.length).toBe(byGroup.size - byGroup.footer.length);
     expect(merged.sha256).not.toBe(byGroup.sha256);
+  });
+
+  test("16.3: a row group without the spans of its numbers is restored, so that the merged file has them", () => {
+    const files = filesOf(mixed, [100, 300]);
+    const [first] = files;
+    if (first === undefined) throw new Error("There is a file.");
+    const meta = readFooter(first.footer, first.size);
+    for (const column of [0, 1, 2, 3]) {
+      const rowGroups = meta.rowGroups.map(({ rows, chunks }) => ({
+        rows,
+        chunks: chunks.map((chunk, index) => (index === column ? { ...chunk, min: null, max: null } : chunk)),
+      }));
+      const footer = writeFooter({ ...meta, rowGroups });
+      const parts = [bytesOf(first).subarray(0, first.size - first.footer.length), footer];
+      const size = first.size - first.footer.length + footer.length;
+      const { merged } = merge([{ ...first, parts, footer, size }, ...files.slice(1)]);
+      const { minTimestamp, maxTimestamp, minCommit, maxCommit, firstSeq, lastSeq, minReceivedAt } =
+        merge(files).merged;
+      expect(merged).toMatchObject({
+        minTimestamp,
+        maxTimestamp,
+        minCommit,
+        maxCommit,
+        firstSeq,
+        lastSeq,
+        minReceivedAt,
+      });
+      expect(linesIn(bytesOf(merged)).map(String)).toEqual(mixed);
+    }
   });
 
   test("lines that a predicate rejects are left out, and so are their counts", () => {

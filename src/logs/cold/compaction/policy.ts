@@ -101,7 +101,7 @@ export function chooseMerge(candidates: readonly Candidate[], limits: Compaction
 }
 
 /** Groups the segments by range. */
-function rangesOf(candidates: readonly Candidate[]): Candidate[][] {
+export function rangesOf(candidates: readonly Candidate[]): Candidate[][] {
   const ranges: Candidate[][] = [];
   for (const candidate of candidates) {
     const last = ranges.at(-1);
@@ -129,7 +129,7 @@ function fits(ranges: readonly Candidate[][], limits: CompactionLimits): boolean
 }
 
 /** Whether a merge makes fewer segments or replaces blocks of lines. */
-function isWorthwhile(ranges: readonly Candidate[][]): boolean {
+export function isWorthwhile(ranges: readonly Candidate[][]): boolean {
   return ranges.length > 1 || ranges.flat().some(({ isFile }) => !isFile);
 }
 

@@ -45,7 +45,7 @@ export async function rebuildRow(
     const read = await bucket.readRanges(ranges.map((range) => ({ key: file, ...range })));
     for (const [index, { start }] of ranges.entries()) {
       const bytes = read[index];
-      if (bytes === null || bytes === undefined) throw new MalformedFile("The file is missing.");
+      if (bytes === null || bytes === undefined) throw new MalformedFile("The file is missing or too short.");
       held.add(start, bytes);
     }
     const source = (_: number, column: number): Uint8Array => held.chunk(column);

@@ -116,9 +116,10 @@ export class ColdTier {
     range: { from: number; to: number },
     after: SegmentKey | null,
     limit: number,
+    readAt?: number,
   ): Promise<SegmentMeta[]> {
     const pages = await this.#all(workspaceId, ({ store }) =>
-      store.segmentsBySeq(workspaceId, projectId, range, after, limit),
+      store.segmentsBySeq(workspaceId, projectId, range, after, limit, readAt),
     );
     const bySeq = (a: SegmentKey, b: SegmentKey) => a.firstSeq - b.firstSeq || a.part - b.part;
     return pages.length === 1 ? (pages[0] ?? []) : pages.flat().sort(bySeq).slice(0, limit);

@@ -117,7 +117,8 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   };
 }
 
-function visibleCondition(readAt: number | undefined, bind: (value: string | number) => string): string {
+/** Selects the segments that a read sees; those that are current now without its time. */
+export function visibleCondition(readAt: number | undefined, bind: (value: string | number) => string): string {
   if (readAt === undefined) return CURRENT;
   return `part <= ${bind(lastVisiblePart(readAt))} AND (${CURRENT} OR replaced_at > ${bind(readAt)})`;
 }

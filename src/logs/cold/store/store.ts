@@ -9,8 +9,8 @@ import {
   type SegmentPosition,
   type SegmentSelection,
   selectStatement,
+  visibleCondition,
 } from "./selection.ts";
-import { CURRENT } from "./writer.ts";
 
 /** Maximum number of rows on a page. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
 export const STORE_LIMITS = {
@@ -126,6 +126,7 @@ export class SegmentStore {
    * @param from,to first and last `seq`; `to` at most the project's watermark
    * @param after continues after this segment; `null` from the beginning
    * @param limit at most `STORE_LIMITS.metas`; a shorter result is the last page
+   * @param readAt of a read of several pages; see `SegmentSelection`
    */
   async segmentsBySeq(
     workspaceId: string,
@@ -133,19 +134,30 @@ export class SegmentStore {
     { from, to }: { from: number; to: number },
     after: SegmentKey | null,
     limit: number,
+    readAt?: number,
   ): Promise<SegmentMeta[]> {
     refuseMoreThan(STORE_LIMITS.metas, limit);
+    const params: (string | number)[] = [
+      workspaceId,
+      projectId,
+      from,
+      to,
+      after?.firstSeq ?? 0,
+      after?.part ?? 0,
+      limit,
+    ];
+    const visible = visibleCondition(readAt, (value) => `?${params.push(value)}`);
     const rows = await this.#db
       .prepare(
         // Ranges do not overlap, so the range that contains `from` has the largest `first_seq` up to `from`.
         `SELECT ${META_COLUMNS} FROM segments
          WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND first_seq >= coalesce(
-           (SELECT first_seq FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?3 AND ${CURRENT}
+           (SELECT first_seq FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?3 AND ${visible}
              ORDER BY first_seq DESC LIMIT 1), 0)
-           AND (first_seq, part) > (?5, ?6) AND ${CURRENT}
+           AND (first_seq, part) > (?5, ?6) AND ${visible}
          ORDER BY first_seq, part LIMIT ?7`,
       )
-      .bind(workspaceId, projectId, from, to, after?.firstSeq ?? 0, after?.part ?? 0, limit)
+      .bind(...params)
       .raw<MetaRow>();
     return rows.map(metaOf);
   }

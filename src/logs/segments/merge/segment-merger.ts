@@ -41,7 +41,8 @@ const DEFAULTS: MergeOptions = {
 /** Lines that are split between two pauses. */
 const PAUSE_LINES = 1024;
 const LINE_FEED = Uint8Array.of(10);
-const [SEQ_COLUMN, COMMIT_COLUMN, TIMESTAMP_COLUMN, RECEIVED_AT_COLUMN] = [0, 1, 2, 3] as const;
+/** `seq`, `commit`, `timestamp` and `received_at`. */
+const SPAN_COLUMNS = [0, 1, 2, 3];
 
 /** Packed counts of a segment; see `../../cold/format/counts.ts` and `../../summary.ts`. */
 export interface PackedCounts {
@@ -92,22 +93,17 @@ export class SegmentMerger {
     const sha256 = sectionOf(reader, group);
     const rows = reader.rowGroups[group]?.rows ?? 0;
     const isLarge = rows >= this.#options.copyRows && this.#options.keeps === null;
-    if (columns === null || sha256 === null || !isLarge || !canCopy(reader, group, columns)) {
+    // A row of the catalog gets the spans of copied row groups: retention deletes by them, and readers skip by them.
+    const spans = SPAN_COLUMNS.map((column) => reader.numberRange(group, column)).filter((span) => span !== null);
+    const [seq, commit, timestamp, receivedAt] = spans;
+    const hasSpans = seq && commit && timestamp && receivedAt;
+    if (columns === null || sha256 === null || !isLarge || !hasSpans || !canCopy(reader, group, columns)) {
       yield* this.addLines(sourceLinesOf(reader, group, chunkSource(source)));
       return;
     }
     yield* this.#close();
     const copy = yield* copyGroup(source, columns, schemaOf(columns), this.#file.size);
-    const span = (column: number): Span => reader.numberRange(group, column) ?? { min: 0, max: 0 };
-    this.#file.add(copy, {
-      sha256,
-      rawBytes,
-      levelMask,
-      seq: span(SEQ_COLUMN),
-      commit: span(COMMIT_COLUMN),
-      timestamp: span(TIMESTAMP_COLUMN),
-      receivedAt: span(RECEIVED_AT_COLUMN),
-    });
+    this.#file.add(copy, { sha256, rawBytes, levelMask, seq, commit, timestamp, receivedAt });
   }
 
   /** Adds lines in order of `seq`. Their bodies must not change until the next row group is copied or the merge ends. */

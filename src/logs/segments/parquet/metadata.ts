@@ -160,8 +160,9 @@ function readRowGroup(reader: ThriftReader): RowGroupMeta {
 
 function readChunk(reader: ThriftReader): ChunkMeta {
   const encodings: Encoding[] = [];
+  // Readers conclude from the number of nulls, so a column without it is refused.
   let [type, codec, values, nulls, rawBytes, storedBytes, dataOffset, dictionaryOffset] = [
-    -1, -1, -1, 0, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1,
   ];
   let elsewhere = 0;
   let min: Uint8Array | null = null;
