@@ -39,7 +39,8 @@ function workerdVersion(): string {
   return String(JSON.parse(readFileSync(file, "utf8")).version);
 }
 
-function commitOfSources(): string | null {
+/** Returns the commit of the sources; `null` outside a git clone. A `+` means that they were changed since. */
+export function commitOfSources(): string | null {
   const git = (...args: string[]) =>
     execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {

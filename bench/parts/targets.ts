@@ -42,6 +42,8 @@ export interface TargetRow {
 /** Figures at one number of entries. */
 export interface TargetsAt {
   entries: number;
+  /** Commit of the sources that stored them, which is an earlier one if the state was kept. */
+  storedBy: string | null;
   /** Entries of the recent tier. */
   recent: number;
   /** Bytes of an entry of the cold tier, merged: file, filter and D1. */
@@ -116,6 +118,7 @@ async function measureAt(
   const perEntry = (bytes: number) => bytes / stored.entries;
   return {
     entries,
+    storedBy: state.commit,
     recent: entries - stored.entries,
     bytes: {
       file: perEntry(stored.fileBytes),

@@ -6,6 +6,7 @@ import type { WorkerSource } from "../../scripts/lib/runtime.ts";
 import { newSecrets } from "../../scripts/lib/secrets.ts";
 import { catalogBytes } from "../disk.ts";
 import { send } from "../load/requests.ts";
+import { commitOfSources } from "../machine.ts";
 import { cpuMicros } from "../process-stats.ts";
 import type { BenchServer, Workshop } from "../servers.ts";
 import { newTenant } from "../tenant.ts";
@@ -89,6 +90,8 @@ const stateSchema = z.object({
   key: z.string(),
   settings: z.record(z.string(), z.string()),
   madeAt: z.number(),
+  /** Commit of the sources that stored the entries. */
+  commit: z.string().nullable(),
   /** Bytes of the cold tier when everything had been merged, D1 with pages and indexes. */
   stored: storedSchema.extend({ catalogBytes: z.number() }),
   /** CPU microseconds of the service for an entry; `null` without `/proc`. */
@@ -237,6 +240,7 @@ export class States {
       key,
       settings,
       madeAt,
+      commit: commitOfSources(),
       stored: { ...stored, catalogBytes: catalogBytes(directory) },
       cpu: {
         ingest: perEntry(cpu.ingest, entries),

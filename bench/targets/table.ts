@@ -12,7 +12,7 @@ export function targetTables({ main, growth, needles, missing }: TargetsResults)
   const peer = main.peer === null ? "" : `, beside ${main.peer.version} with the same entries`;
   return [
     [
-      `Targets, one client, ${whole(main.entries)} entries over 24 h in one project, ${whole(main.recent)} of them in the recent tier, the others in ${main.bytes.segments} merged segments${peer} (medians; CPU of the server's process for a request)`,
+      `Targets, one client, ${whole(main.entries)} entries over 24 h in one project, ${whole(main.recent)} of them in the recent tier, the others in ${main.bytes.segments} merged segments, stored by commit ${main.storedBy ?? "unknown"}${peer} (medians; CPU of the server's process for a request)`,
       questionsTable(main),
       ...(missing.length === 0 ? [] : [`Not measured, because the service does not have it: ${missing.join(", ")}`]),
     ].join("\n"),
