@@ -2,12 +2,12 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Bytes on disk of the files below a directory. */
+/** Bytes on disk of the files below a directory. A file that is deleted meanwhile has none. */
 export function directoryBytes(directory: string): number {
   let bytes = 0;
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
     const file = path.join(entry.parentPath, entry.name);
-    if (entry.isFile()) bytes += statSync(file).blocks * 512;
+    if (entry.isFile()) bytes += (statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
   }
   return bytes;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Client } from "undici";
@@ -19,8 +19,8 @@ const FIELDS = new URLSearchParams({
   _stream_fields: "category,type",
 });
 const START_MS = 10_000;
-/** Milliseconds without a change after which background merges count as done. */
-const QUIET_MS = 5000;
+/** Milliseconds between two looks at its merges. */
+const POLL_MS = 2000;
 /** Marks a directory whose entries are complete. */
 const MARK = "bench-complete";
 
@@ -32,12 +32,10 @@ export class VictoriaLogs {
   bytesPerEntry = Number.NaN;
   readonly #process: ChildProcess;
   readonly #url: string;
-  readonly #directory: string;
 
-  private constructor(process: ChildProcess, url: string, directory: string, version: string) {
+  private constructor(process: ChildProcess, url: string, version: string) {
     this.#process = process;
     this.#url = url;
-    this.#directory = directory;
     this.version = version;
     this.pid = process.pid ?? 0;
   }
@@ -48,13 +46,15 @@ export class VictoriaLogs {
    * @throws StartFailure if it does not start
    */
   static async start(binary: string, directory: string, data: TargetData): Promise<VictoriaLogs> {
+    // Entries of an earlier process that did not store all of them.
+    if (!existsSync(path.join(directory, MARK))) rmSync(directory, { recursive: true, force: true });
     const port = await claimablePort(HOST, 0);
     const address = `${HOST}:${port}`;
     const flags = [`-httpListenAddr=${address}`, `-storageDataPath=${directory}`, "-retentionPeriod=30d"];
     const version = /victoria-logs-\S+/.exec(execFileSync(binary, ["-version"], { encoding: "utf8" }))?.[0];
     const child = spawn(binary, [...flags, "-loggerLevel=ERROR"], { stdio: ["ignore", "ignore", "inherit"] });
     process.on("exit", () => child.kill("SIGKILL"));
-    const server = new VictoriaLogs(child, `http://${address}`, directory, version ?? "of an unknown version");
+    const server = new VictoriaLogs(child, `http://${address}`, version ?? "of an unknown version");
     await server.#ready();
     const mark = path.join(directory, MARK);
     if (!existsSync(mark)) {
@@ -94,10 +94,13 @@ export class VictoriaLogs {
     await (await fetch(`${this.#url}/internal/force_flush`)).text();
     // In the background.
     await (await fetch(`${this.#url}/internal/force_merge`)).text();
-    for (let bytes = -1; bytes !== directoryBytes(this.#directory); ) {
-      bytes = directoryBytes(this.#directory);
-      await setTimeout(QUIET_MS);
-    }
+    do await setTimeout(POLL_MS);
+    while (await this.#isMerging());
+  }
+
+  async #isMerging(): Promise<boolean> {
+    const metrics = await (await fetch(`${this.#url}/metrics`)).text();
+    return /^vl_active_(?:force_)?merges\S* [1-9]/m.test(metrics);
   }
 
   /** @param from epoch milliseconds; entries from `to` on are left out */
