@@ -174,7 +174,13 @@ export class BodyEncoder {
   /** Returns the whole body; plain if it is less than one block and compression does not make it smaller. */
   finish(): EncodedBody {
     const rest = this.#open?.subarray(0, this.#openBytes) ?? new Uint8Array();
-    if (this.#blocks.length === 0) return encodeBody(rest.slice());
+    if (this.#blocks.length === 0) {
+      const encoded = encodeBody(rest);
+      // Plain, the body must be a buffer of its own.
+      if (encoded.encoding === 0) encoded.body = rest.slice();
+      if (this.#open !== null) detachBuffer(this.#open);
+      return encoded;
+    }
     if (rest.length > 0) this.#close(rest);
     if (this.#open !== null) detachBuffer(this.#open);
     return { encoding: 1, body: joined(this.#blocks) };
@@ -183,7 +189,10 @@ export class BodyEncoder {
   #reserve(bytes: number): Uint8Array {
     if (this.#open !== null && this.#open.length >= bytes) return this.#open;
     const grown = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(bytes, (this.#open?.length ?? 0) * 2)));
-    if (this.#open !== null) grown.set(this.#open.subarray(0, this.#openBytes));
+    if (this.#open !== null) {
+      grown.set(this.#open.subarray(0, this.#openBytes));
+      detachBuffer(this.#open);
+    }
     this.#open = grown;
     return grown;
   }

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../platform/isolate-memory.ts";
 import { scaled, spread } from "./cold/filter/bloom.ts";
 
 /** With 10 bits and 4 probes an id, 1.2 % of the batches without an id pass. */
@@ -54,6 +55,7 @@ export class IdCollector {
     if (this.#count === this.#hashes.length) {
       const grown = new Uint32Array(this.#count * 2);
       grown.set(this.#hashes);
+      detachBuffer(this.#hashes);
       this.#hashes = grown;
     }
     this.#hashes[this.#count++] = hash;

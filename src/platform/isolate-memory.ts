@@ -3,17 +3,17 @@ import { MemoryPool } from "./memory-pool.ts";
 /** The memory of one isolate: its budget, the pools that enforce it, caches and freed buffers. */
 
 /**
- * Frees the memory of a buffer immediately. Afterwards the bytes and all other views of the buffer are empty, so only
- * the owner of the buffer may call this. Bytes that are part of a larger buffer are left unchanged.
+ * Frees the memory of a buffer immediately. Afterwards this and all other views of the buffer are empty, so only
+ * the owner of the buffer may call this. A view of a part of a larger buffer is left unchanged.
  *
  * V8 does not count ArrayBuffers as heap: it lets 64 MiB of unreachable ones accumulate before it collects them, in an
  * isolate that has 128 MB in all. Code that creates large buffers one after the other frees each before the next.
  */
-export function detachBuffer(bytes: Uint8Array): void {
-  const { buffer } = bytes;
+export function detachBuffer(view: ArrayBufferView): void {
+  const { buffer } = view;
   // An empty buffer has nothing to free, and may be a constant with many users.
-  if (bytes.byteLength === 0) return;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
+  if (view.byteLength === 0) return;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === view.byteLength) buffer.transfer(0);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { detachBuffer } from "./isolate-memory.ts";
+
 /** Unsigned LEB128: seven bits a byte, least significant first. Values are safe non-negative integers. */
 
 export class ByteWriter {
@@ -32,6 +34,7 @@ export class ByteWriter {
     if (this.length + more <= this.#bytes.length) return;
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + more));
     grown.set(this.#bytes);
+    detachBuffer(this.#bytes);
     this.#bytes = grown;
   }
 }

@@ -10,6 +10,7 @@ import { RowGroup } from "../logs/query/row-group.ts";
 import { RowGroupLines } from "../logs/query/row-group-lines.ts";
 import { RowGroupReader } from "../logs/query/row-group-reader.ts";
 import type { MovedSource } from "../logs/query/tiers.ts";
+import { detachBuffer } from "../platform/isolate-memory.ts";
 import type { SeqLines, SeqRange } from "./frames.ts";
 
 /** The part of the cold tier that reads by `seq` use. */
@@ -121,6 +122,17 @@ async function unitOf(
     if (piece.length > 0) pieces.push(...(pieces.length > 0 ? [Uint8Array.of(LINE_BREAK)] : []), new Uint8Array(piece));
     await pacer.pause();
   }
-  lines.close();
-  return { body: Buffer.concat(pieces), seqAt: lines.seqAt.bind(lines), receivedAtOf: lines.receivedAtOf.bind(lines) };
+  const all = Buffer.concat(pieces);
+  for (const piece of pieces) detachBuffer(piece);
+  // The positions of the lines are still needed.
+  body.bytes.release();
+  return {
+    body: all,
+    seqAt: lines.seqAt.bind(lines),
+    receivedAtOf: lines.receivedAtOf.bind(lines),
+    close: () => {
+      detachBuffer(all);
+      lines.close();
+    },
+  };
 }

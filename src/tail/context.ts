@@ -165,6 +165,7 @@ async function readRange(
   const take = async (units: readonly SeqLines[], range: SeqRange) => {
     const pause = () => pacer.pause();
     const entries = await pacedEntriesOf(pause, units, matcher, scope.projectId, range, scope.report);
+    for (const { close } of units) close?.();
     for (const entry of entries) found.add(entry);
   };
   for (;;) {

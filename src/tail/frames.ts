@@ -2,6 +2,7 @@ import { decodeBody, type RecentBatch, type ReportUnreadable, reportEntries, Unr
 import { logId } from "../logs/entry-view.ts";
 import type { BatchMatcher, LineMatch } from "../logs/query/batch-matcher.ts";
 import { piecesOf } from "../logs/query/lines.ts";
+import { detachBuffer } from "../platform/isolate-memory.ts";
 import { TAIL_LIMITS } from "./limits.ts";
 
 /** From stored lines to entries, and from entries to the frames of a tail. */
@@ -18,6 +19,8 @@ export interface SeqLines {
   receivedAtOf(index: number): number;
   /** Whether the entry was committed by the snapshot's commit. Absent if all were. */
   isVisible?(index: number): boolean;
+  /** Frees the body. Call when the lines are no longer needed. */
+  close?(): void;
 }
 
 /** An entry as clients receive it: `text` is the JSON of a `StoredEntry`. */
@@ -129,7 +132,16 @@ export function linesOfBatch({
   encoding,
   body,
 }: Pick<RecentBatch, "firstSeq" | "receivedAt" | "encoding" | "body">): SeqLines {
-  return { body: decodeBody(encoding, body), seqAt: (index) => firstSeq + index, receivedAtOf: () => receivedAt };
+  const lines = decodeBody(encoding, body);
+  return {
+    body: lines,
+    seqAt: (index) => firstSeq + index,
+    receivedAtOf: () => receivedAt,
+    // A body that is not compressed is the batch's.
+    close: () => {
+      if (lines !== body) detachBuffer(lines);
+    },
+  };
 }
 
 /** One `logs` message, ready to be sent. */

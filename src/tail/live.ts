@@ -221,12 +221,10 @@ export class LiveDelivery {
       }
       await this.#offerAgain(short, framed);
     }
+    for (const { close } of units) close?.();
   }
 
-  /**
-   * Offers the frames again to tails that lacked memory. Tails that still lack some after `ACK_WAIT_MS` read them from
-   * disk.
-   */
+  /** Offers the frames again to tails that lacked memory. After `ACK_WAIT_MS` the tails read them from disk. */
   async #offerAgain(tails: readonly Tail[], framed: FrameList): Promise<void> {
     let short = tails;
     for (let waited = 0; short.length > 0 && waited < ACK_WAIT_MS; waited += PATIENCE_STEP_MS) {

@@ -1,6 +1,6 @@
 import { queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
-import type { ReadMemory } from "../query/memory.ts";
+import { type ReadMemory, ReceivedBytes } from "../query/memory.ts";
 import type { ExportFormat } from "./writer.ts";
 
 const MIB = 1024 * 1024;
@@ -22,6 +22,7 @@ const INPUT_BYTES = 1536 * 1024;
 export class ExportMemory implements ReadMemory {
   readonly #lease: MemoryLease;
   readonly #bytes: number;
+  readonly #received = new ReceivedBytes();
   #input = 0;
   #decoded = 0;
 
@@ -62,11 +63,16 @@ export class ExportMemory implements ReadMemory {
     this.#count();
   }
 
+  receive(bytes: Uint8Array): void {
+    this.#received.add(bytes);
+  }
+
   renew(): void {
     this.#lease.renew();
   }
 
   release(): void {
+    this.#received.release();
     this.#lease.release();
   }
 

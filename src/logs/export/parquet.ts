@@ -24,7 +24,7 @@ export class ParquetWriter implements ExportWriter {
   #ready: Uint8Array[] = [];
 
   constructor(projectId: string, meter: WorkMeter, groupBytes = GROUP_BYTES) {
-    this.#encoder = new FileEncoder(projectId, { groupBytes }, null);
+    this.#encoder = new FileEncoder(projectId, { groupBytes, ownsBodies: true }, null);
     this.#meter = meter;
   }
 

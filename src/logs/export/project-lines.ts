@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { decodeBlocks, type RecentBatch, type ReportUnreadable, UnreadableItem } from "../batch.ts";
 import type { SourceLine } from "../cold/format/lines.ts";
 import { wholeLines } from "../query/lines.ts";
@@ -65,6 +66,7 @@ export async function* projectLines(
       for (const lines of batchLines(batch, { after: position, until }, source.scope.report)) {
         yield { lines, through: lines.at(-1)?.seq ?? position };
       }
+      detachBuffer(batch.body);
       position = Math.max(position, last);
     }
     if (position >= watermark || page.batches.length === 0) position = Math.max(position, page.through);

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { type Batch, BodyEncoder, type EncodedBody, encodeBody } from "../batch.ts";
 import { BATCH_ENTRIES, INGEST_LIMITS } from "../entry.ts";
@@ -143,7 +144,9 @@ function* encoded(
   if (end - start <= PIECE_BYTES) {
     const raw = lines(bytes, start, end, separator, separators);
     const encodedBody = encodeBody(raw);
-    return encodedBody.body.buffer === bytes.buffer ? { encoding: 0, body: new Uint8Array(raw) } : encodedBody;
+    if (encodedBody.body.buffer === bytes.buffer) return { encoding: 0, body: new Uint8Array(raw) };
+    if (encodedBody.body !== raw && raw.buffer !== bytes.buffer) detachBuffer(raw);
+    return encodedBody;
   }
   const encoder = new BodyEncoder();
   let next = 0;
@@ -151,7 +154,9 @@ function* encoded(
     const to = Math.min(end, from + PIECE_BYTES);
     const first = next;
     while ((separators[next] ?? end) < to) next++;
-    encoder.add(lines(bytes, from, to, separator, separators.slice(first, next)));
+    const piece = lines(bytes, from, to, separator, separators.slice(first, next));
+    encoder.add(piece);
+    if (piece.buffer !== bytes.buffer) detachBuffer(piece);
     meter.spend((to - from) * COST_OF_BYTE);
     meter.held = encoder.held;
     if (meter.isDue) yield;

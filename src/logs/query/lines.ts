@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { LEVELS } from "../entry.ts";
 import { FEW, isListed } from "./filter.ts";
 
@@ -94,12 +95,38 @@ export function* wholeLines(parts: Iterable<Uint8Array>): Generator<Uint8Array> 
       begun.push(new Uint8Array(part));
       continue;
     }
-    const lines = part.subarray(0, end);
-    yield* piecesOf(begun.length === 0 ? lines : Buffer.concat([...begun, lines]));
+    let from = 0;
+    if (begun.length > 0) {
+      const first = part.indexOf(LINE_BREAK);
+      yield* freed(joined([...begun, part.subarray(0, first)]));
+      for (const beginning of begun) detachBuffer(beginning);
+      from = first + 1;
+    }
+    if (from < end) yield* piecesOf(part.subarray(from, end));
     begun = end + 1 < part.length ? [new Uint8Array(part.subarray(end + 1))] : [];
   }
-  const [only] = begun;
-  if (only !== undefined) yield* piecesOf(begun.length === 1 ? only : Buffer.concat(begun));
+  if (begun.length === 0) return;
+  yield* freed(joined(begun));
+  for (const beginning of begun) detachBuffer(beginning);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Yields a piece, and frees it when the next one is requested. */
+export function* freed(piece: Uint8Array): Generator<Uint8Array> {
+  try {
+    yield piece;
+  } finally {
+    detachBuffer(piece);
+  }
 }
 
 /** Counts the lines from an index on. A line break ends each line except the last. */

@@ -1,4 +1,4 @@
-import { queryMemory } from "../../platform/isolate-memory.ts";
+import { detachBuffer, queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
 import type { LogSource } from "./tiers.ts";
 
@@ -27,6 +27,8 @@ export interface ReadMemory {
   recordInput(bytes: number): void;
   /** Records the bytes of the columns that are decoded at the moment. */
   recordDecoded(bytes: number): void;
+  /** Takes bytes that the read has received, and frees them at its end if nobody has before. */
+  receive(bytes: Uint8Array): void;
   /** Extends the lease while the read makes progress. */
   renew(): void;
 }
@@ -37,8 +39,30 @@ export const UNBOUNDED_MEMORY: ReadMemory = {
   grantInput: (wanted) => wanted,
   recordInput: () => undefined,
   recordDecoded: () => undefined,
+  receive: () => undefined,
   renew: () => undefined,
 };
+
+/** Buffers after which those that were freed are forgotten. */
+const MANY_BUFFERS = 256;
+
+/** The bytes that a read has received. What was read ahead and not needed would wait for a garbage collection. */
+export class ReceivedBytes {
+  #buffers: Uint8Array[] = [];
+  #checkedAt = MANY_BUFFERS;
+
+  add(bytes: Uint8Array): void {
+    this.#buffers.push(bytes);
+    if (this.#buffers.length < this.#checkedAt) return;
+    this.#buffers = this.#buffers.filter(({ byteLength }) => byteLength > 0);
+    this.#checkedAt = MANY_BUFFERS + 2 * this.#buffers.length;
+  }
+
+  release(): void {
+    for (const bytes of this.#buffers) detachBuffer(bytes);
+    this.#buffers = [];
+  }
+}
 
 /**
  * A query's part of the isolate's memory for queries. Waits for the initial reservation. Reserves more if memory is
@@ -50,6 +74,7 @@ export class LeasedMemory implements ReadMemory {
   readonly #rowBytes: number;
   /** Leases in addition to the base, for rows and for input. */
   readonly #further: MemoryLease[] = [];
+  readonly #received = new ReceivedBytes();
   #extraRows = 0;
   #extraInput = 0;
   #input = 0;
@@ -104,6 +129,10 @@ export class LeasedMemory implements ReadMemory {
     this.#count();
   }
 
+  receive(bytes: Uint8Array): void {
+    this.#received.add(bytes);
+  }
+
   renew(): void {
     this.#base.renew();
     for (const lease of this.#further) lease.renew();
@@ -118,11 +147,13 @@ export class LeasedMemory implements ReadMemory {
 
   /** Ends the read and keeps the given bytes for its response until that is sent. */
   keep(bytes: number): void {
+    this.#received.release();
     for (const lease of this.#further) lease.release();
     this.#base.resize(bytes);
   }
 
   release(): void {
+    this.#received.release();
     this.#base.release();
     for (const lease of this.#further) lease.release();
   }
@@ -150,13 +181,22 @@ export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory
       memory.renew();
       const page = await source.recent({ ...scan, maxBytes: memory.grantInput(scan.maxBytes, MIN_INPUT_BYTES) });
       memory.recordInput(page.batches.reduce((sum, { body }) => sum + body.length, 0));
+      for (const { body } of page.batches) memory.receive(body);
       return page;
     },
     cold: {
       ...source.cold,
       findSegments: (selection) => source.cold.findSegments(selection),
-      readBodies: (workspaceId, ranges) => source.cold.readBodies(workspaceId, fitting(ranges, memory)),
-      readFiles: (ranges) => source.cold.readFiles(fitting(ranges, memory)),
+      readBodies: async (workspaceId, ranges) => {
+        const bodies = await source.cold.readBodies(workspaceId, fitting(ranges, memory));
+        for (const body of bodies) if (body !== null) memory.receive(body.bytes);
+        return bodies;
+      },
+      readFiles: async (ranges) => {
+        const read = await source.cold.readFiles(fitting(ranges, memory));
+        for (const bytes of read) if (bytes !== null) memory.receive(bytes);
+        return read;
+      },
     },
   };
 }

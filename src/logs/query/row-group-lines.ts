@@ -1,12 +1,13 @@
 import { detachBuffer } from "../../platform/isolate-memory.ts";
-import type { ColumnValues } from "../segments/decode/column-values.ts";
-import { releaseTaken, takeRows } from "../segments/decode/gather.ts";
+import { type ColumnValues, releaseColumn } from "../segments/decode/column-values.ts";
+import { takeRows } from "../segments/decode/gather.ts";
 import { columnsOfMembers, columnsOfShapes } from "../segments/decode/line-columns.ts";
 import { LineJoiner } from "../segments/decode/line-restorer.ts";
 import { MalformedFile } from "../segments/parquet/thrift.ts";
 import type { Wanted } from "./batch-matcher.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import type { LineSource, Order } from "./feed.ts";
+import { freed } from "./lines.ts";
 import type { ReadMemory } from "./memory.ts";
 import { damaged, type FoundRows, RECEIPT_COLUMN, type RowGroup, TIME_COLUMN } from "./row-group.ts";
 
@@ -89,7 +90,9 @@ export class RowGroupLines implements LineSource {
   }
 
   close(): void {
-    this.#group.bytes.release();
+    const { rows, seqs, timestamps } = this.#left;
+    this.#group.release();
+    for (const buffer of [rows, seqs, timestamps]) detachBuffer(buffer);
     this.#memory.recordDecoded(0);
   }
 
@@ -115,8 +118,9 @@ export class RowGroupLines implements LineSource {
     const isFalling = this.#order === "desc";
     const rows = Int32Array.from(isFalling ? window.toReversed() : window, (at) => this.#left.rows[at] ?? 0);
     this.#memory.recordDecoded(rows.length * this.#rowBytes);
+    const columns = new Map<number, ColumnValues>();
     try {
-      const columns = yield* this.#decoded(rows);
+      yield* this.#decodeInto(columns, rows);
       columns.set(TIME_COLUMN, { kind: "numbers", values: this.#timesOf(window, isFalling), validity: null });
       const receipts = this.#group.numbers(RECEIPT_COLUMN, rows, this.#meter);
       const joiner = new LineJoiner(this.#group.file.reader, rows.length, (column) => columns.get(column));
@@ -133,9 +137,13 @@ export class RowGroupLines implements LineSource {
         written = 0;
       }
       if (written > 0) yield* freed(joiner.take());
-      for (const column of columns.values()) releaseTaken(column);
+      joiner.release();
+      detachBuffer(receipts);
     } catch (error) {
       throw error instanceof MalformedFile ? damaged(this.#group.file, error) : error;
+    } finally {
+      for (const column of columns.values()) releaseColumn(column);
+      detachBuffer(rows);
     }
   }
 
@@ -145,18 +153,17 @@ export class RowGroupLines implements LineSource {
   }
 
   /** Decodes the columns of some rows, one after the other, so that only one is there as a whole. */
-  *#decoded(rows: Int32Array): Generator<Uint8Array, Map<number, ColumnValues>> {
+  *#decodeInto(decoded: Map<number, ColumnValues>, rows: Int32Array): Generator<Uint8Array> {
     const { reader } = this.#group.file;
     const { shapeColumn } = reader;
     const shapes = this.#decode(shapeColumn, rows);
     if (shapes.kind !== "texts" && shapes.kind !== "indexedTexts") throw new MalformedFile("Shapes are strings.");
-    const taken = new Map<number, ColumnValues>([[shapeColumn, shapes]]);
+    decoded.set(shapeColumn, shapes);
     const columns = [...columnsOfMembers(reader), ...columnsOfShapes(reader, shapes)];
     for (const column of columns) {
       if (this.#meter.isDue) yield PAUSE;
-      taken.set(column, this.#decode(column, rows));
+      decoded.set(column, this.#decode(column, rows));
     }
-    return taken;
   }
 
   #decode(column: number, rows: Int32Array): ColumnValues {
@@ -165,10 +172,4 @@ export class RowGroupLines implements LineSource {
     const chosen = rows.length === count ? null : rows;
     return takeRows(file.reader.decode(group, column, bytes.pages(column), chosen), rows);
   }
-}
-
-/** Yields a piece, and frees it when the next one is requested. */
-function* freed(piece: Uint8Array): Generator<Uint8Array> {
-  yield piece;
-  detachBuffer(piece);
 }

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { UnreadableItem } from "../batch.ts";
 import type { Block } from "../cold/format/batch-table.ts";
 import { CorruptSegment, FILE_HEAD_BYTES, type SegmentMeta } from "../cold/format/segment.ts";
@@ -185,6 +186,12 @@ export class RowGroup {
         : Float64Array.from(rows, (row) => values.dictionary[values.indices[row] ?? -1] ?? 0);
     releaseColumn(values);
     return taken;
+  }
+
+  /** Frees the bytes and the rows that were found, once they are no longer needed. */
+  release(): void {
+    this.bytes.release();
+    if (this.found !== null) detachBuffer(this.found);
   }
 
   /** Marks the row group as unreadable. Other errors are thrown. */

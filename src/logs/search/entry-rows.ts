@@ -107,6 +107,10 @@ class SharedMemory implements ReadMemory {
     this.#memory.recordDecoded(bytes);
   }
 
+  receive(bytes: Uint8Array): void {
+    this.#memory.receive(bytes);
+  }
+
   renew(): void {
     this.#memory.renew();
   }

@@ -160,7 +160,7 @@ async function countRows(
     open = left.length;
     if (open > 0)
       return await countLines(counting, { ...item, count: open }, await linesOf(left), matcher, isOver, false);
-    group.bytes.release();
+    group.release();
   } catch (error) {
     const fault = error instanceof MalformedFile ? new UnreadableItem(error.message, { cause: error }) : error;
     if (!(fault instanceof UnreadableItem)) throw error;

@@ -5,6 +5,7 @@ import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { BatchMatcher } from "../../logs/query/batch-matcher.ts";
 import { ScanPacer } from "../../logs/query/budget.ts";
 import { bucketForWrites } from "../../platform/bucket.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { logEvent } from "../../platform/log.ts";
 import { settingsOf } from "../../settings.ts";
 import { readCold } from "../../tail/cold-range.ts";
@@ -30,6 +31,8 @@ export class ColdWriter extends WorkerEntrypoint<Env> {
     const { env } = this;
     const store = new ColdTier(env, call.database);
     const outcome = await writeRange({ store, bucket: bucketForWrites(env), now: Date.now }, call);
+    // The call has copies of its own.
+    for (const { body } of call.batches) detachBuffer(body);
     return outcome.outcome === "stored" ? { ...outcome, databaseBytes: store.databaseBytes } : outcome;
   }
 }
@@ -78,12 +81,16 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
     };
     const pacer = new ScanPacer();
     const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest), pacer.meter);
-    const entriesOf = (units: readonly SeqLines[], wanted: SeqRange) =>
-      pacedEntriesOf(() => pacer.pause(), units, matcher, projectId, wanted, report);
+    const entriesOf = async (units: readonly SeqLines[], wanted: SeqRange) => {
+      const entries = await pacedEntriesOf(() => pacer.pause(), units, matcher, projectId, wanted, report);
+      for (const { close } of units) close?.();
+      return entries;
+    };
     const bound = { entries: most, characters: STEP_CHARACTERS };
     if (batches) {
       const read = (batch: RecentBatch) => entriesOf(linesOfBatches([batch], report), range);
       const { entries, through } = await fromBatches(call, batches, read);
+      for (const { body } of batches) detachBuffer(body);
       return framesOf(entries, through, bound);
     }
     const scope = { workspaceId, projectId, report };

@@ -2,6 +2,7 @@ import type { Env } from "../../env.ts";
 import { coldDatabasesOf } from "../../logs/cold/store/sources.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { hostState } from "../../platform/host.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
 import { settingsOf } from "../../settings.ts";
@@ -164,7 +165,11 @@ export class Flush implements Duty {
     const deadline = Date.now() + FLUSH_CALL_MS;
     const range = { firstSeq, lastSeq };
     const database = currentDatabase(sql);
-    return this.#call({ workspaceId: row.id, projectId, range, watermark, batches, bad, deadline, database });
+    const call = { workspaceId: row.id, projectId, range, watermark, batches, bad, deadline, database };
+    const outcome = await this.#call(call);
+    // The writer has received copies.
+    for (const { body } of batches) detachBuffer(body);
+    return outcome;
   }
 
   async #call(call: FlushCall): Promise<FlushOutcome> {

@@ -1,5 +1,7 @@
 import { COUNTED, chargeMembers, chargeOf, type LimitState } from "../../limits/state.ts";
+import type { RecentBatch } from "../../logs/batch.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { readScheduler } from "../../platform/turns.ts";
 import { OutdatedRouter } from "../../rpc/call.ts";
 import type { PageResult, ReadCall, ReadPage } from "../../rpc/workspace.ts";
@@ -30,6 +32,18 @@ function pageOf<T>(page: T, limit: LimitState | null, projectId: string | null):
   return { ok: true, value: page, page, limit, projectId };
 }
 
+/**
+ * Frees the bodies of a page after it was sent. The runtime copies a result in the turn in which its promise resolves,
+ * before any timer.
+ */
+function freeSent(result: PageResult<{ batches: readonly RecentBatch[] }>): void {
+  if (!result.ok || result.value === undefined) return;
+  const { batches } = result.value;
+  setTimeout(() => {
+    for (const { body } of batches) detachBuffer(body);
+  }, 0);
+}
+
 /** Answers reads of the recent tier, each page in one admission. */
 export class Reads {
   readonly #core: WorkspaceCore;
@@ -44,6 +58,7 @@ export class Reads {
     const result = await this.#recentPage(call, scan);
     readScheduler.end();
     if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.pins.renew(Date.now());
+    freeSent(result);
     return result;
   }
 
@@ -97,10 +112,12 @@ export class Reads {
 
   /** Returns batches of one project by the `seq` of their entries. */
   bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): PageResult<SeqPage> {
-    return this.#read(call, (sql, { projects: [named], oldest }) => {
+    const result = this.#read(call, (sql, { projects: [named], oldest }) => {
       const project = named && findProjectByNum(sql, named.num);
       if (!project) throw new Error("A read by seq must name its project.");
       return readBySeq(sql, this.#core.state.index, project, oldest, scan);
     });
+    freeSent(result);
+    return result;
   }
 }

@@ -3,7 +3,7 @@ import { ApiError } from "../../http/errors.ts";
 import { freeBatches } from "../../logs/batch.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { hostState, tailedWorkspaces } from "../../platform/host.ts";
-import { tailMemory } from "../../platform/isolate-memory.ts";
+import { detachBuffer, tailMemory } from "../../platform/isolate-memory.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { fail } from "../../rpc/result.ts";
@@ -206,7 +206,10 @@ export class Tails implements Duty {
     const next = nextBySeq(sql, index, project, oldest, sent);
     if (next.tier === "cold") return reader.read({ ...step, range: { after: sent, until: next.until }, batches: null });
     const { through, batches } = next.page;
-    return reader.read({ ...step, range: { after: sent, until: through }, batches });
+    const list = await reader.read({ ...step, range: { after: sent, until: through }, batches });
+    // The reader has received copies.
+    for (const { body } of batches) detachBuffer(body);
+    return list;
   }
 
   #backlogReader(): Pick<TailBacklog, "read"> {

@@ -87,12 +87,20 @@ export async function writeRange(target: RangeTarget, call: FlushCall): Promise<
 }
 
 async function write(target: RangeTarget, call: FlushCall): Promise<FlushOutcome> {
-  const { store, now } = target;
-  const { workspaceId, range, watermark } = call;
+  const { store } = target;
   const encoded = await encode(target, call);
   // A range that cannot be encoded now may have been stored by an earlier call whose response was lost.
   if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
-  const { files } = encoded;
+  try {
+    return await storeFiles(target, call, encoded.files);
+  } finally {
+    encoded.files.release();
+  }
+}
+
+async function storeFiles(target: RangeTarget, call: FlushCall, files: RangeFiles): Promise<FlushOutcome> {
+  const { store, now } = target;
+  const { workspaceId, range, watermark } = call;
   const tooLate: FlushOutcome = { outcome: "failed", reason: "The writer was too late." };
   if (now() > call.deadline) return tooLate;
   await files.put(store, workspaceId, now());

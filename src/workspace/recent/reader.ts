@@ -3,6 +3,7 @@ import { mayContainIds } from "../../logs/id-filter.ts";
 import type { ProjectProgress, RecentPage, RecentScan } from "../../logs/query/recent-feed.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import { countsOf, idFiltersOf } from "../../logs/summary.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { maybe, one } from "../../platform/sql.ts";
 import type { ProjectRow } from "../projects.ts";
 import { type BatchSelection, positionOf } from "./batch-columns.ts";
@@ -137,8 +138,11 @@ function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: 
 
 /** The batch's row has part 0; the rest is in `batch_parts`. */
 function joinParts(sql: SqlStorage, key: number, first: ArrayBuffer): Uint8Array {
-  const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", key).raw<[ArrayBuffer]>();
-  return Buffer.concat([first, ...[...parts].map(([part]) => part)].map((part) => new Uint8Array(part)));
+  const rows = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", key).raw<[ArrayBuffer]>();
+  const parts = [first, ...[...rows].map(([part]) => part)].map((part) => new Uint8Array(part));
+  const body = Buffer.concat(parts);
+  for (const part of parts) detachBuffer(part);
+  return body;
 }
 
 /** Batches scanned in one turn: about 3 ms. */

@@ -47,7 +47,7 @@ export class MemoryBucket {
 
   async put(key: string, value: Uint8Array, options: Parameters<R2Bucket["put"]>[2] = {}) {
     const { sha256, onlyIf } = options;
-    const bytes = value.slice();
+    const bytes = new Uint8Array(value);
     const actual = createHash("sha256").update(bytes).digest("hex");
     // SAFETY: the port passes bytes or text.
     const wanted = typeof sha256 === "string" ? sha256 : sha256 && Buffer.from(sha256 as Uint8Array).toString("hex");

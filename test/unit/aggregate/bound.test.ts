@@ -83,6 +83,7 @@ describe("the costliest tables", () => {
         grantInput: memory.grantInput.bind(memory),
         recordInput: memory.recordInput.bind(memory),
         recordDecoded: memory.recordDecoded.bind(memory),
+        receive: memory.receive.bind(memory),
         renew: () => memory.renew(),
       };
       const result: TableResult = await runTable(sourceOf(wide, 400), TableBody.parse(body), undefined, watched);

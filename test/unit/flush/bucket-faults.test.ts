@@ -42,6 +42,11 @@ function callOf(texts: readonly string[] = lines, deadline = Number.POSITIVE_INF
 
 class Lost extends Error {}
 
+/** The writer frees its bytes. */
+function copied(segment: EncodedSegment): EncodedSegment {
+  return { ...segment, body: new Uint8Array(segment.body) };
+}
+
 /** The catalog in memory, by the rules of `SegmentWriter`: a range is inserted whole and once. */
 class Catalog implements RangeStore {
   rows: EncodedSegment[] = [];
@@ -54,7 +59,7 @@ class Catalog implements RangeStore {
   async insertSegments(_: string, segments: readonly EncodedSegment[], watermark: number) {
     return this.#write(() => {
       if (this.rows.some(({ firstSeq, part }) => firstSeq === watermark + 1 && part === 0)) return;
-      this.rows.push(...segments);
+      this.rows.push(...segments.map(copied));
     });
   }
 
@@ -62,7 +67,7 @@ class Catalog implements RangeStore {
     this.replacements++;
     return this.#write(() => {
       for (const { file } of this.rows) if (file !== null) this.orphans.add(file);
-      this.rows = [...segments];
+      this.rows = segments.map(copied);
     });
   }
 

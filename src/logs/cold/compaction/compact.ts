@@ -1,4 +1,5 @@
 import type { Bucket } from "../../../platform/bucket.ts";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { isForBucket, placeInBucket, placeInRow } from "../../segments/encode/encode-rows.ts";
 import { MalformedFile } from "../../segments/parquet/thrift.ts";
 import { CorruptSegment } from "../format/segment.ts";
@@ -109,6 +110,11 @@ async function mergeChosen(
   if (!(await store.swap(workspaceId, merge, rows, from, filters))) return CHANGED;
   // A sweep of the version before may have deleted a file between the two writes.
   for (const key of keys) if ((await bucket?.head(key)) === null) await put();
+  // The file may be a part of a larger buffer, which is this call's own.
+  for (const { bytes, filterFile } of files) {
+    detachBuffer(new Uint8Array(bytes.buffer));
+    if (filterFile !== null) detachBuffer(filterFile.bytes);
+  }
   return {
     outcome: "merged",
     doneSeq,

@@ -1,4 +1,5 @@
 import type { Bucket, FileRange } from "../../../platform/bucket.ts";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { GroupBytes } from "../../segments/decode/group-bytes.ts";
 import { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import { columnCountsOf } from "../../segments/decode/source-lines.ts";
@@ -152,6 +153,7 @@ export class Merge {
         held.add(start, bytes);
       }
       yield { source, group, bytes: held };
+      held.release();
     }
   }
 
@@ -160,13 +162,13 @@ export class Merge {
     const { reader, input } = source;
     const body = await this.#ports.store.body(workspaceId, projectId, input);
     if (body === null) throw new Error("A segment is missing.");
-    if (reader === null) {
-      yield { source, group: 0, bytes: body };
-      return;
+    if (reader === null) yield { source, group: 0, bytes: body };
+    else {
+      for (const group of reader.rowGroups.keys()) {
+        yield { source, group, bytes: GroupBytes.ofFile(reader, group, body) };
+      }
     }
-    for (const group of reader.rowGroups.keys()) {
-      yield { source, group, bytes: GroupBytes.ofFile(reader, group, body) };
-    }
+    detachBuffer(body);
   }
 
   #run<T>(steps: Generator<null, T>): Promise<T> {

@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+
 const LIST_CAPACITY = 64;
 
 /** A growing list of unsigned 32-bit numbers. Takes an eighth of the memory of an array that stores them as objects. */
@@ -29,6 +31,7 @@ export class Uint32List {
   #grow(): void {
     const grown = new Uint32Array(this.#items.length * 2);
     grown.set(this.#items);
+    detachBuffer(this.#items);
     this.#items = grown;
   }
 }
@@ -36,10 +39,9 @@ export class Uint32List {
 /** Initial number of slots, a power of two. */
 const TABLE_CAPACITY = 1024;
 const GROWTH = 4;
-/**
- * Maximum number of tokens in a table. A full table stops counting and is not used, because no filter of a segment
- * holds more.
- */
+/** Slots from which on a table grows to its double, because it has half a megabyte. */
+const LARGE_SLOTS = 65_536;
+/** Maximum number of tokens in a table unless given: no filter in a row holds more. */
 const MAX_TOKENS = 80_000;
 
 /** Numbers of a slot: both halves of the token's hash, both 0 in a free slot. */
@@ -56,13 +58,24 @@ export class TokenTable {
   /** Whether the token of which both halves are 0 was added. */
   #hasZero = false;
 
+  readonly #maxTokens: number;
+
+  /** @param maxTokens number of tokens from which on the table is not used: it counts as infinite and frees its memory */
+  constructor(maxTokens = MAX_TOKENS) {
+    this.#maxTokens = maxTokens;
+  }
+
   /** Number of tokens; infinite if the table is full. */
   get size(): number {
-    return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#size;
+    return this.#isFull ? Number.POSITIVE_INFINITY : this.#size;
+  }
+
+  get #isFull(): boolean {
+    return this.#size >= this.#maxTokens;
   }
 
   add(a: number, b: number): void {
-    if (this.#size >= MAX_TOKENS) return;
+    if (this.#isFull) return;
     const slots = this.#slots;
     const mask = this.#mask;
     const first = a >>> 0;
@@ -80,7 +93,9 @@ export class TokenTable {
       if (heldFirst !== 0 || heldSecond !== 0) continue;
       slots[at] = first;
       slots[at + 1] = second;
-      if (++this.#size * 2 > mask) this.#grow();
+      this.#size++;
+      if (this.#isFull) this.release();
+      else if (this.#size * 2 > mask) this.#grow();
       return;
     }
   }
@@ -95,8 +110,14 @@ export class TokenTable {
     }
   }
 
+  /** Frees its memory. */
+  release(): void {
+    detachBuffer(this.#slots);
+  }
+
   #grow(): void {
-    const slots = new Uint32Array(this.#slots.length * GROWTH);
+    const growth = this.#mask + 1 >= LARGE_SLOTS ? 2 : GROWTH;
+    const slots = new Uint32Array(this.#slots.length * growth);
     const mask = slots.length / SLOT - 1;
     for (let old = 0; old < this.#slots.length; old += SLOT) {
       const first = this.#slots[old] ?? 0;
@@ -107,6 +128,7 @@ export class TokenTable {
       slots[slot * SLOT] = first;
       slots[slot * SLOT + 1] = second;
     }
+    detachBuffer(this.#slots);
     this.#slots = slots;
     this.#mask = mask;
   }

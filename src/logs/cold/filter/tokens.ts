@@ -160,6 +160,11 @@ export class TokenCollector {
     for (const text of tokens.decoded) this.#grams.add(text);
   }
 
+  /** Frees its memory. */
+  release(): void {
+    for (const table of this.kinds.values()) table.release();
+  }
+
   #addGrams(ranges: LineTokens["plain"], bytes: Uint8Array): void {
     for (let at = 0; at < ranges.length; at += 2) this.#grams.addAscii(bytes, ranges.at(at), ranges.at(at + 1));
   }

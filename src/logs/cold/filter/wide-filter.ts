@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { spread } from "./bloom.ts";
 import { EXACT_KIND, TOKEN_KIND, type TokenHash } from "./tokens.ts";
 
@@ -38,7 +39,7 @@ export function blocksOfGroups(groups: number): number {
 /** Builds a filter whose number of tokens is not known. */
 export class WideFilterBuilder {
   readonly #blocks: number;
-  readonly #words: Uint32Array;
+  readonly #words: Uint32Array<ArrayBuffer>;
 
   /** @param blocks of the filter while it is built, a power of two: 2 MiB unless given */
   constructor(blocks = MAX_BLOCKS) {
@@ -58,18 +59,25 @@ export class WideFilterBuilder {
     }
   }
 
-  /** Returns, in steps of some milliseconds, the smallest filter that is not too full; `null` if there are so many tokens that it would exclude nothing. */
+  /**
+   * Returns, in steps of some milliseconds, the smallest filter that is not too full; `null` if there are so many tokens
+   * that it would exclude nothing. Call once.
+   */
   *finish(): Generator<null, Uint8Array | null> {
     let words = this.#words;
     if (fill(words) > 0.9) return null;
     yield null;
     while (words.length > MIN_BLOCKS * WORDS) {
       const half = halved(words);
-      if (fill(half) > MAX_FILL) break;
+      if (fill(half) > MAX_FILL) {
+        detachBuffer(half);
+        break;
+      }
+      detachBuffer(words);
       words = half;
       yield null;
     }
-    return new Uint8Array(words.slice().buffer);
+    return new Uint8Array(words.buffer);
   }
 }
 

@@ -177,7 +177,7 @@ const MAX_PASSED = 31;
  * others, which costs five times as much and has the same result.
  */
 export class SegmentEntryReader {
-  readonly tokens = new TokenCollector();
+  readonly tokens: TokenCollector;
   /** Severity of the last entry read. */
   severity = 0;
   pair: TypePair;
@@ -187,7 +187,8 @@ export class SegmentEntryReader {
   #left = 0;
   #passed = 0;
 
-  constructor() {
+  constructor(tokens = new TokenCollector()) {
+    this.tokens = tokens;
     this.pair = this.#scanner.pair;
   }
 

@@ -1,5 +1,12 @@
 import type { Bucket, NewFile } from "../../../platform/bucket.ts";
-import { type CatalogFile, isForBucket, placeInBucket, placeInRow } from "../../segments/encode/encode-rows.ts";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+import {
+  type CatalogFile,
+  isForBucket,
+  placeInBucket,
+  placeInRow,
+  releaseParts,
+} from "../../segments/encode/encode-rows.ts";
 import type { EncodedSegment } from "../format/segment.ts";
 import type { ColdTier } from "./cold-tier.ts";
 
@@ -10,14 +17,19 @@ export class RangeFiles {
   readonly #bucket: Bucket | null;
   readonly #files: readonly NewFile[];
 
-  /** @param bucket `null`: all files are in the rows */
+  /**
+   * Frees the parts of the files.
+   * @param bucket `null`: all files are in the rows
+   */
   constructor(bucket: Bucket | null, workspaceId: string, files: readonly CatalogFile[]) {
     this.#bucket = bucket;
     const put: NewFile[] = [];
     this.rows = files.map((file) => {
-      if (!isForBucket(file, bucket !== null)) return placeInRow(file);
-      const row = placeInBucket(file, workspaceId);
-      put.push({ key: row.file, bytes: Buffer.concat(file.parts), sha256: file.sha256 });
+      const { parts, sha256 } = file;
+      const isPut = isForBucket(file, bucket !== null);
+      const row = isPut ? placeInBucket(file, workspaceId) : placeInRow(file);
+      if (isPut && row.file !== null) put.push({ key: row.file, bytes: Buffer.concat(parts), sha256 });
+      releaseParts(file);
       return row;
     });
     this.#files = put;
@@ -37,6 +49,12 @@ export class RangeFiles {
     );
     // One after the other: a range rarely has a second file, and other requests need connections, too.
     for (const file of this.#files) await bucket.putNew(file);
+  }
+
+  /** Frees the bytes of the files. */
+  release(): void {
+    for (const { bytes } of this.#files) detachBuffer(bytes);
+    for (const { body } of this.rows) detachBuffer(body);
   }
 
   /**

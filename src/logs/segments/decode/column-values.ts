@@ -6,10 +6,13 @@ import { detachBuffer } from "../../../platform/isolate-memory.ts";
 export class Texts {
   readonly bytes: Uint8Array;
   readonly offsets: Int32Array;
+  /** Has the memory of `bytes`, which may be a part of it. */
+  readonly owner: Uint8Array;
 
-  constructor(bytes: Uint8Array, offsets: Int32Array) {
+  constructor(bytes: Uint8Array, offsets: Int32Array, owner = bytes) {
     this.bytes = bytes;
     this.offsets = offsets;
+    this.owner = owner;
   }
 
   get length(): number {
@@ -73,24 +76,31 @@ export type ColumnValues = TextColumn | NumberColumn | Booleans;
 
 /** Frees the memory of a column immediately. Neither the column nor views of it may be used afterwards. */
 export function releaseColumn(column: ColumnValues): void {
+  releaseRows(column);
+  if (column.kind === "indexedTexts") releaseTexts(column.dictionary);
+  else if (column.kind === "indexedNumbers") detachBuffer(column.dictionary);
+}
+
+/** Frees what a column has for each row, and not its dictionary. */
+export function releaseRows(column: ColumnValues): void {
   switch (column.kind) {
     case "texts":
-      detachBuffer(column.texts.bytes);
-      detachBuffer(bytesOf(column.texts.offsets));
+      releaseTexts(column.texts);
       if (column.validity !== null) detachBuffer(column.validity);
       return;
     case "numbers":
-      detachBuffer(bytesOf(column.values));
+      detachBuffer(column.values);
       if (column.validity !== null) detachBuffer(column.validity);
       return;
     case "booleans":
-      detachBuffer(bytesOf(column.values));
+      detachBuffer(column.values);
       return;
     default:
-      detachBuffer(bytesOf(column.indices));
+      detachBuffer(column.indices);
   }
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
+export function releaseTexts({ owner, offsets }: Texts): void {
+  detachBuffer(owner);
+  detachBuffer(offsets);
 }

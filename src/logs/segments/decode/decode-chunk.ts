@@ -20,6 +20,9 @@ const LIMITS = {
 const MAX_PAGE_ROWS = 65_536;
 const LEVELS_LENGTH_BYTES = 4;
 
+/** Levels of the rows of a page. Module state, because a page is read within one call. */
+let pageLevels = new Int32Array(0);
+
 /** Rows of a row group to decode, in rising order; `null` for all. */
 export type RowChoice = Int32Array | null;
 
@@ -95,7 +98,6 @@ class ChunkDecoder {
   #rawBytes: number;
   /** Levels of the rows, once a page has a null. */
   #validity: Uint8Array | null = null;
-  readonly #levels: Int32Array;
 
   constructor(column: SchemaColumn, { values, nulls, rawBytes }: ChunkMeta, chosen: RowChoice, sink: Sink) {
     this.#column = column;
@@ -104,7 +106,6 @@ class ChunkDecoder {
     this.#chosen = chosen;
     this.#rawBytes = rawBytes;
     this.#sink = sink;
-    this.#levels = new Int32Array(nulls === 0 ? 0 : Math.min(values, MAX_PAGE_ROWS));
     if (nulls > 0 || chosen !== null) this.#validity = new Uint8Array(values);
   }
 
@@ -184,7 +185,7 @@ class ChunkDecoder {
       at = LEVELS_LENGTH_BYTES + length;
       if (at > raw.length) throw new MalformedFile("A page is incomplete.");
       if (this.#nulls > 0) present = this.#readLevels(raw.subarray(0, at), rows);
-      if (present < rows) levels = this.#levels;
+      if (present < rows) levels = pageLevels;
     }
     this.#mark(levels, rows);
     const isKept = this.#sink.read(raw, at, encoding, { row: this.#row, rows, present, levels });
@@ -193,9 +194,10 @@ class ChunkDecoder {
 
   /** @returns how many of the rows have a value */
   #readLevels(bytes: Uint8Array, rows: number): number {
-    decodeRuns(bytes, LEVELS_LENGTH_BYTES, 1, this.#levels, 0, rows, 2);
+    if (pageLevels.length < rows) pageLevels = new Int32Array(rows);
+    decodeRuns(bytes, LEVELS_LENGTH_BYTES, 1, pageLevels, 0, rows, 2);
     let present = 0;
-    for (let row = 0; row < rows; row++) present += this.#levels[row] ?? 0;
+    for (let row = 0; row < rows; row++) present += pageLevels[row] ?? 0;
     return present;
   }
 

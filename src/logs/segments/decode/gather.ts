@@ -1,5 +1,4 @@
-import { detachBuffer } from "../../../platform/isolate-memory.ts";
-import { type ColumnValues, releaseColumn, Texts } from "./column-values.ts";
+import { type ColumnValues, releaseColumn, releaseRows, Texts } from "./column-values.ts";
 
 /**
  * Copies the values of some rows, so that the column itself can be freed: a row group has up to 25,000 rows in a hundred
@@ -41,21 +40,10 @@ export function gatherRows(column: ColumnValues, rows: Int32Array): ColumnValues
 /** Like `gatherRows`, and frees what the result does not share with the column. */
 export function takeRows(column: ColumnValues, rows: Int32Array): ColumnValues {
   const taken = gatherRows(column, rows);
-  releaseColumn(column);
-  if (column.kind === "indexedTexts" && taken.kind === "texts") releaseTexts(column.dictionary);
+  const sharesDictionary = taken.kind === "indexedTexts" || taken.kind === "indexedNumbers";
+  if (sharesDictionary) releaseRows(column);
+  else releaseColumn(column);
   return taken;
-}
-
-/** Frees a column that `takeRows` returned. */
-export function releaseTaken(column: ColumnValues): void {
-  releaseColumn(column);
-  if (column.kind === "indexedTexts") releaseTexts(column.dictionary);
-  else if (column.kind === "indexedNumbers") detachBuffer(new Uint8Array(column.dictionary.buffer));
-}
-
-function releaseTexts({ bytes, offsets }: Texts): void {
-  detachBuffer(bytes);
-  detachBuffer(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength));
 }
 
 /** @param at indices of strings; -1 for an empty one */

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { LEADING_COLUMNS, pathKey } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
@@ -11,7 +12,7 @@ import {
   WHOLE_BYTES,
   WHOLE_LINE,
 } from "../template.ts";
-import type { ColumnValues, NumberColumn, TextColumn } from "./column-values.ts";
+import { type ColumnValues, type NumberColumn, releaseColumn, type TextColumn } from "./column-values.ts";
 import type { RowChoice } from "./decode-chunk.ts";
 import { LineWriter } from "./line-writer.ts";
 import type { ChunkSource, SegmentReader } from "./segment-reader.ts";
@@ -104,6 +105,12 @@ export class LineJoiner {
     if (writer.length > 0) writer.bytes(LINE_FEED);
     this.#writeLine(row);
     return writer.length;
+  }
+
+  /** Frees the memory for lines. The columns stay. */
+  release(): void {
+    this.#writer.release();
+    detachBuffer(this.#ends);
   }
 
   /** Returns the lines in a buffer of their own. */
@@ -238,15 +245,27 @@ export class LineJoiner {
 
 /** Puts the lines of a row group together. */
 export class LineRestorer extends LineJoiner {
+  readonly #decoded: readonly ColumnValues[];
+
   /**
    * Decodes the columns of the lines.
    * @param chosen rows that will be restored; `null` for all
    * @throws MalformedFile
    */
   constructor(reader: SegmentReader, group: number, source: ChunkSource, chosen: RowChoice = null) {
-    super(reader, reader.rowGroups[group]?.rows ?? 0, (column) =>
-      reader.decode(group, column, source(group, column), chosen),
-    );
+    const decoded: ColumnValues[] = [];
+    super(reader, reader.rowGroups[group]?.rows ?? 0, (column) => {
+      const values = reader.decode(group, column, source(group, column), chosen);
+      decoded.push(values);
+      return values;
+    });
+    this.#decoded = decoded;
+  }
+
+  /** Frees the columns. */
+  override release(): void {
+    super.release();
+    for (const column of this.#decoded) releaseColumn(column);
   }
 }
 

@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
@@ -23,6 +25,11 @@ export class LineWriter {
     const line = this.#bytes.slice(0, this.#length);
     this.#length = 0;
     return line;
+  }
+
+  /** Frees its memory. */
+  release(): void {
+    detachBuffer(this.#bytes);
   }
 
   bytes(from: Uint8Array, start = 0, end = from.length): void {
@@ -69,6 +76,7 @@ export class LineWriter {
     if (this.#length + more <= this.#bytes.length) return;
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
     grown.set(this.#bytes.subarray(0, this.#length));
+    detachBuffer(this.#bytes);
     this.#bytes = grown;
   }
 }

@@ -5,6 +5,9 @@ import { MalformedFile } from "../parquet/thrift.ts";
 /** Bytes of the strings of one page, each with its prefix. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
+/** Bytes that the strings of a page share. Module state, because a page is read within one call. */
+let pagePrefixes = new Int32Array(0);
+
 /** The strings of a page as they are stored: behind each other, those after the first perhaps without a common prefix. */
 export interface StoredStrings {
   raw: Uint8Array;
@@ -32,12 +35,13 @@ export function findStrings(
     return { raw, start, shared: 0 };
   }
   if (encoding !== ENCODING.prefixed) throw new MalformedFile("A page has another encoding.");
-  const prefixes = new Int32Array(present);
+  if (pagePrefixes.length < present) pagePrefixes = new Int32Array(present);
+  const prefixes = pagePrefixes;
   const lengthsAt = decodeDelta(raw, at, prefixes, 0, present);
   const start = decodeDelta(raw, lengthsAt, lengths, 0, present);
   checkLengths(lengths, present, raw.length - start);
   // The writer stores a prefix only if all strings share it.
-  const shared = prefixes[1] ?? 0;
+  const shared = present > 1 ? (prefixes[1] ?? 0) : 0;
   let isShared = (prefixes[0] ?? 0) === 0;
   for (let index = 1; index < present; index++) if (prefixes[index] !== shared) isShared = false;
   if (!isShared || shared < 0 || shared > (lengths[0] ?? 0)) throw new MalformedFile("A page has other prefixes.");

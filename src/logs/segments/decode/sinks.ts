@@ -115,11 +115,16 @@ export class NumberSink implements Sink {
 
   finish(validity: RowValidity): ColumnValues {
     if (this.#indices !== null && this.#dictionary !== null) {
+      if (validity !== null) detachBuffer(validity);
       return { kind: "indexedNumbers", dictionary: this.#dictionary, indices: this.#indices.byRow };
     }
     const values = this.#values ?? new Float64Array(this.#rows);
     if (this.#type !== TYPE.boolean) return { kind: "numbers", values, validity };
-    return { kind: "booleans", values: Int8Array.from(values, (value, row) => (validity?.[row] === 0 ? -1 : value)) };
+    const bits = new Int8Array(this.#rows);
+    for (let row = 0; row < bits.length; row++) bits[row] = validity?.[row] === 0 ? -1 : (values[row] ?? 0);
+    detachBuffer(values);
+    if (validity !== null) detachBuffer(validity);
+    return { kind: "booleans", values: bits };
   }
 
   #readPlain(raw: Uint8Array, at: number, out: Float64Array, from: number, count: number): void {
@@ -160,7 +165,6 @@ export class TextSink implements Sink {
   #parts: { text: Uint8Array; owner: Uint8Array }[] = [];
   #bytes = 0;
   #offsets: Int32Array | null = null;
-  #lengths = new Int32Array(0);
 
   constructor(rows: number, hasAll: boolean) {
     this.#rows = rows;
@@ -199,8 +203,8 @@ export class TextSink implements Sink {
       this.#indices.read(raw, at, this.#dictionary.length, page);
       return false;
     }
-    if (this.#lengths.length < rows) this.#lengths = new Int32Array(rows);
-    const lengths = this.#lengths;
+    if (pageLengths.length < rows) pageLengths = new Int32Array(rows);
+    const lengths = pageLengths;
     const text = present === 0 ? NOTHING : readStrings(raw, at, encoding, lengths, present);
     this.#offsets ??= new Int32Array(this.#rows + 1);
     const offsets = this.#offsets;
@@ -230,15 +234,17 @@ export class TextSink implements Sink {
 
   finish(validity: RowValidity): ColumnValues {
     if (this.#indices !== null && this.#dictionary !== null) {
+      if (validity !== null) detachBuffer(validity);
       return { kind: "indexedTexts", dictionary: this.#dictionary, indices: this.#indices.byRow };
     }
     const offsets = this.#offsets ?? new Int32Array(this.#rows + 1);
-    return { kind: "texts", texts: new Texts(this.#joined(), offsets), validity };
+    const [first] = this.#parts;
+    const isOne = first !== undefined && this.#parts.length === 1;
+    const texts = isOne ? new Texts(first.text, offsets, first.owner) : new Texts(this.#joined(), offsets);
+    return { kind: "texts", texts, validity };
   }
 
   #joined(): Uint8Array {
-    const [first] = this.#parts;
-    if (first === undefined || this.#parts.length === 1) return first?.text ?? NOTHING;
     const all = new Uint8Array(this.#bytes);
     let at = 0;
     for (const { text, owner } of this.#parts) {
@@ -251,5 +257,7 @@ export class TextSink implements Sink {
 }
 
 const NOTHING = new Uint8Array();
+/** Lengths of the strings of a page. Module state, because a page is read within one call. */
+let pageLengths = new Int32Array(0);
 /** Bytes of the strings of a column in one row group. */
 const MAX_COLUMN_BYTES = 64 * 1024 * 1024;

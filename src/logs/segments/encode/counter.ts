@@ -39,6 +39,11 @@ export class EntryCounter {
     return { levels: this.#levels.pack(), summary: this.#summary.pack() };
   }
 
+  /** Frees its memory. */
+  release(): void {
+    this.#cache.release();
+  }
+
   #severity(group: RowGroup, row: number): number {
     const letter = group.bodies[row]?.[group.valueStart(row, LEVEL_SLOT) + 1];
     return SEVERITY.get(letter ?? 0) ?? 0;

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { type DataColumn, type DataType, FIRST_MEMBER_COLUMN, pathKey } from "../columns.ts";
 import type { Validity } from "../parquet/chunk-writer.ts";
 import { KIND, numberAt } from "../value-scanner.ts";
@@ -73,6 +74,8 @@ class FoundText implements TextCursor {
   readonly #finder: SlotFinder;
   /** Index in `TEXT_MEMBERS`, for lines that are stored whole; -1 for a column of `data`. */
   readonly #member: number;
+  /** The last string without its escapes. */
+  #unescaped = new Uint8Array(0);
 
   constructor(group: RowGroup, finder: SlotFinder, member: number) {
     this.#group = group;
@@ -88,8 +91,22 @@ class FoundText implements TextCursor {
       this.bytes = body;
       this.start = finder.start + 1;
       this.end = finder.end - 1;
-    } else this.#set(unescapeText(body, finder.start + 1, finder.end - 1));
+    } else this.#unescape(body, finder.start + 1, finder.end - 1);
     return true;
+  }
+
+  release(): void {
+    detachBuffer(this.#unescaped);
+  }
+
+  #unescape(body: Uint8Array, start: number, end: number): void {
+    if (end - start > this.#unescaped.length) {
+      detachBuffer(this.#unescaped);
+      this.#unescaped = new Uint8Array((end - start) * 2);
+    }
+    this.bytes = this.#unescaped;
+    this.start = 0;
+    this.end = unescapeText(body, start, end, this.#unescaped);
   }
 
   #findWhole(row: number): boolean {
@@ -146,7 +163,7 @@ export function dataNumbers(group: RowGroup, column: DataColumn): NumberValues {
     validity[row] = 1;
     values[present++] = numberAt(group.bodies[row] ?? new Uint8Array(), finder.start, finder.end);
   }
-  return { values, present, validity: present === group.rows ? null : validity };
+  return { values, present, validity: partial(validity, present) };
 }
 
 export function dataBooleans(
@@ -162,5 +179,12 @@ export function dataBooleans(
     validity[row] = 1;
     values[present++] = finder.kind === KIND.true ? 1 : 0;
   }
-  return { values, present, validity: present === group.rows ? null : validity };
+  return { values, present, validity: partial(validity, present) };
+}
+
+/** Returns which rows have a value, or frees it if all have one. */
+function partial(validity: Uint8Array, present: number): Validity {
+  if (present < validity.length) return validity;
+  detachBuffer(validity);
+  return null;
 }

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { type DataColumn, FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import type { RowGroupMeta } from "../parquet/metadata.ts";
 import { TYPE } from "../parquet/metadata.ts";
@@ -54,6 +55,7 @@ export function* encodeGroup(
   }
   close(yield* variants.encodeShapes());
   close(yield* variants.encodeRest());
+  variants.release();
   return { parts, meta: { rows, chunks }, bytes };
 }
 
@@ -62,9 +64,15 @@ function* encodeData(group: RowGroup, column: DataColumn): Generator<Pause, Enco
   if (column.type === "text") return yield* encodeText(rows, dataText(group, column));
   if (column.type === "boolean") {
     const { values, present, validity } = dataBooleans(group, column);
-    return encodeBooleans(rows, values, present, validity);
+    const encoded = encodeBooleans(rows, values, present, validity);
+    detachBuffer(values);
+    if (validity !== null) detachBuffer(validity);
+    return encoded;
   }
   const numbers = dataNumbers(group, column);
   yield null;
-  return encodeNumbers(rows, numbers, column.type === "integer" ? TYPE.int64 : TYPE.double, false);
+  const encoded = encodeNumbers(rows, numbers, column.type === "integer" ? TYPE.int64 : TYPE.double, false);
+  detachBuffer(numbers.values);
+  if (numbers.validity !== null) detachBuffer(numbers.validity);
+  return encoded;
 }

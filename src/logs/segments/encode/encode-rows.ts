@@ -1,10 +1,14 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { chooseFilter, maxFilterBytes } from "../../cold/filter/block-filter.ts";
+import { TokenTable } from "../../cold/filter/token-table.ts";
+import { TokenCollector } from "../../cold/filter/tokens.ts";
 import { packBlockIndex } from "../../cold/format/batch-table.ts";
 import { fileKey } from "../../cold/format/file-key.ts";
 import type { DecodedBatch, SeqRange, SourceLine } from "../../cold/format/lines.ts";
 import { type EncodedSegment, fitsRow, SEGMENT_FORMAT } from "../../cold/format/segment.ts";
 import { encodeRange, type PartKey, type Pause } from "../../cold/format/split-range.ts";
 import { SegmentEntryReader } from "../../cold/scan/line-scanner.ts";
+import { MAGIC } from "../parquet/metadata.ts";
 import { encodeSegment, type SegmentFile } from "./encode-segment.ts";
 
 /** A segment file, and its row of the catalog without a place for the file. */
@@ -48,6 +52,11 @@ export function placeInRow({ row, parts }: CatalogFile): EncodedSegment {
   return { ...row, body: Buffer.concat(parts) };
 }
 
+/** Frees the parts of a file but the footer, which its row has. */
+export function releaseParts({ row, parts }: CatalogFile): void {
+  for (const part of parts) if (part !== row.batchTable && part !== MAGIC) detachBuffer(part);
+}
+
 /** Returns the row that refers to the file in the bucket. */
 export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string): EncodedSegment & { file: string } {
   const { projectId, firstSeq, part } = row;
@@ -56,12 +65,16 @@ export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string)
 
 function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, CatalogFile> {
   const file = yield* encodeSegment(key.projectId, [lines]);
-  const reader = new SegmentEntryReader();
+  const maxBytes = maxFilterBytes(lines.length, file.size);
+  // A table with more tokens is not used.
+  const maxTokens = Math.floor((maxBytes * 8) / FILTER_BITS) + 1;
+  const reader = new SegmentEntryReader(new TokenCollector(() => new TokenTable(maxTokens)));
   for (const [index, line] of lines.entries()) {
     reader.read(line);
     if (index % PAUSE_LINES === PAUSE_LINES - 1) yield null;
   }
-  const filter = chooseFilter(reader.tokens, maxFilterBytes(lines.length, file.size), FILTER_BITS);
+  const filter = chooseFilter(reader.tokens, maxBytes, FILTER_BITS);
+  reader.tokens.release();
   yield null;
   return catalogFile(key, file, filter);
 }

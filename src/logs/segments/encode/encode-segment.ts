@@ -68,6 +68,8 @@ export interface EncodeOptions {
   groupBytes: number;
   /** Shapes of a row group from which on lines with some of the same members are joined; see `UnionShapes`. */
   exactShapes: number;
+  /** Whether the bodies of lines are freed once they are encoded. */
+  ownsBodies: boolean;
 }
 
 /**
@@ -87,6 +89,7 @@ export function* encodeSegment(
   for (const list of lines) yield* encoder.add(list);
   yield* encoder.endGroup();
   const { columns, ...file } = encoder.finish();
+  counter.release();
   if (file.count === 0 || columns === null) throw new RangeError("A segment has at least one entry.");
   return {
     ...file,
@@ -111,6 +114,9 @@ export class FileEncoder {
   readonly #groupRows: number;
   readonly #groupBytes: number;
   readonly #exactShapes: number;
+  readonly #ownsBodies: boolean;
+  /** Has further lines of the list that is being added. */
+  #lastBody: Uint8Array | null = null;
   readonly #counter: EntryCounter | null;
   readonly #writer = new FileWriter();
   readonly #range = new RangeTracker();
@@ -129,6 +135,7 @@ export class FileEncoder {
       groupRows = GROUP_ROWS,
       groupBytes = GROUP_BYTES,
       exactShapes = EXACT_SHAPES,
+      ownsBodies = false,
     }: Partial<EncodeOptions>,
     counter: EntryCounter | null,
   ) {
@@ -138,6 +145,7 @@ export class FileEncoder {
     this.#groupRows = groupRows;
     this.#groupBytes = groupBytes;
     this.#exactShapes = exactShapes;
+    this.#ownsBodies = ownsBodies;
     this.#group = new RowGroup(exactShapes);
     this.#counter = counter;
   }
@@ -157,6 +165,7 @@ export class FileEncoder {
     const range = this.#range;
     for (const line of list) {
       this.#group.add(line);
+      this.#lastBody = line.batch.body;
       range.add(line);
       this.#blocks.add(line.timestamp, this.#counter?.add(this.#group) ?? null);
       if (range.count - this.#pausedAt >= PAUSE_LINES || range.rawBytes - this.#pausedBytes >= PAUSE_BYTES) {
@@ -166,6 +175,7 @@ export class FileEncoder {
       }
       if (this.#group.rows >= this.#groupRows || this.#group.rawBytes >= this.#groupBytes) yield* this.endGroup();
     }
+    this.#lastBody = null;
   }
 
   /** Encodes the lines that are not in a full row group. Call before `finish`. */
@@ -175,6 +185,8 @@ export class FileEncoder {
     const encoded = yield* encodeGroup(this.#group, this.#columns, this.#writer.size);
     this.#writer.add(encoded);
     this.#blocks.close(this.#group, encoded.bytes);
+    if (this.#ownsBodies) this.#group.releaseBodies(this.#lastBody);
+    this.#group.release();
     this.#group = new RowGroup(this.#exactShapes);
     yield null;
   }

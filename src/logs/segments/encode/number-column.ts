@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { bitsOf, packBits, runsBytes } from "../parquet/bits.ts";
 import { ChunkWriter, PAGE_ROWS, type Validity } from "../parquet/chunk-writer.ts";
 import { deltaBytes, encodeDelta, MAX_DELTA_SPAN } from "../parquet/delta.ts";
@@ -38,14 +39,15 @@ export function encodeNumbers(
     if (value > max) max = value;
   }
   const isDelta = type === TYPE.int64 && min > -MAX_DELTA_SPAN / 2 && max < MAX_DELTA_SPAN / 2;
-  const found =
-    isRequired && isDelta && isRising(values, present) ? null : new NumberDictionary().collect(values, present);
+  const dictionary = isRequired && isDelta && isRising(values, present) ? null : new NumberDictionary();
+  const found = dictionary?.collect(values, present) ?? null;
   if (found !== null && found.bytes < (isDelta ? deltaSize(values, present) : present * NUMBER_BYTES)) {
     writer.dictionary(found.size, found.size * NUMBER_BYTES, (out, at) =>
       writePlain(found.entries, 0, found.size, type, out, at),
     );
     writeIndexPages(writer, rows, validity, found.indices, found.size);
   } else writePages(writer, rows, { values, present, validity }, type, isDelta);
+  dictionary?.release();
   const isEmpty = present === 0;
   return { writer, min: isEmpty ? null : statistic(min, type, -0), max: isEmpty ? null : statistic(max, type, 0) };
 }
@@ -112,6 +114,11 @@ class NumberDictionary {
     return this.size * 2 > present ? null : this;
   }
 
+  /** Frees its memory. */
+  release(): void {
+    for (const buffer of [this.entries, this.indices, this.#table]) detachBuffer(buffer);
+  }
+
   #add(value: number): number {
     const mask = this.#table.length - 1;
     let at = hashOf(value) & mask;
@@ -125,6 +132,7 @@ class NumberDictionary {
     if (this.size === this.entries.length) {
       const grown = new Float64Array(this.size * 2);
       grown.set(this.entries);
+      detachBuffer(this.entries);
       this.entries = grown;
     }
     this.entries[this.size] = value;
@@ -134,7 +142,9 @@ class NumberDictionary {
   }
 
   #rehash(): void {
-    this.#table = new Int32Array(this.#table.length * 2).fill(-1);
+    const { length } = this.#table;
+    detachBuffer(this.#table);
+    this.#table = new Int32Array(length * 2).fill(-1);
     const mask = this.#table.length - 1;
     for (let entry = 0; entry < this.size; entry++) {
       let at = hashOf(this.entries[entry] ?? 0) & mask;

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import {
   type ChunkWriter,
   MAX_PAGE_TEXT_BYTES,
@@ -40,7 +41,10 @@ export class PlainPage {
   add(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     // Only the first string of a page may be longer than a page.
-    if (this.#bytes + length > this.#text.length) this.#text = new Uint8Array(this.#bytes + length);
+    if (this.#bytes + length > this.#text.length) {
+      detachBuffer(this.#text);
+      this.#text = new Uint8Array(this.#bytes + length);
+    }
     copy(bytes, start, end, this.#text, this.#bytes);
     this.#validity[this.#rows++] = 1;
     if (this.#present === 0) this.#shared = length;
@@ -77,6 +81,11 @@ export class PlainPage {
     const fitting = Math.floor((this.#bytes / stored) * PAGE_STORED_BYTES);
     this.#capacity = Math.max(PAGE_TEXT_BYTES, Math.min(MAX_PAGE_TEXT_BYTES, fitting));
     [this.#bytes, this.#rows, this.#present] = [0, 0, 0];
+  }
+
+  /** Frees its memory. */
+  release(): void {
+    for (const buffer of [this.#validity, this.#lengths, this.#text]) detachBuffer(buffer);
   }
 
   #haveOneLength(): boolean {

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { HEAD_BYTES, type SourceLine } from "../../cold/format/lines.ts";
 import { parseStoredLine } from "../../entry.ts";
 import { TEXT_MEMBERS } from "../members.ts";
@@ -92,6 +93,18 @@ export class RowGroup {
     return this.#whole.get(row) ?? NO_MEMBERS;
   }
 
+  /** Frees the bodies of its lines, which its caller owns. @param kept has lines of the next row group */
+  releaseBodies(kept: Uint8Array | null): void {
+    for (const body of new Set(this.bodies)) if (body !== kept) detachBuffer(body);
+  }
+
+  /** Frees its memory, after the row group was encoded. The bodies stay. */
+  release(): void {
+    const { seq, commit, timestamp, receivedAt, shape, first, start, end, ends, kinds, splitter } = this;
+    const buffers = [seq, commit, timestamp, receivedAt, shape, first, start, end, ends, kinds];
+    for (const buffer of [...buffers, splitter.ends, splitter.kinds]) detachBuffer(buffer);
+  }
+
   #isText(body: Uint8Array): boolean {
     if (this.#checked !== body) {
       this.#checked = body;
@@ -140,6 +153,7 @@ export class RowGroup {
 
 function grown<T extends Float64Array | Int32Array | Uint8Array>(from: T, to: T): T {
   to.set(from);
+  detachBuffer(from);
   return to;
 }
 

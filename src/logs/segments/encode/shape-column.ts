@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import type { DataColumn } from "../columns.ts";
 import { pathKey } from "../columns.ts";
 import {
@@ -24,7 +25,7 @@ import {
   type Pause,
   writeIndices,
 } from "./text-column.ts";
-import { TextDictionary } from "./text-dictionary.ts";
+import { copy, TextDictionary } from "./text-dictionary.ts";
 
 /** Templates of one row group. Lines that would need more are stored whole. */
 const MAX_TEMPLATES = 4096;
@@ -72,6 +73,8 @@ export class Variants {
   /** Rows of each variant, and of lines that are stored whole. */
   readonly #rows: number[] = [];
   #wholeRows = 0;
+  /** What the last row has in `rest`. */
+  #restBytes = new Uint8Array(0);
 
   private constructor(group: RowGroup, columns: readonly DataColumn[]) {
     this.#group = group;
@@ -128,6 +131,7 @@ export class Variants {
     const indices = new Int32Array(rows);
     const validity = new Uint8Array(rows);
     let present = 0;
+    let isIndexed = true;
     for (let row = 0; row < rows; row++) {
       const variant = this.of[row] ?? 0;
       if (variant === NO_DATA) continue;
@@ -135,13 +139,24 @@ export class Variants {
       if (index < 0) {
         const text = this.#shapeText(row) ?? LINE_MARK;
         index = dictionary.add(text, 0, text.length);
-        if (index < 0) return yield* encodePlain(rows, new MadeText((own) => this.#shapeText(own)));
+        isIndexed = index >= 0;
+        if (!isIndexed) break;
         if (variant >= 0) known[variant] = index;
       }
       validity[row] = 1;
       indices[present++] = index;
     }
-    return writeIndices(rows, present === rows ? null : validity, indices, dictionary);
+    const encoded = isIndexed ? writeIndices(rows, present === rows ? null : validity, indices, dictionary) : null;
+    dictionary.release();
+    detachBuffer(indices);
+    detachBuffer(validity);
+    return encoded ?? (yield* encodePlain(rows, new MadeText((row) => this.#shapeText(row))));
+  }
+
+  /** Frees its memory, after both columns. */
+  release(): void {
+    detachBuffer(this.of);
+    detachBuffer(this.#restBytes);
   }
 
   encodeRest(): Generator<Pause, EncodedColumn> {
@@ -209,13 +224,26 @@ export class Variants {
     if (variant === undefined || variant.restSlots.length === 0) return null;
     const body = group.bodies[row] ?? new Uint8Array();
     const { restPieces } = variant.template;
-    const texts: Uint8Array[] = [];
+    let length = 0;
+    const write = (from: Uint8Array, start: number, end: number) => {
+      const needed = length + end - start;
+      if (needed > this.#restBytes.length) {
+        const grown = new Uint8Array(needed * 2);
+        grown.set(this.#restBytes.subarray(0, length));
+        detachBuffer(this.#restBytes);
+        this.#restBytes = grown;
+      }
+      copy(from, start, end, this.#restBytes, length);
+      length = needed;
+    };
     for (const [at, slot] of variant.restSlots.entries()) {
-      const end = group.ends[(group.first[row] ?? 0) + slot];
-      texts.push(restPieces[at] ?? LINE_MARK, body.subarray(group.valueStart(row, slot), end));
+      const piece = restPieces[at] ?? LINE_MARK;
+      write(piece, 0, piece.length);
+      write(body, group.valueStart(row, slot), group.ends[(group.first[row] ?? 0) + slot] ?? 0);
     }
-    texts.push(restPieces.at(-1) ?? LINE_MARK);
-    return Buffer.concat(texts);
+    const last = restPieces.at(-1) ?? LINE_MARK;
+    write(last, 0, last.length);
+    return this.#restBytes.subarray(0, length);
   }
 }
 

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { bitsOf, encodeRuns, runsBytes } from "../parquet/bits.ts";
 import { ChunkWriter, PAGE_ROWS, type Validity } from "../parquet/chunk-writer.ts";
 import { ENCODING, TYPE } from "../parquet/metadata.ts";
@@ -11,6 +12,8 @@ export interface TextCursor {
   bytes: Uint8Array;
   start: number;
   end: number;
+  /** Frees its memory. */
+  release?(): void;
 }
 
 /** A finished column chunk, without its place in the file. */
@@ -38,20 +41,29 @@ export function* encodeText(rows: number, cursor: TextCursor): Generator<Pause, 
   const indices = new Int32Array(rows);
   const validity = new Uint8Array(rows);
   let present = 0;
+  let repeats = true;
   for (let row = 0; row < rows; row++) {
     if (row % PAGE_ROWS === PAGE_ROWS - 1) yield null;
     if (!cursor.find(row)) continue;
     const index = dictionary.add(cursor.bytes, cursor.start, cursor.end);
     if (index < 0 || (dictionary.size > TRIAL_ROWS && dictionary.size > 0.8 * present)) {
-      return yield* encodePlain(rows, cursor);
+      repeats = false;
+      break;
     }
     validity[row] = 1;
     indices[present++] = index;
   }
-  if (dictionary.size > present * MAX_DISTINCT) return yield* encodePlain(rows, cursor);
-  return writeIndices(rows, present === rows ? null : validity, indices, dictionary);
+  if (dictionary.size > present * MAX_DISTINCT) repeats = false;
+  const encoded = repeats ? writeIndices(rows, present === rows ? null : validity, indices, dictionary) : null;
+  dictionary.release();
+  detachBuffer(indices);
+  detachBuffer(validity);
+  if (encoded === null) return yield* encodePlain(rows, cursor);
+  cursor.release?.();
+  return encoded;
 }
 
+/** The result has no view of the parameters. */
 export function writeIndices(
   rows: number,
   validity: Validity,
@@ -72,7 +84,7 @@ export function writeIndices(
     if (min === null || Buffer.compare(text, min) < 0) min = text;
     if (max === null || Buffer.compare(text, max) > 0) max = text;
   }
-  return { writer, min, max };
+  return { writer, min: min?.slice() ?? null, max: max?.slice() ?? null };
 }
 
 function writeStrings(dictionary: TextDictionary, out: Uint8Array, from: number): number {
@@ -137,5 +149,7 @@ export function* encodePlain(rows: number, cursor: TextCursor): Generator<Pause,
     else page.addNull();
   }
   page.close(writer);
+  page.release();
+  cursor.release?.();
   return { writer, min: null, max: null };
 }

@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+
 /** Bounds the time of a lookup if strings were made to have equal hashes. Half of the table is empty. */
 const MAX_PROBES = 256;
 
@@ -60,6 +62,11 @@ export class TextDictionary {
     return this.#bytes.subarray(index === 0 ? 0 : this.#ends[index - 1], this.#ends[index]);
   }
 
+  /** Frees its memory. Neither it nor views of its strings may be used afterwards. */
+  release(): void {
+    for (const buffer of [this.#bytes, this.#ends, this.#hashes, this.#table]) detachBuffer(buffer);
+  }
+
   #is(index: number, bytes: Uint8Array, start: number, length: number): boolean {
     const from = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
     if ((this.#ends[index] ?? 0) - from !== length) return false;
@@ -70,6 +77,7 @@ export class TextDictionary {
   #growBytes(needed: number): void {
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, needed));
     grown.set(this.#bytes);
+    detachBuffer(this.#bytes);
     this.#bytes = grown;
   }
 
@@ -78,12 +86,16 @@ export class TextDictionary {
     const hashes = new Int32Array(ends.length);
     ends.set(this.#ends);
     hashes.set(this.#hashes);
+    detachBuffer(this.#ends);
+    detachBuffer(this.#hashes);
     this.#ends = ends;
     this.#hashes = hashes;
   }
 
   #rehash(): void {
-    this.#table = new Int32Array(this.#table.length * 2).fill(-1);
+    const { length } = this.#table;
+    detachBuffer(this.#table);
+    this.#table = new Int32Array(length * 2).fill(-1);
     const mask = this.#table.length - 1;
     for (let index = 0; index < this.size; index++) {
       let at = (this.#hashes[index] ?? 0) & mask;

@@ -4,9 +4,12 @@ const SMALL_U = 0x75;
 /** Bytes of the short escapes by the letter after the backslash. */
 const SHORT: Readonly<Record<number, number>> = { 98: 8, 102: 12, 110: 10, 114: 13, 116: 9, 34: 0x22, 92: 0x5c };
 
-/** @returns a copy of a canonical JSON text without its escapes */
-export function unescapeText(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  const out = new Uint8Array(end - start);
+/**
+ * Copies a canonical JSON text without its escapes.
+ * @param out at least as long as the text
+ * @returns bytes written
+ */
+export function unescapeText(bytes: Uint8Array, start: number, end: number, out: Uint8Array): number {
   let at = 0;
   for (let i = start; i < end; i++) {
     const byte = bytes[i] ?? 0;
@@ -20,7 +23,7 @@ export function unescapeText(bytes: Uint8Array, start: number, end: number): Uin
       } else out[at++] = SHORT[letter] ?? letter;
     }
   }
-  return out.subarray(0, at);
+  return at;
 }
 
 function hex(byte = 0): number {

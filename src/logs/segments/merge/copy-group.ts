@@ -1,4 +1,6 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { type DataColumn, pathKey } from "../columns.ts";
+import { releaseColumn } from "../decode/column-values.ts";
 import type { GroupBytes } from "../decode/group-bytes.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import type { EncodedGroup } from "../encode/encode-group.ts";
@@ -120,16 +122,25 @@ function widen({ reader, group, bytes }: GroupOfFile, column: number): EncodedCo
     validity[row] = 1;
     values[present++] = value;
   }
-  return encodeNumbers(rows, { values, present, validity: present === rows ? null : validity }, TYPE.double, false);
+  const numbers = { values, present, validity: present === rows ? null : validity };
+  const encoded = encodeNumbers(rows, numbers, TYPE.double, false);
+  releaseColumn(decoded);
+  detachBuffer(values);
+  detachBuffer(validity);
+  return encoded;
 }
 
 function* encodeNulls(rows: number, type: SchemaColumn["type"]): Generator<Pause, EncodedColumn> {
-  const validity = new Uint8Array(rows);
   if (type === TYPE.bytes) {
-    return yield* encodeText(rows, { find: () => false, bytes: validity, start: 0, end: 0 });
+    return yield* encodeText(rows, { find: () => false, bytes: new Uint8Array(0), start: 0, end: 0 });
   }
-  if (type === TYPE.boolean) return encodeBooleans(rows, validity, 0, validity);
-  return encodeNumbers(rows, { values: new Float64Array(0), present: 0, validity }, type, false);
+  const validity = new Uint8Array(rows);
+  const encoded =
+    type === TYPE.boolean
+      ? encodeBooleans(rows, validity, 0, validity)
+      : encodeNumbers(rows, { values: new Float64Array(0), present: 0, validity }, type, false);
+  detachBuffer(validity);
+  return encoded;
 }
 
 /** The shapes of a row group, with the number of rows of each. */
@@ -146,6 +157,7 @@ class ShapeCounts {
       for (const [index, rows] of counts.entries()) {
         this.#shapes.push({ template: parseTemplate(texts.dictionary.bytesAt(index)), rows });
       }
+      detachBuffer(texts.indices);
       return;
     }
     for (let row = 0; row < texts.texts.length; row++) {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import type { Block } from "../../cold/format/batch-table.ts";
 import type { SourceLine } from "../../cold/format/lines.ts";
 import { type DataColumn, schemaOf } from "../columns.ts";
@@ -67,6 +68,8 @@ export class SegmentMerger {
   readonly #counts = new MergedCounts();
   #columns: readonly DataColumn[] | null;
   #pending = new PendingLines();
+  /** Has further lines of the list that is being added. */
+  #lastBody: Uint8Array | null = null;
 
   /**
    * @param columns of `data`, as `mergeColumns` returns them for the files with row groups to be copied; `null` chooses
@@ -106,13 +109,14 @@ export class SegmentMerger {
     this.#file.add(copy, { sha256, rawBytes, levelMask, seq, commit, timestamp, receivedAt });
   }
 
-  /** Adds lines in order of `seq`. Their bodies must not change until the next row group is copied or the merge ends. */
+  /** Adds lines in order of `seq`, whose bodies it frees once they are encoded. */
   *addLines(lines: Iterable<readonly SourceLine[]>): Generator<Pause, void> {
     const { keeps, groupRows, groupBytes } = this.#options;
     let sincePause = 0;
     for (const list of lines) {
       for (const line of list) {
         if (keeps !== null && !keeps(line)) continue;
+        this.#lastBody = line.batch.body;
         const pending = this.#pending;
         pending.add(line);
         if (pending.group.rows >= groupRows || pending.group.rawBytes >= groupBytes) yield* this.#close();
@@ -120,6 +124,7 @@ export class SegmentMerger {
         sincePause = 0;
         yield null;
       }
+      this.#lastBody = null;
     }
   }
 
@@ -183,7 +188,10 @@ export class SegmentMerger {
     const columns = this.#columns ?? chooseColumns(group.splitter.shapes, group.rows);
     this.#columns = columns;
     const facts = this.#pending.facts();
-    this.#file.add(yield* encodeGroup(group, columns, this.#file.size), facts);
+    const encoded = yield* encodeGroup(group, columns, this.#file.size);
+    this.#file.add(encoded, facts);
+    for (const part of encoded.parts) detachBuffer(part);
+    this.#pending.release(this.#lastBody);
     this.#pending = new PendingLines();
     yield null;
   }
@@ -208,6 +216,13 @@ class PendingLines {
   readonly group = new RowGroup();
   readonly counter = new EntryCounter();
   readonly #hash = createHash("sha256");
+
+  /** Frees all lines but those of a body. */
+  release(kept: Uint8Array | null): void {
+    this.group.releaseBodies(kept);
+    this.group.release();
+    this.counter.release();
+  }
 
   add(line: SourceLine): void {
     this.group.add(line);

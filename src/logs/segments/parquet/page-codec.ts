@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { MalformedFile } from "./thrift.ts";
 
 /**
@@ -45,14 +46,19 @@ const DECODE_SLACK = 256 * 1024;
 export function compressPage(raw: Uint8Array, bodyAt: number): Uint8Array {
   if (raw.length < COMPRESS_FROM_BYTES) return stored(raw);
   const packed = compress(raw, bodyAt);
-  return packed !== null && packed.length < raw.length * WORTHWHILE ? packed : stored(raw);
+  if (packed !== null && packed.length < raw.length * WORTHWHILE) return packed;
+  if (packed !== null) detachBuffer(packed);
+  return stored(raw);
 }
 
 function compress(raw: Uint8Array, bodyAt: number): Uint8Array | null {
   try {
     const body = bodyAt === 0 ? raw : raw.subarray(bodyAt);
     const packed = zstdCompressSync(body, body.length <= SMALL_BYTES ? OPTIONS[0] : OPTIONS[1]);
-    return bodyAt === 0 ? packed : withStored(raw, bodyAt, packed);
+    if (bodyAt === 0) return packed;
+    const frame = withStored(raw, bodyAt, packed);
+    detachBuffer(packed);
+    return frame;
   } catch {
     return null;
   }

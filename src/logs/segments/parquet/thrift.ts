@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+
 /**
  * Thrift's compact protocol, as far as Parquet's metadata needs it
  * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
@@ -82,7 +84,9 @@ export class ThriftWriter {
   /** Ends the outermost struct and returns all bytes. */
   toBytes(): Uint8Array {
     this.#byte(0);
-    return this.#bytes.slice(0, this.#length);
+    const bytes = this.#bytes.slice(0, this.#length);
+    detachBuffer(this.#bytes);
+    return bytes;
   }
 
   #struct(write: () => void): void {
@@ -139,6 +143,7 @@ export class ThriftWriter {
     if (this.#length + more <= this.#bytes.length) return;
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
     grown.set(this.#bytes.subarray(0, this.#length));
+    detachBuffer(this.#bytes);
     this.#bytes = grown;
   }
 }

@@ -57,6 +57,13 @@ export class ColumnCounter {
   ): Generator<void, Int32Array> {
     if (rows.length === 0) return rows;
     const opened = new OpenGroup(reader, group, chunk, this.#shapes, this.#meter);
+    const left = yield* this.#count(opened, rows, add);
+    opened.close();
+    return left;
+  }
+
+  *#count(opened: OpenGroup, rows: Int32Array, add: CountAdder): Generator<void, Int32Array> {
+    const { reader, group } = opened;
     const names = yield* this.#namesOf(opened, rows);
     if (this.#meter.isDue) yield;
     const start = binOfAll(reader, group, this.#bucketMs);

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK } from "../../query/budget.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
@@ -88,6 +89,8 @@ export function* runDataTest(
     yield* test.rest.mark(group.rest(selection.rows), rest, marks);
   }
   selection.keep(marks);
+  detachBuffer(marks);
+  if (presence !== null) detachBuffer(presence);
 }
 
 /** Marks rows by the places of their values. @returns the rows whose value may be in `rest` */

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import {
   type Booleans,
   type ColumnValues,
@@ -53,6 +54,7 @@ export function keepNumbers(
   const marks = new Uint8Array(selection.size);
   markNumbers(column, test, selection, marks);
   selection.keep(marks);
+  detachBuffer(marks);
 }
 
 function markNumbers(column: NumberColumn, test: NumberTest, selection: Selection, marks: Uint8Array): void {

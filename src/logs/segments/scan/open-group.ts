@@ -1,7 +1,13 @@
 import type { LinePlaces } from "../../query/batch-matcher.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
-import type { ColumnValues, IndexedTexts, NumberColumn, TextColumn } from "../decode/column-values.ts";
+import {
+  type ColumnValues,
+  type IndexedTexts,
+  type NumberColumn,
+  releaseColumn,
+  type TextColumn,
+} from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
@@ -30,6 +36,7 @@ export class OpenGroup {
   #shapes: Shapes | null = null;
   #shapeTexts: TextColumn | null = null;
   #rest: TextColumn | null = null;
+  readonly #decoded: ColumnValues[] = [];
 
   constructor(reader: SegmentReader, group: number, source: ColumnSource, cache: ShapeCache, meter: WorkMeter) {
     this.reader = reader;
@@ -44,7 +51,15 @@ export class OpenGroup {
   decode(column: number, rows: RowChoice): ColumnValues {
     const chosen = this.#choice(rows);
     this.meter.add(WORK.column + this.reader.rawBytes(this.group, column) * WORK.columnByte);
-    return this.reader.decode(this.group, column, this.#source(column), chosen);
+    const values = this.reader.decode(this.group, column, this.#source(column), chosen);
+    this.#decoded.push(values);
+    return values;
+  }
+
+  /** Frees all columns that were decoded. */
+  close(): void {
+    for (const values of this.#decoded) releaseColumn(values);
+    this.#decoded.length = 0;
   }
 
   texts(column: number, rows: RowChoice): TextColumn {

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { type ColumnValues, Texts } from "../decode/column-values.ts";
 import { findStrings, readStrings } from "../decode/read-strings.ts";
 import { type PageRows, type Sink, TextSink } from "../decode/sinks.ts";
@@ -60,6 +61,7 @@ export class PageScan implements Sink {
 
   finish(validity: Uint8Array | null): ColumnValues {
     if (this.isIndexed) return this.#decoded.finish(validity);
+    if (validity !== null) detachBuffer(validity);
     return { kind: "texts", texts: new Texts(new Uint8Array(), new Int32Array(1)), validity: null };
   }
 }
@@ -103,6 +105,7 @@ function isAt(raw: Uint8Array, start: number, wanted: Uint8Array, from: number):
 /** Finds strings that contain a text. Pages that do not have it are not split into strings. */
 export class ContainingStrings implements StringTest {
   readonly #finder: TextFinder;
+  #lengths = new Int32Array(0);
 
   constructor(finder: TextFinder) {
     this.#finder = finder;
@@ -114,13 +117,19 @@ export class ContainingStrings implements StringTest {
       const matches = finder.matchesIn(raw);
       const first = matches.next(0);
       if (first < 0) return;
-      const lengths = new Int32Array(present);
+      const lengths = this.#lengthsOf(present);
       const { start } = findStrings(raw, at, encoding, lengths, present);
       finder.findIn(matches, first, raw, start, lengths, mark);
       return;
     }
-    const lengths = new Int32Array(present);
+    const lengths = this.#lengthsOf(present);
     const bytes = readStrings(raw, at, encoding, lengths, present);
     finder.findIn(finder.matchesIn(bytes), -1, bytes, 0, lengths, mark);
+    if (bytes.buffer !== raw.buffer) detachBuffer(bytes);
+  }
+
+  #lengthsOf(present: number): Int32Array {
+    if (this.#lengths.length < present) this.#lengths = new Int32Array(present);
+    return this.#lengths.subarray(0, present);
   }
 }

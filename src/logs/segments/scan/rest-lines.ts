@@ -1,6 +1,7 @@
 import { BatchMatcher, type LinePlaces } from "../../query/batch-matcher.ts";
 import type { WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
+import { freed } from "../../query/lines.ts";
 import type { TextColumn } from "../decode/column-values.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { WHOLE_BYTES } from "../template.ts";
@@ -72,7 +73,7 @@ export class RestLines {
   }
 }
 
-function* piecesOf(lineOf: (row: number) => Buffer[], rows: Int32Array): Generator<Buffer> {
+function* piecesOf(lineOf: (row: number) => Buffer[], rows: Int32Array): Generator<Uint8Array> {
   let parts: Buffer[] = [];
   let bytes = 0;
   for (const row of rows) {
@@ -85,11 +86,11 @@ function* piecesOf(lineOf: (row: number) => Buffer[], rows: Int32Array): Generat
       bytes += part.length + 1;
     }
     if (bytes < PIECE_BYTES) continue;
-    yield Buffer.concat(parts);
+    yield* freed(Buffer.concat(parts));
     parts = [];
     bytes = 0;
   }
-  if (parts.length > 0) yield Buffer.concat(parts);
+  if (parts.length > 0) yield* freed(Buffer.concat(parts));
 }
 
 function bytesOf(rest: TextColumn, row: number): Buffer {

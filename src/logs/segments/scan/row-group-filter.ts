@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
@@ -92,7 +93,10 @@ export class RowGroupFilter {
     if (this.#tests === null) selection.clear();
     else yield* runTests(this.#tests, group, selection);
     const passing = whole.length > 0 ? yield* this.#filterWhole(group, whole) : NO_ROWS;
-    return { rows: selection.toRows(passing), undecided: null };
+    group.close();
+    const rows = selection.toRows(passing);
+    selection.release();
+    return { rows, undecided: null };
   }
 
   #planHead(column: number, test: NumberTest): ColumnTest | "all" | "none" {
@@ -193,4 +197,5 @@ function runColumnTest(test: ColumnTest, group: OpenGroup, selection: Selection)
   const marks = new Uint8Array(group.rows);
   markTextColumn(group, test.column, test.test, selection, marks);
   selection.keep(marks);
+  detachBuffer(marks);
 }

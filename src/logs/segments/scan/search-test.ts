@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK } from "../../query/budget.ts";
 import { FIRST_MEMBER_COLUMN } from "../columns.ts";
 import { type ColumnValues, releaseColumn } from "../decode/column-values.ts";
@@ -50,6 +51,7 @@ export function* runSearch(plan: SearchPlan, group: OpenGroup, selection: Select
   const marks = new Uint8Array(group.rows);
   yield* markSearch(plan, group, selection, marks, selection.rows);
   selection.keep(marks);
+  detachBuffer(marks);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
+
 /** Bound of integers whose differences fit 32 bits. */
 export const SMALL = 2 ** 30 - 1;
 
@@ -110,6 +112,11 @@ export class Selection {
     for (let at = 0; at < this.count; at++) all[at] = this.#rows === null ? at : (this.#rows[at] ?? 0);
     all.set(others, this.count);
     return all.sort();
+  }
+
+  /** Frees its memory. */
+  release(): void {
+    if (this.#rows !== null) detachBuffer(this.#rows);
   }
 
   #set(rows: Int32Array, count: number): void {

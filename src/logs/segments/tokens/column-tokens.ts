@@ -117,9 +117,11 @@ export class ColumnTokens {
           scalars.add(token.a, token.b);
           if (at % PAUSE_VALUES === PAUSE_VALUES - 1) yield null;
         }
+        releaseColumn(column);
         return;
       }
       default:
+        releaseColumn(column);
         for (const value of ["true", "false"]) {
           const token = hashValue(this.#hasher.reset(a, b), value);
           scalars.add(token.a, token.b);
@@ -147,6 +149,8 @@ export class ColumnTokens {
       this.#rest(restTexts.at(at), how);
       if (++found % 256 === 0) yield null;
     }
+    releaseColumn(shapes);
+    releaseColumn(rest);
   }
 
   #shape(bytes: Uint8Array): void {
