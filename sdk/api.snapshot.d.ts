@@ -565,6 +565,250 @@ declare function createNitroPlugin(options: TaffrailNuxtOptions | {
 }): (nitroApp: NitroApp) => void;
 export { NitroApp, NitroEvent, createNitroPlugin };
 
+// dist/query/index.d.mts
+/** Why a text is not a query, and where. */
+interface QueryError {
+  /** What is wrong, then what is accepted. One sentence or two, without a final period. */
+  message: string;
+  /** UTF-16 offset in the query. */
+  position: number;
+  /** What is accepted at the position. */
+  expected: string[];
+  /** A text that may be meant, in place of what begins at the position. */
+  suggestion?: string;
+}
+/**
+ * The abstract syntax of a query: plain data that JSON can carry. `parse` produces it, `print` writes it as text.
+ */
+declare const LEVEL_NAMES: readonly ["trace", "debug", "log", "info", "warn", "error", "fatal"];
+type LevelName = (typeof LEVEL_NAMES)[number];
+/** Members of an entry that have a name of their own in queries. All other names are members of `data`. */
+declare const OWN_FIELDS: readonly ["level", "category", "type", "message", "time", "received", "seq", "session", "trace", "span", "service", "host", "project", "id", "pattern"];
+type OwnField = (typeof OWN_FIELDS)[number];
+/** A field of an entry, or after a pipe that makes a table, a column. */
+type Field = {
+  kind: "own";
+  name: OwnField;
+} | {
+  kind: "data";
+  path: (string | number)[];
+} | {
+  kind: "column";
+  name: string;
+};
+type Comparison = "<" | "<=" | ">" | ">=";
+/** A point in time, or a period such as a day. */
+type TimeValue = {
+  kind: "ago";
+  ms: number;
+} | {
+  kind: "period";
+  from: number;
+  to: number;
+};
+/** A value that has an order. */
+type Scalar = {
+  kind: "number";
+  value: number;
+} | {
+  kind: "level";
+  level: LevelName;
+} | {
+  kind: "time";
+  time: TimeValue;
+};
+interface Regex {
+  kind: "regex";
+  source: string;
+  ignoreCase: boolean;
+}
+/** `*` stands for any characters, also none. */
+interface Wildcard {
+  kind: "wildcard";
+  pattern: string;
+}
+/** A test of a field's value. */
+type ValueTest = {
+  kind: "is";
+  text: string;
+} | {
+  kind: "exact";
+  text: string;
+} | {
+  kind: "exists";
+} | {
+  kind: "compare";
+  operator: Comparison;
+  value: Scalar;
+} | {
+  kind: "range";
+  from: Scalar;
+  to: Scalar;
+} | {
+  kind: "during";
+  time: TimeValue;
+} | {
+  kind: "anyOf";
+  tests: ValueTest[];
+} | Wildcard | Regex;
+/** A test of the message and of all strings, numbers and booleans in `data`. */
+type TextTest = {
+  kind: "contains";
+  text: string;
+} | Wildcard | Regex;
+type Filter = {
+  kind: "all";
+} | {
+  kind: "text";
+  test: TextTest;
+} | {
+  kind: "field";
+  field: Field;
+  test: ValueTest;
+} | {
+  kind: "not";
+  filter: Filter;
+} | {
+  kind: "and" | "or";
+  filters: Filter[];
+};
+declare const AGGREGATE_FUNCTIONS: readonly ["count", "count_distinct", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "p999", "first", "last", "values", "rate"];
+type AggregateFunction = (typeof AGGREGATE_FUNCTIONS)[number];
+interface Aggregate {
+  fn: AggregateFunction;
+  /** `null` only for `count` and `rate`. */
+  field: Field | null;
+  /** Name of the column; `null`: as written, `p99(ms)`. */
+  as: string | null;
+}
+/** What rows are grouped by. */
+type Key = {
+  kind: "field";
+  field: Field;
+} | {
+  kind: "bin";
+  ms: number;
+};
+type Pipe = {
+  kind: "where";
+  filter: Filter;
+} | {
+  kind: "count";
+  by: Key[];
+} | {
+  kind: "stats";
+  aggregates: Aggregate[];
+  by: Key[];
+} | {
+  kind: "top" | "rare";
+  limit: number | null;
+  by: Key[];
+} | {
+  kind: "patterns";
+  limit: number | null;
+  versus: number | null;
+} | {
+  kind: "facets";
+  limit: number | null;
+} | {
+  kind: "fields";
+  fields: Field[];
+} | {
+  kind: "sort";
+  by: Field;
+  order: "asc" | "desc";
+} | {
+  kind: "limit";
+  limit: number;
+} | {
+  kind: "context";
+  entries: number;
+};
+interface Query {
+  filter: Filter;
+  pipes: Pipe[];
+}
+/** Names of own fields with their aliases, for completion. */
+declare const OWN_NAMES: readonly string[];
+/** Returns the field of a path: an own field, else a member of `data`. */
+declare function fieldOf(path: readonly (string | number)[]): Field;
+/** Writes a field as `fieldOf` and the parser read it. */
+declare function printField(field: Field): string;
+/** A column of a table that a pipe makes. `any`: its values may have any type. */
+interface TableColumn {
+  name: string;
+  type: "level" | "time" | "any";
+}
+/** What a piece of a query is, for its color. */
+type TokenKind = "field" | "operator" | "text" | "value" | "regex" | "keyword" | "function" | "pipe";
+/** A piece of a query, from `start` to `end` in UTF-16 offsets. */
+interface Token {
+  kind: TokenKind;
+  start: number;
+  end: number;
+}
+/** What may be written at a place of a query, for completion. */
+interface Place {
+  /** `filter`: a field or a text. `key`: a field to group or sort by. */
+  kind: "filter" | "value" | "key" | "pipe" | "function" | "keyword" | "number" | "duration" | "name";
+  /** UTF-16 offset at which what is being written begins. */
+  start: number;
+  /** The field whose value is written. */
+  field: Field | null;
+  /** Columns of the table that the pipes before make; `null`: entries. */
+  columns: readonly TableColumn[] | null;
+  /** The words that are accepted, if they are few. */
+  words: readonly string[];
+}
+type ParseResult = {
+  ok: true;
+  query: Query;
+  columns: readonly TableColumn[] | null;
+} | {
+  ok: false;
+  error: QueryError;
+};
+/** Reads a query. Throws nothing, whatever the text is. */
+declare function parse(text: string): ParseResult;
+/** Reads a query that must be a filter without pipes. */
+declare function parseFilterText(text: string): ParseResult;
+/** A query as far as it can be read, for an editor. */
+interface Analysis {
+  result: ParseResult;
+  /** Pieces in order, up to an error. */
+  tokens: readonly Token[];
+}
+declare function analyze(text: string): Analysis;
+/** Returns what may be written at a position, which is in UTF-16 offsets. */
+declare function placeAt(text: string, position: number): Place;
+/** Limits of a query. */
+declare const QUERY_LIMITS: {
+  /** Bytes of UTF-8. */
+  readonly bytes: 8192;
+  /** Parentheses and negations within each other. */
+  readonly depth: 64;
+  /** Tests of fields and texts; each value of a list counts. */
+  readonly atoms: 200;
+};
+/** Writes a query as text that `parse` reads as the same query. */
+declare function print({ filter, pipes }: Query): string;
+/** Like `print`, with each pipe on a separate line. */
+declare function format({ filter, pipes }: Query): string;
+/** @param within what the filter is a part of, which decides whether it needs parentheses */
+declare function printFilter(filter: Filter, within?: "whole" | "and" | "or" | "not"): string;
+/** Returns the milliseconds of a duration such as `90s` or `1h30m`; `null` if the text is no duration, or is over 100 years. */
+declare function parseDuration(text: string): number | null;
+/** Returns a duration in its largest whole unit. */
+declare function printDuration(ms: number): string;
+/**
+ * Reads a date or time: `2026`, `2026-11`, `2026-11-22`, `2026-11-22T10`, `2026-11-22T10:30:15.250Z`. Times without a
+ * zone are UTC. A text without smaller units is the whole period: a day, an hour.
+ */
+declare function parseTime(text: string): TimeValue | null;
+/** Returns the shortest text that `parseTime` reads as the value. */
+declare function printTime(time: TimeValue): string;
+export { AGGREGATE_FUNCTIONS, type Aggregate, type AggregateFunction, type Analysis, type Comparison, type Field, type Filter, type Key, LEVEL_NAMES, type LevelName, OWN_FIELDS, OWN_NAMES, type OwnField, type ParseResult, type Pipe, type Place, QUERY_LIMITS, type Query, type QueryError, type Regex, type Scalar, type TableColumn, type TextTest, type TimeValue, type Token, type TokenKind, type ValueTest, type Wildcard, analyze, fieldOf, format, parse, parseDuration, parseFilterText, parseTime, placeAt, print, printDuration, printField, printFilter, printTime };
+
 // dist/logger-options.d.mts
 import { Category, LevelSetting, LogEntry, LogLevel } from "./types.mjs";
 /** Options of loggers: transports, batches, sampling, children. */

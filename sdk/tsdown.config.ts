@@ -49,5 +49,13 @@ const cli: UserConfig = {
   dts: false,
 };
 
-const configs: UserConfig[] = defineConfig([library, cli]);
+/** Builds the query language as one file, because its sources are also those of the service, outside of this folder. */
+const query: UserConfig = {
+  ...library,
+  entry: ["src/query/index.ts"],
+  outDir: "dist/query",
+  unbundle: false,
+};
+
+const configs: UserConfig[] = defineConfig([library, cli, query]);
 export default configs;

@@ -25,6 +25,12 @@ const BUDGETS: readonly Budget[] = [
     conditions: ["browser"],
     max: 6420,
   },
+  {
+    name: "taffrail/query",
+    code: 'export { analyze, format, parse, parseFilterText, placeAt, print } from "taffrail/query"',
+    conditions: ["browser"],
+    max: 8800,
+  },
 ];
 
 runModule("tsdown/dist/run.mjs", [], SDK);

@@ -19,7 +19,7 @@ export const OWN_NAMES: readonly string[] = [...OWN.keys()];
 /** Begins the path of a member of `data` that has the name of an own field. */
 const DATA = "data";
 
-export const IDENTIFIER = String.raw`[\p{L}_@$][\p{L}\p{N}_@$-]*`;
+export const IDENTIFIER: string = String.raw`[\p{L}_@$][\p{L}\p{N}_@$-]*`;
 const WHOLE_IDENTIFIER = new RegExp(`^${IDENTIFIER}$`, "u");
 
 /** Returns the field of a path: an own field, else a member of `data`. */
