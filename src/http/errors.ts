@@ -45,10 +45,20 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** One offending field: `path` is dotted (`filters.level`, `logs.3.message`), empty for the body as a whole. */
-export interface ErrorDetail {
+export interface ErrorDetail extends ErrorPlace {
   path: string;
   code: string;
   message: string;
+}
+
+/** Where a part of a field's text is wrong. */
+export interface ErrorPlace {
+  /** UTF-16 offset. */
+  position?: number;
+  /** What is accepted at the position. */
+  expected?: readonly string[];
+  /** A text that may be meant, in place of what begins at the position. */
+  suggestion?: string;
 }
 
 /** The public part of an error. Never contains a cause, a stack or another tenant's data. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isId } from "../ids.ts";
 import { type BodyResult, readBody } from "./body.ts";
 import { type AppEnv, finishAfterDisconnect, readInSession } from "./context.ts";
-import { ApiError, type ErrorCode, type ErrorDetail, refuse, refuseFields } from "./errors.ts";
+import { ApiError, type ErrorCode, type ErrorDetail, type ErrorPlace, refuse, refuseFields } from "./errors.ts";
 
 /** Maximum number of fields in one error, so that an invalid body does not cause a response many times its size. */
 const DETAILS_MAX = 100;
@@ -130,10 +130,16 @@ export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix
   return refuseFields([...byPath.values()].slice(0, DETAILS_MAX));
 }
 
+/** Returns an issue as a detail. One in a part of a text has the place as its parameters. */
+export function detailOf(issue: z.core.$ZodIssue, path: string): ErrorDetail {
+  const place: ErrorPlace = issue.code === "custom" ? (issue.params ?? {}) : {};
+  return { path, code: issue.code, message: issue.message, ...place };
+}
+
 /** Names an unknown member by its path; every other problem keeps the path of zod. */
 function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
   const path = [...(prefix ? [prefix] : []), ...issue.path.map(String)].join(".");
-  if (issue.code !== "unrecognized_keys") return [{ path, code: issue.code, message: issue.message }];
+  if (issue.code !== "unrecognized_keys") return [detailOf(issue, path)];
   return issue.keys.map((key) => ({
     path: path ? `${path}.${key}` : key,
     code: "unrecognized_key",

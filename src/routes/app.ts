@@ -14,6 +14,7 @@ import { addContext } from "./logs/context.ts";
 import { addExport } from "./logs/export.ts";
 import { addIngest } from "./logs/ingest.ts";
 import { addQuery, addStats } from "./logs/query.ts";
+import { addSearch } from "./logs/search.ts";
 import { addTail } from "./logs/tail.ts";
 import { consolePage, missingPage } from "./site/console.ts";
 import { dev } from "./site/dev.ts";
@@ -36,6 +37,7 @@ export const logger = resource();
 
 addQuery(logger);
 addStats(logger);
+addSearch(logger);
 addContext(logger);
 addExport(logger);
 addTail(logger);

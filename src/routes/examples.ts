@@ -71,6 +71,9 @@ export const EXAMPLE = {
   query: { filters: { minLevel: "warn", from: "2026-11-01T00:00:00.000Z" }, pagination: { limit: 20 } },
   /** By day, because the longest retention has more hours than a response may have buckets. */
   stats: { filters: { minLevel: "info" }, interval: "1d", groupBy: "level" },
+  search: { query: "level:>=warn | top 10 by category" },
+  parse: { query: "level:>=error route:/api/* | stats count(), p99(ms) by route, bin(5m)" },
+  suggest: { query: "level:>=warn sta", position: 16 },
 } as const;
 
 const WORKSPACE = { description: "Id of the workspace; `GET /workspaces` lists them.", example: "ws_8sTb3Nv6YcMe" };

@@ -1,5 +1,5 @@
 import type { LogFilter } from "../logs/query/filter.ts";
-import { type RestFilter, restFilterOf } from "../logs/search/rest-filter.ts";
+import { andFilters, compileFilter } from "../logs/search/compile-filter.ts";
 import { parseFilterText } from "../query-language/parse.ts";
 import type { TailFilter } from "./filter.ts";
 
@@ -9,12 +9,11 @@ import type { TailFilter } from "./filter.ts";
  * expired
  */
 export function toLogFilter({ rest, ...filter }: TailFilter, oldest: number | null): LogFilter {
-  return { ...filter, from: oldest, to: null, data: [], rest: rest === null ? null : readRest(rest) };
-}
-
-/** @param text as `RestFilter` has it, so it parses and has no durations */
-function readRest(text: string): RestFilter {
-  const parsed = parseFilterText(text);
+  const simple: LogFilter = { ...filter, from: oldest, to: null, data: [], rest: null };
+  if (rest === null) return simple;
+  const parsed = parseFilterText(rest);
+  // The router has parsed the text before it wrote it. Without the filter, a tail would send what is not wanted.
   if (!parsed.ok) throw new RangeError("A filter of the query language cannot be read.");
-  return restFilterOf(parsed.query.filter, 0);
+  // The text has no durations.
+  return andFilters(simple, compileFilter(parsed.query.filter, 0));
 }

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { ErrorDetail } from "../http/errors.ts";
 import { integerParameter } from "../http/paging.ts";
+import { detailOf } from "../http/resource.ts";
 import { Filters, toFilter } from "../logs/query/schema.ts";
+import { FilterText } from "../logs/search/query-text.ts";
+import { withoutDurations } from "../logs/search/rest-filter.ts";
+import { printFilter } from "../query-language/print.ts";
 import { tailFilterText } from "./filter.ts";
 import { TAIL_LIMITS } from "./limits.ts";
 
@@ -11,6 +15,7 @@ const simple = Filters.omit({ from: true, to: true, data: true }).shape;
 /** Query parameters of a tail. `level`, `category` and `type` may be repeated. */
 export const TailParameters = z.strictObject({
   ...simple,
+  q: FilterText.optional(),
   since: integerParameter(0, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe("Start after this `seq`; 0 starts at the oldest retained entry. Without it, only new entries are sent."),
@@ -42,14 +47,17 @@ export function readTailQuery(params: URLSearchParams): TailQueryResult {
   }
   const parsed = TailParameters.safeParse(values);
   if (!parsed.success) {
-    for (const { path, code, message } of parsed.error.issues) {
-      details.push({ path: ["query", ...path.map(String)].join("."), code, message });
+    for (const issue of parsed.error.issues) {
+      details.push(detailOf(issue, ["query", ...issue.path.map(String)].join(".")));
     }
   }
   if (!parsed.success || details.length > 0) return { ok: false, details };
-  const { since, ticket: _ticket, ...filters } = parsed.data;
-  const { from: _from, to: _to, data: _data, ...wanted } = toFilter(filters);
-  const filter = tailFilterText({ ...wanted, rest: wanted.rest?.text ?? null });
+  const { since, ticket: _ticket, q, ...filters } = parsed.data;
+  const { from: _from, to: _to, data: _data, rest: _rest, ...wanted } = toFilter(filters);
+  const isOpen = q === undefined || q.query.filter.kind === "all";
+  // Durations count from the opening of the tail.
+  const rest = isOpen ? null : printFilter(withoutDurations(q.query.filter, Date.now()));
+  const filter = tailFilterText({ ...wanted, rest });
   if (Buffer.byteLength(filter) > TAIL_LIMITS.filterBytes) {
     const message = `The filters are too long: at most ${TAIL_LIMITS.filterBytes} bytes together.`;
     return { ok: false, details: [{ path: "query", code: "too_big", message }] };

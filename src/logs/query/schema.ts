@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { LEVELS, type Level } from "../entry.ts";
 import { timeSchema } from "../ingest/timestamp.ts";
+import { andFilters, compileFilter } from "../search/compile-filter.ts";
+import { FilterText, isRelative, type ParsedQuery } from "../search/query-text.ts";
 import { QUERY_LIMITS } from "./budget.ts";
-import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
+import { type Cursor, decodeCursor, decodeSnapshot, type Snapshot } from "./cursor.ts";
 import { DataConditions } from "./data-schema.ts";
 import type { Order } from "./feed.ts";
 import { ALL_LEVELS_MASK, foldCase, type LogFilter, type NoMembers } from "./filter.ts";
@@ -18,6 +20,8 @@ export interface LogQuery {
   includeTotal: boolean;
   /** Commit number; that of the cursor, if there is one. */
   asOf: number | null;
+  /** The time from which relative times of `q` count, epoch milliseconds; absent if there are none. */
+  instant?: number;
 }
 
 const LevelName = z.enum(LEVELS);
@@ -79,6 +83,7 @@ export const QueryBody = z
       .optional()
       .describe("With an access token, limits the request to one project. A key always reads its own project."),
     filters: Filters.optional(),
+    q: FilterText.optional(),
     order: z
       .enum(["desc", "asc"])
       .optional()
@@ -91,22 +96,31 @@ export const QueryBody = z
 function toQuery(body: QueryFields, ctx: z.core.$RefinementCtx): LogQuery {
   const { offset, limit, includeTotal } = body.pagination ?? {};
   const cursor = cursorOf(body, ctx);
-  const asOf = asOfOf(body, cursor, ctx);
+  const snapshot = asOfOf(body, cursor, ctx);
+  const instant = cursor?.search?.instant ?? snapshot?.instant ?? Date.now();
   return {
     projectId: body.projectId ?? null,
-    filter: toFilter(body.filters ?? {}),
+    filter: filterOf(body, instant),
+    ...(body.q && isRelative(body.q.query.filter) ? { instant } : {}),
     order: body.order ?? "desc",
     offset: offset ?? 0,
     limit: limit ?? QUERY_LIMITS.limitDefault,
     cursor,
     includeTotal: includeTotal ?? false,
-    asOf,
+    asOf: snapshot?.commit ?? null,
   };
+}
+
+/** Returns the filter of `filters` and `q`, which must both match. @param instant see `LogQuery` */
+export function filterOf({ filters, q }: Pick<QueryFields, "filters" | "q">, instant: number): LogFilter {
+  const filter = toFilter(filters ?? {});
+  return q === undefined ? filter : andFilters(filter, compileFilter(q.query.filter, instant));
 }
 
 interface QueryFields {
   projectId?: string | undefined;
   filters?: z.output<typeof Filters> | undefined;
+  q?: ParsedQuery | undefined;
   order?: Order | undefined;
   pagination?: z.output<typeof Pagination> | undefined;
   asOf?: string | undefined;
@@ -127,15 +141,15 @@ function cursorOf(body: QueryFields, ctx: z.core.$RefinementCtx): Cursor | null 
   return cursor;
 }
 
-function asOfOf(body: QueryFields, cursor: Cursor | null, ctx: z.core.$RefinementCtx): number | null {
-  if (body.asOf === undefined) return cursor?.asOf ?? null;
-  const asOf = decodeAsOf(body.asOf);
-  if (asOf === null)
+function asOfOf(body: QueryFields, cursor: Cursor | null, ctx: z.core.$RefinementCtx): Snapshot | null {
+  if (body.asOf === undefined) return cursor && { commit: cursor.asOf, instant: cursor.search?.instant ?? null };
+  const snapshot = decodeSnapshot(body.asOf);
+  if (snapshot === null)
     ctx.addIssue({ code: "custom", path: ["asOf"], message: "Invalid snapshot. Send asOf of an earlier response." });
-  else if (cursor !== null && cursor.asOf !== asOf) {
+  else if (cursor !== null && cursor.asOf !== snapshot.commit) {
     ctx.addIssue({ code: "custom", path: ["asOf"], message: "The cursor belongs to another snapshot." });
   }
-  return asOf;
+  return snapshot;
 }
 
 /** Returns the filter of a request. A parameter that narrows nothing does not compile. */

@@ -3,7 +3,8 @@ import { LEVELS } from "../entry.ts";
 import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
-import { Filters, toFilter } from "../query/schema.ts";
+import { Filters, filterOf } from "../query/schema.ts";
+import { FilterText } from "../search/query-text.ts";
 import type { Counted } from "./count-feed.ts";
 
 const MINUTE_MS = 60_000;
@@ -45,13 +46,14 @@ export const HistogramBody = z
       .optional()
       .describe("With an access token, limits the request to one project. A key always reads its own project."),
     filters: Filters.optional(),
+    q: FilterText.optional(),
     interval: z.enum(intervalNames).describe("Length of a bucket. Buckets begin at whole multiples of it in UTC."),
     groupBy: z.enum(GROUPS).optional().describe("Also counts each bucket by this member."),
   })
   .transform(
-    ({ projectId, filters, interval, groupBy }): StatsQuery => ({
+    ({ projectId, filters, q, interval, groupBy }): StatsQuery => ({
       projectId: projectId ?? null,
-      filter: toFilter(filters ?? {}),
+      filter: filterOf({ filters, q }, Date.now()),
       intervalMs: INTERVALS[interval],
       groupBy: groupBy ?? null,
     }),

@@ -20,6 +20,8 @@ export interface TableQuery {
   limit: number;
   /** Commit number of the snapshot; `null` for the newest one. */
   asOf: number | null;
+  /** The time from which relative times of the filter count, epoch milliseconds; absent if there are none. */
+  instant?: number;
 }
 
 /** The response of `POST /logger/stats` with `aggregations`, as `tableText` writes it. */

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { FIELD_LENGTH, FIELD_PATTERN, fieldOf } from "../aggregate/fields.ts";
 import { type Aggregation, FIELD_FUNCTIONS, type GroupKey, planOf, takes } from "../aggregate/plan.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
-import { decodeAsOf } from "../query/cursor.ts";
+import { decodeSnapshot } from "../query/cursor.ts";
 import { isRecord } from "../query/data-path.ts";
-import { Filters, toFilter } from "../query/schema.ts";
+import { Filters, filterOf } from "../query/schema.ts";
+import { FilterText, isRelative } from "../search/query-text.ts";
 import { HistogramBody, type StatsQuery } from "./histogram.ts";
 import type { TableQuery } from "./run-table.ts";
 
@@ -67,6 +68,7 @@ const Fields = z.strictObject({
     .optional()
     .describe("With an access token, limits the request to one project. A key always reads its own project."),
   filters: Filters.optional(),
+  q: FilterText.optional(),
   aggregations: z
     .array(AggregationBody)
     .min(1)
@@ -109,22 +111,25 @@ export const TableBody = Fields.transform((body, ctx): TableQuery => {
   if (body.sort !== undefined && column < 0) {
     refuse(["sort", "by"], `Must be a column: ${names.slice(0, 3).join(", ").slice(0, SHOWN)}.`);
   }
-  const filter = toFilter(body.filters ?? {});
+  const snapshot = body.asOf === undefined ? null : decodeSnapshot(body.asOf);
+  const instant = snapshot?.instant ?? Date.now();
+  const filter = filterOf(body, instant);
   const seconds = filter.from === null || filter.to === null ? null : (filter.to - filter.from) / 1000;
   const plan = planOf(keys, aggregations, seconds);
   const rate = aggregations.findIndex(({ fn }) => fn === "rate");
   if (rate >= 0 && !(plan.rateSeconds !== null && plan.rateSeconds > 0)) {
     refuse(["aggregations", rate, "fn"], "A rate needs a bin in `groupBy`, or `from` and a later `to` in `filters`.");
   }
-  const asOf = body.asOf === undefined ? null : decodeAsOf(body.asOf);
-  if (body.asOf !== undefined && asOf === null) refuse(["asOf"], "Invalid snapshot. Send asOf of an earlier response.");
+  if (body.asOf !== undefined && snapshot === null)
+    refuse(["asOf"], "Invalid snapshot. Send asOf of an earlier response.");
   return {
     projectId: body.projectId ?? null,
     filter,
     plan,
     sort: body.sort === undefined ? null : { column, order: body.sort.order ?? "desc" },
     limit: body.limit ?? MAX_ROWS,
-    asOf,
+    asOf: snapshot?.commit ?? null,
+    ...(body.q && isRelative(body.q.query.filter) ? { instant } : {}),
   };
 });
 

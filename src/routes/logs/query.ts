@@ -5,7 +5,8 @@ import { type ErrorDetail, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { queryPageSchema } from "../../logs/entry-view.ts";
 import { toByteString } from "../../logs/query/case-folding.ts";
-import { pageTexts, type QueryFailure, runQuery } from "../../logs/query/run-query.ts";
+import { decodeAsOf, encodeAsOf, encodeCursor } from "../../logs/query/cursor.ts";
+import { pageTexts, type QueryFailure, type QueryResult, runQuery } from "../../logs/query/run-query.ts";
 import { skipOf } from "../../logs/query/scan.ts";
 import { QueryBody } from "../../logs/query/schema.ts";
 import { rowBytes } from "../../logs/query/top-rows.ts";
@@ -48,11 +49,20 @@ async function query(c: Context<AppEnv>): Promise<Response> {
     const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
     const { page, work } = result;
+    if (wanted.instant !== undefined) keepInstant(result, wanted.instant);
     const { scanned, tookMs } = page.stats;
     const rows = page.rows.length;
     Object.assign(c.get("log"), { rows, scanned, work: Math.round(work), tookMs, complete: page.complete });
     return { data: pageTexts(page), bytes: page.rows.reduce((sum, row) => sum + rowBytes(row), 0) };
   });
+}
+
+/** Adds the time from which relative times count to the cursor and the snapshot of a page. */
+function keepInstant({ page, cursor, snapshot }: Extract<QueryResult, { ok: true }>, instant: number): void {
+  const { pagination } = page;
+  const nextCursor = cursor && encodeCursor({ ...cursor, search: { instant, taken: 0 } });
+  page.pagination = { ...pagination, nextCursor };
+  page.asOf = encodeAsOf(snapshot.commit, instant);
 }
 
 const FAILURES: Record<QueryFailure, ErrorDetail> = {
@@ -120,12 +130,19 @@ function table(c: Context<AppEnv>, reader: Reader, wanted: TableQuery, startedAt
   return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
     const result = await runTable(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
-    const { answer, work } = result;
+    const { work } = result;
+    const { instant } = wanted;
+    const asOf = instant === undefined ? result.answer.asOf : withInstant(result.answer.asOf, instant);
+    const answer = { ...result.answer, asOf };
     const { rows, scanned, complete } = answer;
     const tookMs = Date.now() - startedAt;
     Object.assign(c.get("log"), { rows: rows.length, scanned, work: Math.round(work), tookMs, complete });
     return { data: tableText(answer), bytes: rows.reduce((sum, row) => sum + row.length, 0) };
   });
+}
+
+function withInstant(asOf: string, instant: number): string {
+  return encodeAsOf(decodeAsOf(asOf) ?? 0, instant);
 }
 
 function refuseTooMany(): never {

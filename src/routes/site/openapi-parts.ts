@@ -166,7 +166,27 @@ export const COMPONENTS: Json = {
               type: "array",
               description:
                 "One per offending field, or per rejected entry of an ingest. Of a 429 one, with the limit, its window and its rule.",
-              items: { type: "object" },
+              items: {
+                type: "object",
+                properties: {
+                  path: { type: "string", description: "The member of the request, as `filters.level`." },
+                  code: { type: "string" },
+                  message: { type: "string" },
+                  position: {
+                    type: "integer",
+                    description: "Of a query: where in its text, as an offset in UTF-16 code units, as in JavaScript.",
+                  },
+                  expected: {
+                    type: "array",
+                    items: { type: "string" },
+                    description: "Of a query: what is accepted at the position.",
+                  },
+                  suggestion: {
+                    type: "string",
+                    description: "Of a query: a text that may be meant, in place of what begins at the position.",
+                  },
+                },
+              },
             },
           },
         },

@@ -31,6 +31,7 @@ const NARROWING: Record<FilterParameter, { value: string; changed: Partial<TestE
   session: { value: "sess_1", changed: { session: "sess_2" } },
   traceId: { value: "trace_1", changed: { traceId: "trace_2" } },
   search: { value: "TIMED", changed: { message: "connection refused" } },
+  q: { value: "(message:*out OR seq:<0) time:>2020", changed: { message: "connection refused" } },
 };
 
 function textOf(query: string): string {
@@ -49,6 +50,7 @@ function sent(query: string, entries: readonly TestEntry[]): number[] {
     () => true,
     ({ index }) => indexes.push(index),
     noEntry,
+    { projectId: "proj_a", seqAt: (index) => index + 1, receivedAtOf: () => 0 },
   );
   return indexes;
 }
@@ -57,11 +59,11 @@ describe("every parameter of a tail", () => {
   it.each(Object.entries(NARROWING))("narrows what the tail sends: %s", (name, { value, changed }) => {
     const entries = [WANTED, { ...WANTED, ...changed }];
     expect(sent("", entries)).toEqual([0, 1]);
-    expect(sent(`${name}=${value}`, entries)).toEqual([0]);
+    expect(sent(`${name}=${encodeURIComponent(value)}`, entries)).toEqual([0]);
   });
 
   it("narrows together with all others", () => {
-    const query = Object.entries(NARROWING).map(([name, { value }]) => `${name}=${value}`);
+    const query = Object.entries(NARROWING).map(([name, { value }]) => `${name}=${encodeURIComponent(value)}`);
     const others = Object.values(NARROWING).map(({ changed }) => ({ ...WANTED, ...changed }));
     expect(sent(query.join("&"), [...others, WANTED])).toEqual([others.length]);
   });
@@ -101,6 +103,19 @@ describe("the filter text", () => {
       true,
       false,
     ]);
+  });
+
+  it("has the whole of q, whose durations count from the opening of the tail", () => {
+    const [, rest] = [...JSON.parse(textOf("q=level:error%20time:1h")).slice(6)];
+    expect(rest).toMatch(/^level:error time:>=\d{4}-\d\d-\d\dT[\d:.]+$/);
+    expect(toLogFilter(readTailFilter(textOf(`q=${encodeURIComponent(rest)}`)), 5)).toMatchObject({
+      levelMask: 32,
+      from: Date.parse(`${/time:>=(.*)$/.exec(rest)?.[1]}Z`),
+      rest: null,
+    });
+    expect(textOf("q=*")).toBe(textOf(""));
+    const refused = readTailQuery(new URLSearchParams({ q: "a | count" }));
+    expect(refused).toEqual({ ok: false, details: [expect.objectContaining({ path: "query.q", position: 2 })] });
   });
 
   it("of a later version is not read, because its filters would be ignored", () => {

@@ -1,0 +1,124 @@
+import { printField } from "../../query-language/fields.ts";
+import type { Field, OwnField } from "../../query-language/syntax.ts";
+import type { Entry } from "../entry.ts";
+import { isRecord } from "../query/data-path.ts";
+import { someAt, someItem } from "./data-values.ts";
+
+/** Type of a field's values. `any`: of several types. */
+export type SampledType = "string" | "number" | "boolean" | "null" | "object" | "any";
+
+export interface SampledField {
+  field: Field;
+  type: SampledType;
+  /** Entries of the sample that have the field. */
+  count: number;
+}
+
+/** Bounds of one sample, because clients choose names freely. */
+const MAX_FIELDS = 1000;
+const MAX_VALUES = 1000;
+/** Characters of a value that is suggested. */
+const MAX_VALUE = 120;
+
+const OWN_MEMBERS: readonly (readonly [keyof Entry, OwnField])[] = [
+  ["level", "level"],
+  ["category", "category"],
+  ["type", "type"],
+  ["message", "message"],
+  ["session", "session"],
+  ["traceId", "trace"],
+  ["spanId", "span"],
+];
+
+/** Returns the fields of entries, the most frequent first. */
+export function sampledFields(entries: readonly Entry[]): SampledField[] {
+  const found = new Map<string, SampledField & { last: number }>();
+  const add = (field: Field, type: SampledType, entry: number) => {
+    const name = printField(field);
+    const known = found.get(name);
+    if (known === undefined) {
+      if (found.size < MAX_FIELDS) found.set(name, { field, type, count: 1, last: entry });
+      return;
+    }
+    if (known.last !== entry) known.count++;
+    known.last = entry;
+    if (known.type !== type && type !== "null") known.type = known.type === "null" ? type : "any";
+  };
+  for (const [index, entry] of entries.entries()) {
+    for (const [member, name] of OWN_MEMBERS)
+      if (entry[member] !== undefined) add({ kind: "own", name }, "string", index);
+    addMembers(entry.data, [], (path, type) => add({ kind: "data", path }, type, index));
+  }
+  return [...found.values()]
+    .map(({ field, type, count }) => ({ field, type, count }))
+    .sort((a, b) => b.count - a.count);
+}
+
+const PLAIN_NAMES = /^[\p{L}_@$][\p{L}\p{N}_@$-]*(?:\.[\p{L}_@$][\p{L}\p{N}_@$-]*)+$/u;
+
+/** Calls `add` for each value in `data`, with its path as it would be written. Items of arrays have the path of their array. */
+function addMembers(value: unknown, path: readonly string[], add: (path: string[], type: SampledType) => void): void {
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, 20)) addMembers(item, path, add);
+    return;
+  }
+  if (!isRecord(value)) {
+    if (path.length > 0) add([...path], typeOf(value));
+    return;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    // A dotted path also finds a name with the dots, and is shorter to write than the name in quotes.
+    addMembers(member, [...path, ...(PLAIN_NAMES.test(name) ? name.split(".") : [name])], add);
+  }
+}
+
+function typeOf(value: unknown): SampledType {
+  if (value === null) return "null";
+  return typeof value === "string" ? "string" : typeof value === "number" ? "number" : "boolean";
+}
+
+/** A value of a field, as its text in a query has it, and the entries of the sample that have it. */
+export interface SampledValue {
+  text: string;
+  count: number;
+}
+
+/** Returns the values of a field in entries, the most frequent first, and their type. */
+export function sampledValues(entries: readonly Entry[], field: Field): { type: SampledType; values: SampledValue[] } {
+  const counts = new Map<string, number>();
+  let type: SampledType | null = null;
+  for (const entry of entries) {
+    const own = new Set<string>();
+    visit(entry, field, (value) => {
+      if (value === undefined || isRecord(value)) return;
+      const kind = typeOf(value);
+      type = type === null || type === kind ? kind : "any";
+      const text = String(value);
+      if (value !== null && text !== "" && text.length <= MAX_VALUE) own.add(text);
+    });
+    for (const text of own) {
+      if (counts.has(text) || counts.size < MAX_VALUES) counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+  }
+  const values = [...counts].map(([text, count]): SampledValue => ({ text, count }));
+  return { type: type ?? "any", values: values.sort((a, b) => b.count - a.count) };
+}
+
+function visit(entry: Entry, field: Field, each: (value: unknown) => void): void {
+  const items = (value: unknown) =>
+    someItem(value, (item) => {
+      each(item);
+      return false;
+    });
+  if (field.kind === "data") someAt(entry.data, field.path, items);
+  if (field.kind !== "own") return;
+  const member = OWN_MEMBERS.find(([, name]) => name === field.name)?.[0];
+  if (member !== undefined) items(entry[member]);
+  else if (field.name === "service" || field.name === "host") {
+    const isFound = someAt(entry.data, [field.name], (value) => {
+      if (!isRecord(value)) each(value);
+      return !isRecord(value);
+    });
+    if (!isFound) someAt(entry.data, [field.name, "name"], items);
+  }
+}

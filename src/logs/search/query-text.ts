@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { QueryError } from "../../query-language/error.ts";
+import { analyze, type ParseResult, parse, parseFilterText } from "../../query-language/parse.ts";
+import { QUERY_LIMITS } from "../../query-language/parser-state.ts";
+import type { Filter, Regex } from "../../query-language/syntax.ts";
+import { InvalidRegex, regexTest } from "./text-tests.ts";
+
+/** A query of a request. Its regular expressions compile. */
+export type ParsedQuery = Extract<ParseResult, { ok: true }>;
+
+const LIMITS = `At most ${QUERY_LIMITS.bytes} bytes, ${QUERY_LIMITS.atoms} tests, ${QUERY_LIMITS.depth} levels.`;
+
+/** A query with or without pipes. */
+export const QueryText = z
+  .string()
+  .describe(`A query in the query language: a filter, then pipes. \`*\` is every entry. ${LIMITS}`)
+  .meta({ examples: ["level:>=error route:/api/* | stats count(), p99(ms) by route, bin(5m)"] })
+  .transform((text, ctx) => parsed(text, parse(text), ctx));
+
+/** The filter part of a query. */
+export const FilterText = z
+  .string()
+  .describe(`A filter in the query language, without pipes. Entries must pass it as well as \`filters\`. ${LIMITS}`)
+  .meta({ examples: ['level:>=error status:500..599 -route:/health "timed out"'] })
+  .transform((text, ctx) => parsed(text, parseFilterText(text), ctx));
+
+function parsed(text: string, result: ParseResult, ctx: z.core.$RefinementCtx): ParsedQuery {
+  const error = result.ok ? regexError(text, result) : result.error;
+  if (result.ok && error === null) return result;
+  if (error !== null) {
+    const { message, ...params } = error;
+    // Errors of the API end with a period.
+    ctx.addIssue({ code: "custom", message: /[.?!]$/.test(message) ? message : `${message}.`, params });
+  }
+  return z.NEVER;
+}
+
+/** Returns why a regular expression of a query does not compile; `null` if all do. */
+export function regexError(text: string, { query }: ParsedQuery): QueryError | null {
+  for (const regex of regexesOf(query)) {
+    try {
+      regexTest(regex);
+    } catch (error) {
+      if (!(error instanceof InvalidRegex)) throw error;
+      const { message, source } = error;
+      const position = analyze(text).tokens.find(
+        ({ kind, start, end }) => kind === "regex" && hasSource(text.slice(start, end), source),
+      )?.start;
+      return {
+        message: `The regular expression is not valid: ${message}`,
+        position: position ?? 0,
+        expected: ["a regular expression of RE2"],
+      };
+    }
+  }
+  return null;
+}
+
+/** Returns the regular expressions anywhere in the syntax. */
+function regexesOf(node: unknown): Regex[] {
+  if (typeof node !== "object" || node === null) return [];
+  // SAFETY: of all nodes only regular expressions have this kind.
+  if ("kind" in node && node.kind === "regex") return [node as Regex];
+  return Object.values(node).flatMap(regexesOf);
+}
+
+function hasSource(written: string, source: string): boolean {
+  const result = parse(written);
+  return result.ok && regexesOf(result.query).some((regex) => regex.source === source);
+}
+
+/** Whether a filter has times that count from the time of the query. */
+export function isRelative(filter: Filter): boolean {
+  return JSON.stringify(filter).includes('{"kind":"ago",');
+}

@@ -1,0 +1,284 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { parseAnswerSchema, searchAnswerSchema, suggestAnswerSchema } from "../../../src/logs/search/search-schema.ts";
+import { type Answer, bearer, call } from "../accounts/support.ts";
+import { addKey, newTenant, receiptOf, send, type Tenant } from "../ingest/support.ts";
+import { openTail } from "../tail/support.ts";
+
+const MINUTE = 60_000;
+let tenant: Tenant;
+let key: Record<string, string>;
+
+beforeAll(async () => {
+  tenant = await newTenant();
+  key = bearer(tenant.secret);
+  const now = Date.now();
+  const logs = Array.from({ length: 60 }, (_, n) => ({
+    message: n % 2 === 0 ? `GET /orders/${n} took ${n} ms` : "cache hit",
+    level: n % 10 === 0 ? "error" : "info",
+    category: n % 2 === 0 ? "http" : "cache",
+    timestamp: now - n * MINUTE,
+    data: n % 2 === 0 ? { route: n % 4 === 0 ? "/orders" : "/users", status: n % 10 === 0 ? 504 : 200, ms: n } : {},
+  }));
+  receiptOf(await send(tenant, logs));
+});
+
+const post = (path: string, body: object, headers = key): Promise<Answer> => call(path, { body, headers });
+
+async function search(body: object): Promise<z.output<typeof searchAnswerSchema>> {
+  const answer = await post("/logger/search", body);
+  expect([answer.status, answer.code, answer.details]).toEqual([200, null, []]);
+  expect(answer.headers.get("X-RateLimit-Remaining")).not.toBeNull();
+  return searchAnswerSchema.parse(answer.data);
+}
+
+async function entriesOf(body: object) {
+  const answer = await search(body);
+  if (answer.kind !== "entries") throw new Error("A table.");
+  return answer;
+}
+
+async function tableOf(body: object) {
+  const answer = await search(body);
+  if (answer.kind !== "table") throw new Error("No table.");
+  return answer;
+}
+
+describe("POST /logger/search", () => {
+  it("17.2: answers with entries, in pages of one snapshot whose relative times count from the first question", async () => {
+    const first = await entriesOf({ query: "level:info http time:55m", limit: 10 });
+    expect(first).toMatchObject({ complete: expect.any(Boolean), notes: [], scanned: expect.any(Number) });
+    expect(first.logs).toHaveLength(0);
+    const all = await entriesOf({ query: "category:http level:info time:55m" });
+    const pages: string[] = [];
+    let body: Record<string, unknown> = { query: "category:http level:info time:55m", limit: 7 };
+    for (;;) {
+      const page = await entriesOf(body);
+      pages.push(...page.logs.map(({ id }) => id));
+      if (page.nextCursor === null) break;
+      expect(page.asOf).toBe((await entriesOf({ ...body, cursor: page.nextCursor })).asOf);
+      body = { ...body, cursor: page.nextCursor };
+    }
+    expect(pages).toEqual(all.logs.map(({ id }) => id));
+    expect(pages.length).toBeGreaterThan(15);
+    expect((await entriesOf({ query: "category:http level:info time:55m", asOf: all.asOf })).matched).toBe(all.matched);
+  });
+
+  it("17.2: answers with a table, within the time range of the request", async () => {
+    const table = await tableOf({ query: "ms:* | stats count() as n, max(ms) by route | sort n desc" });
+    expect(table).toMatchObject({
+      columns: [
+        { name: "route", type: "string" },
+        { name: "n", type: "number" },
+        { name: "max(ms)", type: "number" },
+      ],
+      rows: [
+        ["/orders", 15, 56],
+        ["/users", 15, 58],
+      ],
+      matched: 30,
+      complete: true,
+      exact: true,
+      notes: [],
+    });
+    const recent = await tableOf({ query: "* | count", from: Date.now() - 10.5 * MINUTE });
+    expect(recent.rows).toEqual([[11]]);
+    expect((await tableOf({ query: "* | top 10 by route", limit: 1 })).rows).toHaveLength(1);
+    expect((await tableOf({ query: "* | count", asOf: table.asOf })).rows).toEqual([[60]]);
+  });
+
+  it.each([
+    ["level:>=", { position: 8, expected: expect.arrayContaining(["a level"]) }],
+    ["level:error | stats p9(ms)", { position: 20, suggestion: "p90", message: "Unknown function `p9`." }],
+    ["a:!=x", { position: 2, suggestion: "-a:x" }],
+    ["ok route:~/(/", { position: 9, expected: ["a regular expression of RE2"] }],
+    ["* | where a:~/[/ | count", { position: 12 }],
+  ])("17.2: an error of %s names the place", async (query, expected) => {
+    const { status, code, details } = await post("/logger/search", { query });
+    expect([status, code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(details).toEqual([
+      { path: "query", code: "custom", message: expect.any(String), expected: expect.any(Array), ...expected },
+    ]);
+  });
+
+  it("refuses other members, cursors of other queries and tables, and future snapshots", async () => {
+    const { nextCursor, asOf } = await entriesOf({ query: "*", limit: 5 });
+    const cases: [object, string][] = [
+      [{}, "query"],
+      [{ query: "*", filters: {} }, "filters"],
+      [{ query: "*", limit: 1001 }, "limit"],
+      [{ query: "*", cursor: "x" }, "cursor"],
+      [{ query: "* | count", cursor: nextCursor }, "cursor"],
+      [{ query: "level:info", cursor: nextCursor }, "cursor"],
+      [{ query: "*", asOf: "?" }, "asOf"],
+      [{ query: "*", asOf: "zzzz" }, "asOf"],
+      [{ query: "*", cursor: nextCursor, asOf: asOf.replace(/^./, "0") }, "asOf"],
+    ];
+    for (const [body, path] of cases) {
+      const { status, details } = await post("/logger/search", body);
+      expect([body, status, details]).toEqual([body, 400, [expect.objectContaining({ path })]]);
+    }
+  });
+
+  it("has the credentials of a query, and counts a request that is refused", async () => {
+    const writer = await addKey(tenant, ["logs:write"]);
+    const body = { query: "*" };
+    for (const path of ["/logger/search", "/logger/search/suggest"]) {
+      expect((await post(path, body, {})).code).toBe("UNAUTHORIZED");
+      expect((await post(path, body, bearer(writer.secret))).code).toBe("INSUFFICIENT_SCOPE");
+      expect((await post(path, { ...body, projectId: "proj_x" })).code).toBe("NOT_FOUND");
+    }
+    const invalid = { query: "a:!=x" };
+    expect((await post("/logger/search", invalid, bearer(writer.secret))).code).toBe("INSUFFICIENT_SCOPE");
+    const left = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Remaining"));
+    const before = left(await post("/logger/search", body));
+    expect(left(await post("/logger/search", invalid))).toBe(before - 1);
+    expect(left(await post("/logger/search/suggest", { query: "a | " }))).toBe(before - 2);
+    expect(left(await post("/logger/search/suggest", { query: "sta" }))).toBe(before - 3);
+  });
+});
+
+describe("POST /logger/search/parse", () => {
+  it("17.2: returns syntax, formatted text and columns, without a credential", async () => {
+    const answer = await post("/logger/search/parse", { query: "a:b AND -c|count by bin( 5m )" }, {});
+    expect(answer.status).toBe(200);
+    expect(parseAnswerSchema.strict().parse(answer.data)).toEqual({
+      query: {
+        filter: {
+          kind: "and",
+          filters: [
+            { kind: "field", field: { kind: "data", path: ["a"] }, test: { kind: "is", text: "b" } },
+            { kind: "not", filter: { kind: "text", test: { kind: "contains", text: "c" } } },
+          ],
+        },
+        pipes: [{ kind: "count", by: [{ kind: "bin", ms: 300_000 }] }],
+      },
+      text: "a:b -c\n| count by bin(5m)",
+      columns: [
+        { name: "time", type: "time" },
+        { name: "count", type: "any" },
+      ],
+    });
+    const wrong = await post("/logger/search/parse", { query: "n > 10 | where n > 10" }, {});
+    expect([wrong.status, wrong.details]).toEqual([
+      400,
+      [expect.objectContaining({ position: 15, suggestion: "n:>10" })],
+    ]);
+  });
+});
+
+describe("POST /logger/search/suggest", () => {
+  const suggest = async (body: object) => {
+    const answer = await post("/logger/search/suggest", body);
+    expect([answer.status, answer.code]).toEqual([200, null]);
+    return suggestAnswerSchema.strict().parse(answer.data);
+  };
+
+  it("17.5: suggests fields of what the filter leaves, and says what it is based on", async () => {
+    const { items, basis, start, end } = await suggest({ query: "category:http r", position: 15 });
+    expect(items[0]).toEqual({ text: "route:", kind: "field", type: "string", count: 30 });
+    expect([start, end]).toEqual([14, 15]);
+    expect(basis).toEqual({
+      kind: "sample",
+      entries: 30,
+      complete: true,
+      from: expect.any(String),
+      to: expect.any(String),
+    });
+    expect((await suggest({ query: "category:cache r" })).items.map(({ text }) => text)).not.toContain("route:");
+  });
+
+  it("17.5: suggests values with counts: stored ones of level, category and type, else of the sample", async () => {
+    const categories = await suggest({ query: "level:info category:" });
+    expect(categories.items.slice(0, 2)).toEqual([
+      { text: "cache", kind: "value", count: 30 },
+      { text: "http", kind: "value", count: 24 },
+    ]);
+    expect(categories.basis).toEqual({ kind: "counts", entries: 54, complete: true });
+    const statuses = await suggest({ query: "status:" });
+    expect(statuses.items.slice(0, 2)).toEqual([
+      { text: "200", kind: "value", count: 24 },
+      { text: "504", kind: "value", count: 6 },
+    ]);
+    expect((await suggest({ query: "status:5 ms:<5", position: 8 })).items).toEqual([
+      { text: "504", kind: "value", count: 1 },
+    ]);
+    expect((await suggest({ query: "level:", from: Date.now() - 0.5 * MINUTE })).items[0]).toMatchObject({ count: 1 });
+  });
+
+  it("17.5: suggests pipes and functions without reading entries, and survives any text", async () => {
+    expect(await suggest({ query: "a | to" })).toMatchObject({
+      kind: "pipe",
+      items: [{ text: "top", kind: "pipe" }],
+      basis: { kind: "none", entries: 0 },
+    });
+    for (const query of ["", "((((", "~/(", 'a:"', "|", "a:~/(/ sta", "\u0000", "x".repeat(8000)]) {
+      for (const position of [0, query.length >> 1, query.length + 5]) await suggest({ query, position });
+    }
+  });
+});
+
+describe("q beside filters", () => {
+  it("17.2: narrows a query, keeps its relative times over pages, and refuses pipes", async () => {
+    const body = { filters: { category: "http" }, q: "status:500..599 time:55m", pagination: { limit: 4 } };
+    const first = await post("/logger/query", body);
+    expect(first.status).toBe(200);
+    const { logs, pagination, asOf } = Object(first.data);
+    expect(logs).toHaveLength(4);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const next = await post("/logger/query", { ...body, pagination: { limit: 4, cursor: pagination.nextCursor } });
+    expect(Object(next.data)).toMatchObject({ logs: [{ data: { ms: 40 } }, { data: { ms: 50 } }], asOf });
+    const again = await post("/logger/query", { ...body, asOf });
+    expect(Object(again.data).logs).toEqual(logs);
+    const piped = await post("/logger/query", { q: "a | count" });
+    expect(piped.details).toEqual([
+      {
+        path: "q",
+        code: "custom",
+        message: "Only a filter is accepted here, without pipes.",
+        position: 2,
+        expected: ["the end"],
+      },
+    ]);
+  });
+
+  it("17.2: narrows histograms and tables", async () => {
+    const histogram = await post("/logger/stats", { filters: { category: "http" }, q: "-status:200", interval: "1d" });
+    expect(Object(histogram.data).total).toBe(6);
+    const table = await post("/logger/stats", {
+      q: "status:(504 OR 404)",
+      aggregations: [{ fn: "count" }],
+      groupBy: ["route"],
+    });
+    expect(Object(table.data).rows).toEqual([
+      ["/orders", 3],
+      ["/users", 3],
+    ]);
+    for (const body of [{ interval: "1d" }, { aggregations: [{ fn: "count" }] }]) {
+      const { status, details } = await post("/logger/stats", { ...body, q: "a:>=" });
+      expect([status, details]).toEqual([400, [expect.objectContaining({ path: "q", position: 4 })]]);
+    }
+  });
+
+  it("17.2: narrows a tail, old entries and new ones", async () => {
+    const own = await newTenant();
+    const logs = (from: number) =>
+      Array.from({ length: 10 }, (_, n) => ({ message: `m${from + n}`, data: { n: from + n } }));
+    receiptOf(await send(own, logs(0)));
+    const tail = await openTail(own.projectId, {
+      headers: bearer(own.secret),
+      query: `?since=0&q=${encodeURIComponent("n:(3 OR >7) -m9 time:1h")}`,
+    });
+    receiptOf(await send(own, logs(10)));
+    await tail.until(() => tail.seqs.length >= 12);
+    expect(tail.seqs).toEqual([4, 9, ...Array.from({ length: 10 }, (_, n) => n + 11)]);
+    tail.close();
+    const refused = await call(`/logger/${own.projectId}/tail?q=${encodeURIComponent("n:>= x")}`, {
+      headers: { ...bearer(own.secret), Upgrade: "websocket" },
+    });
+    expect([refused.status, refused.details]).toEqual([
+      400,
+      [expect.objectContaining({ path: "query.q", position: 4 })],
+    ]);
+  });
+});
