@@ -1,5 +1,6 @@
 import { Failure, reasonOf, withoutSecrets } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { shown } from "./pretty.ts";
 import { type Attempt, retryFor } from "./retry.ts";
 
 /** The service and the credential of its requests. */
@@ -15,6 +16,9 @@ export interface Detail {
   index?: unknown;
   code?: unknown;
   message?: unknown;
+  /** Of a query's text: the UTF-16 offset of the fault, and what may be meant there. */
+  position?: unknown;
+  suggestion?: unknown;
 }
 
 /** An error response of the API. */
@@ -118,12 +122,36 @@ export function isTemporary({ status }: Refusal): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
-/** Formats a refusal for the user, with one line per detail. */
-export function formatRefusal({ status, code, message, details }: Refusal): string {
+/**
+ * Formats a refusal for the user, with one line per detail.
+ * @param query the text of the request's query, whose fault is marked; `null` if it has none
+ */
+export function formatRefusal({ status, code, message, details }: Refusal, query: string | null = null): string {
+  const [first] = details;
+  if (query !== null && first !== undefined && typeof first.position === "number") {
+    return [`${first.message} (${status} ${code})`, ...markedPlace(query, first.position, first.suggestion)].join("\n");
+  }
   // A single detail usually repeats the message.
   const others = details.filter((detail) => !message.includes(String(detail.message)));
   const named = others.map(({ path, message }) => `\n  ${path === undefined ? "" : `${path}: `}${message}`);
   return `${message} (${code === "" ? status : `${status} ${code}`})${named.join("")}`;
+}
+
+/** Maximum characters of a query's text on either side of a fault. */
+const AROUND = 60;
+
+/** Returns the line of a query with a fault, a caret under its place, and what may be meant. */
+function markedPlace(query: string, position: number, suggestion: unknown): string[] {
+  const start = Math.max(query.lastIndexOf("\n", position - 1) + 1, position - AROUND);
+  const lineEnd = query.indexOf("\n", position);
+  const end = Math.min(lineEnd < 0 ? query.length : lineEnd, position + AROUND);
+  // Characters beyond 16 bits are one column, and escaped ones several.
+  const indent = [...shown(query.slice(start, position))].length;
+  return [
+    `  ${shown(query.slice(start, end))}`,
+    `  ${" ".repeat(indent)}^`,
+    ...(typeof suggestion === "string" ? [`  Did you mean \`${shown(suggestion)}\`?`] : []),
+  ];
 }
 
 /** Timeout of a read in milliseconds. A query scans up to 512 MiB. */
@@ -138,12 +166,14 @@ export const READ_PATIENCE_MS = 120_000;
  * @throws Failure if the service refuses the request or cannot be reached
  */
 export function readByPost(io: Io, service: Service, path: string, body: unknown, isKnown: boolean): Promise<unknown> {
-  return requestWithRetry(io, service, path, JSON.stringify(body), isKnown);
+  const { query, q } = record(body) ?? {};
+  const text = query ?? q;
+  return requestWithRetry(io, service, path, JSON.stringify(body), isKnown, typeof text === "string" ? text : null);
 }
 
 /** Like `readByPost`, but sends a GET request. */
 export function readByGet(io: Io, service: Service, path: string, isKnown: boolean): Promise<unknown> {
-  return requestWithRetry(io, service, path, null, isKnown);
+  return requestWithRetry(io, service, path, null, isKnown, null);
 }
 
 function requestWithRetry(
@@ -152,6 +182,7 @@ function requestWithRetry(
   path: string,
   body: string | null,
   isKnown: boolean,
+  query: string | null,
 ): Promise<unknown> {
   let wasThere = isKnown;
   return retryFor(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
@@ -164,7 +195,7 @@ function requestWithRetry(
     if (answer.kind === "ok") return { kind: "done", value: answer.data };
     if (answer.kind === "refused") {
       const { refusal } = answer;
-      if (!isTemporary(refusal)) throw new Failure(formatRefusal(refusal));
+      if (!isTemporary(refusal)) throw new Failure(formatRefusal(refusal, query));
       wasThere = true;
       return { kind: "again", why: formatRefusal(refusal), wait: refusal.wait };
     }

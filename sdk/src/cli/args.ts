@@ -4,11 +4,13 @@ import type {
   Command,
   CommandEnvironment,
   ExportCommand,
+  SearchOptions,
   SendCommand,
   Shared,
   Start,
   StatsCommand,
 } from "./commands.ts";
+import { SHELLS, type Shell } from "./completion.ts";
 import { type DataTest, parseDataTest } from "./data-test.ts";
 import { membersOf } from "./entry-members.ts";
 import { usage } from "./failure.ts";
@@ -39,6 +41,7 @@ const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEX
 const COMMANDS: Readonly<Record<string, Options>> = {
   tail: { ...READING, limit: TEXT },
   query: { ...READING, until: TEXT, limit: TEXT, all: FLAG, order: TEXT },
+  search: { ...COMMON, since: TEXT, until: TEXT, "max-rows": TEXT, all: FLAG, csv: FLAG, "as-of": TEXT },
   stats: {
     ...READING,
     until: TEXT,
@@ -78,6 +81,8 @@ const COMMANDS: Readonly<Record<string, Options>> = {
 /** The URL at which `npm start` serves. */
 const DEFAULT_URL = "http://127.0.0.1:8787";
 const DEFAULT_LIMIT = 100;
+/** Commands whose words are a query. */
+const QUERYING: readonly string[] = ["tail", "query", "search", "stats"];
 const DEFAULT_RETRY_MS = 300_000;
 const INTERVALS: Readonly<Record<string, number>> = { "1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000 };
 /** Maximal number of buckets of a chart without `--interval`. */
@@ -92,38 +97,56 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   if (name === "" || name === "--help" || name === "-h") return { name: "help", of: "" };
   if (name === "help") return { name: "help", of: Object.hasOwn(COMMANDS, rest[0] ?? "") ? (rest[0] ?? "") : "" };
   if (name === "--version") return { name: "version" };
+  if (name === "completion") return { name, shell: shellOf(rest[0]) };
+  if (name === "complete") return { name, shell: shellOf(rest[0]), line: rest[1] ?? "", env: environment.env };
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
     const what = name.startsWith("-") ? "The command must come first" : `Unknown command ${name}`;
-    throw usage(`${what}: tail, query, stats, send, export or audit. See taffrail --help.`);
+    throw usage(`${what}: search, tail, query, stats, send, export or audit. See taffrail --help.`);
   }
-  const { values, positionals } = parsed(name, rest, options);
+  const { values, positionals } = parsed(name, QUERYING.includes(name) ? rest.map(marked) : rest, options);
   if (values.help) return { name: "help", of: name };
   if (values.version) return { name: "version" };
-  if (name !== "send" && positionals.length > 0) {
+  if (name !== "send" && !QUERYING.includes(name) && positionals.length > 0) {
     throw usage(`taffrail ${name} accepts only options, not ${positionals[0]}. See taffrail ${name} --help.`);
   }
+  const q = positionals.map(unmarked).join(" ").trim() || null;
   if (name === "audit") return auditOf(values, environment);
   const shared = sharedOf(values, environment);
+  const { now } = environment;
   switch (name) {
+    case "search":
+      return { name, ...shared, ...searchOf(values, q, now) };
     case "tail":
       return {
         name,
         ...shared,
         project: projectOf(shared),
-        filters: filtersOf(values),
-        start: startOf(values, environment.now),
+        filters: filtersOf(values, q),
+        start: startOf(values, now),
         limit: countOf("--limit", text(values, "limit")) ?? Number.POSITIVE_INFINITY,
       };
     case "query":
-      return { name, ...shared, filters: filtersOf(values), ...timesOf(values, environment.now), ...pagesOf(values) };
+      return { name, ...shared, filters: filtersOf(values, q), ...timesOf(values, now), ...pagesOf(values) };
     case "stats":
-      return { name, ...shared, filters: filtersOf(values), ...statsOf(values, environment.now) };
+      return { name, ...shared, filters: filtersOf(values, q), ...statsOf(values, now) };
     case "export":
-      return { name, ...shared, project: projectOf(shared), ...exportOf(values, environment.now) };
+      return { name, ...shared, project: projectOf(shared), ...exportOf(values, now) };
     default:
       return { name: "send", ...shared, project: projectOf(shared), ...sendingOf(values, positionals) };
   }
+}
+
+/** Begins a word of a query that would be an option. */
+const NO_OPTION = "\0";
+
+/** Marks a word that negates a test, as `-category:cache` does. */
+function marked(word: string): string {
+  return /^-[^-]./.test(word) ? NO_OPTION + word : word;
+}
+
+function unmarked(word: string): string {
+  return word.startsWith(NO_OPTION) ? word.slice(1) : word;
 }
 
 function parsed(name: string, args: string[], options: Options): { values: Values; positionals: string[] } {
@@ -209,7 +232,27 @@ function projectOf({ project }: Shared): string {
   return project;
 }
 
-function filtersOf(values: Values): Filters {
+function shellOf(given = ""): Shell {
+  const shell = SHELLS.find((each) => each === given);
+  if (shell === undefined) throw usage(`taffrail completion ${SHELLS.join("|")}: which shell?`);
+  return shell;
+}
+
+function searchOf(values: Values, query: string | null, now: number): SearchOptions {
+  if (query === null) throw usage("A query is missing: taffrail search 'level:error | top 10 by route'.");
+  if (values.json && values.csv) throw usage("--json and --csv exclude each other.");
+  const maxRows = countOf("--max-rows", text(values, "max-rows"));
+  if (maxRows !== null && values.all) throw usage("--max-rows and --all exclude each other.");
+  return {
+    query,
+    ...timesOf(values, now),
+    csv: values.csv === true,
+    maxRows: values.all ? Number.POSITIVE_INFINITY : maxRows,
+    asOf: text(values, "as-of"),
+  };
+}
+
+function filtersOf(values: Values, q: string | null): Filters {
   const minLevel = text(values, "min-level");
   return {
     levels: list(values, "level").flatMap((levels) => levels.split(",").map((level) => levelOf("--level", level))),
@@ -219,6 +262,7 @@ function filtersOf(values: Values): Filters {
     session: text(values, "session"),
     trace: text(values, "trace"),
     search: text(values, "search"),
+    q,
     data: list(values, "data").map((test): DataTest => parseDataTest(test)),
   };
 }

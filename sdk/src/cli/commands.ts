@@ -1,4 +1,5 @@
 import type { Service } from "./api.ts";
+import type { Shell } from "./completion.ts";
 import type { Filters } from "./filters.ts";
 import type { TableRequest } from "./table-request.ts";
 
@@ -32,6 +33,37 @@ export interface QueryCommand extends Shared {
   to: number | null;
   limit: number;
   order: "desc" | "asc";
+}
+
+export interface SearchOptions {
+  query: string;
+  /** Epoch milliseconds. */
+  from: number | null;
+  to: number | null;
+  csv: boolean;
+  /** Maximum rows or entries to print; `null` if neither is asked for. */
+  maxRows: number | null;
+  /** The snapshot of an earlier answer. */
+  asOf: string | null;
+}
+
+export interface SearchCommand extends Shared, SearchOptions {
+  name: "search";
+}
+
+/** Prints the script that makes a shell complete command lines. */
+export interface CompletionCommand {
+  name: "completion";
+  shell: Shell;
+}
+
+/** Prints the completions of a command line. Called by the script. */
+export interface CompleteCommand {
+  name: "complete";
+  shell: Shell;
+  /** The command line up to the cursor. */
+  line: string;
+  env: CommandEnvironment["env"];
 }
 
 export interface StatsCommand extends Shared {
@@ -86,6 +118,9 @@ export type Command =
   | { name: "version" }
   | TailCommand
   | QueryCommand
+  | SearchCommand
+  | CompletionCommand
+  | CompleteCommand
   | StatsCommand
   | SendCommand
   | ExportCommand

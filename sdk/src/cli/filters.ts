@@ -11,6 +11,8 @@ export interface Filters {
   session: string | null;
   trace: string | null;
   search: string | null;
+  /** In the query language, without pipes. */
+  q: string | null;
   data: readonly DataTest[];
 }
 
@@ -21,13 +23,16 @@ export function levelOf(option: string, text: string): string {
   throw usage(`${option} ${text}: unknown level; must be one of ${LEVELS.join(", ")}.`);
 }
 
-/** Returns the `filters` of a query. Times are in epoch milliseconds. */
+/** Returns the members `filters` and `q` of a query. Times are in epoch milliseconds. */
 export function toQueryFilters(filters: Filters, from: number | null, to: number | null): Record<string, unknown> {
   return {
-    ...simpleFilters(filters),
-    ...(from === null ? {} : { from }),
-    ...(to === null ? {} : { to }),
-    ...(filters.data.length === 0 ? {} : { data: toDataFilter(filters.data) }),
+    filters: {
+      ...simpleFilters(filters),
+      ...(from === null ? {} : { from }),
+      ...(to === null ? {} : { to }),
+      ...(filters.data.length === 0 ? {} : { data: toDataFilter(filters.data) }),
+    },
+    ...(filters.q === null ? {} : { q: filters.q }),
   };
 }
 
@@ -37,6 +42,7 @@ export function toTailQuery(filters: Filters, since: number | null): URLSearchPa
   for (const [name, values] of Object.entries(simpleFilters(filters))) {
     for (const value of [values].flat()) query.append(name, value);
   }
+  if (filters.q !== null) query.set("q", filters.q);
   if (since !== null) query.set("since", String(since));
   return query;
 }

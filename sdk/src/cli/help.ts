@@ -14,6 +14,7 @@ const OUTPUT = COMMON.slice(COMMON.indexOf("\nOutput"));
 
 const FILTERS = `
 Filters (an entry must pass all; a repeated filter matches any of its values)
+  <filter>              in the query language, in quotes: 'status:500..599 -route:/health "timed out"'
   --level <level>       trace debug log info warn error fatal; repeat, or a,b
   --min-level <level>   this one or a more severe one
   --category <name>     repeat
@@ -31,18 +32,46 @@ Exit codes
 export const HELP: Readonly<Record<string, string>> = {
   "": `taffrail: send, search and follow logs
 
+  taffrail search       entries and tables by the query language
   taffrail tail         follow a project's entries as they come
-  taffrail query        search
+  taffrail query        entries, by options
   taffrail stats        count by time
   taffrail send         send entries from files or standard input
   taffrail export       all entries of a project, as NDJSON or Parquet
   taffrail audit        who changed what in a workspace
+  taffrail completion   completion of command lines in bash, zsh and fish
 
 See taffrail <command> --help.
 ${COMMON}
 ${EXITS}`,
 
-  tail: `taffrail tail [options]: follow a project's entries as they come
+  search: `taffrail search '<query>' [options]: entries and tables by the query language
+
+  taffrail search 'level:>=error route:/api/* -category:cache'
+  taffrail search 'level:error | top 10 by route'
+  taffrail search 'ms:* | stats count(), p99(ms) by route, bin(5m)' --since 6h
+
+Prints entries, newest first, or an aligned table. A table over spans of time (bin) begins with bars. Quote the query: it has
+characters of the shell. An error marks its place. The language: docs/query-language.md.
+
+  --since <when>        at or after: 15m, 2h, 1d (ago), 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC)
+  --until <when>        before
+  --max-rows <n>        rows or entries to print; default 100, with --json and --csv all rows of a table
+  --all                 no limit
+  --csv                 CSV with a header
+  --as-of <snapshot>    the same as an earlier answer, which printed it
+${COMMON}
+${EXITS}`,
+
+  completion: `taffrail completion bash|zsh|fish: completion of command lines
+
+Prints a script. Completes commands, options, and in queries fields, values, pipes and functions, which the service suggests.
+
+  bash    eval "$(taffrail completion bash)"      in ~/.bashrc
+  zsh     eval "$(taffrail completion zsh)"       in ~/.zshrc, after compinit
+  fish    taffrail completion fish | source       in ~/.config/fish/config.fish`,
+
+  tail: `taffrail tail ['<filter>'] [options]: follow a project's entries as they come
 
 Reconnects after a lost connection and continues without gaps. Ctrl-C stops it and prints how to continue.
 
@@ -53,7 +82,7 @@ ${FILTERS}
 ${COMMON}
 ${EXITS}`,
 
-  query: `taffrail query [options]: search
+  query: `taffrail query ['<filter>'] [options]: entries
 
   --since <when>        at or after: 15m, 2h, 1d (ago), 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC)
   --until <when>        before
@@ -64,7 +93,7 @@ ${FILTERS}
 ${COMMON}
 ${EXITS}`,
 
-  stats: `taffrail stats [options]: count by time, or aggregate
+  stats: `taffrail stats ['<filter>'] [options]: count by time, or aggregate
 
   --since <when>        default 1h; "all" for all stored entries
   --until <when>        before

@@ -2,11 +2,14 @@ import { readFileSync } from "node:fs";
 import { keyFrom, parseCommand } from "./args.ts";
 import { audit } from "./audit.ts";
 import type { Command } from "./commands.ts";
+import { complete } from "./complete.ts";
+import { scriptOf } from "./completion.ts";
 import { exportLogs } from "./export.ts";
 import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { query } from "./query.ts";
+import { search } from "./search.ts";
 import { send } from "./send.ts";
 import { stats } from "./stats.ts";
 import { tail } from "./tail.ts";
@@ -47,6 +50,13 @@ async function execute(command: Command, io: Io): Promise<number> {
       return tail(io, command);
     case "query":
       return query(io, command);
+    case "search":
+      return search(io, command);
+    case "completion":
+      await writeLine(io, scriptOf(command.shell));
+      return EXIT.ok;
+    case "complete":
+      return complete(io, command);
     case "stats":
       return stats(io, command);
     case "send":

@@ -12,7 +12,7 @@ export async function query(io: Io, command: QueryCommand): Promise<number> {
   const { service, project, filters, from, to, order, limit, json, colors } = command;
   const request = {
     ...(project === null ? {} : { projectId: project }),
-    filters: toQueryFilters(filters, from, to),
+    ...toQueryFilters(filters, from, to),
     order,
   };
   for await (const entry of queryEntries(io, service, request, limit)) {

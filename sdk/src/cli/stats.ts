@@ -4,7 +4,7 @@ import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine, paint, paintLevel, shown } from "./pretty.ts";
-import { tableLines } from "./table.ts";
+import { readTable, tableLines } from "./table.ts";
 import { formatTime } from "./time.ts";
 
 /** Characters of the longest bar. */
@@ -18,7 +18,7 @@ interface Bucket {
 
 export async function stats(io: Io, command: StatsCommand): Promise<number> {
   const { service, project, filters, from, to, interval, by, table, json } = command;
-  const selection = { ...(project === null ? {} : { projectId: project }), filters: toQueryFilters(filters, from, to) };
+  const selection = { ...(project === null ? {} : { projectId: project }), ...toQueryFilters(filters, from, to) };
   if (table !== null) return aggregate(io, command, { ...selection, ...table });
   const body = { ...selection, interval, ...(by === null ? {} : { groupBy: by }) };
   const data = record(await readByPost(io, service, "/logger/stats", body, false));
@@ -36,7 +36,7 @@ export async function stats(io: Io, command: StatsCommand): Promise<number> {
 /** Prints a table of aggregations, and what the service notes about it. */
 async function aggregate(io: Io, { service, json, colors }: StatsCommand, body: object): Promise<number> {
   const data = record(await readByPost(io, service, "/logger/stats", body, false));
-  for (const line of tableLines(data, json, colors)) await writeLine(io, line);
+  for (const line of tableLines(readTable(data), json, colors)) await writeLine(io, line);
   for (const note of Array.isArray(data?.notes) ? data.notes : []) notice(io, shown(String(note)));
   return data?.complete === false ? EXIT.incomplete : EXIT.ok;
 }

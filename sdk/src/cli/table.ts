@@ -4,31 +4,47 @@ import { jsonLine, paint, shown } from "./pretty.ts";
 /** Maximum characters of a cell on a terminal. */
 const CELL = 60;
 
-interface Column {
-  name: string;
-  /** Whether values are aligned to the right. */
-  isNumber: boolean;
+export interface Table {
+  columns: readonly { name: string; type: string }[];
+  rows: readonly (readonly unknown[])[];
 }
 
-/** Formats a table of aggregations: aligned columns, or with `json` one object for each row. */
-export function tableLines(answer: unknown, json: boolean, colors: boolean): string[] {
+/** Reads a table of an answer. */
+export function readTable(answer: unknown): Table {
   const data = record(answer);
-  const columns = (Array.isArray(data?.columns) ? data.columns : []).map((value): Column => {
+  const columns = (Array.isArray(data?.columns) ? data.columns : []).map((value) => {
     const column = record(value);
-    return { name: String(column?.name), isNumber: column?.type === "number" };
+    return { name: String(column?.name), type: String(column?.type) };
   });
-  const rows = (Array.isArray(data?.rows) ? data.rows : []).filter((row) => Array.isArray(row));
+  return { columns, rows: (Array.isArray(data?.rows) ? data.rows : []).filter((row) => Array.isArray(row)) };
+}
+
+/** Formats a table: aligned columns, or with `json` one object for each row. */
+export function tableLines({ columns, rows }: Table, json: boolean, colors: boolean): string[] {
   if (json) return rows.map((row) => jsonLine(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]))));
   const cells = rows.map((row) => columns.map((_, at) => cellOf(row[at])));
   const names = columns.map(({ name }) => shown(name));
-  const widths = names.map((name, at) => Math.max(name.length, ...cells.map((row) => row[at]?.length ?? 0)));
+  const widths = names.map((name, at) => cells.reduce((most, row) => Math.max(most, widthOf(row[at])), widthOf(name)));
   const line = (row: readonly string[]) =>
     row
-      .map((cell, at) => (columns[at]?.isNumber ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
+      .map((cell, at) => {
+        const padding = " ".repeat((widths[at] ?? 0) - widthOf(cell));
+        return columns[at]?.type === "number" ? padding + cell : cell + padding;
+      })
       .join("  ")
       .trimEnd();
   return [paint(line(names), "2", colors), ...cells.map(line)];
 }
+
+/** Columns of a terminal that a text takes: letters of East Asia and pictures take two. */
+export function widthOf(text = ""): number {
+  let width = 0;
+  for (const char of text) width += WIDE.test(char) ? 2 : /\p{Mn}/u.test(char) ? 0 : 1;
+  return width;
+}
+
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return "-";

@@ -81,7 +81,7 @@ class Follower {
     const newest = await this.#newest();
     if (newest === null) return;
     const { service, project, filters } = this.#command;
-    const question = { projectId: project, filters: toQueryFilters(filters, from, null), order: "asc" };
+    const question = { projectId: project, ...toQueryFilters(filters, from, null), order: "asc" };
     for await (const entry of queryEntries(this.#io, service, question, Number.POSITIVE_INFINITY, true)) {
       if (this.#isOver()) return;
       if (entry.seq <= newest) await this.#write(entry);
@@ -164,7 +164,9 @@ class Follower {
   #formatRefusal(refusal: Refusal): string {
     const { start } = this.#command;
     const isTyped = start.kind === "seq" && start.seq === this.position;
-    if (!isTyped || !refusal.details.some(({ path }) => path === "query.since")) return formatRefusal(refusal);
+    if (!isTyped || !refusal.details.some(({ path }) => path === "query.since")) {
+      return formatRefusal(refusal, this.#command.filters.q);
+    }
     return `--since seq:${start.seq}: the project has not reached this seq. Without --since the tail starts now.`;
   }
 

@@ -55,6 +55,28 @@ test("reads filters", () => {
   expect(parse("tail --since 15m")).toMatchObject({ start: { kind: "time", ms: NOW - 900_000 } });
 });
 
+test("reads queries, of several words without quotes too", () => {
+  expect(parse("search level:error --since 1h --max-rows 5 --csv --as-of 4f-2")).toMatchObject({
+    name: "search",
+    query: "level:error",
+    from: NOW - 3_600_000,
+    maxRows: 5,
+    csv: true,
+    asOf: "4f-2",
+  });
+  expect(parse("search level:error timeout --all")).toMatchObject({
+    query: "level:error timeout",
+    maxRows: Number.POSITIVE_INFINITY,
+  });
+  for (const name of ["tail", "query", "stats"]) {
+    expect(parse(`${name} status:500..599 -route:/health`)).toMatchObject({
+      filters: { q: "status:500..599 -route:/health" },
+    });
+    expect(parse(name)).toMatchObject({ filters: { q: null } });
+  }
+  expect(parse("completion zsh", {})).toEqual({ name: "completion", shell: "zsh" });
+});
+
 test("reads the options of send", () => {
   expect(parse("send a.log -")).toMatchObject({ files: ["a.log", "-"], text: false, message: null });
   expect(
@@ -113,7 +135,13 @@ test.each([
   ["query -x", "Unknown option -x."],
   ["query --limit", "argument missing"],
   ["query --json=yes", "does not take an argument"],
-  ["query extra", "not extra"],
+  ["export extra", "not extra"],
+  ["search", "A query is missing"],
+  ["search x --json --csv", "--json and --csv exclude each other"],
+  ["search x --all --max-rows 5", "exclude each other"],
+  ["search x --max-rows 0", "--max-rows 0: must be a number"],
+  ["search x --level error", "Unknown option --level. See taffrail search --help."],
+  ["completion ksh", "which shell?"],
   ["query --limit 0", "--limit 0: must be a number"],
   ["query --limit 5 --all", "exclude each other"],
   ["query --order up", "--order up"],

@@ -76,6 +76,94 @@ test("finds, counts and follows sent entries", async () => {
   }
 });
 
+/** The queries of the tour in the document. */
+function tour(): string[] {
+  const page = readFileSync(path.join(ROOT, "docs/query-language.md"), "utf8");
+  return [...page.matchAll(/^```query\n(.*?)\n```$/gms)].map(([, query = ""]) => query);
+}
+
+/** Entries of which each example of the tour finds some, over both tiers. */
+function shop(): string {
+  const now = Date.now();
+  const routes = ["/checkout", "/cart", "/api/orders"];
+  const entries = Array.from({ length: 300 }, (_, n) => ({
+    message: n % 3 === 0 ? `Request ${n} timed out at the gateway: read timeout` : `GET ${routes[n % 3]} took ${n} ms`,
+    level: n % 3 === 0 ? "error" : n % 3 === 1 ? "info" : "warn",
+    timestamp: now - n * 60_000,
+    data: {
+      route: routes[n % 3],
+      status: n % 3 === 0 ? 504 : n % 3 === 2 ? 503 : 200,
+      ms: n,
+      user: { plan: n % 2 ? "team" : "free" },
+    },
+  }));
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+}
+
+test("17.7: every example of the tour runs and finds something; search, tail and query take the language", async () => {
+  await run(["send"], env, shop());
+  const examples = tour();
+  expect(examples).toHaveLength(10);
+  for (const query of examples) {
+    const { body: answer } = await call(server.url, "/logger/search", {
+      headers: { Authorization: `Bearer ${tenant.key.secret}` },
+      body: { query },
+    });
+    const { kind, rows, logs, matched, complete } = Object(Object(answer).data);
+    expect({ query, rows: (kind === "table" ? rows : logs).length > 0, complete }).toEqual({
+      query,
+      rows: true,
+      complete: true,
+    });
+    expect(matched).toBeGreaterThan(0);
+  }
+
+  const table = await run(["search", "* | stats count() as n by route | sort n desc | limit 2"], env);
+  expect(table).toMatchObject({ code: 0, out: "route          n\n/api/orders  100\n/cart        100\n", err: "" });
+  const csv = await run(["search", "status:>=500 | count by status", "--csv"], env);
+  expect(csv.out.split("\n").sort()).toEqual(["", "503,100", "504,100", "status,count"]);
+  const bars = await run(["search", "time:2h | stats count() by bin(30m)"], env);
+  expect(bars.out).toMatch(
+    /^\d{4}-\d\d-\d\d \d\d:\d\d to .*\ncount\(\) {2}[▁▂▃▄▅▆▇█]{4,5} {2}to \d+\n\ntime +count\(\)\n/,
+  );
+  const entries = await run(["search", "ms:<5 | sort time", "--json"], env);
+  expect(
+    entries.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).data.ms),
+  ).toEqual([4, 3, 2, 1, 0]);
+  expect((await run(["search", "*", "--max-rows", "7"], env)).out.trim().split("\n")).toHaveLength(7);
+  expect((await run(["search", "*", "--all", "--json"], env)).out.trim().split("\n")).toHaveLength(300);
+
+  const wrong = await run(["search", "level:error | stats p9(ms)"], env);
+  expect(wrong).toMatchObject({
+    code: 3,
+    err: "taffrail: Unknown function `p9`. (400 VALIDATION_ERROR)\n  level:error | stats p9(ms)\n                      ^\n  Did you mean `p90`?\n",
+  });
+  expect((await run(["query", "ms:<3 -route:/cart", "--json"], env)).out.trim().split("\n")).toHaveLength(2);
+  expect((await run(["stats", "status:504", "--since", "all"], env)).out).toMatch(/100 in all/);
+  expect((await run(["query", "a | count"], env)).err).toContain("without pipes");
+  const tail = await run(["tail", "-status:200 ms:<10", "--since", "seq:0", "--limit", "6", "--json"], env);
+  expect(
+    tail.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).data.ms),
+  ).toEqual([0, 2, 3, 5, 6, 8]);
+  expect(await run(["tail", "ms:>=", "--since", "seq:0"], env)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("\n  ms:>=\n       ^\n"),
+  });
+
+  const completed = async (line: string) => (await run(["complete", "bash", line], env)).out.trim().split("\n");
+  expect(await completed("taffrail search 'level:error rou")).toEqual(["level:error route:"]);
+  expect((await completed("taffrail search 'status:"))[0]).toMatch(/^status:(?:200|503|504)$/);
+  expect(await completed("taffrail search 'a | to")).toEqual(["a | top"]);
+  expect(await completed("taffrail se")).toEqual(["search", "send"]);
+  expect(await completed("taffrail search x --max")).toEqual(["--max-rows"]);
+});
+
 test("exports what was sent from both tiers, in both formats, and only what is newer", async () => {
   await run(["send"], env, ndjson(0, 1500));
   const dir = mkdtempSync(path.join(tmpdir(), "taffrail-cli-"));

@@ -1,0 +1,90 @@
+import { parse } from "../../../src/query-language/parse.ts";
+import { readByPost, record } from "./api.ts";
+import type { SearchCommand } from "./commands.ts";
+import { csvLines, entryCsv } from "./csv.ts";
+import { EXIT } from "./failure.ts";
+import { type Io, notice, writeLine } from "./io.ts";
+import { jsonLine, prettyLine, shown } from "./pretty.ts";
+import { entriesOf } from "./query.ts";
+import { sparkLines } from "./sparkline.ts";
+import { readTable, type Table, tableLines } from "./table.ts";
+
+/** Entries of a page. The limit of the service. */
+const PAGE = 1000;
+/** Rows and entries that are printed if neither `--max-rows` nor `--all` is given. */
+const DEFAULT_ROWS = 100;
+
+/** Prints the entries or the table that a query finds. */
+export async function search(io: Io, command: SearchCommand): Promise<number> {
+  const { service, project, query, from, to, asOf } = command;
+  const request = {
+    query,
+    ...(project === null ? {} : { projectId: project }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    ...(asOf === null ? {} : { asOf }),
+  };
+  const parsed = parse(query);
+  // All rows of a table, because bars need them. The service reports the faults of a query: it may be of a later version.
+  const isTable = parsed.ok && parsed.columns !== null;
+  const limit = isTable ? {} : { limit: Math.min(command.maxRows ?? DEFAULT_ROWS, PAGE) };
+  const answer = record(await readByPost(io, service, "/logger/search", { ...request, ...limit }, false));
+  if (answer?.kind === "table") return printTable(io, command, answer);
+  return printEntries(io, command, request, answer);
+}
+
+type Answer = Record<string, unknown> | null;
+
+async function printEntries(io: Io, command: SearchCommand, request: object, first: Answer): Promise<number> {
+  const { service, json, csv, colors, maxRows } = command;
+  let left = maxRows ?? DEFAULT_ROWS;
+  if (csv) await writeLine(io, entryCsv(null));
+  for (let answer = first; ; ) {
+    for (const entry of entriesOf(answer?.logs)) {
+      await writeLine(io, json ? jsonLine(entry) : csv ? entryCsv(entry) : prettyLine(entry, colors));
+      left--;
+    }
+    const cursor = answer?.nextCursor;
+    if (typeof cursor !== "string" || left <= 0) return finish(io, command, answer);
+    const body = { ...request, cursor, limit: Math.min(left, PAGE) };
+    answer = record(await readByPost(io, service, "/logger/search", body, true));
+  }
+}
+
+async function printTable(io: Io, command: SearchCommand, answer: Answer): Promise<number> {
+  const { json, csv, colors, maxRows, query } = command;
+  const isRaw = json || csv;
+  // Data for other programs is not cut unless a limit is given.
+  const most = maxRows ?? (isRaw ? Number.POSITIVE_INFINITY : DEFAULT_ROWS);
+  const table = readTable(answer);
+  const printed: Table = { ...table, rows: table.rows.slice(0, most) };
+  const lines = csv ? csvLines(printed) : tableLines(printed, json, colors);
+  if (!isRaw) for (const line of sparkLines(table, binOf(query), colors)) await writeLine(io, line);
+  for (const line of lines) await writeLine(io, line);
+  const hidden = table.rows.length - printed.rows.length;
+  if (hidden > 0) notice(io, `${hidden} more rows. For all of them: --all`);
+  return finish(io, command, answer);
+}
+
+/** Prints what the service notes about an answer, and what was read for it. */
+function finish(io: Io, { json, csv }: SearchCommand, answer: Answer): number {
+  for (const note of Array.isArray(answer?.notes) ? answer.notes : []) notice(io, shown(String(note)));
+  if (!json && !csv && io.stdout.isTTY === true && answer !== null) notice(io, summaryOf(answer));
+  return answer?.complete === false ? EXIT.incomplete : EXIT.ok;
+}
+
+function summaryOf({ matched, scanned, exact, tookMs, asOf, kind }: Record<string, unknown>): string {
+  const count = (value: unknown) => Number(value).toLocaleString("en-US");
+  // Of entries, `exact: false` says that more of them may match than were read.
+  const about = kind === "entries" && exact === false ? "at least " : "";
+  return `${about}${count(matched)} entries matched, ${count(scanned)} scanned, ${count(tookMs)} ms; --as-of ${shown(String(asOf))}`;
+}
+
+/** Returns the milliseconds of the last `bin` of a query; `null` if its table has no spans of time. */
+function binOf(query: string): number | null {
+  const result = parse(query);
+  if (!result.ok) return null;
+  const keys = result.query.pipes.flatMap((pipe) => ("by" in pipe && Array.isArray(pipe.by) ? pipe.by : []));
+  const bin = keys.findLast((key) => key.kind === "bin");
+  return bin?.kind === "bin" ? bin.ms : null;
+}

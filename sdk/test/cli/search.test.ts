@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { formatRefusal } from "../../src/cli/api.ts";
+import { inserted, SHELLS, scriptOf, wordsOf } from "../../src/cli/completion.ts";
+import { csvLines, entryCsv } from "../../src/cli/csv.ts";
+import { sparkLines } from "../../src/cli/sparkline.ts";
+import { readTable, tableLines } from "../../src/cli/table.ts";
+
+const refusal = (position: number, suggestion?: string) => ({
+  status: 400,
+  code: "VALIDATION_ERROR",
+  message: "query: Unknown function `p9`.",
+  details: [{ path: "query", message: "Unknown function `p9`.", position, ...(suggestion ? { suggestion } : {}) }],
+  wait: null,
+});
+
+describe("errors of a query", () => {
+  test("have a caret under the place, and what may be meant", () => {
+    expect(formatRefusal(refusal(20, "p90"), "level:error | stats p9(ms)")).toBe(
+      [
+        "Unknown function `p9`. (400 VALIDATION_ERROR)",
+        "  level:error | stats p9(ms)",
+        "                      ^",
+        "  Did you mean `p90`?",
+      ].join("\n"),
+    );
+  });
+
+  test("count characters, escape controls, show one line of several and a part of a long one", () => {
+    expect(formatRefusal(refusal(5), "😀 a:x").split("\n").slice(1)).toEqual(["  😀 a:x", "      ^"]);
+    expect(formatRefusal(refusal(2), "\u001bax").split("\n").slice(1)).toEqual(["  \\u001bax", "         ^"]);
+    expect(formatRefusal(refusal(12), "level:error\n| stats x").split("\n").slice(1)).toEqual(["  | stats x", "  ^"]);
+    const [, line = "", caret = ""] = formatRefusal(refusal(500), "y".repeat(1000)).split("\n");
+    expect([line.length, caret.indexOf("^")]).toEqual([122, 62]);
+  });
+
+  test("are as before without a query or a position", () => {
+    expect(formatRefusal(refusal(20), null)).toBe("query: Unknown function `p9`. (400 VALIDATION_ERROR)");
+    expect(formatRefusal({ ...refusal(0), details: [] }, "x")).toBe(
+      "query: Unknown function `p9`. (400 VALIDATION_ERROR)",
+    );
+  });
+});
+
+const answer = {
+  columns: [
+    { name: "route", type: "string" },
+    { name: "time", type: "time" },
+    { name: "count", type: "number" },
+  ],
+  rows: [
+    ["/a", "2026-11-22T10:00:00.000Z", 4],
+    ["/a", "2026-11-22T10:15:00.000Z", 8],
+    ['say "hi", 你', "2026-11-22T10:05:00.000Z", 1],
+    [null, "2026-11-22T10:00:00.000Z", 0],
+  ],
+};
+
+describe("tables", () => {
+  test("are aligned by the columns that a terminal shows", () => {
+    expect(tableLines(readTable(answer), false, false)).toEqual([
+      "route         time                      count",
+      "/a            2026-11-22T10:00:00.000Z      4",
+      "/a            2026-11-22T10:15:00.000Z      8",
+      'say "hi", 你  2026-11-22T10:05:00.000Z      1',
+      "-             2026-11-22T10:00:00.000Z      0",
+    ]);
+  });
+
+  test("are CSV with quotes where they are needed", () => {
+    expect(csvLines(readTable(answer))).toEqual([
+      "route,time,count",
+      "/a,2026-11-22T10:00:00.000Z,4",
+      "/a,2026-11-22T10:15:00.000Z,8",
+      '"say ""hi"", 你",2026-11-22T10:05:00.000Z,1',
+      ",2026-11-22T10:00:00.000Z,0",
+    ]);
+    const entry = { seq: 1, timestamp: "t", level: "info", category: "c", type: "y", message: "a,b", data: { n: [1] } };
+    expect([entryCsv(null), entryCsv(entry)]).toEqual([
+      "timestamp,level,category,type,message,session,traceId,data",
+      't,info,c,y,"a,b",,,"{""n"":[1]}"',
+    ]);
+  });
+
+  test("over spans of time have a line of bars for each group, highest first, with gaps where a span has no row", () => {
+    const lines = sparkLines(readTable(answer), 300_000, false);
+    expect(lines.slice(1, -1)).toEqual([
+      "/a  count            ▄  █  to 8",
+      'say "hi", 你  count   █    to 1',
+      "-  count             ▁     to 0",
+    ]);
+  });
+
+  test("B: a line of bars fits a terminal, however many spans there are", () => {
+    const rows = Array.from({ length: 1440 }, (_, n) => [new Date(n * 60_000).toISOString(), n]);
+    const columns = [
+      { name: "time", type: "time" },
+      { name: "count", type: "number" },
+    ];
+    const [, line = ""] = sparkLines({ columns, rows }, 60_000, false);
+    expect(line).toMatch(/^count {2}▁.*█ {2}to 1,439$/);
+    expect([...line].filter((char) => /[▁-█]/.test(char))).toHaveLength(60);
+    expect(sparkLines({ columns, rows }, null, false)).toEqual([]);
+  });
+});
+
+describe("completion", () => {
+  test("reads words as shells do", () => {
+    const texts = (line: string) => wordsOf(line).map(({ text }) => text);
+    expect(texts("taffrail search 'level:error sta")).toEqual(["taffrail", "search", "level:error sta"]);
+    expect(texts('taffrail search "a \\"b\\" c')).toEqual(["taffrail", "search", 'a "b" c']);
+    expect(texts("taffrail  tail ")).toEqual(["taffrail", "tail", ""]);
+    expect(texts("a b\\ c")).toEqual(["a", "b c"]);
+    expect(wordsOf("x 'a b").at(-1)).toMatchObject({ quote: "'", raw: "'a b" });
+  });
+
+  test.each([
+    // bash keeps an open quote, and replaces only what follows its last word break.
+    ["bash", "taffrail search 'level:er", ["level:error"]],
+    ["bash", "taffrail search level:er", ["error"]],
+    ["bash", "taffrail se", ["search"]],
+    ["zsh", "taffrail search 'level:er", ["'level:error"]],
+    ["zsh", "taffrail search level:er", ["level:error"]],
+    ["fish", "taffrail search 'level:er", ["level:error"]],
+  ] as const)("inserts in %s after %s", (shell, line, expected) => {
+    const word = wordsOf(line).at(-1);
+    if (word === undefined) throw new Error("no word");
+    expect(inserted(shell, word, [word.text.startsWith("se") ? "search" : "level:error"])).toEqual(expected);
+  });
+
+  test("quotes what a shell would interpret", () => {
+    const word = { text: "", raw: "", quote: "" } as const;
+    expect(inserted("zsh", word, ['route:"/a b"', "status:500"])).toEqual([`'route:"/a b"`, "status:500"]);
+    expect(inserted("bash", { ...word, quote: "'" }, ["it's"])).toEqual(["it'\\''s"]);
+    expect(inserted("bash", { ...word, quote: '"' }, ['a"b$c'])).toEqual(['a\\"b\\$c']);
+  });
+
+  test("every shell has a script that calls the program", () => {
+    for (const shell of SHELLS) expect(scriptOf(shell)).toContain(`taffrail complete ${shell}`);
+  });
+});
