@@ -18,7 +18,9 @@ const GROUPS = /^\/(logger|projects|workspaces)(\/|$)/;
 
 /** The paths of all routes that a rule may name. */
 export function limitedPaths(resources: readonly Resource[]): RoutePaths {
-  const patterns = resources.flatMap(({ specs }) => specs.map((spec) => spec.path));
+  // Routes without a caller count by client IP.
+  const counted = resources.flatMap(({ specs }) => specs.filter(({ security }) => security !== "none"));
+  const patterns = counted.map((spec) => spec.path);
   return new RoutePaths(patterns.filter((pattern) => GROUPS.test(pattern)));
 }
 

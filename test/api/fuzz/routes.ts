@@ -38,6 +38,13 @@ const BODIES: Record<string, object> = {
   "POST /projects/{projectId}/keys/{keyId}/rotate": { overlapSeconds: 60 },
   "PUT /workspaces/{workspaceId}/rate-limits": { default: { limit: 1000, windowSeconds: 60 } },
   "POST /logger/{projectId}/log": { logs: [entry, entry] },
+  "POST /logger/search": {
+    query: "level:info (a OR b:1) | stats count() by a, bin(5m) | sort time",
+    from: 0,
+    limit: 10,
+  },
+  "POST /logger/search/suggest": { query: "level:info st", position: 13, to: 1 },
+  "POST /logger/search/parse": { query: "a:b | count" },
   "POST /logger/query": {
     filters: { level: ["error", "warn"], from: 0, search: "m", data: { "a.b": { gt: 1 } } },
     order: "asc",

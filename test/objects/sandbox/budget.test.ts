@@ -241,6 +241,7 @@ describe("access to the sandbox", () => {
       ["GET", keys],
       ["POST", keys, { name: "mine", scopes: ["logs:read"] }],
       ["POST", "/logger/query", {}],
+      ["POST", "/logger/search", { query: "*" }],
     ];
     for (const [method, path, body] of attempts) {
       const answer = await call(path, { method, headers, ...(body ? { body } : {}) });

@@ -158,6 +158,9 @@ const MATRIX: Row[] = [
     status: 201,
   },
   { method: "POST", route: "/logger/query", least: "viewer", path: () => "/logger/query", body: {}, status: 200 },
+  ...["/logger/search", "/logger/search/suggest"].map(
+    (route): Row => ({ method: "POST", route, least: "viewer", path: () => route, body: { query: "*" }, status: 200 }),
+  ),
 ];
 
 /**
