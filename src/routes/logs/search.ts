@@ -18,7 +18,7 @@ import {
 import { format } from "../../query-language/print.ts";
 import { EXAMPLE } from "../examples.ts";
 import { publicLimit } from "../guards/address.ts";
-import { readerBody, readerOf, statsSource, withReadMemory } from "./reader.ts";
+import { readerBody, readerOf, searchSource, statsSource, withReadMemory } from "./reader.ts";
 
 const TAG = "Search";
 const WORKSPACE_HEADER = { "X-Workspace-Id": "Required with an access token: the workspace to read." };
@@ -105,7 +105,7 @@ async function search(c: Context<AppEnv>): Promise<Response> {
   const wanted = await readerBody(c, reader, SearchBody);
   const rows = Math.max(TABLE_ROWS, wanted.limit);
   return withReadMemory(c, rows, async (memory) => {
-    const result = await runSearch(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    const result = await runSearch(searchSource(c, reader, wanted.projectId), wanted, undefined, memory);
     if (!result.ok) return refuseFields([detailOf(result)]);
     const { answer, work } = result;
     const { kind, matched, scanned, complete, tookMs } = answer;
