@@ -1,31 +1,150 @@
 import { toByteString } from "../query/case-folding.ts";
 import { patternOf } from "./pattern.ts";
 
-/** Messages that are remembered, and characters of one. Messages repeat. */
-const MAX_KNOWN = 1000;
-const MAX_LENGTH = 200;
+/** Messages that are remembered, the bytes of one, and of all of them. */
+const MAX_KNOWN = 16_384;
+const MAX_LENGTH = 512;
+const MAX_BYTES = 1024 * 1024;
+const SLOTS = 2 * MAX_KNOWN;
+/** Bounds the time of a lookup if messages were made to have equal hashes. */
+const MAX_PROBES = 32;
 
-/** Finds the patterns of messages that are JSON texts: bytes of UTF-8, one character each. */
+/**
+ * Work units: of a known message and each of its bytes, of finding the pattern of another one and for each of its bytes,
+ * and for each quote, which may begin 200 characters that are looked through.
+ */
+const KNOWN_WORK = 60;
+const KNOWN_BYTE_WORK = 1;
+const NEW_WORK = 400;
+const NEW_BYTE_WORK = 20;
+const QUOTE_WORK = 300;
+
+const [ZERO, NINE, ONE] = [0x30, 0x39, 0x31];
+const [DOUBLE_QUOTE, QUOTE, SLASH, BACKSLASH] = [0x22, 0x27, 0x2f, 0x5c];
+const [SMALL_V, SMALL_X, CAPITAL_X] = [0x76, 0x78, 0x58];
+
+/**
+ * Finds the patterns of messages, as JSON: bytes of UTF-8, one character each. Messages that differ only in their digits
+ * have one pattern, so it is found once for all of them. What decides are the kinds of characters; only the digits of a
+ * version in a path, and whether a digit before an "x" is a zero, make a difference.
+ */
 export class PatternTexts {
-  #known = new Map<string, string>();
+  /** Work units since the last `takeWork`. */
+  #work = 0;
+  readonly #seed = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
+  /** Number plus one of the message of each slot; 0: empty. Made when the first message is remembered. */
+  #slots = new Int32Array(0);
+  #bytes = new Uint8Array(0);
+  readonly #ends: number[] = [];
+  readonly #hashes: number[] = [];
+  readonly #patterns: string[] = [];
+  /** The current message with its digits replaced, and its hash. */
+  readonly #shape = new Uint8Array(MAX_LENGTH);
+  #hash = 0;
+  #quotes = 0;
 
-  /** @param json a string. @returns JSON of its pattern; `null` if it is damaged */
-  ofJson(json: string): string | null {
-    const known = this.#known.get(json);
-    if (known !== undefined) return known;
-    const message = parsed(json);
-    if (message === null) return null;
-    const pattern = patternText(message);
-    if (json.length > MAX_LENGTH) return pattern;
-    if (this.#known.size === MAX_KNOWN) this.#known = new Map();
-    this.#known.set(copied(json), pattern);
+  /** Returns the work units since the last call. */
+  takeWork(): number {
+    const work = this.#work;
+    this.#work = 0;
+    return work;
+  }
+
+  /** @param bytes UTF-8 from `start` to `end` */
+  ofBytes(bytes: Uint8Array, start: number, end: number): string {
+    const length = end - start;
+    const message = () => Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString("utf8");
+    if (length > MAX_LENGTH) return this.#found(message(), length);
+    const shape = this.#shape;
+    for (let at = 0; at < length; at++) shape[at] = bytes[start + at] ?? 0;
+    return this.#ofShape(length, message);
+  }
+
+  /** @param text has a string as JSON from `from` to `to`: bytes of UTF-8, one character each. @returns `null` if it is damaged */
+  ofJson(text: string, from: number, to: number): string | null {
+    const length = to - from - 2;
+    const shape = this.#shape;
+    let isPlain = length <= MAX_LENGTH;
+    for (let at = 0; at < length && isPlain; at++) {
+      const byte = text.charCodeAt(from + 1 + at);
+      if (byte === BACKSLASH) isPlain = false;
+      shape[at] = byte;
+    }
+    const message = () => parsed(text.slice(from, to));
+    if (isPlain) return this.#ofShape(length, message);
+    const whole = message();
+    return whole === null ? null : this.#found(whole, length);
+  }
+
+  #ofShape(length: number, message: () => string): string;
+  #ofShape(length: number, message: () => string | null): string | null;
+  #ofShape(length: number, message: () => string | null): string | null {
+    this.#work += KNOWN_WORK + length * KNOWN_BYTE_WORK;
+    this.#replaceDigits(length);
+    let slot = this.#hash & (SLOTS - 1);
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const known = (this.#slots[slot] ?? 0) - 1;
+      if (known < 0) break;
+      if (this.#hashes[known] === this.#hash && this.#isAt(known, length)) return this.#patterns[known] ?? null;
+      slot = (slot + 1) & (SLOTS - 1);
+    }
+    const whole = message();
+    if (whole === null) return null;
+    const pattern = this.#found(whole, length);
+    if ((this.#slots[slot] ?? 0) === 0) this.#remember(slot, length, pattern);
     return pattern;
   }
-}
 
-/** Returns the JSON of a message's pattern: bytes of UTF-8, one character each. */
-export function patternText(message: string): string {
-  return toByteString(JSON.stringify(patternOf(message)));
+  #found(message: string, length: number): string {
+    this.#work += NEW_WORK + Math.min(length, 2000) * NEW_BYTE_WORK + this.#quotes * QUOTE_WORK;
+    this.#quotes = 0;
+    return toByteString(JSON.stringify(patternOf(message)));
+  }
+
+  /** Replaces the digits of the current message, and finds its hash. */
+  #replaceDigits(length: number): void {
+    const shape = this.#shape;
+    let hash = this.#seed;
+    let quotes = 0;
+    let isVersion = false;
+    for (let at = 0; at < length; at++) {
+      let byte = shape[at] ?? 0;
+      if (byte >= ZERO && byte <= NINE) {
+        const next = at + 1 < length ? shape[at + 1] : 0;
+        if (!isVersion) byte = byte !== ZERO && (next === SMALL_X || next === CAPITAL_X) ? ONE : ZERO;
+        shape[at] = byte;
+      } else {
+        isVersion = byte === SMALL_V && at > 0 && shape[at - 1] === SLASH;
+        if (byte === QUOTE || byte === DOUBLE_QUOTE) quotes++;
+      }
+      hash = Math.imul(hash ^ byte, 0x01000193);
+    }
+    hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca77);
+    this.#hash = hash ^ (hash >>> 13);
+    this.#quotes = quotes;
+  }
+
+  #isAt(known: number, length: number): boolean {
+    const own = known === 0 ? 0 : (this.#ends[known - 1] ?? 0);
+    if ((this.#ends[known] ?? 0) - own !== length) return false;
+    for (let at = 0; at < length; at++) if (this.#bytes[own + at] !== this.#shape[at]) return false;
+    return true;
+  }
+
+  #remember(slot: number, length: number, pattern: string): void {
+    const from = this.#ends.at(-1) ?? 0;
+    if (this.#ends.length === MAX_KNOWN || from + length > MAX_BYTES) return;
+    if (this.#slots.length === 0) this.#slots = new Int32Array(SLOTS);
+    if (from + length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(64 * 1024, this.#bytes.length * 2, from + length));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(this.#shape.subarray(0, length), from);
+    this.#slots[slot] = this.#ends.push(from + length);
+    this.#hashes.push(this.#hash);
+    this.#patterns.push(pattern);
+  }
 }
 
 function parsed(json: string): string | null {
@@ -35,9 +154,4 @@ function parsed(json: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** A part of a text would keep all of it in memory. */
-function copied(text: string): string {
-  return Buffer.from(text, "latin1").toString("latin1");
 }
