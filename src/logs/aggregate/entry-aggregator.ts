@@ -78,6 +78,7 @@ export class EntryAggregator {
     const meter = this.#meter;
     meter.add(LINE_WORK + (this.#fields.readsBody ? (match.end - match.start) * LINE_BYTE_WORK : 0));
     if (!this.#fields.read(match, lines)) return "damaged";
+    meter.add(this.#fields.takeWork());
     const before = this.#aggregator.groups.count;
     const result = this.#findGroups(match);
     const made = this.#aggregator.groups.count - before;

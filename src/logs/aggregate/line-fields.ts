@@ -53,6 +53,11 @@ export class LineFields {
     return this.#readsBody;
   }
 
+  /** Returns the work units of patterns since the last call. */
+  takeWork(): number {
+    return this.#patterns.takeWork();
+  }
+
   /** @returns whether the line is an entry, as far as it was read */
   read(match: LineMatch, lines: LineSource): boolean {
     this.#reset(match.text);
@@ -123,7 +128,7 @@ export class LineFields {
     for (const known of this.#known) {
       if (known.own === own) known.found.add(0, TYPE_BITS.string, from, to);
       else if (known.own === "pattern" && own === "message") {
-        const pattern = this.#patterns.ofJson(text.slice(from, to));
+        const pattern = this.#patterns.ofJson(text, from, to);
         if (pattern === null) return -1;
         known.found.set(pattern, TYPE_BITS.string, Number.NaN);
       }

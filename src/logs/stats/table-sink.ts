@@ -10,6 +10,9 @@ import type { Counted, CountSink, PartSink, PartState, RowSink } from "./count-f
 /** Bytes that the states of one table may hold. A table that needs more ends its scan. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
+/** Messages whose patterns are remembered, from columns and from lines; see `PatternTexts`. */
+const PATTERN_BYTES = 3 * 1024 * 1024;
+
 /** Adds entries to an aggregator until a bound is reached. */
 export class TableSink implements CountSink {
   readonly takesCounts: boolean;
@@ -33,7 +36,7 @@ export class TableSink implements CountSink {
    */
   constructor(aggregator: Aggregator, memory: ReadMemory, { meter }: ScanPacer, held = 0, maxBytes = MAX_STATE_BYTES) {
     const { plan } = aggregator;
-    this.#held = held;
+    this.#held = held + (plan.fields.some(({ own }) => own === "pattern") ? PATTERN_BYTES : 0);
     this.#granted = held;
     this.#maxBytes = maxBytes;
     // Which keys are left out depends on all entries before.

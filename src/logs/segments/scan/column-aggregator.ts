@@ -1,5 +1,6 @@
 import type { Aggregator } from "../../aggregate/aggregator.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
+import { PatternTexts } from "../../search/pattern-texts.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { CacheMemory } from "./byte-dictionary.ts";
@@ -47,6 +48,7 @@ export class ColumnAggregator {
   readonly #adders: readonly MeasureAdder[];
   /** By field, the index of its first path in the cache of shapes. */
   readonly #firstPaths: readonly number[];
+  readonly #patterns = new PatternTexts();
   readonly #plans = new WeakMap<SegmentReader, (GroupPlan | undefined)[]>();
 
   constructor(aggregator: Aggregator, meter: WorkMeter) {
@@ -116,7 +118,7 @@ export class ColumnAggregator {
 
   #makePlan(reader: SegmentReader, group: number): GroupPlan {
     const { plan } = this.#aggregator;
-    const fields = plan.fields.map((field) => planField(reader, group, field));
+    const fields = plan.fields.map((field) => planField(reader, group, field, this.#patterns));
     const needsShapes = fields.some((field) => field.needsShapes);
     const needsSeqs = plan.measures.some(({ kind }) => kind === "first" || kind === "last");
     const needsTimes =

@@ -1,7 +1,7 @@
 import { TYPE_BITS } from "../../aggregate/aggregator.ts";
 import type { Field, OwnField } from "../../aggregate/fields.ts";
 import { logId } from "../../entry-view.ts";
-import { patternText } from "../../search/pattern-texts.ts";
+import { PatternTexts } from "../../search/pattern-texts.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { Texts } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
@@ -78,11 +78,20 @@ export function resolvedPaths(shapes: Shapes, { paths }: Field, firstPath: numbe
   return rows.map((row) => byShape[shapes.indices[row] ?? -1] ?? MISSING);
 }
 
-export function planField(reader: SegmentReader, group: number, field: Field): FieldPlan {
+/** @param patterns of the messages that the query has met */
+export function planField(
+  reader: SegmentReader,
+  group: number,
+  field: Field,
+  patterns = new PatternTexts(),
+): FieldPlan {
   const { own } = field;
   const member = own === null ? undefined : MEMBERS[own];
   if (member !== undefined) {
-    return memberPlan(reader, group, FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf(member), own);
+    const column = FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf(member);
+    return own === "pattern"
+      ? patternPlan(reader, group, column, patterns)
+      : memberPlan(reader, group, column, own === "level");
   }
   switch (own) {
     case null:
@@ -120,28 +129,35 @@ function numberPlan(column: number, kind: number, textOf: (value: number) => str
   };
 }
 
-/** Work units of the pattern of a message, and of each of its bytes. */
-const PATTERN_WORK = 600;
-const PATTERN_BYTE_WORK = 12;
-
-function memberPlan(reader: SegmentReader, group: number, column: number, own: OwnField | null): FieldPlan {
+function memberPlan(reader: SegmentReader, group: number, column: number, isLevel: boolean): FieldPlan {
   // A line that is whole may have half of a surrogate pair, which no column has.
   const needsShapes = mayHaveWholeLines(reader, group);
-  const isLevel = own === "level";
-  const isPattern = own === "pattern";
-  const constant = needsShapes || isPattern ? null : constantMember(reader, group, column, isLevel);
+  const constant = needsShapes ? null : constantMember(reader, group, column, isLevel);
   if (constant !== null) return { columns: [], needsShapes, read: constant };
   return {
     columns: [column],
     needsShapes,
     read(opened, rows, resolved) {
       const texts = opened.texts(column, rows);
-      const patternAt = (values: Texts, index: number) => {
-        const message = values.at(index);
-        opened.meter.add(PATTERN_WORK + message.length * PATTERN_BYTE_WORK);
-        return patternText(message);
-      };
-      const codes = isLevel ? levelCodes(texts, rows) : textCodes(texts, rows, isPattern ? patternAt : jsonTextAt);
+      const codes = isLevel ? levelCodes(texts, rows) : textCodes(texts, rows, jsonTextAt);
+      return resolved === null ? codes : markLines(codes, resolved);
+    },
+  };
+}
+
+/** @param column of the messages */
+function patternPlan(reader: SegmentReader, group: number, column: number, patterns: PatternTexts): FieldPlan {
+  return {
+    columns: [column],
+    needsShapes: mayHaveWholeLines(reader, group),
+    read(opened, rows, resolved) {
+      const codes = textCodes(opened.texts(column, rows), rows, ({ bytes, offsets }, index) => {
+        const pattern = patterns.ofBytes(bytes, offsets[index] ?? 0, offsets[index + 1] ?? 0);
+        opened.meter.add(patterns.takeWork());
+        return pattern;
+      });
+      // Many messages have one pattern, so their bytes tell little about the group.
+      codes.values = null;
       return resolved === null ? codes : markLines(codes, resolved);
     },
   };
