@@ -2,11 +2,12 @@ import { printField } from "../../query-language/fields.ts";
 import { TYPE_BITS } from "../aggregate/aggregator.ts";
 import { MAX_ROWS, typeOfField } from "../aggregate/table.ts";
 import { compareTexts } from "../aggregate/values.ts";
-import { LEVELS, parseStoredLine } from "../entry.ts";
+import { parseStoredLine } from "../entry.ts";
 import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
 import type { WorkMeter } from "../query/budget.ts";
 import { isRecord } from "../query/data-path.ts";
 import type { LineSource } from "../query/feed.ts";
+import { FACET_MEMBERS, type FacetAdder, FacetColumns } from "../segments/scan/facet-columns.ts";
 import type { CountSink, RowSink } from "../stats/count-feed.ts";
 import { type Counter, countInto, type MadeTable } from "./counter.ts";
 import type { PipeOf, TablePipe } from "./search-plan.ts";
@@ -36,10 +37,6 @@ const LINE_WORK = 1500;
 const LINE_BYTE_WORK = 6;
 const VALUE_WORK = 200;
 
-/** Own fields with values that entries share. */
-const OWN_FIELDS = ["level", "category", "type", "session", "traceId", "spanId"] as const;
-const OWN_NAMES = { traceId: "trace", spanId: "span" } as const;
-
 interface ValueCount {
   count: number;
   /** Number of the last entry that was counted. An entry counts once, however often an array has the value. */
@@ -58,7 +55,7 @@ class FieldValues {
 }
 
 /** Counts fields and their values. */
-export class FacetCounts {
+export class FacetCounts implements FacetAdder {
   readonly fields = new Map<string, FieldValues>();
   /** Whether there are more fields. */
   isCut = false;
@@ -66,10 +63,36 @@ export class FacetCounts {
   #bytes = 0;
   readonly #mayHold: (bytes: number) => boolean;
   readonly #meter: WorkMeter;
+  /** Fields of paths that were asked for before. */
+  readonly #byPath = new WeakMap<readonly string[], FieldValues>();
 
   constructor(mayHold: (bytes: number) => boolean, meter: WorkMeter) {
     this.#mayHold = mayHold;
     this.#meter = meter;
+  }
+
+  addEntries(path: readonly string[] | string, entries: number, types: number): void {
+    const field = this.#fieldAt(path);
+    if (field === null) return;
+    field.entries += entries;
+    field.types |= types;
+  }
+
+  addValues(path: readonly string[] | string, text: string, entries: number): void {
+    const field = this.#fieldAt(path);
+    if (field === null) return;
+    const known = field.values.get(text);
+    if (known !== undefined) known.count += entries;
+    else this.#addNew(field, text, entries, -1);
+  }
+
+  #fieldAt(path: readonly string[] | string): FieldValues | null {
+    if (typeof path === "string") return this.#fieldOf(path);
+    const known = this.#byPath.get(path);
+    if (known !== undefined) return known;
+    const field = this.#fieldOf(printField({ kind: "data", path: [...path] }));
+    if (field !== null) this.#byPath.set(path, field);
+    return field;
   }
 
   /** Begins an entry. */
@@ -119,9 +142,13 @@ export class FacetCounts {
       known.last = this.#entry;
       return;
     }
+    this.#addNew(field, text, 1, this.#entry);
+  }
+
+  #addNew(field: FieldValues, text: string, count: number, last: number): void {
     const isFull = field.values.size === FACET_LIMITS.counted || text.length > FACET_LIMITS.valueBytes;
     if (isFull || !this.#take(text.length + VALUE_BYTES)) field.isCut = true;
-    else field.values.set(text, { count: 1, last: this.#entry });
+    else field.values.set(text, { count, last });
   }
 
   #fieldOf(name: string): FieldValues | null {
@@ -157,26 +184,32 @@ function typeBit(value: unknown): number {
   }
 }
 
-class FacetSink implements CountSink {
+const MEMBERS = [
+  ["level", FACET_MEMBERS.level],
+  ["category", FACET_MEMBERS.category],
+  ["type", FACET_MEMBERS.type],
+  ["session", FACET_MEMBERS.session],
+  ["traceId", FACET_MEMBERS.traceId],
+  ["spanId", FACET_MEMBERS.spanId],
+] as const;
+
+export class FacetSink implements CountSink {
   readonly takesCounts = false;
   readonly needsLevelsAlone = false;
   readonly isFull = false;
   readonly full = null;
   matched = 0;
   examined = 0;
-  readonly rows: RowSink = {
-    columnsOf: () => [],
-    // biome-ignore lint/correctness/useYield: all rows are read from their lines.
-    *add(_reader, _group, rows) {
-      return rows;
-    },
-  };
+  readonly rows: RowSink;
   readonly #counts: FacetCounts;
   readonly #meter: WorkMeter;
 
   constructor(counts: FacetCounts, meter: WorkMeter) {
     this.#counts = counts;
     this.#meter = meter;
+    this.rows = new FacetColumns(counts, meter, (rows) => {
+      this.matched += rows;
+    });
   }
 
   add(): void {
@@ -191,18 +224,16 @@ class FacetSink implements CountSink {
     this.examined += count;
   }
 
-  addLine({ raw, start, end, severity }: LineMatch, lines: LineSource, _matcher: BatchMatcher): boolean {
+  addLine({ raw, start, end }: LineMatch, lines: LineSource, _matcher: BatchMatcher): boolean {
     this.#meter.add(LINE_WORK + (end - start) * LINE_BYTE_WORK);
     const entry = parseStoredLine(raw.toString("utf8", start, end));
     if (entry === null) return false;
     const counts = this.#counts;
     counts.begin();
     this.matched++;
-    counts.addValue("level", LEVELS[severity]);
-    for (const name of OWN_FIELDS) {
+    for (const [name, own] of MEMBERS) {
       const value = entry[name];
-      if (name !== "level" && value !== undefined)
-        counts.addValue(name === "traceId" || name === "spanId" ? OWN_NAMES[name] : name, value);
+      if (value !== undefined) counts.addValue(own, value);
     }
     counts.addValue("project", lines.projectId);
     counts.addAll(entry.data ?? {}, []);
