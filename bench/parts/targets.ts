@@ -144,7 +144,7 @@ async function compare(
   const other =
     peer === null || asked === null
       ? null
-      : await timed(peer.pid, () => peer.ask(asked.query, asked.from, asked.to), asked.check);
+      : await timed(peer.pid, () => peer.ask(asked.query, asked.from, asked.to, asked.limit), asked.check);
   const wrong = own.wrong ?? (other?.wrong == null ? null : `VictoriaLogs: ${other.wrong}`);
   const { runs, timing, isIncomplete } = own;
   return { name, runs, service: timing, peer: other?.timing ?? null, goal, isIncomplete, wrong, grows };

@@ -29,8 +29,11 @@ export interface Comparison {
   grows: "logarithm" | "linear";
   goal: Goal | null;
   request: { path: string; body: Record<string, unknown> };
-  /** The same question in LogsQL, with its time range; `null` if the peer has none. */
-  peer: { query: string; from: number; to: number; check: Check } | null;
+  /**
+   * The same question in LogsQL, in its fastest form, with its time range; `null` if the peer has none. `limit`: the newest
+   * entries that are wanted; `null` for a table.
+   */
+  peer: { query: string; from: number; to: number; limit: number | null; check: Check } | null;
   check: Check;
 }
 

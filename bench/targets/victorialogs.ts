@@ -61,7 +61,7 @@ export class VictoriaLogs {
       await server.#store(data);
       writeFileSync(mark, "");
     }
-    const [row] = (await server.ask("* | stats count() count", data.start, data.end)).rows;
+    const [row] = (await server.ask("* | stats count() count", data.start, data.end, null)).rows;
     if (Number(row?.count) !== data.entries) {
       throw new Error(`VictoriaLogs has ${row?.count} of ${data.entries} entries.`);
     }
@@ -103,13 +103,17 @@ export class VictoriaLogs {
     return /^vl_active_(?:force_)?merges\S* [1-9]/m.test(metrics);
   }
 
-  /** @param from epoch milliseconds; entries from `to` on are left out */
-  async ask(query: string, from: number, to: number): Promise<Answer> {
+  /**
+   * @param from epoch milliseconds; entries from `to` on are left out
+   * @param limit the newest entries; `null` for a table
+   */
+  async ask(query: string, from: number, to: number, limit: number | null): Promise<Answer> {
     const body = new URLSearchParams({
       query,
       start: new Date(from).toISOString(),
       // Inclusive.
       end: new Date(to - 1).toISOString(),
+      ...(limit === null ? {} : { limit: String(limit) }),
     });
     const answer = await fetch(`${this.#url}/select/logsql/query`, { method: "POST", body });
     const text = await answer.text();
@@ -117,6 +121,8 @@ export class VictoriaLogs {
     const lines = text.split("\n").filter((line) => line !== "");
     // SAFETY: a line is an object of strings.
     const rows = lines.map((line) => JSON.parse(line) as Record<string, string>);
+    // The newest entries come in any order.
+    if (limit !== null) rows.sort((a, b) => Date.parse(b._time ?? "") - Date.parse(a._time ?? ""));
     return {
       rows: rows.map(({ _time, ...row }) => (_time === undefined ? row : { ...row, time: _time })),
       traceIds: rows.flatMap(({ traceId }) => traceId ?? []),
