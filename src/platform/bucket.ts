@@ -48,8 +48,12 @@ export interface FileList {
  * its key contains the hash of its bytes.
  */
 export interface Bucket {
-  /** Stores a file. @returns `false` if the key is there already; its bytes stay */
-  putNew(file: NewFile): Promise<boolean>;
+  /**
+   * Stores a file.
+   * @param deadline epoch milliseconds after which no attempt begins. A cleanup must know when no file can arrive any longer
+   * @returns `false` if the key is there already; its bytes stay
+   */
+  putNew(file: NewFile, deadline?: number): Promise<boolean>;
   /** @returns `null` if the file does not exist */
   head(key: string): Promise<StoredFile | null>;
   /**
@@ -97,6 +101,8 @@ export interface BucketTimer {
   wait(milliseconds: number): Promise<void>;
   random(): number;
   attemptMs: Readonly<Record<BucketOperation, number>>;
+  /** `Date.now` unless given. */
+  now?: () => number;
 }
 
 export const BUCKET_TIMER: BucketTimer = {
@@ -117,14 +123,17 @@ export class R2Files implements Bucket {
     this.#timer = timer;
   }
 
-  async putNew({ key, bytes, sha256, type = "application/octet-stream" }: NewFile): Promise<boolean> {
+  async putNew(
+    { key, bytes, sha256, type = "application/octet-stream" }: NewFile,
+    deadline = Number.POSITIVE_INFINITY,
+  ): Promise<boolean> {
     const put = () =>
       this.#binding.put(key, bytes, {
         onlyIf: { etagDoesNotMatch: "*" },
         sha256,
         httpMetadata: { contentType: type },
       });
-    return (await this.#attempt("put", put)) !== null;
+    return (await this.#attempt("put", put, deadline)) !== null;
   }
 
   async head(key: string): Promise<StoredFile | null> {
@@ -193,11 +202,20 @@ export class R2Files implements Bucket {
   }
 
   /** Calls R2 until it responds, and holds a connection during each attempt. */
-  async #attempt<T>(operation: BucketOperation, call: () => Promise<T>): Promise<T> {
+  async #attempt<T>(
+    operation: BucketOperation,
+    call: () => Promise<T>,
+    deadline = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
+    const { now = Date.now } = this.#timer;
     for (let retries = 0; ; retries++) {
       const connection = await this.#connections.take(1, CONNECTION_MS);
       if (connection === null) throw new BucketFailure(operation, "all connections are in use", true);
       try {
+        if (now() > deadline) {
+          connection.release();
+          throw new BucketFailure(operation, "the call is too late", false);
+        }
         return await this.#withinTime(operation, call, connection);
       } catch (error) {
         const failure = BucketFailure.of(operation, error);

@@ -63,6 +63,11 @@ export interface ReadCall extends ChargedCall {
 export interface ReadPage<T> extends Success<T> {
   /** The project that was read, also if the call named none; `null` for the whole workspace. */
   projectId?: string | null;
+  /**
+   * Names of the databases to which the workspace has written segments, up to the watermarks of the page. Absent from objects of an
+   * older version.
+   */
+  databases?: readonly string[];
   /** @deprecated The earlier name of `value`: routers of the version before read it during a deploy. */
   page?: T;
 }

@@ -6,10 +6,10 @@ import { BodyReader, type PendingBlock } from "../logs/query/body-reader.ts";
 import { ScanPacer } from "../logs/query/budget.ts";
 import { OPEN_FILTER } from "../logs/query/filter.ts";
 import { UNBOUNDED_MEMORY } from "../logs/query/memory.ts";
+import type { MovedSource } from "../logs/query/moved-feed.ts";
 import { RowGroup } from "../logs/query/row-group.ts";
 import { RowGroupLines } from "../logs/query/row-group-lines.ts";
 import { RowGroupReader } from "../logs/query/row-group-reader.ts";
-import type { MovedSource } from "../logs/query/tiers.ts";
 import { detachBuffer } from "../platform/isolate-memory.ts";
 import type { SeqLines, SeqRange } from "./frames.ts";
 

@@ -1,6 +1,6 @@
 import { newId } from "../ids.ts";
 import { mapRows, maybe, one } from "../platform/sql.ts";
-import { type FlushedRange, flushedRangesAfter, recordProjectDeletion } from "./flush/flushed-ranges.ts";
+import { type FlushedRange, flushedRangesAfter, quarantinedOf, recordProjectDeletion } from "./flush/flushed-ranges.ts";
 import { keepIngestedOf, readUsage, type Usage } from "./usage.ts";
 
 /** A project as the object stores it. `num` is its id in every other table. */
@@ -114,10 +114,14 @@ export function inspect(sql: SqlStorage, now: number, cursor: number, limit: num
 export interface FlushedRanges {
   flushedSeq: number;
   ranges: FlushedRange[];
+  /** Quarantined batches, in order of `seq`. Absent from objects of an older version. */
+  quarantined?: { firstSeq: number; count: number }[];
 }
 
 /** Returns a page of a project's flushed ranges, in order of `seq`; `null` if the project does not exist. */
 export function flushedRanges(sql: SqlStorage, projectId: string, after: number, limit: number): FlushedRanges | null {
   const project = findProject(sql, projectId);
-  return project && { flushedSeq: project.flushedSeq, ranges: flushedRangesAfter(sql, project.num, after, limit) };
+  if (project === null) return null;
+  const { num, flushedSeq } = project;
+  return { flushedSeq, ranges: flushedRangesAfter(sql, num, after, limit), quarantined: quarantinedOf(sql, num) };
 }

@@ -3,9 +3,10 @@ import { type QueryBudget, type ScanPacer, WORK } from "./budget.ts";
 import type { FoundKey } from "./cursor.ts";
 import { itemOfBatch, type ScanItem } from "./feed.ts";
 import type { ReadMemory } from "./memory.ts";
+import { openMoved } from "./moved-feed.ts";
 import type { ResumableScanQuery } from "./resumable-scan.ts";
 import { openItem, readable, rowOf } from "./scan.ts";
-import { type LogSource, openMoved } from "./tiers.ts";
+import type { LogSource } from "./tiers.ts";
 import { type Row, rowBytes } from "./top-rows.ts";
 
 /** Reads the rows of keys that a resumable scan has found, in whichever tier they are now. */

@@ -3,8 +3,9 @@ import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosit
 import { type ScanPacer, WORK } from "../query/budget.ts";
 import { Watermarks } from "../query/feed.ts";
 import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query/filter.ts";
+import { openMoved } from "../query/moved-feed.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
-import { coldProjects, coldSelection, type LogSource, openMoved, openRecent, withColdTier } from "../query/tiers.ts";
+import { coldProjects, coldSelection, type LogSource, openRecent, withColdTier } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type Counting, type CountSink, countFeed, endOf, groupsOf } from "./count-feed.ts";
 import { countParts, type ScanPool } from "./count-parts.ts";

@@ -1,13 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../env.ts";
-import {
-  type CompactionCall,
-  type CompactionOutcome,
-  type CompactionPorts,
-  compactOnce,
-} from "../../logs/cold/compaction/compact.ts";
-import { CompactionStore } from "../../logs/cold/compaction/store.ts";
-import { type ColdDatabase, coldDatabasesOf } from "../../logs/cold/store/sources.ts";
+import { type CompactionCall, type CompactionOutcome, compactIn } from "../../logs/cold/compaction/compact.ts";
+import { coldDatabasesOf } from "../../logs/cold/store/sources.ts";
 import { bucketForWrites, bucketOf } from "../../platform/bucket.ts";
 import { isStorageFailure, storageFaultOf } from "../../platform/failures.ts";
 import { COMPACTION_BYTES, queryMemory } from "../../platform/isolate-memory.ts";
@@ -37,7 +31,8 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
           await pause();
         },
       };
-      return await compactIn(coldDatabasesOf(this.env), call, ports);
+      const databases = coldDatabasesOf(this.env).map(({ db }) => db);
+      return await compactIn(databases, call, ports);
     } catch (error) {
       // Messages of other errors may contain content of entries.
       const reason = isStorageFailure(error) ? storageFaultOf(error) : error instanceof Error ? error.name : "unknown";
@@ -46,21 +41,6 @@ export class CompactorObject extends DurableObject<Env> implements CompactorRpc 
       lease.release();
     }
   }
-}
-
-/** Merges the next segments of the first database that has some to merge. A merge never spans two databases. */
-async function compactIn(
-  databases: readonly ColdDatabase[],
-  call: CompactionCall,
-  ports: Omit<CompactionPorts, "store">,
-): Promise<CompactionOutcome> {
-  let outcome: CompactionOutcome = { outcome: "idle", doneSeq: call.doneSeq, isLast: true };
-  for (const { db } of databases) {
-    const doneSeq = outcome.outcome === "idle" ? outcome.doneSeq : call.doneSeq;
-    outcome = await compactOnce({ ...ports, store: new CompactionStore(db) }, { ...call, doneSeq });
-    if (outcome.outcome !== "idle" || !outcome.isLast) return outcome;
-  }
-  return outcome;
 }
 
 async function takeMemory(): Promise<MemoryLease | null> {

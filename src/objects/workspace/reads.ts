@@ -6,6 +6,7 @@ import { readScheduler } from "../../platform/turns.ts";
 import { OutdatedRouter } from "../../rpc/call.ts";
 import type { PageResult, ReadCall, ReadPage } from "../../rpc/workspace.ts";
 import { admit } from "../../workspace/admission.ts";
+import { writtenDatabases } from "../../workspace/flush/cold-databases.ts";
 import { hasFlushedRanges } from "../../workspace/flush/flushed-ranges.ts";
 import { hasFiles } from "../../workspace/flush/segment-files.ts";
 import { roleFor, unknownCaller } from "../../workspace/permissions.ts";
@@ -66,8 +67,8 @@ export class Reads {
     const { index } = this.#core.state;
     const first = this.#read(call, (sql, scope) => readRecent(sql, index, scan, scope));
     if (!first.ok) return first;
-    const { value, limit = null, projectId = null } = first;
-    if (value.ok) return pageOf(value.page, limit, projectId);
+    const { value, limit = null, projectId = null, databases = [] } = first;
+    if (value.ok) return { ...pageOf(value.page, limit, projectId), databases };
     const { selection } = value;
     const found = await index.selectInTurns(selection, () => scheduler.wait(0));
     // The credential is checked again; the request has been counted.
@@ -77,7 +78,7 @@ export class Reads {
     );
     if (!second.ok) return { ...second, limit };
     if (!second.value.ok) throw new Error("A selection must produce a page.");
-    return pageOf(second.value.page, limit, projectId);
+    return { ...pageOf(second.value.page, limit, projectId), databases: second.databases ?? databases };
   }
 
   /** Returns a page of counts of recent batches. */
@@ -105,7 +106,7 @@ export class Reads {
       const { limit, project } = admitted;
       const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
       const page = read(sql, { ...scope, oldest: retentionCutoff(row.retentionDays, Date.now()) });
-      return pageOf(page, limit, project?.id ?? null);
+      return { ...pageOf(page, limit, project?.id ?? null), databases: writtenDatabases(sql) };
     });
     return result ?? unknownCaller(caller);
   }

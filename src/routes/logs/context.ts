@@ -6,15 +6,7 @@ import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
 import { parseLogId, storedEntrySchema } from "../../logs/entry-view.ts";
 import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../../tail/context.ts";
-import {
-  coldBySeq,
-  countIfReadRefused,
-  type Reader,
-  readerOf,
-  recentBySeq,
-  reportUnreadable,
-  withReadMemory,
-} from "./reader.ts";
+import { bySeq, countIfReadRefused, type Reader, readerOf, reportUnreadable, withReadMemory } from "./reader.ts";
 
 const neighbours = integerParameter(0, CONTEXT_LIMITS.neighbours);
 
@@ -83,7 +75,6 @@ function seqSource(c: Context<AppEnv>, reader: Reader, projectId: string): SeqSo
   const { workspaceId } = reader;
   return {
     scope: { workspaceId, projectId, report: reportUnreadable(c, workspaceId) },
-    recent: recentBySeq(c, reader, projectId),
-    cold: coldBySeq(c),
+    ...bySeq(c, reader, projectId),
   };
 }

@@ -13,7 +13,7 @@ import { timeParameter } from "../../logs/ingest/timestamp.ts";
 import { logEvent } from "../../platform/log.ts";
 import { settingsOf } from "../../settings.ts";
 import { EXAMPLE } from "../examples.ts";
-import { coldBySeq, countIfReadRefused, readerOf, recentBySeq, reportUnreadable } from "./reader.ts";
+import { bySeq, countIfReadRefused, readerOf, reportUnreadable } from "./reader.ts";
 
 const ExportParameters = z.strictObject({
   format: z.enum(EXPORT_FORMATS).optional().describe("`ndjson` (default): an entry a line. `parquet`: a Parquet file."),
@@ -88,8 +88,7 @@ async function exportLogs(c: Context<AppEnv>): Promise<Response> {
   const source = {
     workspaceId,
     projectId,
-    recent: recentBySeq(c, reader, projectId),
-    cold: coldBySeq(c),
+    ...bySeq(c, reader, projectId),
     report: reportUnreadable(c, workspaceId),
   };
   const opened = await Export.open(source, request);

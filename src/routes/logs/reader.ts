@@ -69,13 +69,14 @@ export function readerBody<S extends z.ZodType>(c: Context<AppEnv>, reader: Read
 
 /** Reads both tiers of the reader's workspace. The first page admits the request and counts it. */
 export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
-  return sourceOf(c, reader, admitOnce(c, reader, projectId), new ColdTier(c.env));
+  const store = new ColdTier(c.env);
+  return sourceOf(c, reader, admitOnce(c, reader, projectId, store), store);
 }
 
 /** Like `logSource`, with counts. */
 export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): StatsSource {
   const store = new ColdTier(c.env);
-  const ask = admitOnce(c, reader, projectId);
+  const ask = admitOnce(c, reader, projectId, store);
   return {
     ...sourceOf(c, reader, ask, store),
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
@@ -109,8 +110,7 @@ export function searchSource(c: Context<AppEnv>, reader: Reader, projectId: stri
     ...statsSource(c, reader, projectId),
     bySeq: (id) => ({
       scope: { workspaceId, projectId: id, report: reportUnreadable(c, workspaceId) },
-      recent: recentBySeq(c, { ...reader, charge: COUNTED }, id),
-      cold: coldBySeq(c),
+      ...bySeq(c, { ...reader, charge: COUNTED }, id),
     }),
   };
 }
@@ -149,7 +149,7 @@ type PageReader = <T extends Tiers>(
 /** State of the tiers in a page. Without it the reader cannot tell whether a row occurs in both tiers. */
 type Tiers = Pick<RecentPage, "asOf" | "flushed" | "oldest">;
 
-function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null): PageReader {
+function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null, store: ColdTier): PageReader {
   const { caller, workspaceId } = reader;
   if (projectId !== null && isId("proj", projectId)) c.get("log").projectId = projectId;
   let isCounted = false;
@@ -159,17 +159,29 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
       call(stub, { caller, ...charged, projectId, readsColdDb: true, readsFiles: true }),
     );
     const page = await pageOf(c, result);
+    if (result.ok) store.restrictTo(result.databases);
     if (result.ok && result.projectId) c.get("log").projectId = result.projectId;
     isCounted = true;
     return requireMembers(page, ["asOf", "flushed", "oldest"]);
   };
 }
 
+/** Reads both tiers of a project by `seq`. */
+export function bySeq(
+  c: Context<AppEnv>,
+  reader: Reader,
+  projectId: string,
+): { recent: (scan: SeqScan) => Promise<SeqPage>; cold: ColdSeqSource } {
+  const store = new ColdTier(c.env);
+  return { recent: recentBySeq(c, reader, projectId, store), cold: coldBySeq(c, store) };
+}
+
 /** Reads batches of a project by `seq`. The first call admits the request and counts it; every call checks the credential. */
-export function recentBySeq(
+function recentBySeq(
   c: Context<AppEnv>,
   { caller, workspaceId, charge }: Reader,
   projectId: string,
+  store: ColdTier,
 ): (scan: SeqScan) => Promise<SeqPage> {
   let isCounted = false;
   return async (scan) => {
@@ -178,14 +190,13 @@ export function recentBySeq(
     const replay = isCounted ? "replay-safe" : "once";
     const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
     const page = await pageOf(c, result);
+    if (result.ok) store.restrictTo(result.databases);
     isCounted = true;
     return requireMembers(page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
   };
 }
 
-/** Reads segments by `seq`. */
-export function coldBySeq(c: Context<AppEnv>): ColdSeqSource {
-  const store = new ColdTier(c.env);
+function coldBySeq(c: Context<AppEnv>, store: ColdTier): ColdSeqSource {
   return {
     segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
     readBodies: (...args) => orUnavailable(c, store.readBodies(...args)),

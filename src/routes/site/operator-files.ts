@@ -101,8 +101,8 @@ operatorFiles.route(
     const lease = await queryMemory.take(RECOVERY_BYTES, MEMORY_MS);
     if (lease === null) return refuse("SERVICE_UNAVAILABLE", "Too many logs are being read at once.", MEMORY_RETRY);
     try {
-      const { flushedSeq } = project;
-      const scope = { workspaceId, projectId, flushedSeq, after: Number(cursor ?? 0) };
+      const { flushedSeq, quarantined = [] } = project;
+      const scope = { workspaceId, projectId, flushedSeq, quarantined, after: Number(cursor ?? 0) };
       const { segments, entries, unreadable, next } = await orUnavailable(c, recoverFiles(c.env, scope));
       const items = unreadable.map((file) => ({ file }));
       const nextCursor = next === null ? null : String(next);

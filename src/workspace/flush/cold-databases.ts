@@ -21,6 +21,12 @@ export function currentDatabase(sql: SqlStorage): string {
   return row?.name ?? FIRST;
 }
 
+/** Returns the names of all databases to which ranges were written, in order. */
+export function writtenDatabases(sql: SqlStorage): string[] {
+  const rows = sql.exec<{ name: string }>("SELECT name FROM cold_databases ORDER BY num").toArray();
+  return [FIRST, ...rows.map(({ name }) => name)];
+}
+
 /**
  * Continues in the next database if the present one is full. Call in the transaction that completes a flush, so that every
  * attempt at a range writes to the same database.

@@ -157,6 +157,12 @@ export function flushedRangesAfter(sql: SqlStorage, project: number, after: numb
   );
 }
 
+/** Returns the quarantined batches of a project, in order of `seq`. */
+export function quarantinedOf(sql: SqlStorage, project: number): { firstSeq: number; count: number }[] {
+  const select = "SELECT first_seq AS firstSeq, count FROM set_aside WHERE project = ? ORDER BY first_seq";
+  return sql.exec<{ firstSeq: number; count: number }>(select, project).toArray();
+}
+
 /** State of the flush. Times are epoch milliseconds. */
 export interface FlushProgress {
   lastAt: number | null;
@@ -213,7 +219,8 @@ export function hasColdEntries(sql: SqlStorage): boolean {
 
 /**
  * Milliseconds after which no write that was in flight when a project or workspace was deleted can reach the cold tier:
- * a minute in which a writer may begin (`FLUSH_CALL_MS`), D1's 30 s for a query, and room for clock differences.
+ * a minute in which a writer may begin (`FLUSH_CALL_MS`), or two of a compaction, two in which it may put a file again, 30 s for a
+ * query of D1 or a put, and room for clock differences.
  */
 export const LATE_WRITES_MS = 5 * 60 * 1000;
 

@@ -86,6 +86,12 @@ export async function writeRange(target: RangeTarget, call: FlushCall): Promise<
   }
 }
 
+/**
+ * Milliseconds after the deadline of a call until which it may put a file again that a row names. With an attempt of the
+ * bucket, this is before `LATE_WRITES_MS`.
+ */
+const CONFIRM_MS = 120_000;
+
 async function write(target: RangeTarget, call: FlushCall): Promise<FlushOutcome> {
   const { store } = target;
   const encoded = await encode(target, call);
@@ -103,12 +109,13 @@ async function storeFiles(target: RangeTarget, call: FlushCall, files: RangeFile
   const { workspaceId, range, watermark } = call;
   const tooLate: FlushOutcome = { outcome: "failed", reason: "The writer was too late." };
   if (now() > call.deadline) return tooLate;
-  await files.put(store, workspaceId, now());
+  await files.put(store, workspaceId, now(), call.deadline);
   if (now() > call.deadline) return tooLate;
   const count = range.lastSeq - range.firstSeq + 1;
+  const confirmBy = call.deadline + CONFIRM_MS;
   const stored = await store.insertSegments(workspaceId, files.rows, watermark);
   // The files of another writer may be missing only if the bucket has lost them, or is another one now.
-  if (stored.entries === count && (await files.confirm(stored.files)))
+  if (stored.entries === count && (await files.confirm(stored.files, confirmBy)))
     return { outcome: "stored", ...sizeOf(stored), hasReplaced: false };
   // An earlier writer that is late must replace nothing: a later one may have moved the watermark.
   if (now() > call.deadline) return tooLate;
@@ -117,7 +124,8 @@ async function storeFiles(target: RangeTarget, call: FlushCall, files: RangeFile
   const replaced = await store.replaceSegments(workspaceId, files.rows, watermark, now());
   if (replaced.entries !== count)
     return { outcome: "bad", batches: allOf(call, "the cold tier has other segments in its place") };
-  if (!(await files.confirm(replaced.files))) return { outcome: "failed", reason: "The bucket lacks a file" };
+  if (!(await files.confirm(replaced.files, confirmBy)))
+    return { outcome: "failed", reason: "The bucket lacks a file" };
   return { outcome: "stored", ...sizeOf(replaced), hasReplaced: true };
 }
 

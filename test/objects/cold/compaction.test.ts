@@ -13,7 +13,7 @@ import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { PLACEMENT } from "../../../src/logs/segments/encode/encode-rows.ts";
-import { R2Files } from "../../../src/platform/bucket.ts";
+import { BUCKET_TIMER, R2Files } from "../../../src/platform/bucket.ts";
 import { pause } from "../../../src/platform/turns.ts";
 import { LimitedBucket, type LimitedBucketOptions } from "../../support/bucket/limited-bucket.ts";
 import { MemoryBucket } from "../../support/bucket/memory-bucket.ts";
@@ -67,6 +67,7 @@ function world(options: LimitedBucketOptions = {}, compactionStore = store): Wor
     wait,
     random: () => 0.5,
     attemptMs: { head: 5000, get: 5000, list: 5000, delete: 5000, put: 5000 },
+    now: () => NOW,
   };
   const bucket = new R2Files(limited.binding, undefined, timer);
   const compact = (more: Partial<CompactionCall> = {}, now = () => NOW) =>
@@ -261,7 +262,7 @@ describe("a compaction", () => {
     const ranges = rangesOf(3, 2600);
     // A copy, because a slice of a Node buffer is a view.
     await storeFiles(WORKSPACE, PROJECT, ranges, { put: (key, bytes) => memory.put(key, new Uint8Array(bytes)) });
-    const bucket = new R2Files(memory.binding);
+    const bucket = new R2Files(memory.binding, undefined, { ...BUCKET_TIMER, now: () => NOW });
     const call = { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: 7800, retentionDays: 30 };
     await env.COLD_DB.prepare("UPDATE segments SET max_ts = max_ts + 1000000000 WHERE first_seq > 5200").run();
     const ports = { store, bucket, isInD1Only: true, now: () => NOW, pause, wideFrom: 10 };

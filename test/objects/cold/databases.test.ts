@@ -1,13 +1,16 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { compactIn } from "../../../src/logs/cold/compaction/compact.ts";
 import { ColdCleaner } from "../../../src/logs/cold/store/cold-cleaner.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
-import { coldDatabasesOf } from "../../../src/logs/cold/store/sources.ts";
+import { coldDatabasesOf, resetLegacySegmentCache } from "../../../src/logs/cold/store/sources.ts";
+import { placeInRow } from "../../../src/logs/segments/encode/encode-rows.ts";
 import { currentDatabase, leaveFullDatabase } from "../../../src/workspace/flush/cold-databases.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { clock, deployWith, flushAll, sendBatches } from "../flush/support.ts";
 import { newTenant, onSql } from "../ingest/support.ts";
+import { filesOf } from "./files.ts";
 import { entry, metaOf, segmentsOf, selection } from "./support.ts";
 
 const WORKSPACE = "ws_000000000001";
@@ -69,6 +72,85 @@ describe("several databases of segments", () => {
     const coverage = await first.coverageOf(WORKSPACE, [PROJECT]);
     expect(coverage.get(PROJECT)).toMatchObject({ segments: 4, firstSeq: 1, lastSeq: 40 });
     expect(names(await first.covers(WORKSPACE, PROJECT, { from: 1, to: 40 }))).toEqual([1, 11, 21, 31]);
+  });
+
+  it("16.3: are asked only where the workspace has written, and once a minute where a recovery may have", async () => {
+    resetLegacySegmentCache();
+    const asked: string[] = [];
+    const counted = new Proxy(env.SECOND_COLD_DB, {
+      get(db, name) {
+        if (name !== "prepare") return Reflect.get(db, name);
+        return (sql: string) => {
+          asked.push(sql);
+          return db.prepare(sql);
+        };
+      },
+    });
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    await env.SECOND_COLD_DB.prepare("DELETE FROM segments").run();
+    const bindings = { ...env, COLD_DB_2: counted };
+    const tier = new ColdTier(bindings);
+    const found = async () => (await tier.findSegments(selection(WORKSPACE, [PROJECT], { order: "asc" }))).segments;
+    // An object of an older version does not tell.
+    expect(names(await found())).toEqual([1, 21]);
+    expect(asked).toHaveLength(1);
+    tier.restrictTo(["COLD_DB"]);
+    for (let read = 0; read < 3; read++) expect(names(await found())).toEqual([1, 21]);
+    expect(asked.slice(1)).toEqual(["SELECT 1 FROM segments WHERE workspace_id = ? LIMIT 1"]);
+    // The object continues in the second database.
+    await second.insertSegments(WORKSPACE, ranges[1] ?? [], 10);
+    tier.restrictTo(["COLD_DB", "COLD_DB_2"]);
+    expect(names(await found())).toEqual([1, 11, 21]);
+    // A recovery has inserted segments where the object has not written.
+    tier.restrictTo(["COLD_DB"]);
+    vi.advanceTimersByTime(60_001);
+    expect(names(await found())).toEqual([1, 11, 21]);
+  });
+
+  it("16.3: are compacted each for itself; a database that fails does not stop the others", async () => {
+    for (const { db } of coldDatabasesOf(DATABASES)) await db.prepare("DELETE FROM segments").run();
+    const small = Array.from({ length: 80 }, (_, range) => [
+      Array.from({ length: 5 }, (_, at) => entry(range * 5 + at)),
+    ]);
+    const files = filesOf(PROJECT, small, false).map((range) => range.map(placeInRow));
+    for (const [index, range] of files.entries()) {
+      await (index < 45 ? first : second).insertSegments(WORKSPACE, range, index * 5);
+    }
+    const step = { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: 400, retentionDays: 30 };
+    const ports = { bucket: null, now: Date.now, pause: async () => {} };
+    const run = async (dbs: readonly D1Database[]) => {
+      const outcomes: string[] = [];
+      let { doneSeq } = step;
+      for (let at = 0; at < 6; at++) {
+        const call = { ...step, doneSeq, deadline: Date.now() + 60_000 };
+        const outcome = await compactIn(dbs, call, ports).catch(() => ({ outcome: "failed", reason: "" }) as const);
+        outcomes.push(outcome.outcome);
+        if (outcome.outcome === "failed" || (outcome.outcome === "idle" && outcome.isLast)) break;
+        doneSeq = outcome.doneSeq;
+      }
+      return outcomes;
+    };
+    // A full database refuses every batch of statements.
+    const full = new Proxy(env.COLD_DB, {
+      get(db, name) {
+        if (name === "batch") return () => Promise.reject(new Error("D1_ERROR: database is full: SQLITE_FULL"));
+        const member: unknown = Reflect.get(db, name);
+        return typeof member === "function" ? member.bind(db) : member;
+      },
+    });
+    const current = (db: D1Database) =>
+      db.prepare("SELECT count(*) AS n FROM segments WHERE replaced_at IS NULL").first<number>("n");
+    expect(await run([full, env.SECOND_COLD_DB])).toEqual(["merged", "failed"]);
+    expect([await current(env.COLD_DB), await current(env.SECOND_COLD_DB)]).toEqual([45, 1]);
+    // No range follows in the first database, so all of its small ones are merged.
+    expect(await run([env.COLD_DB, env.SECOND_COLD_DB])).toEqual(["merged", "idle"]);
+    expect([await current(env.COLD_DB), await current(env.SECOND_COLD_DB)]).toEqual([1, 1]);
+    const found = await first.segmentsBySeq(WORKSPACE, PROJECT, { from: 1, to: 400 }, null, 9);
+    expect(found.map(({ firstSeq, lastSeq, count }) => [firstSeq, lastSeq, count])).toEqual([
+      [1, 225, 225],
+      [226, 400, 175],
+    ]);
   });
 
   it("are emptied by retention and deletion", async () => {

@@ -76,12 +76,25 @@ describe("a lost catalog", () => {
     expect(await recover({ projectId: "proj_00000000000B" })).toMatchObject({ segments: 0 });
   });
 
+  it("16.3: gets no rows of entries that the workspace object still has, because their batch was quarantined", async () => {
+    await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)]], bucket);
+    await lose();
+    expect(await recover({ quarantined: [{ firstSeq: 71, count: 3 }] })).toMatchObject({ segments: 1, entries: 50 });
+  });
+
   it("gets the row of a merged file instead of those that it replaced", async () => {
     await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)]], bucket);
     await insertLineBlocks();
     const merged = await compactOnce(
       { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => START, pause: async () => {} },
-      { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: 150, retentionDays: 30, deadline: START + 1 },
+      {
+        workspaceId: WORKSPACE,
+        projectId: PROJECT,
+        doneSeq: 0,
+        readySeq: 150,
+        retentionDays: 30,
+        deadline: Number.POSITIVE_INFINITY,
+      },
     );
     expect(merged).toMatchObject({ outcome: "merged", entries: 150, segments: 1 });
     const [before] = await rows();
@@ -100,7 +113,14 @@ describe("a lost catalog", () => {
     const older = await DB.prepare("SELECT file FROM segments WHERE first_seq = 1").all();
     await compactOnce(
       { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => START, pause: async () => {} },
-      { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: 150, retentionDays: 30, deadline: START + 1 },
+      {
+        workspaceId: WORKSPACE,
+        projectId: PROJECT,
+        doneSeq: 0,
+        readySeq: 150,
+        retentionDays: 30,
+        deadline: Number.POSITIVE_INFINITY,
+      },
     );
     await DB.prepare("DELETE FROM segments WHERE part > 0 OR first_seq > 1").run();
     await DB.prepare("UPDATE segments SET replaced_at = NULL").run();

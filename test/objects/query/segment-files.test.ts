@@ -115,7 +115,7 @@ async function compact(): Promise<void> {
   };
   const now = () => Date.now() - 2 * SWITCH_MS;
   const call = { workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq: entries.length, retentionDays: 365 };
-  const merged = await compactOnce({ ...ports, now }, { ...call, deadline: Date.now() });
+  const merged = await compactOnce({ ...ports, now }, { ...call, deadline: Date.now() + 60_000 });
   expect(merged).toMatchObject({ outcome: "merged", entries: entries.length });
   const rows = await env.COLD_DB.prepare("SELECT filter_file FROM segments WHERE replaced_at IS NULL").all();
   expect(rows.results.length).toBeLessThan(RANGES.length);

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PARTS } from "../../../src/logs/cold/compaction/policy.ts";
-import { chooseRanges, type FileFacts, rangesOfFiles } from "../../../src/logs/cold/recovery/choose-files.ts";
+import {
+  chooseRanges,
+  type FileFacts,
+  hasQuarantined,
+  rangesOfFiles,
+} from "../../../src/logs/cold/recovery/choose-files.ts";
 
 function file(firstSeq: number, lastSeq: number, more: Partial<FileFacts> = {}): FileFacts {
   const { part = 0, encoder = 1 } = more;
@@ -43,6 +48,32 @@ describe("the files for a catalog", () => {
     const second = [file(1, 8, { encoder: 2 }), file(9, 20, { encoder: 2 })];
     expect(new Set(keysOf([...first, ...second]).map((key) => key.at(-1))).size).toBe(1);
     expect(keysOf([...first, second[0] as FileFacts])).toEqual(["1-0-1", "11-0-1"]);
+  });
+
+  it("16.3: are of one attempt at a range that ended elsewhere after a batch was quarantined", () => {
+    const before = [file(1, 100, { key: "whole" })];
+    const after = [file(1, 60, { key: "begin" }), file(71, 100, { key: "end" })];
+    const quarantined = [{ firstSeq: 61, count: 10 }];
+    for (const files of [
+      [...before, ...after],
+      [...after, ...before],
+    ]) {
+      const ranges = rangesOfFiles(files).filter((range) => !hasQuarantined(range, quarantined));
+      expect(chooseRanges(ranges).flatMap((range) => range.files.map(({ key }) => key))).toEqual(["begin", "end"]);
+      // Once the batch has expired, its entries are in no other place.
+      expect(keysOf(files)).toEqual(["whole"]);
+    }
+    // A merged file may reach over a quarantined batch that it does not have.
+    expect(
+      rangesOfFiles([file(1, 100, { part: PARTS, count: 90 })]).some((range) => hasQuarantined(range, quarantined)),
+    ).toBe(false);
+    // Attempts with parts: those that have every entry of their range.
+    const parts = [
+      file(1, 100, { count: 97, key: "a0" }),
+      file(1, 40, { part: 1, count: 3, key: "a1" }),
+      file(1, 60, { count: 60, key: "b0" }),
+    ];
+    expect(rangesOfFiles(parts).map((range) => range.files.map(({ key }) => key))).toEqual([["a0", "a1"], ["b0"]]);
   });
 
   it("never overlap, and have the most entries of all choices", () => {

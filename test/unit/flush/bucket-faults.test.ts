@@ -102,7 +102,7 @@ function newTier(faultOf: (operation: string) => BucketFault | null = () => null
   const limited = new LimitedBucket(memory.binding, { now: () => at, wait, faultOf });
   const connections = new MemoryPool({ capacity: MAX_CONNECTIONS, maxWaiting: 100 });
   const attemptMs = { ...BUCKET_TIMER.attemptMs, put: 20, head: 20 };
-  const bucket: Bucket = new R2Files(limited.binding, connections, { wait, random: () => 0, attemptMs });
+  const bucket: Bucket = new R2Files(limited.binding, connections, { wait, random: () => 0, attemptMs, now: () => at });
   const catalog = new Catalog();
   const target = { store: catalog, bucket, now: () => at };
   return { target, catalog, memory, limited, bucket, pass: wait };
@@ -165,6 +165,21 @@ describe("a flush into the bucket", () => {
     await tier.pass(5000);
     expect(await writeRange(tier.target, callOf())).toMatchObject({ outcome: "stored" });
     expectWhole(tier);
+  });
+
+  it("16.3: puts no file after its deadline, so that nothing arrives after the last cleanup of a deletion", async () => {
+    const tier = newTier();
+    // Every attempt takes a minute and fails; the third one would succeed.
+    tier.limited.inject("put", { kind: "before" }, 2);
+    const { put } = tier.limited;
+    tier.limited.put = async (...args: Parameters<typeof put>) => {
+      await tier.pass(60_000);
+      return put.apply(tier.limited, args);
+    };
+    const call = callOf(lines, tier.target.now() + 90_000);
+    expect(await writeRange(tier.target, call)).toMatchObject({ outcome: "failed" });
+    expect([tier.memory.files.size, tier.catalog.rows.length]).toEqual([0, 0]);
+    expect(tier.catalog.orphans.size).toBe(1);
   });
 
   it("writes no row after its deadline if the bucket was slow", async () => {

@@ -25,8 +25,9 @@ function newBucket(options: LimitedBucketOptions = {}) {
   const limited = new LimitedBucket(memory.binding, { now: () => now, ...options });
   const connections = new MemoryPool({ capacity: MAX_CONNECTIONS, maxWaiting: 100 });
   const attemptMs = { ...BUCKET_TIMER.attemptMs, put: 30, get: 30 };
-  const bucket = new R2Files(limited.binding, connections, { wait, random: () => 0, attemptMs });
-  return { bucket, limited, memory, connections, waits };
+  const timer = { wait, random: () => 0, attemptMs, now: () => now };
+  const bucket = new R2Files(limited.binding, connections, timer);
+  return { bucket, limited, memory, connections, waits, now: () => now };
 }
 
 describe("the bucket", () => {
@@ -67,6 +68,15 @@ describe("the bucket", () => {
     const ranges = [990, 1000, 5000].map((start) => ({ key: "a", start, end: start + 11 }));
     expect(await bucket.readRanges(ranges)).toEqual([null, null, null]);
     expect(limited.calls.get).toBe(3);
+  });
+
+  it("16.3: puts nothing after the deadline of a call, whatever failed before", async () => {
+    const { bucket, limited, memory, now } = newBucket();
+    limited.inject("put", { kind: "before" }, 2);
+    const put = bucket.putNew(fileOf("a"), now() + 500);
+    await expect(put).rejects.toMatchObject({ isTransient: false, message: "R2_ERROR: put: the call is too late" });
+    expect([memory.files.size, limited.calls.put, limited.open]).toEqual([0, 2, 0]);
+    expect(await bucket.putNew(fileOf("a"), now())).toBe(true);
   });
 
   it("opens at most 6 connections at a time, over all calls of an isolate", async () => {

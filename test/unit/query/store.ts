@@ -4,9 +4,10 @@ import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/store
 import { categoryBit, type Entry, LEVELS, levelBit, type StoredEntry } from "../../../src/logs/entry.ts";
 import { IdCollector, mayContainIds } from "../../../src/logs/id-filter.ts";
 import type { ColdSource } from "../../../src/logs/query/cold-feed.ts";
+import type { MovedSource } from "../../../src/logs/query/moved-feed.ts";
 import type { RecentScan, RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import { pageTexts, type QueryPage } from "../../../src/logs/query/run-query.ts";
-import type { LogSource, MovedSource } from "../../../src/logs/query/tiers.ts";
+import type { LogSource } from "../../../src/logs/query/tiers.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/count-entries.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import { countsOf, idFiltersOf, SummaryBuilder } from "../../../src/logs/summary.ts";

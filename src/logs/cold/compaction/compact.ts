@@ -1,3 +1,4 @@
+import type { D1Database } from "@cloudflare/workers-types";
 import type { Bucket } from "../../../platform/bucket.ts";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { isForBucket, placeInBucket, placeInRow } from "../../segments/encode/encode-rows.ts";
@@ -6,7 +7,7 @@ import { CorruptSegment } from "../format/segment.ts";
 import { joinNewestFilters } from "./filters.ts";
 import { inSteps, isDamage, Merge, type MergedFile, type MergePorts } from "./merge.ts";
 import { type Candidate, chooseMerge, compactionLimits, isWorthwhile, rangesOf } from "./policy.ts";
-import type { CompactionStore, MergeInput } from "./store.ts";
+import { CompactionStore, type MergeInput } from "./store.ts";
 import { SWAP_MS, visibleFrom } from "./visibility.ts";
 
 /** One step of the compaction of a project. */
@@ -44,25 +45,65 @@ export interface CompactionPorts extends MergePorts {
 const CANDIDATES = 512;
 
 /**
+ * Merges the next segments of the first database that has some to merge; see `compactOnce`. A merge never spans two databases. A
+ * database that fails does not stop those after it.
+ */
+export async function compactIn(
+  databases: readonly D1Database[],
+  call: CompactionCall,
+  ports: Omit<CompactionPorts, "store">,
+): Promise<CompactionOutcome> {
+  const stores = databases.map((db) => new CompactionStore(db));
+  const { workspaceId, projectId, readySeq } = call;
+  let { doneSeq } = call;
+  let failure: { error: unknown } | Extract<CompactionOutcome, { outcome: "failed" }> | null = null;
+  for (const [index, store] of stores.entries()) {
+    const range = { after: doneSeq, to: readySeq };
+    const next = await Promise.all(stores.slice(index + 1).map((s) => s.candidates(workspaceId, projectId, range, 1)));
+    try {
+      const outcome = await compactOnce({ ...ports, store }, { ...call, doneSeq }, next.flat().length > 0);
+      // The segments of a database that has failed are not done.
+      if (outcome.outcome === "merged" && failure !== null) return { ...outcome, doneSeq: call.doneSeq };
+      if (outcome.outcome === "failed") failure ??= outcome;
+      else if (outcome.outcome !== "idle" || !outcome.isLast) {
+        if (failure === null) return outcome;
+      } else if (failure === null) doneSeq = outcome.doneSeq;
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+  if (failure === null) return { outcome: "idle", doneSeq, isLast: true };
+  if ("error" in failure) throw failure.error;
+  return failure;
+}
+
+/**
  * Merges the next segments of a project: chooses them, builds the files, stores them, and replaces the rows in one
  * transaction. A crash at any point leaves the old segments or the new ones, and at most a file that is noted as an orphan.
+ * @param isEnded whether later ranges are in another database
  */
-export async function compactOnce(ports: CompactionPorts, call: CompactionCall): Promise<CompactionOutcome> {
+export async function compactOnce(
+  ports: CompactionPorts,
+  call: CompactionCall,
+  isEnded = false,
+): Promise<CompactionOutcome> {
   const { store, now } = ports;
   const bucket = targetOf(ports);
   const { workspaceId, projectId, retentionDays } = call;
   const run = <T>(steps: Generator<null, T>) => inSteps(steps, ports.pause);
-  if (bucket !== null) await joinNewestFilters({ store, bucket, now, run }, workspaceId, projectId);
+  if (bucket !== null) await joinNewestFilters({ store, bucket, now, run }, call);
   const found = await store.candidates(workspaceId, projectId, { after: call.doneSeq, to: call.readySeq }, CANDIDATES);
   const isLast = found.length < CANDIDATES;
   // The last range may have more parts.
   const whole = isLast ? found : found.filter(({ firstSeq }) => firstSeq !== found.at(-1)?.firstSeq);
   const limits = compactionLimits(retentionDays, bucket !== null);
-  const { merge, doneSeq } = chooseMerge(whole, limits, call.doneSeq);
+  const { merge, doneSeq } = chooseMerge(whole, limits, call.doneSeq, isEnded && isLast);
   if (merge === null) return { outcome: "idle", doneSeq, isLast };
   return mergeChosen(ports, call, merge, doneSeq);
 }
 
+/** Milliseconds after the deadline of a call until which it may put a file again that a row names; see `LATE_WRITES_MS`. */
+const REPEAT_MS = 60_000;
 const CHANGED: CompactionOutcome = { outcome: "failed", reason: "Segments have changed" };
 const LATE: CompactionOutcome = { outcome: "failed", reason: "The compaction was too late" };
 
@@ -94,27 +135,28 @@ async function mergeChosen(
   const rows = files.map((file) =>
     bucket !== null && isForBucket(file, true) ? placeInBucket(file, workspaceId) : placeInRow(file),
   );
-  const put = async () => {
+  const put = async (until: number) => {
     for (const [index, { bytes, sha256 }] of files.entries()) {
       const key = rows[index]?.file ?? null;
-      if (bucket !== null && key !== null) await bucket.putNew({ key, bytes, sha256 });
+      if (bucket !== null && key !== null) await bucket.putNew({ key, bytes, sha256 }, until);
       const filter = files[index]?.filterFile ?? null;
-      if (bucket !== null && filter !== null) await bucket.putNew(filter);
+      if (bucket !== null && filter !== null) await bucket.putNew(filter, until);
     }
   };
   const filters = files.map(({ filterFile }) => filterFile?.key ?? null);
   const keys = [...rows.map(({ file }) => file), ...filters].filter((file) => file !== null);
   if (keys.length > 0) await store.noteFiles(workspaceId, keys, now());
-  await put();
+  await put(call.deadline);
   if (now() > deadline) return LATE;
   if (!(await store.swap(workspaceId, merge, rows, from, filters))) return CHANGED;
   // A sweep of the version before may have deleted a file between the two writes.
-  for (const key of keys) if ((await bucket?.head(key)) === null) await put();
+  for (const key of keys) if ((await bucket?.head(key)) === null) await put(call.deadline + REPEAT_MS);
   // The file may be a part of a larger buffer, which is this call's own.
   for (const { bytes, filterFile } of files) {
     detachBuffer(new Uint8Array(bytes.buffer));
     if (filterFile !== null) detachBuffer(filterFile.bytes);
   }
+  for (const key of keys) if ((await bucket?.head(key)) === null) await put(call.deadline + REPEAT_MS);
   return {
     outcome: "merged",
     doneSeq,

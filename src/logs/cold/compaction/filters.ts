@@ -109,11 +109,11 @@ export interface JoinPorts {
 
 /**
  * Puts the filters of eight merged segments into one file, if the newest ones of a project are as many; fewer if they are large.
+ * @throws BucketFailure, also after the deadline (epoch milliseconds)
  */
 export async function joinNewestFilters(
   { store, bucket, now, run }: JoinPorts,
-  workspaceId: string,
-  projectId: string,
+  { workspaceId, projectId, deadline }: { workspaceId: string; projectId: string; deadline: number },
 ): Promise<void> {
   const found = await store.newestFilters(workspaceId, projectId, SEARCHED);
   if (found.length < SEGMENTS_OF_FILE) return;
@@ -142,7 +142,7 @@ export async function joinNewestFilters(
   const sha256 = createHash("sha256").update(builder.bytes).digest("hex");
   const key = filterKey(folderOf(workspaceId, projectId), rows.length, form, sha256);
   await store.noteFiles(workspaceId, [key], now());
-  await bucket.putNew({ key, bytes: builder.bytes, sha256 });
+  await bucket.putNew({ key, bytes: builder.bytes, sha256 }, deadline);
   const joined = rows.map(({ name }, index) => ({ ...name, slot: slots[index] ?? 0 }));
   await store.joinFilters(workspaceId, projectId, joined, key, now());
 }

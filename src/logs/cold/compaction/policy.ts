@@ -79,8 +79,14 @@ export interface Choice {
  *
  * @param candidates current segments of a project after `doneSeq`, in order of `seq` and part
  * @param doneSeq of the last choice
+ * @param isEnded whether no range follows, because further ones are in another database
  */
-export function chooseMerge(candidates: readonly Candidate[], limits: CompactionLimits, doneSeq: number): Choice {
+export function chooseMerge(
+  candidates: readonly Candidate[],
+  limits: CompactionLimits,
+  doneSeq: number,
+  isEnded = false,
+): Choice {
   let done = doneSeq;
   /** Consecutive ranges that fit one segment. */
   let run: Candidate[][] = [];
@@ -95,6 +101,8 @@ export function chooseMerge(candidates: readonly Candidate[], limits: Compaction
   }
   // Blocks of lines do not wait for later ranges: those are files.
   if (run.flat().some(({ isFile }) => !isFile)) return { merge: run.flat(), doneSeq: done };
+  if (isEnded && isWorthwhile(run)) return { merge: run.flat(), doneSeq: done };
+  if (isEnded) return { merge: null, doneSeq: run.at(-1)?.[0]?.lastSeq ?? done };
   const small = run.length < FAN_IN ? [] : smallEnd(run);
   const isMany = small.length >= FAN_IN && growthOf(small) >= GROWTH;
   return { merge: isMany ? small.flat() : null, doneSeq: done };

@@ -26,21 +26,70 @@ export interface FileRangeGroup {
   files: FileFacts[];
 }
 
-/** Groups files by range, compaction and encoder, in order of their first `seq`. */
+/**
+ * Groups files by range, compaction and encoder, in order of their first `seq`. A range that ended elsewhere after a batch was
+ * quarantined has two files of one part: then there is a group for each.
+ */
 export function rangesOfFiles(files: readonly FileFacts[]): FileRangeGroup[] {
-  const groups = new Map<string, FileRangeGroup>();
-  for (const file of files) {
-    const level = Math.floor(file.part / PARTS);
-    const name = `${file.firstSeq}/${level}/${file.encoder}`;
-    const group = groups.get(name) ?? { firstSeq: file.firstSeq, lastSeq: 0, count: 0, level, files: [] };
-    groups.set(name, group);
-    // A repeated part has the same entries.
-    if (group.files.some(({ part }) => part === file.part)) continue;
-    group.files.push(file);
-    group.lastSeq = Math.max(group.lastSeq, file.lastSeq);
-    group.count += file.count;
+  const named = Map.groupBy(files, ({ firstSeq, part, encoder }) => `${firstSeq}/${levelOf(part)}/${encoder}`);
+  return [...named.values()].flatMap(groupsOf).sort((a, b) => a.firstSeq - b.firstSeq || b.level - a.level);
+}
+
+const levelOf = (part: number) => Math.floor(part / PARTS);
+
+/** Choices of files for the parts of one range that are compared. There are rarely two. */
+const MAX_CHOICES = 64;
+
+/** @param files with the same first `seq`, level and encoder */
+function groupsOf(files: readonly FileFacts[]): FileRangeGroup[] {
+  const parts = [...Map.groupBy(files, ({ part }) => part).values()].map(withoutEqual);
+  const first = groupOf(parts.flatMap(([file]) => file ?? []));
+  if (parts.every(({ length }) => length === 1)) return [first];
+  let choices: FileFacts[][] = [[]];
+  for (const options of parts) {
+    const withPart = choices.flatMap((choice) => options.map((file) => [...choice, file]));
+    // An attempt at the range may have had fewer parts.
+    const isFirst = options[0]?.part === first.level * PARTS;
+    choices = (isFirst ? withPart : [...withPart, ...choices]).slice(0, MAX_CHOICES);
   }
-  return [...groups.values()].sort((a, b) => a.firstSeq - b.firstSeq || b.level - a.level);
+  // A flush has every entry of its range.
+  const whole = choices.map(groupOf).filter(({ count, firstSeq, lastSeq }) => count === lastSeq - firstSeq + 1);
+  return whole.length > 0 ? whole : [first];
+}
+
+/** Leaves out files that repeat a part with the same entries. */
+function withoutEqual(files: readonly FileFacts[]): FileFacts[] {
+  return files.filter(
+    ({ lastSeq, count }, at) => files.findIndex((file) => file.lastSeq === lastSeq && file.count === count) === at,
+  );
+}
+
+function groupOf(files: readonly FileFacts[]): FileRangeGroup {
+  return {
+    firstSeq: files[0]?.firstSeq ?? 0,
+    lastSeq: files.reduce((last, file) => Math.max(last, file.lastSeq), 0),
+    count: files.reduce((sum, { count }) => sum + count, 0),
+    level: levelOf(files[0]?.part ?? 0),
+    files: [...files],
+  };
+}
+
+/** A quarantined batch. */
+export interface QuarantinedRun {
+  firstSeq: number;
+  count: number;
+}
+
+/** Whether a range has entries of quarantined batches, which are still in the workspace object. */
+export function hasQuarantined(
+  { firstSeq, lastSeq, count }: FileRangeGroup,
+  quarantined: readonly QuarantinedRun[],
+): boolean {
+  const inside = quarantined.reduce((sum, run) => {
+    const [from, to] = [Math.max(firstSeq, run.firstSeq), Math.min(lastSeq, run.firstSeq + run.count - 1)];
+    return sum + Math.max(0, to - from + 1);
+  }, 0);
+  return inside > 0 && count > lastSeq - firstSeq + 1 - inside;
 }
 
 /**

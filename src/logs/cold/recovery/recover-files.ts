@@ -9,7 +9,14 @@ import type { EncodedSegment } from "../format/segment.ts";
 import { insertIf } from "../store/insert-statement.ts";
 import { type ColdDatabases, coldDatabasesOf } from "../store/sources.ts";
 import { CURRENT } from "../store/writer.ts";
-import { chooseRanges, type FileFacts, type FileRangeGroup, rangesOfFiles } from "./choose-files.ts";
+import {
+  chooseRanges,
+  type FileFacts,
+  type FileRangeGroup,
+  hasQuarantined,
+  type QuarantinedRun,
+  rangesOfFiles,
+} from "./choose-files.ts";
 import { type OpenFile, rebuildRow } from "./rebuild-row.ts";
 
 /** A project whose catalog is rebuilt. */
@@ -20,6 +27,8 @@ export interface RecoveryScope {
   flushedSeq: number;
   /** Continues after this `seq`; 0 at the beginning. */
   after: number;
+  /** Batches of the project that stay in the workspace object. */
+  quarantined?: readonly QuarantinedRun[];
 }
 
 export interface RecoveryStep {
@@ -55,7 +64,8 @@ export async function recoverFiles(
   const dbs = coldDatabasesOf(databases).map(({ db }) => db);
   const page = await readPage(bucket, scope);
   step.unreadable.push(...page.unreadable);
-  const isWritten = ({ lastSeq }: FileRangeGroup) => lastSeq <= scope.flushedSeq;
+  const { quarantined = [] } = scope;
+  const isWritten = (range: FileRangeGroup) => range.lastSeq <= scope.flushedSeq && !hasQuarantined(range, quarantined);
   const chosen = chooseRanges(rangesOfFiles(page.files).filter(isWritten));
   for (const [index, range] of chosen.entries()) {
     // A range that reaches beyond the page may overlap with better ones. The first one is taken nevertheless.

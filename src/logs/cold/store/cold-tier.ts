@@ -7,6 +7,7 @@ import {
   type ColdDatabases,
   coldDatabasesOf,
   FIRST_DATABASE,
+  hasSegments,
   LegacySegments,
   type Segments,
   segmentsIn,
@@ -22,9 +23,11 @@ export class ColdTier {
   /** The database that ranges are written to. */
   readonly #segments: Segments;
   /** All databases but that of legacy segments. */
-  readonly #current: readonly Segments[];
+  readonly #current: readonly (Segments & { name: string })[];
   readonly #legacy: LegacySegments;
   readonly #bucket: Bucket | null;
+  /** Names of the databases that the workspace object has written to; `null` if it has not told. */
+  #written: readonly string[] | null = null;
 
   /** @param target name of the database that ranges are written to */
   constructor(databases: ColdDatabases, target = FIRST_DATABASE) {
@@ -35,6 +38,16 @@ export class ColdTier {
     this.#current = all;
     this.#legacy = new LegacySegments(databases.DB);
     this.#bucket = bucketOf(databases);
+  }
+
+  /**
+   * Leaves out databases without segments of the workspace. A database that its object has not written to may have some since
+   * a recovery, so it is asked once a minute.
+   * @param written names of the databases that the object had written to when it gave the watermarks of this read; `undefined`
+   * from an object of an older version
+   */
+  restrictTo(written: readonly string[] | undefined): void {
+    this.#written = written ?? null;
   }
 
   /** Bytes of the database that ranges are written to, after the last write; 0 before. */
@@ -165,8 +178,18 @@ export class ColdTier {
   /** Queries every database of segments and, if the workspace may have legacy segments, `DB`, which is the last. */
   async #all<T>(workspaceId: string, query: (segments: Segments) => Promise<T>): Promise<T[]> {
     const legacy = await this.#legacy.of(workspaceId);
-    return Promise.all((legacy ? [...this.#current, legacy] : this.#current).map(query));
+    const written = this.#written;
+    const current =
+      written === null
+        ? this.#current
+        : await filterAsync(this.#current, ({ name, db }) => written.includes(name) || hasSegments(db, workspaceId));
+    return Promise.all((legacy ? [...current, legacy] : current).map(query));
   }
+}
+
+async function filterAsync<T>(items: readonly T[], keeps: (item: T) => boolean | Promise<boolean>): Promise<T[]> {
+  const kept = await Promise.all(items.map(keeps));
+  return items.filter((_, index) => kept[index]);
 }
 
 function rangeOf(segments: readonly EncodedSegment[], watermark: number) {

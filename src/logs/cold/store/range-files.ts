@@ -37,9 +37,9 @@ export class RangeFiles {
 
   /**
    * Puts the files in the bucket. Until a row names them, they are orphans.
-   * @param now epoch milliseconds
+   * @param now,deadline epoch milliseconds; no file is put after the deadline
    */
-  async put(store: Pick<ColdTier, "noteFiles">, workspaceId: string, now: number): Promise<void> {
+  async put(store: Pick<ColdTier, "noteFiles">, workspaceId: string, now: number, deadline: number): Promise<void> {
     const bucket = this.#bucket;
     if (bucket === null || this.#files.length === 0) return;
     await store.noteFiles(
@@ -48,7 +48,7 @@ export class RangeFiles {
       now,
     );
     // One after the other: a range rarely has a second file, and other requests need connections, too.
-    for (const file of this.#files) await bucket.putNew(file);
+    for (const file of this.#files) await bucket.putNew(file, deadline);
   }
 
   /** Frees the bytes of the files. */
@@ -61,16 +61,17 @@ export class RangeFiles {
    * Puts those files again that rows name and the bucket does not have: an orphan may have been deleted between `put` and
    * its row.
    * @param keys of the files that the range's rows name, by this writer or another one
+   * @param deadline epoch milliseconds after which no file is put
    * @returns whether the bucket has all of them
    */
-  async confirm(keys: readonly string[]): Promise<boolean> {
+  async confirm(keys: readonly string[], deadline: number): Promise<boolean> {
     const bucket = this.#bucket;
     for (const key of keys) {
       if (bucket === null) return false;
       if ((await bucket.head(key)) !== null) continue;
       const own = this.#files.find((file) => file.key === key);
       if (own === undefined) return false;
-      await bucket.putNew(own);
+      await bucket.putNew(own, deadline);
     }
     return true;
   }

@@ -71,6 +71,32 @@ export class LegacySegments {
 /** Clears the cache for tests, which insert legacy segments. */
 export function resetLegacySegmentCache(): void {
   legacyFacts = new WeakMap();
+  absences = new WeakMap();
+}
+
+/** Milliseconds for which a database without segments of a workspace is not asked again. */
+const ABSENT_MS = 60_000;
+/** When databases had no segments of workspaces. */
+let absences = new WeakMap<D1Database, Map<string, number>>();
+
+/**
+ * Whether a database may have segments of a workspace whose object does not write to it: since a recovery. An absence is cached for a
+ * minute.
+ */
+export async function hasSegments(db: D1Database, workspaceId: string): Promise<boolean> {
+  const absent = absences.get(db) ?? new Map<string, number>();
+  absences.set(db, absent);
+  const now = Date.now();
+  const since = absent.get(workspaceId);
+  if (since !== undefined && now - since < ABSENT_MS) return false;
+  const found = await db.prepare("SELECT 1 FROM segments WHERE workspace_id = ? LIMIT 1").bind(workspaceId).first();
+  if (found !== null) {
+    absent.delete(workspaceId);
+    return true;
+  }
+  if (absent.size >= MAX_CACHED) absent.clear();
+  absent.set(workspaceId, now);
+  return false;
 }
 
 /** Databases of segments that a deployment may have: `COLD_DB`, `COLD_DB_2` ... `COLD_DB_9`. */
