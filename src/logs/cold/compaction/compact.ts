@@ -156,7 +156,6 @@ async function mergeChosen(
     detachBuffer(new Uint8Array(bytes.buffer));
     if (filterFile !== null) detachBuffer(filterFile.bytes);
   }
-  for (const key of keys) if ((await bucket?.head(key)) === null) await put(call.deadline + REPEAT_MS);
   return {
     outcome: "merged",
     doneSeq,
