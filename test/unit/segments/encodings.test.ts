@@ -8,7 +8,13 @@ import {
   runsBytes,
   unpackBits,
 } from "../../../src/logs/segments/parquet/bits.ts";
-import { decodeDelta, deltaBytes, encodeDelta, MAX_DELTA_SPAN } from "../../../src/logs/segments/parquet/delta.ts";
+import {
+  decodeDelta,
+  decodeShortDelta,
+  deltaBytes,
+  encodeDelta,
+  MAX_DELTA_SPAN,
+} from "../../../src/logs/segments/parquet/delta.ts";
 import { compressPage, decompressPage } from "../../../src/logs/segments/parquet/page-codec.ts";
 import { THRIFT, ThriftReader, ThriftWriter } from "../../../src/logs/segments/parquet/thrift.ts";
 import { KIND, numberAt, ValueScanner } from "../../../src/logs/segments/value-scanner.ts";
@@ -70,6 +76,25 @@ describe("encodings", () => {
         const back = new Float64Array(list.length);
         expect(decodeDelta(out.subarray(0, end), 0, back, 0, list.length)).toBe(end);
         expect([...back].map((own) => own + 0)).toEqual(list.map((own) => own + 0));
+      }),
+    );
+  });
+
+  test("differences of 32 bits return values up to the widest span", () => {
+    const bound = 2 ** 31;
+    const value = fc.oneof(
+      fc.integer({ min: 0, max: 400 }),
+      fc.integer({ min: -bound, max: bound - 1 }),
+      fc.constantFrom(bound - 1, -bound, 0),
+    );
+    fc.assert(
+      fc.property(fc.oneof(repeated(value), fc.array(value, { maxLength: 600 })), fc.nat(3), (list, from) => {
+        const out = new Uint8Array(deltaBytes(list.length));
+        const end = encodeDelta(list, 0, list.length, out, 0);
+        const back = new Int32Array(from + list.length);
+        expect(decodeShortDelta(out.subarray(0, end), 0, back, from, list.length)).toBe(end);
+        expect([...back.subarray(from)]).toEqual(list.map((own) => own + 0));
+        if (end > 8) expect(() => decodeShortDelta(out.subarray(0, end - 1), 0, back, from, list.length)).toThrow();
       }),
     );
   });

@@ -7,6 +7,12 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { TextSearch } from "../../../src/logs/query/text-search.ts";
 import { Texts } from "../../../src/logs/segments/decode/column-values.ts";
 import { MalformedFile } from "../../../src/logs/segments/parquet/thrift.ts";
+import {
+  ContainingStrings,
+  EqualStrings,
+  PageScan,
+  type StringTest,
+} from "../../../src/logs/segments/scan/page-scan.ts";
 import { type CommitRange, RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
 import { TextFinder } from "../../../src/logs/segments/scan/text-finder.ts";
 import { dataTest, fewFilters, nastyText, type TestFilters } from "../query/arbitraries.ts";
@@ -171,6 +177,23 @@ describe("filters on columns", () => {
         expect(inPage).toEqual(wanted);
       }
     }
+  });
+
+  test("2: pages of indices are not read if no string of the dictionary passes", () => {
+    const own = Array.from({ length: 40 }, (_, at) => line({ route: at % 2 ? "/checkout" : "/cart" }, {}, at));
+    const bytes = bytesOf(encode(own));
+    const { reader } = open(bytes);
+    const column = reader.indexOf("data.route");
+    const { start, end } = reader.range(0, column);
+    const doneWith = (strings: StringTest) => {
+      const scan = new PageScan(40, true, strings, new Uint8Array(40));
+      const values = reader.decodeInto(scan, 0, column, bytes.subarray(start, end), null);
+      return [scan.isDone, values.kind];
+    };
+    expect(doneWith(new ContainingStrings(new TextFinder("check")))).toEqual([false, "indexedTexts"]);
+    expect(doneWith(new ContainingStrings(new TextFinder("orders")))).toEqual([true, "texts"]);
+    expect(doneWith(new EqualStrings(Buffer.from("/cart")))).toEqual([false, "indexedTexts"]);
+    expect(doneWith(new EqualStrings(Buffer.from("/car")))).toEqual([true, "texts"]);
   });
 
   test("2: half of a surrogate pair equals no string of a column", () => {

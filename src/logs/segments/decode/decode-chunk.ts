@@ -116,7 +116,7 @@ class ChunkDecoder {
 
   /** Whether a page of the next rows has to be read. */
   reads(rows: number): boolean {
-    return this.hasValues && this.#isChosen(rows);
+    return this.hasValues && this.#sink.isDone !== true && this.#isChosen(rows);
   }
 
   /** Passes over a page of the next rows. */

@@ -1,4 +1,4 @@
-import { decodeDelta } from "../parquet/delta.ts";
+import { decodeShortDelta } from "../parquet/delta.ts";
 import { ENCODING, type Encoding } from "../parquet/metadata.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 
@@ -30,15 +30,15 @@ export function findStrings(
   present: number,
 ): StoredStrings {
   if (encoding === ENCODING.deltaLength) {
-    const start = decodeDelta(raw, at, lengths, 0, present);
+    const start = decodeShortDelta(raw, at, lengths, 0, present);
     checkLengths(lengths, present, raw.length - start);
     return { raw, start, shared: 0 };
   }
   if (encoding !== ENCODING.prefixed) throw new MalformedFile("A page has another encoding.");
   if (pagePrefixes.length < present) pagePrefixes = new Int32Array(present);
   const prefixes = pagePrefixes;
-  const lengthsAt = decodeDelta(raw, at, prefixes, 0, present);
-  const start = decodeDelta(raw, lengthsAt, lengths, 0, present);
+  const lengthsAt = decodeShortDelta(raw, at, prefixes, 0, present);
+  const start = decodeShortDelta(raw, lengthsAt, lengths, 0, present);
   checkLengths(lengths, present, raw.length - start);
   // The writer stores a prefix only if all strings share it.
   const shared = present > 1 ? (prefixes[1] ?? 0) : 0;

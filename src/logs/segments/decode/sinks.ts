@@ -16,6 +16,8 @@ export interface PageRows {
 
 /** Collects the values of a chunk, page by page. */
 export interface Sink {
+  /** Whether no further page is needed. */
+  readonly isDone?: boolean;
   /** @throws MalformedFile */
   dictionary(raw: Uint8Array, count: number): void;
   /**
@@ -169,6 +171,11 @@ export class TextSink implements Sink {
   constructor(rows: number, hasAll: boolean) {
     this.#rows = rows;
     this.#hasAll = hasAll;
+  }
+
+  /** The strings of the dictionary; `null` if there is none. */
+  get strings(): Texts | null {
+    return this.#dictionary;
   }
 
   dictionary(raw: Uint8Array, count: number): void {

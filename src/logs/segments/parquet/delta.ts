@@ -67,6 +67,63 @@ export function encodeDelta(
   return next;
 }
 
+/** Width up to which a value is within two bytes, wherever it begins. */
+const TWO_BYTES = 9;
+
+/**
+ * Like `decodeDelta`, for numbers of 32 bits. Others are cut, so that the caller checks what it gets. Takes half the
+ * time.
+ * @returns index after the last byte read
+ * @throws MalformedFile
+ */
+export function decodeShortDelta(bytes: Uint8Array, at: number, out: Int32Array, from: number, count: number): number {
+  const cursor = { at };
+  let value = readDeltaHead(bytes, cursor, count) | 0;
+  if (count > 0) out[from] = value;
+  const end = from + count;
+  for (let index = from + 1; index < end; ) {
+    const least = unzigzag(readVarint(bytes, cursor)) | 0;
+    const widthsAt = cursor.at;
+    cursor.at += MINIBLOCKS;
+    for (let mini = 0; mini < MINIBLOCKS && index < end; mini++) {
+      const width = bytes[widthsAt + mini] ?? 0;
+      const last = Math.min(index + MINIBLOCK, end);
+      const size = width * (MINIBLOCK / 8);
+      if (width > 53 || cursor.at + size > bytes.length) throw new MalformedFile("A sequence is incomplete.");
+      if (width <= TWO_BYTES) {
+        const mask = (1 << width) - 1;
+        for (let bit = cursor.at * 8; index < last; index++, bit += width) {
+          const byte = bit >> 3;
+          const two = (bytes[byte] ?? 0) | ((bytes[byte + 1] ?? 0) << 8);
+          value = (value + least + ((two >> (bit & 7)) & mask)) | 0;
+          out[index] = value;
+        }
+      } else {
+        unpackBits(bytes, cursor.at, width, out, index, last - index);
+        for (; index < last; index++) {
+          value = (value + least + (out[index] ?? 0)) | 0;
+          out[index] = value;
+        }
+      }
+      cursor.at += size;
+    }
+  }
+  if (cursor.at > bytes.length) throw new MalformedFile("A sequence is incomplete.");
+  return cursor.at;
+}
+
+/** @returns the first value */
+function readDeltaHead(bytes: Uint8Array, cursor: { at: number }, count: number): number {
+  const block = readVarint(bytes, cursor);
+  const miniblocks = readVarint(bytes, cursor);
+  const total = readVarint(bytes, cursor);
+  const value = unzigzag(readVarint(bytes, cursor));
+  if (block !== BLOCK || miniblocks !== MINIBLOCKS || total !== count) {
+    throw new MalformedFile("A sequence has another form.");
+  }
+  return value;
+}
+
 /**
  * Decodes `count` values that `encodeDelta` wrote.
  * @returns index after the last byte read
@@ -80,13 +137,7 @@ export function decodeDelta(
   count: number,
 ): number {
   const cursor = { at };
-  const block = readVarint(bytes, cursor);
-  const miniblocks = readVarint(bytes, cursor);
-  const total = readVarint(bytes, cursor);
-  let value = unzigzag(readVarint(bytes, cursor));
-  if (block !== BLOCK || miniblocks !== MINIBLOCKS || total !== count) {
-    throw new MalformedFile("A sequence has another form.");
-  }
+  let value = readDeltaHead(bytes, cursor, count);
   if (count > 0) out[from] = value;
   const end = from + count;
   for (let index = from + 1; index < end; ) {

@@ -1,5 +1,5 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
-import { type ColumnValues, Texts } from "../decode/column-values.ts";
+import { type ColumnValues, releaseColumn, Texts } from "../decode/column-values.ts";
 import { findStrings, readStrings } from "../decode/read-strings.ts";
 import { type PageRows, type Sink, TextSink } from "../decode/sinks.ts";
 import { ENCODING, type Encoding } from "../parquet/metadata.ts";
@@ -8,6 +8,8 @@ import type { TextFinder } from "./text-finder.ts";
 /** What is done with the strings of a page. `mark` takes the number of a string, in rising order. */
 export interface StringTest {
   run(raw: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void;
+  /** Whether a string of a dictionary passes. */
+  isIn(dictionary: Texts): boolean;
 }
 
 /**
@@ -17,6 +19,8 @@ export interface StringTest {
 export class PageScan implements Sink {
   /** Whether the chunk has a dictionary, so that nothing was marked. */
   isIndexed = false;
+  /** Whether no string of the dictionary passes, so that its indices are not needed. */
+  isDone = false;
   readonly #decoded: TextSink;
   readonly #test: StringTest;
   readonly #marks: Uint8Array;
@@ -31,6 +35,8 @@ export class PageScan implements Sink {
   dictionary(raw: Uint8Array, count: number): void {
     this.isIndexed = true;
     this.#decoded.dictionary(raw, count);
+    const { strings } = this.#decoded;
+    this.isDone = strings !== null && !this.#test.isIn(strings);
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -60,8 +66,11 @@ export class PageScan implements Sink {
   }
 
   finish(validity: Uint8Array | null): ColumnValues {
-    if (this.isIndexed) return this.#decoded.finish(validity);
-    if (validity !== null) detachBuffer(validity);
+    if (this.isIndexed) {
+      const values = this.#decoded.finish(validity);
+      if (!this.isDone) return values;
+      releaseColumn(values);
+    } else if (validity !== null) detachBuffer(validity);
     return { kind: "texts", texts: new Texts(new Uint8Array(), new Int32Array(1)), validity: null };
   }
 }
@@ -80,6 +89,7 @@ export class EqualStrings implements StringTest {
     if (this.#lengths.length < present) this.#lengths = new Int32Array(present);
     const lengths = this.#lengths;
     const wanted = this.#wanted;
+    if (encoding === ENCODING.deltaLength && !bufferOf(page).includes(bufferOf(wanted), at)) return;
     const { raw, start, shared } = findStrings(page, at, encoding, lengths, present);
     const first = lengths[0] ?? 0;
     if (first === wanted.length && isAt(raw, start, wanted, 0)) mark(0);
@@ -95,6 +105,23 @@ export class EqualStrings implements StringTest {
       if (size === 0 || (raw[from - 1] === last && isAt(raw, from - size, wanted, shared))) mark(index);
     }
   }
+
+  isIn(dictionary: Texts): boolean {
+    for (let index = 0; index < dictionary.length; index++) if (isEqual(dictionary, index, this.#wanted)) return true;
+    return false;
+  }
+}
+
+export function isEqual({ bytes, offsets }: Texts, index: number, wanted: Uint8Array): boolean {
+  const start = offsets[index] ?? 0;
+  if ((offsets[index + 1] ?? 0) - start !== wanted.length) return false;
+  // Texts with a common prefix differ at their ends.
+  for (let at = wanted.length - 1; at >= 0; at--) if (bytes[start + at] !== wanted[at]) return false;
+  return true;
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function isAt(raw: Uint8Array, start: number, wanted: Uint8Array, from: number): boolean {
@@ -131,5 +158,13 @@ export class ContainingStrings implements StringTest {
   #lengthsOf(present: number): Int32Array {
     if (this.#lengths.length < present) this.#lengths = new Int32Array(present);
     return this.#lengths.subarray(0, present);
+  }
+
+  isIn(dictionary: Texts): boolean {
+    let isFound = false;
+    this.#finder.find(dictionary, () => {
+      isFound = true;
+    });
+    return isFound;
   }
 }

@@ -1,5 +1,5 @@
 import type { Texts } from "../decode/column-values.ts";
-import { EqualStrings } from "./page-scan.ts";
+import { EqualStrings, isEqual } from "./page-scan.ts";
 
 const encoder = new TextEncoder();
 
@@ -55,12 +55,4 @@ export class TextTest {
     if (this.#listed !== null) return this.#listed.has(texts.at(index));
     return this.#passes === null || this.#passes(texts.at(index));
   }
-}
-
-function isEqual({ bytes, offsets }: Texts, index: number, wanted: Uint8Array): boolean {
-  const start = offsets[index] ?? 0;
-  if ((offsets[index + 1] ?? 0) - start !== wanted.length) return false;
-  // Texts with a common prefix differ at their ends.
-  for (let at = wanted.length - 1; at >= 0; at--) if (bytes[start + at] !== wanted[at]) return false;
-  return true;
 }
