@@ -32,7 +32,7 @@ const MAX_BYTES = 1024 * 1024;
 /** A longer string is not numbered. */
 const MAX_LENGTH = 64;
 /** Bounds the time of a lookup if strings were made to have equal hashes. */
-const MAX_PROBES = 32;
+const MAX_PROBES = 128;
 const FIRST_BYTES = 64 * 1024;
 /** Lengths of strings that are compared by four words, which overlap. Most ids have such a length. */
 const MIN_WORDED = 8;
