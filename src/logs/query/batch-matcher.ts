@@ -171,7 +171,8 @@ export class BatchMatcher {
           this.#place.timestamp = timestamp;
           this.#place.index = index;
         }
-        const verdict = this.reads ? this.#reader.read(start, end, severity, this.#place) : "passes";
+        const first = this.reads ? this.#reader.read(start, end, severity, this.#place) : "passes";
+        const verdict = first === "open" ? yield* this.#reader.decide(this.#place) : first;
         if (verdict === "passes") found({ index, timestamp, severity, raw, text, start, end });
         else if (verdict === "damaged") damaged(index);
       }

@@ -1,4 +1,4 @@
-import { LEVELS, parseStoredLine } from "../entry.ts";
+import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
@@ -41,6 +41,9 @@ const NULL = { bytes: Buffer.from("null"), value: VALUE.null };
 /** Result of a line: an entry that passes, one that does not, or no entry. */
 export type Verdict = "passes" | "fails" | "damaged";
 
+/** Like `Verdict`, or `decide` must be called. */
+export type FirstVerdict = Verdict | "open";
+
 /**
  * Tests a stored line in its bytes, once and from left to right, without creating an object. The cost is proportional
  * to the line's length, whatever it contains. `JSON.parse` takes up to a hundred times as long for a byte of hostile
@@ -50,7 +53,8 @@ export type Verdict = "passes" | "fails" | "damaged";
  * only a damaged disk can return, is parsed with `JSON.parse` and gets the same verdict.
  */
 export class LineReader {
-  readonly #filter: LogFilter;
+  /** The filter without its rest. */
+  readonly #others: LogFilter;
   readonly #session: string | null;
   readonly #traceId: string | null;
   readonly #tests: DataTests;
@@ -63,9 +67,10 @@ export class LineReader {
   #text = "";
   #end = 0;
   #isFound = false;
+  #entry: Entry | null = null;
 
   constructor(filter: LogFilter, meter: WorkMeter) {
-    this.#filter = filter;
+    this.#others = { ...filter, rest: null };
     this.#meter = meter;
     const { session, traceId, search, data, rest, ...unread }: ContentFilter = filter;
     unread satisfies NoMembers;
@@ -89,7 +94,7 @@ export class LineReader {
    * @param severity level at the beginning of the line
    * @param place of the line; `null` if the filter has no part of the query language
    */
-  read(start: number, end: number, severity: number, place: EntryPlace | null = null): Verdict {
+  read(start: number, end: number, severity: number, place: EntryPlace | null = null): FirstVerdict {
     this.#meter.add(WORK.readLine + (end - start) * this.#byteWork);
     const passed = this.#read(start, end, severity);
     const rest = this.#rest;
@@ -98,7 +103,19 @@ export class LineReader {
     if (rest !== null) this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
     const entry = parseStoredLine(this.#raw.toString("utf8", start, end));
     if (entry === null) return "damaged";
-    return matchesContent(this.#filter, entry, place) ? "passes" : "fails";
+    if (!(passed ?? matchesContent(this.#others, entry))) return "fails";
+    if (rest === null) return "passes";
+    if (place === null) throw new RangeError("A filter of the query language needs the places of entries.");
+    if (rest.steps === null) return rest.test(entry, place) ? "passes" : "fails";
+    this.#entry = entry;
+    return "open";
+  }
+
+  /** Decides about the line that `read` has left open, in steps that the meter ends. */
+  *decide(place: EntryPlace | null): Generator<void, Verdict> {
+    const steps = this.#rest?.steps;
+    if (!steps || this.#entry === null || place === null) throw new RangeError("No line is open.");
+    return (yield* steps(this.#entry, place, this.#meter)) ? "passes" : "fails";
   }
 
   /** Returns `null` if the line must be parsed. */

@@ -12,7 +12,7 @@ import type { Entry } from "../entry.ts";
 import { foldCase } from "../query/filter.ts";
 import { someAt, someItem, someText } from "./data-values.ts";
 import { patternOf } from "./pattern.ts";
-import { regexTest, wildcardTest } from "./text-tests.ts";
+import { RegexTest, wildcardTest } from "./text-tests.ts";
 
 /** What a stored entry has besides its line. */
 export interface EntryPlace {
@@ -68,7 +68,7 @@ export function entryTestOf(filter: Filter, now: number): EntryTest {
 }
 
 export function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (text: string) => boolean {
-  if (test.kind === "regex") return regexTest(test);
+  if (test.kind === "regex") return new RegexTest(test).passes;
   if (test.kind === "wildcard") return wildcardTest(test.pattern, false);
   const needle = foldCase(test.text);
   return (text) => foldCase(text).includes(needle);
@@ -81,14 +81,18 @@ export function valueTestOf(field: Field, test: ValueTest, now: number): (value:
       return () => true;
     case "is": {
       const wanted = foldCase(test.text);
-      return (value) => (typeof value === "string" ? foldCase(value) === wanted : spelled(value) === test.text);
+      // Folding makes no text shorter.
+      return (value) =>
+        typeof value === "string"
+          ? value.length <= wanted.length && foldCase(value) === wanted
+          : spelled(value) === test.text;
     }
     case "exact":
       return (value) => value === test.text;
     case "wildcard":
       return onText(wildcardTest(test.pattern, true));
     case "regex":
-      return onText(regexTest(test));
+      return onText(new RegexTest(test).passes);
     case "anyOf": {
       const tests = test.tests.map((each) => valueTestOf(field, each, now));
       return (value) => tests.some((each) => each(value));
@@ -171,7 +175,7 @@ export function periodOf(time: TimeValue, now: number): Period {
   return time.kind === "ago" ? { from: now - time.ms, to: now - time.ms + 1 } : time;
 }
 
-function readerOf(field: Field): ReadField {
+export function readerOf(field: Field): ReadField {
   if (field.kind === "column") throw new RangeError("Entries have fields and no columns.");
   if (field.kind === "own") return OWN_READERS[field.name];
   const { path } = field;

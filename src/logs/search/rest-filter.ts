@@ -1,7 +1,9 @@
 import { printFilter } from "../../query-language/print.ts";
 import type { Filter, Scalar, TimeValue, ValueTest } from "../../query-language/syntax.ts";
 import { BUILT_IN_CATEGORIES, OTHER_CATEGORY_BIT } from "../entry.ts";
+import { type EntrySteps, entryStepsOf } from "./entry-steps.ts";
 import { type EntryTest, entryTestOf, periodOf, valueTestOf } from "./entry-test.ts";
+import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
 
 /** A filter of the query language, prepared for many entries. */
 export interface RestFilter {
@@ -12,9 +14,11 @@ export interface RestFilter {
   /** The time from which relative times counted, epoch milliseconds. */
   now: number;
   test: EntryTest;
+  /** In place of `test` if that may take many milliseconds for one entry; `null` if it does not. */
+  steps: EntrySteps | null;
   /** Mask of the categories that an entry may have to pass; see `categoryBit`. */
   categoryMask: number;
-  /** Work units of a test of one line, and of each of its bytes. */
+  /** Work units of parsing a line and of `test`, and those of each byte. */
   lineWork: number;
   byteWork: number;
 }
@@ -27,24 +31,27 @@ export interface RestFilter {
 export function restFilterOf(filter: Filter, now: number): RestFilter {
   const absolute = withoutDurations(filter, now);
   const { line, byte } = workOf(absolute);
+  const isCostly = byte >= REGEX_BYTE_WORK || line > MAX_TESTS * TEST_WORK;
   return {
     filter: absolute,
     text: printFilter(absolute),
     now,
     test: entryTestOf(absolute, now),
+    steps: isCostly ? entryStepsOf(absolute, now) : null,
     categoryMask: categoryMaskOf(absolute),
-    lineWork: PARSED_LINE_WORK + line,
-    byteWork: PARSED_BYTE_WORK + byte,
+    // Steps count their own work.
+    lineWork: PARSED_LINE_WORK + (isCostly ? 0 : line),
+    byteWork: PARSED_BYTE_WORK + (isCostly ? 0 : byte),
   };
 }
 
 /** Work units of parsing a line and each of its bytes. */
 const PARSED_LINE_WORK = 1000;
 const PARSED_BYTE_WORK = 6;
-/** Work units of one test of a value, and of a text for each byte. */
+/** Work units of one test of a value. */
 const TEST_WORK = 60;
-export const TEXT_BYTE_WORK = 4;
-export const REGEX_BYTE_WORK = 40;
+/** Tests of one entry without a pause. */
+const MAX_TESTS = 16;
 
 /** Returns the work units of testing a parsed line, and those for each of its bytes. */
 function workOf(filter: Filter): { line: number; byte: number } {

@@ -1,6 +1,9 @@
 import { RE2JS, RE2JSException } from "re2js";
 import type { Regex } from "../../query-language/syntax.ts";
+import type { WorkMeter } from "../query/budget.ts";
 import { foldCase } from "../query/filter.ts";
+import { literalOf } from "./literals.ts";
+import { Machine, type Program } from "./regex-machine.ts";
 
 /** A regular expression that RE2 does not accept. */
 export class InvalidRegex extends Error {
@@ -15,14 +18,51 @@ export class InvalidRegex extends Error {
 
 /** Limits of a regular expression: characters, and instructions after repetitions such as `{100}` are written out. */
 const MAX_SOURCE = 1000;
-const MAX_PROGRAM = 5000;
+const MAX_PROGRAM = 1000;
+/** Bytes of the states that one regular expression keeps. A query has up to 200 of them. */
+const STATE_BYTES = 64 * 1024;
+/** Characters of a text that is tested at once: at most 30 us each, for programs and texts that have a new state at each. */
+const SHORT_TEXT = 1024;
+/** Work units of a test of a text for each byte: without a regular expression, and with an ordinary one. */
+export const TEXT_BYTE_WORK = 4;
+export const REGEX_BYTE_WORK = 40;
+/** Work units of a character of a short text in an ordinary program. */
+const CHARACTER_WORK = 20;
 
-/** Returns whether a text has a match. Takes time linear in the text, because RE2 never goes back. @throws InvalidRegex */
-export function regexTest({ source, ignoreCase }: Regex): (text: string) => boolean {
-  if (source.length > MAX_SOURCE) throw new InvalidRegex(source, `It has more than ${MAX_SOURCE} characters`);
-  const compiled = compile(source, ignoreCase);
-  if (compiled.programSize() > MAX_PROGRAM) throw new InvalidRegex(source, "Its repetitions make it too large");
-  return (text) => compiled.test(text);
+/** A compiled regular expression. */
+export class RegexTest {
+  readonly #compiled: RE2JS;
+  readonly #literal: string;
+
+  /** @throws InvalidRegex */
+  constructor(regex: Regex) {
+    const { source, ignoreCase } = regex;
+    if (source.length > MAX_SOURCE) throw new InvalidRegex(source, `It has more than ${MAX_SOURCE} characters`);
+    this.#compiled = compile(source, ignoreCase);
+    if (this.#compiled.programSize() > MAX_PROGRAM) throw new InvalidRegex(source, "Its repetitions make it too large");
+    this.#literal = literalOf(regex);
+    const { dfa } = this.#compiled.re2Input;
+    dfa.maxMem = STATE_BYTES;
+    dfa.stateBudget = STATE_BYTES;
+    dfa.memBudget = STATE_BYTES;
+  }
+
+  /** Whether a text has a match. Takes time linear in the text, because RE2 never goes back. */
+  readonly passes = (text: string): boolean => this.#compiled.test(text);
+
+  /** Like `passes`, in steps that the meter ends: some programs take many microseconds for a character. */
+  *steps(text: string, meter: WorkMeter): Generator<void, boolean> {
+    meter.add(text.length * CHARACTER_WORK);
+    if (text.length <= SHORT_TEXT) return this.#compiled.test(text);
+    if (this.#literal !== "" && !foldCase(text).includes(this.#literal)) return false;
+    // SAFETY: re2js publishes its compiled program without a type.
+    return yield* new Machine(this.#compiled.re2Input.prog as Program).steps(text, meter);
+  }
+}
+
+/** Returns whether a text has a match. @throws InvalidRegex */
+export function regexTest(regex: Regex): (text: string) => boolean {
+  return new RegexTest(regex).passes;
 }
 
 function compile(source: string, ignoreCase: boolean): RE2JS {

@@ -5,10 +5,11 @@ import type { WorkMeter } from "../../query/budget.ts";
 import { OPEN_FILTER } from "../../query/filter.ts";
 import { spanOf } from "../../search/compile-filter.ts";
 import { someText } from "../../search/data-values.ts";
+import { regexStepsOf, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test.ts";
 import { literalOf } from "../../search/literals.ts";
 import { patternOf } from "../../search/pattern.ts";
-import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/rest-filter.ts";
+import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
@@ -52,10 +53,11 @@ export function languageTestOf(filter: Filter, meter: WorkMeter): LanguageTest {
       const { test } = filter;
       const passes = textPassesOf(test);
       const literal = literalOf(test);
-      const rest = new RestValues((data) => someText(data, passes), literal);
+      const steps = test.kind === "regex" ? regexStepsOf(test) : null;
+      const rest = new RestValues((data) => someText(data, passes), literal, steps);
       if (test.kind !== "contains" || literal === "") {
         const byteWork = test.kind === "regex" ? REGEX_BYTE_WORK : TEXT_BYTE_WORK;
-        return { kind: "text", matcher: new TextMatcher(passes, literal, byteWork), rest };
+        return { kind: "text", matcher: new TextMatcher(passes, literal, byteWork, steps), rest };
       }
       const finder = new TextFinder(literal);
       const lines = new RestLines({ ...OPEN_FILTER, search: literal }, meter);
@@ -101,11 +103,13 @@ function fieldTestOf(field: Field, filter: FieldFilter): LanguageTest {
   if (field.kind === "column") throw new RangeError("Entries have fields and no columns.");
   if (field.kind === "data") return { kind: "path", test: new PathTest(field.path, test) };
   const passes = valueTestOf(field, test, 0);
+  const steps = valueStepsOf(field, test, 0);
   const member = TEXT_COLUMNS[field.name];
   if (member !== undefined) {
     const column = FIRST_MEMBER_COLUMN + TEXT_MEMBERS.indexOf(member);
     const isLevel = field.name === "level";
-    return { kind: "texts", column, test: isLevel ? TextTest.listed(LEVELS.filter(passes)) : textTestOf(test, passes) };
+    if (isLevel) return { kind: "texts", column, test: TextTest.listed(LEVELS.filter(passes)) };
+    return { kind: "texts", column, test: textTestOf(test, passes, steps && ((text, meter) => steps([text], meter))) };
   }
   switch (field.name) {
     case "time":
@@ -119,7 +123,7 @@ function fieldTestOf(field: Field, filter: FieldFilter): LanguageTest {
     case "id":
       return { kind: "numbers", column: SEQ_COLUMN, testOf: idTestOf(filter, passes) };
     case "pattern":
-      return { kind: "texts", column: MESSAGE_COLUMN, test: textTestOf(test, (text) => passes(patternOf(text)), "") };
+      return { kind: "texts", column: MESSAGE_COLUMN, test: patternTestOf(test, passes, steps) };
     default:
       return resourceTestOf(field.name, filter);
   }
@@ -139,6 +143,15 @@ function numbers(column: number, filter: FieldFilter, passes: (value: unknown) =
 
 function always<T>(value: T): () => T {
   return () => value;
+}
+
+function patternTestOf(
+  test: FieldFilter["test"],
+  passes: (text: string) => boolean,
+  steps: ValueSteps<readonly string[]> | null,
+): TextTest | TextMatcher | null {
+  const ofMessage: ValueSteps<string> | null = steps && ((text, meter) => steps([patternOf(text)], meter));
+  return textTestOf(test, (text) => passes(patternOf(text)), ofMessage, "");
 }
 
 function idTestOf(

@@ -1,9 +1,10 @@
-import type { ValueTest as LanguageTest } from "../../../query-language/syntax.ts";
+import type { Field, ValueTest as LanguageTest } from "../../../query-language/syntax.ts";
 import { WORK } from "../../query/budget.ts";
 import { someAt, someItem } from "../../search/data-values.ts";
+import { collected, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { valueTestOf } from "../../search/entry-test.ts";
 import { literalOfValue } from "../../search/literals.ts";
-import { REGEX_BYTE_WORK, regexesIn, TEXT_BYTE_WORK } from "../../search/rest-filter.ts";
+import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
@@ -41,19 +42,27 @@ export class PathTest {
   readonly #places = new WeakMap<Template, Places>();
 
   constructor(path: readonly (string | number)[], test: LanguageTest, skipsObjects = false) {
-    const passes = valueTestOf({ kind: "data", path: [...path] }, test, 0);
+    const field: Field = { kind: "data", path: [...path] };
+    const passes = valueTestOf(field, test, 0);
+    const steps = valueStepsOf(field, test, 0);
     this.path = path;
     this.skipsObjects = skipsObjects;
     this.isExists = passes(null);
     this.numbers = numberTestOf(test, passes);
-    this.texts = textTestOf(test, passes);
+    this.texts = textTestOf(test, passes, steps && ((text, meter) => steps([text], meter)));
     this.true = passes(true);
     this.false = passes(false);
     const visit = (value: unknown) => {
       if (Array.isArray(value)) return passes(value) || someItem(value, passes);
       return !(skipsObjects && value !== null && typeof value === "object") && passes(value);
     };
-    this.rest = new RestValues((data) => someAt(data, path, visit), literalOfValue(test));
+    // Objects pass no regular expression, so it does not matter whether they are values.
+    const valuesIn = (data: unknown) => collected((each) => someAt(data, path, each));
+    this.rest = new RestValues(
+      (data) => someAt(data, path, visit),
+      literalOfValue(test),
+      steps && ((data, meter) => steps(valuesIn(data), meter)),
+    );
   }
 
   /** Whether the names have no arrays and no dots between them, so that only one column path has the values. */
@@ -135,10 +144,14 @@ export function numberTestOf(test: LanguageTest, passes: (value: unknown) => boo
 
 const OPERATORS = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" } as const;
 
-/** @param passes whether a text passes */
+/**
+ * @param passes whether a text passes
+ * @param steps in place of `passes` for long texts; `null` if that is fast for all
+ */
 export function textTestOf(
   test: LanguageTest,
   passes: (text: string) => boolean,
+  steps: ValueSteps<string> | null,
   literal = literalOfValue(test),
 ): TextTest | TextMatcher | null {
   switch (test.kind) {
@@ -159,7 +172,7 @@ export function textTestOf(
       if (texts.length === test.tests.length) return TextTest.listed(texts);
     }
   }
-  return new TextMatcher(passes, literal, regexesIn(test) > 0 ? REGEX_BYTE_WORK : TEXT_BYTE_WORK);
+  return new TextMatcher(passes, literal, steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK, steps);
 }
 
 /** How a test of a path is made in one row group. */

@@ -1,4 +1,5 @@
 import { WORK } from "../../query/budget.ts";
+import type { ValueSteps } from "../../search/entry-steps.ts";
 import type { TextColumn, Texts } from "../decode/column-values.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { hasValue, textsOf } from "./mark-rows.ts";
@@ -14,14 +15,17 @@ const ESCAPED = /["\\\p{Cc}]|\p{Surrogate}/u;
 /** A test of the values of `data` that have no column. */
 export class RestValues {
   readonly #passes: (data: unknown) => boolean;
+  readonly #steps: ValueSteps<unknown> | null;
   /** Finds the literal that each value has that passes, as JSON writes it; `null` if there is none. */
   readonly #finder: TextFinder | null;
 
   /**
    * @param passes whether a part of `data` has a value that passes
    * @param literal folded text of each value that passes; "" if there is none
+   * @param steps in place of `passes`; `null` if that is fast for all
    */
-  constructor(passes: (data: unknown) => boolean, literal: string) {
+  constructor(passes: (data: unknown) => boolean, literal: string, steps: ValueSteps<unknown> | null) {
+    this.#steps = steps;
     this.#passes = passes;
     this.#finder = literal === "" || ESCAPED.test(literal) ? null : new TextFinder(literal);
   }
@@ -43,7 +47,9 @@ export class RestValues {
       if (verdict === 0) {
         const bytes = texts.bytesAt(at).length;
         meter.add(PARSE_WORK + bytes * PARSE_BYTE_WORK);
-        verdict = this.#passes(parsed(texts, at)) ? 1 : -1;
+        const data = parsed(texts, at);
+        const passes = this.#steps === null ? this.#passes(data) : yield* this.#steps(data, meter);
+        verdict = passes ? 1 : -1;
         if (known !== null) known[at] = verdict;
       }
       meter.add(WORK.columnRow);

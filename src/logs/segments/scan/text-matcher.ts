@@ -1,4 +1,5 @@
 import { WORK } from "../../query/budget.ts";
+import type { ValueSteps } from "../../search/entry-steps.ts";
 import { type ColumnValues, releaseColumn, type TextColumn } from "../decode/column-values.ts";
 import { hasValue, markHeld, textsOf } from "./mark-rows.ts";
 import type { OpenGroup } from "./open-group.ts";
@@ -14,12 +15,20 @@ export class TextMatcher {
   readonly #strings: ContainingStrings | null;
   /** Work units of a test for each byte of a string. */
   readonly #byteWork: number;
+  readonly #steps: ValueSteps<string> | null;
 
   /**
    * @param literal folded; "" if there is none
    * @param byteWork work units of `passes` for each byte
+   * @param steps in place of `passes` for long texts; `null` if that is fast for all
    */
-  constructor(passes: (text: string) => boolean, literal: string, byteWork: number) {
+  constructor(
+    passes: (text: string) => boolean,
+    literal: string,
+    byteWork: number,
+    steps: ValueSteps<string> | null = null,
+  ) {
+    this.#steps = steps;
     this.passes = passes;
     this.finder = literal === "" ? null : new TextFinder(literal);
     this.#strings = this.finder && new ContainingStrings(this.finder);
@@ -82,6 +91,10 @@ export class TextMatcher {
     }
   }
 
+  *#test(text: string, { meter }: OpenGroup): Generator<void, boolean> {
+    return this.#steps === null ? this.passes(text) : yield* this.#steps(text, meter);
+  }
+
   *#markIndexed(
     group: OpenGroup,
     { dictionary, indices }: Extract<TextColumn, { kind: "indexedTexts" }>,
@@ -95,7 +108,7 @@ export class TextMatcher {
     for (const index of found) {
       const text = dictionary.at(index);
       group.meter.add(WORK.text + text.length * this.#byteWork);
-      held[index] = this.passes(text) ? 1 : 0;
+      held[index] = (yield* this.#test(text, group)) ? 1 : 0;
       if (group.meter.isDue) yield;
     }
     markHeld(indices, held, selection, marks);
@@ -107,7 +120,7 @@ export class TextMatcher {
       if (marks[row] === 1 || !hasValue(column, row)) continue;
       const text = texts.at(column.kind === "texts" ? row : (column.indices[row] ?? 0));
       group.meter.add(WORK.text + text.length * this.#byteWork);
-      if (this.passes(text)) marks[row] = 1;
+      if (yield* this.#test(text, group)) marks[row] = 1;
       if (group.meter.isDue) yield;
     }
   }

@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { ALONE_UNITS, UNIT_NS, WorkMeter } from "../../../src/logs/query/budget.ts";
+import { piecesOf } from "../../../src/logs/query/lines.ts";
+import { compileFilter } from "../../../src/logs/search/compile-filter.ts";
+import { RegexTest, regexTest } from "../../../src/logs/search/text-tests.ts";
+import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
+import { parse } from "../../../src/query-language/parse.ts";
+import { bytesOf, encode, line, open, PROJECT } from "../segments/support.ts";
+
+/** Milliseconds for which a step may hold the thread, on a machine that is several times slower than a unit says. */
+const MAX_STEP_MS = 50;
+
+/** Runs steps to their end. @returns the longest time between two of them, counted and in CPU time */
+function longestStep(steps: Generator<void, unknown>, meter: WorkMeter): { counted: number; ms: number } {
+  let [counted, ms] = [0, 0];
+  for (let isDone = false; !isDone; ) {
+    const before = meter.done;
+    const start = process.cpuUsage();
+    isDone = steps.next().done === true;
+    const { user, system } = process.cpuUsage(start);
+    ms = Math.max(ms, (user + system) / 1000);
+    counted = Math.max(counted, ((meter.done - before) * UNIT_NS) / 1e6);
+    meter.paused(ALONE_UNITS);
+  }
+  return { counted, ms };
+}
+
+const hostile = "ab".repeat(15_000).replace(/ab/g, (pair, at: number) => ((at * 2_654_435_761) % 7 < 3 ? pair : "ba"));
+const TEXTS = {
+  "many texts": Array.from({ length: 200 }, (_, at) => `x${at}y`).join(" OR "),
+  "many wildcards": `a:(${Array.from({ length: 199 }, (_, at) => `*q${at}*z`).join(" OR ")})`,
+  "many regular expressions": Array.from({ length: 4 }, (_, at) => `~/a[ab]{${at + 10}}[cd]x/`).join(" OR "),
+  "regular expressions of one field": `a:(${Array.from({ length: 4 }, (_, at) => `~/b[ab]{${at + 15}}[cd]$/`).join(" OR ")})`,
+  "a large regular expression": "~/a[ab]{900}[cd]/",
+  "nested negations": `${"NOT (".repeat(30)}~/a[ab]{20}[cd]/${")".repeat(30)}`,
+};
+
+describe("17.6: the steps of a filter", () => {
+  const lines = Array.from({ length: 2 }, (_, at) =>
+    line({ a: hostile, b: { c: hostile.slice(at) } }, { message: "m" }, at),
+  );
+
+  it.each(Object.entries(TEXTS))("are short over long lines and in columns: %s", (_, text) => {
+    const parsed = parse(text);
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const filter = compileFilter(parsed.query.filter, 0);
+    const meter = new WorkMeter(ALONE_UNITS);
+    const places = { projectId: PROJECT, seqAt: () => 1, receivedAtOf: () => 0 };
+    const nothing = () => undefined;
+    const body = Buffer.from(lines.join("\n"));
+    const matching = new BatchMatcher(filter, meter).steps(piecesOf(body), () => true, nothing, nothing, places);
+    const inLines = longestStep(matching, meter);
+    const { reader, chunk } = open(bytesOf(encode(lines)));
+    const columns = new RowGroupFilter(reader, 0, filter, { asOf: null, afterCommit: 0 }, meter);
+    const inColumns = longestStep(
+      columns.steps((column) => chunk(0, column)),
+      meter,
+    );
+    expect(inLines.counted).toBeLessThan(MAX_STEP_MS);
+    expect(inColumns.counted).toBeLessThan(MAX_STEP_MS);
+    // Other tests run at the same time.
+    expect(Math.max(inLines.ms, inColumns.ms)).toBeLessThan(10 * MAX_STEP_MS);
+  });
+
+  it("give what a regular expression gives in one", () => {
+    const part = fc.constantFrom(
+      ...["a", "B", "ab", "\\.", "\\d", "[ab]", "[^a]", "(a|b)", "(?:ab)+", "a*", "b+?", "c?", "a{2,3}", ".", "^", "$"],
+      ...["\\b", "\\B", "|", "ß", "(?i)", "\\n", "(?s).", "(?m)^", "(?m)$", "\\A", "\\z", "🚀", "[^\\n]"],
+    );
+    const piece = fc.constantFrom("a", "A", "b", "B", "c", ".", "1", "ß", " ", "\n", "🚀", "\ud83d");
+    let found = 0;
+    fc.assert(
+      fc.property(
+        fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join("")),
+        fc.boolean(),
+        fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
+        fc.constantFrom("", "x".repeat(1100), `${"x".repeat(1100)}\n`),
+        (source, ignoreCase, end, start) => {
+          let compiled: RegexTest;
+          try {
+            compiled = new RegexTest({ kind: "regex", source, ignoreCase });
+          } catch {
+            return;
+          }
+          const text = start + end;
+          const steps = compiled.steps(text, new WorkMeter());
+          let step = steps.next();
+          while (step.done !== true) step = steps.next();
+          if (step.value && text.length > 1024) found++;
+          expect(step.value, `${source} ${ignoreCase} ${JSON.stringify(end)}`).toBe(
+            regexTest({ kind: "regex", source, ignoreCase })(text),
+          );
+        },
+      ),
+      { numRuns: 3000 },
+    );
+    expect(found).toBeGreaterThan(300);
+  });
+});
