@@ -41,7 +41,7 @@ const SPARSE_GROWTH = 4;
 const SPARSE_SHARE = 0.25;
 /** Bytes of the columns of a filter in the first round of the bucket. Each further one takes four times as many. */
 const FIRST_GROUP_BYTES = 256 * 1024;
-const MAX_GROUP_BYTES = 2 * 1024 * 1024;
+const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 const GROUP_GROWTH = 4;
 /** Blocks among which row groups are read ahead. */
 const MAX_AHEAD = 256;
@@ -99,6 +99,8 @@ export class ColdFeed implements ScanFeed {
     this.#scan = scan;
     this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter);
     this.#groups = new RowGroupReader(source, workspaceId, scan, { asOf, afterCommit });
+    // What filters leave is likely to be needed.
+    if (selection.tests.length > 0) this.#groupBytes = MAX_GROUP_BYTES;
     this.#sign = selection.order === "desc" ? -1 : 1;
     this.#pager = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
   }

@@ -9,7 +9,7 @@ import { WORK, type WorkMeter } from "./budget.ts";
 import type { LineSource, Order } from "./feed.ts";
 import { freed } from "./lines.ts";
 import type { ReadMemory } from "./memory.ts";
-import { damaged, type FoundRows, RECEIPT_COLUMN, type RowGroup, TIME_COLUMN } from "./row-group.ts";
+import { damaged, FEW_ROWS, type FoundRows, RECEIPT_COLUMN, type RowGroup, TIME_COLUMN } from "./row-group.ts";
 
 /** Rows whose columns are decoded at once: at first, and at most. Most queries need few rows of a row group. */
 const FIRST_ROWS = 256;
@@ -169,6 +169,7 @@ export class RowGroupLines implements LineSource {
   #decode(column: number, rows: Int32Array): ColumnValues {
     const { file, group, bytes, count } = this.#group;
     this.#meter.add(WORK.column + rows.length * WORK.columnRow);
+    if (rows.length < count * FEW_ROWS) return file.reader.pick(group, column, bytes.pages(column), rows);
     const chosen = rows.length === count ? null : rows;
     return takeRows(file.reader.decode(group, column, bytes.pages(column), chosen), rows);
   }

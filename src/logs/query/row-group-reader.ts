@@ -45,7 +45,7 @@ const LINE_BYTES = 4 * 1024 * 1024;
 /** Bytes of a row group up to which it is read at once. */
 const WHOLE_BYTES = 64 * 1024;
 /** Bytes of a range of several row groups. Ranges are read side by side. */
-const MAX_JOINED_BYTES = 512 * 1024;
+const MAX_JOINED_BYTES = 1024 * 1024;
 /** Work units of a read of a range in the bucket, and of each byte. */
 const RANGE_WORK = 60_000;
 const RANGE_BYTE_WORK = 0.2;
@@ -61,6 +61,8 @@ export class RowGroupReader {
   readonly #commits: CommitRange;
   /** Row groups that hold bytes. */
   readonly #read = new Set<RowGroup>();
+  /** Rows of the row groups that were prepared. */
+  #prepared = 0;
 
   constructor(source: BodySource, workspaceId: string, scan: RowGroupScan, commits: CommitRange) {
     this.#source = source;
@@ -79,12 +81,21 @@ export class RowGroupReader {
     const [wanted] = groups;
     if (wanted === undefined) return false;
     const hasRead = this.#plan(wanted).length > 0;
-    if (hasRead) await this.#readFilterColumns(groups, maxBytes);
+    if (hasRead) await this.#readRanges(await this.#filterColumnsOf(groups, maxBytes));
     await this.#find(wanted);
     if (this.#scan.countedColumns !== undefined) return hasRead;
-    if (wanted.isEmpty || wanted.bytes.missing(wanted.lineColumns, wanted.found).length === 0) return hasRead;
-    await this.#readLines(await this.#findAhead(groups));
-    return true;
+    if (wanted.isEmpty) return hasRead;
+    const isRead = wanted.bytes.missing(wanted.lineColumns, wanted.found).length === 0;
+    if (!isRead) await this.#readAhead(groups, maxBytes);
+    this.#prepared += wanted.found?.length ?? 0;
+    return hasRead || !isRead;
+  }
+
+  /** Reads the lines of the rows found ahead and, if they do not fill the page, the columns of the filter of further row groups. */
+  async #readAhead(groups: readonly RowGroup[], maxBytes: number): Promise<void> {
+    const { found, isFull } = await this.#findAhead(groups);
+    const lines = this.#linesOf(found);
+    await this.#readRanges(isFull ? lines : [...lines, ...(await this.#filterColumnsOf(groups, maxBytes))]);
   }
 
   /**
@@ -94,7 +105,7 @@ export class RowGroupReader {
    */
   async locate(group: RowGroup, rows: Int32Array | null): Promise<FoundRows> {
     if (rows === null || rows.length === 0) return NO_ROWS;
-    await this.#readLines([group], rows);
+    await this.#readRanges(this.#linesOf([group], rows));
     const found = group.failure === null ? group.positionsOf(rows, this.#scan.pacer.meter) : NO_ROWS;
     if (group.failure !== null) throw group.failure;
     return found;
@@ -110,7 +121,8 @@ export class RowGroupReader {
     return group.bytes.missing([...planned, ...(counted ?? []), ...(isWhole ? group.lineColumns : [])]);
   }
 
-  async #readFilterColumns(groups: readonly RowGroup[], maxBytes: number): Promise<void> {
+  /** Returns the columns of the filter, up to the given bytes, of the row groups of which they were not read. */
+  async #filterColumnsOf(groups: readonly RowGroup[], maxBytes: number): Promise<Read[]> {
     const reads: Read[] = [];
     let left = maxBytes;
     for (const group of groups.slice(0, MAX_PLANNED)) {
@@ -120,7 +132,7 @@ export class RowGroupReader {
       if (ranges.length > 0) reads.push({ group, ranges });
       await this.#scan.pacer.pause();
     }
-    await this.#readRanges(reads);
+    return reads;
   }
 
   async #find(group: RowGroup): Promise<void> {
@@ -137,9 +149,13 @@ export class RowGroupReader {
     await pacer.pause();
   }
 
-  /** Finds rows in row groups whose columns were read, until there are enough. @returns the row groups with rows */
-  async #findAhead(groups: readonly RowGroup[]): Promise<RowGroup[]> {
-    const most = Math.min(this.#scan.rows ?? MAX_ROWS_AHEAD, MAX_ROWS_AHEAD);
+  /**
+   * Finds rows in row groups whose columns were read, until there are enough.
+   * @returns the row groups with rows, and whether there are enough
+   */
+  async #findAhead(groups: readonly RowGroup[]): Promise<{ found: RowGroup[]; isFull: boolean }> {
+    const left = this.#scan.rows === null ? MAX_ROWS_AHEAD : this.#scan.rows - this.#prepared;
+    const most = Math.max(1, Math.min(left, MAX_ROWS_AHEAD));
     const found: RowGroup[] = [];
     let rows = 0;
     for (const group of groups) {
@@ -150,11 +166,11 @@ export class RowGroupReader {
       rows += group.found?.length ?? 0;
       found.push(group);
     }
-    return found;
+    return { found, isFull: rows >= most };
   }
 
-  /** Reads the pages of the lines of rows that were found, or of `rows`. */
-  async #readLines(groups: readonly RowGroup[], rows: Int32Array | null = null): Promise<void> {
+  /** Returns the pages of the lines of rows that were found, or of `rows`. */
+  #linesOf(groups: readonly RowGroup[], rows: Int32Array | null = null): Read[] {
     const reads: Read[] = [];
     let left = LINE_BYTES;
     for (const group of groups) {
@@ -163,7 +179,7 @@ export class RowGroupReader {
       if (reads.length > 0 && left < 0) break;
       if (ranges.length > 0) reads.push({ group, ranges });
     }
-    await this.#readRanges(reads);
+    return reads;
   }
 
   /** Reads ranges: all of the first row group, and of the others as many as memory allows. */

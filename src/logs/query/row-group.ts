@@ -20,6 +20,8 @@ export interface OpenFile {
   key: string | null;
 }
 
+/** Share of the rows of a row group up to which their values are picked from pages, without memory for the others. */
+export const FEW_ROWS = 1 / 32;
 /** Bytes of a value of a decoded column, beside the bytes of its pages. */
 const VALUE_BYTES = 8;
 /** Work units of each byte of a footer. */
@@ -177,6 +179,12 @@ export class RowGroup {
   /** Returns the numbers of some rows in a column that has one in each row. @throws MalformedFile */
   numbers(column: number, rows: Int32Array, meter: WorkMeter): Float64Array {
     const { reader } = this.file;
+    if (rows.length < this.count * FEW_ROWS) {
+      meter.add(WORK.column + rows.length * WORK.columnRow);
+      const picked = reader.pick(this.group, column, this.bytes.pages(column), rows);
+      if (picked.kind !== "numbers") throw new MalformedFile("The column has no numbers.");
+      return picked.values;
+    }
     meter.add(WORK.column + reader.rawBytes(this.group, column) * WORK.columnByte + rows.length * WORK.columnRow);
     const chosen = rows.length === this.count ? null : rows;
     const values = reader.numbers(this.group, column, this.bytes.pages(column), chosen);

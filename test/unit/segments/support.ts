@@ -88,7 +88,8 @@ export function valuesIn(bytes: Uint8Array, name: string): (string | number | bo
   });
 }
 
-function valueAt(values: ColumnValues, row: number): string | number | boolean | null {
+/** Returns the value of a row; `null` without one. */
+export function valueAt(values: ColumnValues, row: number): string | number | boolean | null {
   switch (values.kind) {
     case "texts":
       return values.validity?.[row] === 0 ? null : values.texts.at(row);

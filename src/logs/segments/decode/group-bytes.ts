@@ -4,7 +4,7 @@ import type { ChunkBytes, RowChoice } from "./decode-chunk.ts";
 import type { ByteRange, SegmentReader } from "./segment-reader.ts";
 
 /** Bytes between two wanted columns up to which they are read as one range: a request costs more than these bytes. */
-export const JOINED_BYTES = 32 * 1024;
+export const JOINED_BYTES = 128 * 1024;
 
 /** The bytes of a row group's columns that were read so far. Positions are those of the file. */
 export class GroupBytes {

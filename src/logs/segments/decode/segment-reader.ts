@@ -15,6 +15,7 @@ import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN, readProperties, type SegmentProperties } from "../properties.ts";
 import type { Booleans, ColumnValues, NumberColumn, TextColumn } from "./column-values.ts";
 import { type ChunkBytes, decodeChunk, decodeInto, type RowChoice } from "./decode-chunk.ts";
+import { pickRows } from "./pick-rows.ts";
 import type { Sink } from "./sinks.ts";
 
 /** Bytes of a file, from `start` to `end`. */
@@ -175,6 +176,18 @@ export class SegmentReader {
     const schema = this.columns[column];
     if (schema === undefined) throw new RangeError("The file does not have the column.");
     return decodeInto(sink, schema, this.#chunk(group, column), bytes, chosen);
+  }
+
+  /**
+   * Decodes the values of few rows of a column.
+   * @param bytes as for `decode`
+   * @returns a column with the value of `rows[i]` in row `i`
+   * @throws MalformedFile
+   */
+  pick(group: number, column: number, bytes: ChunkBytes, rows: Int32Array): ColumnValues {
+    const schema = this.columns[column];
+    if (schema === undefined) throw new RangeError("The file does not have the column.");
+    return pickRows(schema, this.#chunk(group, column), bytes, rows);
   }
 
   texts(group: number, column: number, bytes: Uint8Array, chosen: RowChoice = null): TextColumn {

@@ -217,6 +217,51 @@ export function decodeRuns(
   return cursor.at;
 }
 
+/**
+ * Returns some of the values that `encodeRuns` wrote, without decoding the others.
+ * @param count of all values
+ * @param wanted indices of values, in rising order
+ * @param limit values are below it
+ * @throws MalformedFile
+ */
+export function pickFromRuns(
+  bytes: Uint8Array,
+  at: number,
+  width: number,
+  count: number,
+  wanted: readonly number[],
+  limit: number,
+): number[] {
+  if (width > CHUNK_BITS) throw new MalformedFile("Its indices are too wide.");
+  const cursor = { at };
+  const picked: number[] = [];
+  const one = new Int32Array(8);
+  for (let index = 0; index < count && picked.length < wanted.length; ) {
+    const head = readVarint(bytes, cursor);
+    const isPacked = head % 2 === 1;
+    const length = Math.floor(head / 2) * (isPacked ? 8 : 1);
+    const size = isPacked ? (length / 8) * width : Math.ceil(width / 8);
+    if (length === 0 || (!isPacked && length > count - index) || cursor.at + size > bytes.length) {
+      throw new MalformedFile("A run has another length.");
+    }
+    for (let next = wanted[picked.length]; next !== undefined && next < index + length; next = wanted[picked.length]) {
+      let value = 0;
+      if (isPacked) {
+        // Eight values begin at a byte.
+        const group = (next - index) >> 3;
+        unpackBits(bytes, cursor.at + group * width, width, one, 0, 8);
+        value = one[(next - index) & 7] ?? 0;
+      } else for (let byte = 0; byte < size; byte++) value |= (bytes[cursor.at + byte] ?? 0) << (8 * byte);
+      if (value >= limit) throw new MalformedFile(OUTSIDE);
+      picked.push(value);
+    }
+    cursor.at += size;
+    index += length;
+  }
+  if (picked.length < wanted.length) throw new MalformedFile("A run has another length.");
+  return picked;
+}
+
 const OUTSIDE = "An index is outside of the dictionary.";
 
 function areBelow(values: Int32Array, from: number, to: number, limit: number): boolean {

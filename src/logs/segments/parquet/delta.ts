@@ -126,6 +126,7 @@ function readDeltaHead(bytes: Uint8Array, cursor: { at: number }, count: number)
 
 /**
  * Decodes `count` values that `encodeDelta` wrote.
+ * @param needed decodes only so many of them
  * @returns index after the last byte read
  * @throws MalformedFile
  */
@@ -135,11 +136,12 @@ export function decodeDelta(
   out: Int32Array | Float64Array,
   from: number,
   count: number,
+  needed = count,
 ): number {
   const cursor = { at };
   let value = readDeltaHead(bytes, cursor, count);
   if (count > 0) out[from] = value;
-  const end = from + count;
+  const end = from + needed;
   for (let index = from + 1; index < end; ) {
     const least = unzigzag(readVarint(bytes, cursor));
     const widthsAt = cursor.at;

@@ -204,14 +204,16 @@ function readProperty(reader: ThriftReader): [string, string] {
   return [key, value];
 }
 
+const TYPES: ReadonlyMap<number, PhysicalType> = new Map(Object.values(TYPE).map((type) => [type, type]));
+const ENCODINGS: ReadonlyMap<number, Encoding> = new Map(Object.values(ENCODING).map((known) => [known, known]));
+
 function physicalType(value: number): PhysicalType {
-  const type = Object.values(TYPE).find((known) => known === value);
   // The root of the schema has no type.
-  return type ?? TYPE.bytes;
+  return TYPES.get(value) ?? TYPE.bytes;
 }
 
 export function encodingOf(value: number): Encoding {
-  const encoding = Object.values(ENCODING).find((known) => known === value);
+  const encoding = ENCODINGS.get(value);
   if (encoding === undefined) throw new MalformedFile("A column has another encoding.");
   return encoding;
 }
