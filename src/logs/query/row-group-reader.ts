@@ -209,7 +209,7 @@ export class RowGroupReader {
       this.#read.add(group);
       if (bytes === null) await this.#lose(group);
       else if (parts.length === 1) group.bytes.add(start, bytes);
-      else group.bytes.add(range.start, bytes.slice(range.start - start, range.end - start));
+      else group.bytes.add(range.start, new Uint8Array(bytes.subarray(range.start - start, range.end - start)));
     }
     if (bytes !== null && parts.length > 1) detachBuffer(bytes);
   }

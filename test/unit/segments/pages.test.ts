@@ -165,3 +165,15 @@ describe("16: pages", () => {
     );
   });
 });
+
+test("16: values that were picked do not refer to memory of pages, which is freed", () => {
+  const { reader, chunk } = open(bytes);
+  const rows = Int32Array.of(17, 4000, 9001);
+  for (const column of reader.columns.keys()) {
+    const stored = new Uint8Array(chunk(0, column));
+    const picked = reader.pick(0, column, stored, rows);
+    const before = Array.from(rows, (_, row) => valueAt(picked, row));
+    stored.fill(0);
+    expect(Array.from(rows, (_, row) => valueAt(picked, row))).toEqual(before);
+  }
+});

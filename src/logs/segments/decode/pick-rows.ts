@@ -82,7 +82,7 @@ class PickedNumbers implements Sink {
     if (raw.length !== count * NUMBER_BYTES || this.#type === TYPE.boolean) {
       throw new MalformedFile("A dictionary has another form.");
     }
-    this.#dictionary = viewOf(raw.slice());
+    this.#dictionary = viewOf(copyOf(raw));
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -173,7 +173,7 @@ class PickedTexts implements Sink {
 
   dictionary(raw: Uint8Array, count: number): void {
     if (count > raw.length / LENGTH_BYTES) throw new MalformedFile("A dictionary has another form.");
-    this.#dictionary = { bytes: raw.slice(), count };
+    this.#dictionary = { bytes: copyOf(raw), count };
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -195,7 +195,7 @@ class PickedTexts implements Sink {
     for (const [found, row] of rows.entries()) {
       for (const wanted = values[found] ?? 0; value < wanted; value++) from += lengths[value] ?? 0;
       const own = text.subarray(from, from + (lengths[value] ?? 0));
-      this.#texts[row] = value === 0 ? own.slice() : joined(prefix, own);
+      this.#texts[row] = value === 0 ? copyOf(own) : joined(prefix, own);
     }
     return false;
   }
@@ -234,6 +234,11 @@ class PickedTexts implements Sink {
 }
 
 const NOTHING = new Uint8Array();
+
+/** A slice of a Node buffer, as zstd returns it, would be a view of memory that is freed. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
