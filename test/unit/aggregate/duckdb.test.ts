@@ -5,9 +5,11 @@ import { expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { Export } from "../../../src/logs/export/run-export.ts";
+import { runSearch } from "../../../src/logs/search/run-search.ts";
 import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
-import { runTable } from "../../../src/logs/stats/run-table.ts";
+import { runTable, type TableAnswer } from "../../../src/logs/stats/run-table.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
+import { parse } from "../../../src/query-language/parse.ts";
 import { useDuckDb } from "../../support/duckdb.ts";
 import { bodyOf, SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
 import { open } from "../segments/support.ts";
@@ -67,7 +69,13 @@ const key = fc.oneof(
     }),
   ),
 );
-const aggregation = fc.oneof(
+/** An aggregation, and its SQL. */
+interface SqlAggregation {
+  body: { fn: string; field?: string };
+  sql: string;
+}
+
+const aggregation: fc.Arbitrary<SqlAggregation> = fc.oneof(
   fc.constant({ body: { fn: "count" }, sql: "count(*)" }),
   fc.constantFrom<string[]>(...FIELDS).map((field) => ({
     body: { fn: "count_distinct", field },
@@ -214,58 +222,164 @@ test("300 random sets of entries and queries: tables equal DuckDB's over the exp
         const result = await runTable(store.stats(4), wanted);
         if (!result.ok) throw new Error(result.reason);
         const { answer } = result;
-        expect(answer).toMatchObject({ complete: true, exact: true });
-        const rows = answer.rows.map((row) => JSON.parse(Buffer.from(row, "latin1").toString()));
-        const named = JSON.stringify([keys, aggregations, filters]);
-        const fields = FIELDS.filter((name) => named.includes(`"${name}"`) || named.includes(`\\"${name}\\"`));
-        const entries = [
-          selected(await exported(store), "export", fields),
-          ...segmentFiles(made).map((bytes) => selected(bytes, "segments", fields)),
-        ].join(" UNION ALL ");
-        const columns = [
-          ...keys.map((each, at) => `${each.sql} AS k${at}`),
-          ...aggregations.map(({ sql }, at) => `${sql} AS c${at}`),
-        ];
-        const groups = ["source", ...keys.map((_, at) => `k${at}`)].join(", ");
-        const read = await duck.run(
-          `WITH entries AS (${entries}) SELECT source, ${columns.join(", ")} FROM entries WHERE ${where} GROUP BY ${groups}`,
-        );
-        const judged = read
-          .getRowsJS()
-          .map((row) => row.map((value) => (typeof value === "bigint" ? Number(value) : value)));
-        const isTime = keys.map(({ name }) => name === "time");
-        const own = byKeys(
-          rows.map((row: unknown[]) => row.map((value, at) => (isTime[at] ? Date.parse(String(value)) : value))),
-          keys.length,
-        );
-        for (const source of ["export", "segments"]) {
-          const found = judged
-            .filter((row) => row[0] === source)
-            .map((row) =>
-              row.slice(1).map((value, at) => (at < keys.length && value !== null ? JSON.parse(String(value)) : value)),
-            );
-          const theirs = byKeys(found, keys.length);
-          // SQL has no row for no entries, the table has one if it has no keys.
-          if (found.length === 0 && keys.length === 0) {
-            expect(answer.matched).toBe(0);
-            continue;
-          }
-          expect([...theirs.keys()].sort()).toEqual([...own.keys()].sort());
-          for (const [name, values] of theirs) {
-            values.forEach((value, at) => {
-              const mine = own.get(name)?.[at];
-              const fn = aggregations[at]?.body.fn ?? "";
-              if (typeof value === "number" && (fn === "sum" || fn === "avg")) expectClose(Number(mine), value);
-              else expect([name, fn, mine]).toEqual([name, fn, value]);
-              compared++;
-            });
-          }
-        }
+        const files = [await exported(store), ...segmentFiles(made)];
+        const sources = files.map((bytes, at) => [at === 0 ? "export" : "segments", bytes] as const);
+        compared += await compare(answer, sources, keys, aggregations, where);
       },
     ),
     { numRuns: 300 },
   );
   expect(compared).toBeGreaterThan(3000);
+}, 60_000);
+
+/** What a table is compared by: parts of SQL. */
+type Judged = Pick<TableAnswer, "rows" | "matched" | "complete" | "exact">;
+
+/**
+ * Compares a table with what DuckDB finds in files.
+ * @param files with their names; those of one name are one table
+ * @returns number of compared values
+ */
+async function compare(
+  answer: Judged,
+  files: readonly (readonly [source: string, bytes: Uint8Array])[],
+  keys: readonly SqlKey[],
+  aggregations: readonly SqlAggregation[],
+  where: string,
+): Promise<number> {
+  expect(answer).toMatchObject({ complete: true, exact: true });
+  let compared = 0;
+  const rows = answer.rows.map((row) => JSON.parse(Buffer.from(row, "latin1").toString()));
+  const named = `${JSON.stringify([keys, aggregations])}${where}`;
+  const fields = FIELDS.filter((name) =>
+    [`"${name}"`, `\\"${name}\\"`, `${name}.t`, `${name}.b`].some((each) => named.includes(each)),
+  );
+  const entries = files.map(([source, bytes]) => selected(bytes, source, fields)).join(" UNION ALL ");
+  const columns = [
+    ...keys.map((each, at) => `${each.sql} AS k${at}`),
+    ...aggregations.map(({ sql }, at) => `${sql} AS c${at}`),
+  ];
+  const groups = ["source", ...keys.map((_, at) => `k${at}`)].join(", ");
+  const read = await duck.run(
+    `WITH entries AS (${entries}) SELECT source, ${columns.join(", ")} FROM entries WHERE ${where} GROUP BY ${groups}`,
+  );
+  const judged = read.getRowsJS().map((row) => row.map((value) => (typeof value === "bigint" ? Number(value) : value)));
+  const isTime = keys.map(({ name }) => name === "time");
+  const own = byKeys(
+    rows.map((row: unknown[]) => row.map((value, at) => (isTime[at] ? Date.parse(String(value)) : value))),
+    keys.length,
+  );
+  for (const source of new Set(files.map(([name]) => name))) {
+    const found = judged
+      .filter((row) => row[0] === source)
+      .map((row) =>
+        row.slice(1).map((value, at) => (at < keys.length && value !== null ? JSON.parse(String(value)) : value)),
+      );
+    const theirs = byKeys(found, keys.length);
+    // SQL has no row for no entries, the table has one if it has no keys.
+    if (found.length === 0 && keys.length === 0) {
+      expect(answer.matched).toBe(0);
+      continue;
+    }
+    expect([...theirs.keys()].sort(), named).toEqual([...own.keys()].sort());
+    for (const [name, values] of theirs) {
+      values.forEach((value, at) => {
+        const mine = own.get(name)?.[at];
+        const fn = aggregations[at]?.body.fn ?? "";
+        if (typeof value === "number" && (fn === "sum" || fn === "avg")) expectClose(Number(mine), value);
+        else expect([name, fn, mine], named).toEqual([name, fn, value]);
+        compared++;
+      });
+    }
+  }
+  return compared;
+}
+
+/** Atoms of filters of the query language, and what they are in SQL. */
+const atom = fc.oneof(
+  fc.constantFrom(...LEVELS).map((level) => ({ text: `level:${level}`, sql: `level = ${text(level)}` })),
+  fc.constantFrom(...LEVELS).map((level) => ({
+    text: `level:>=${level}`,
+    sql: `level IN (${LEVELS.slice(LEVELS.indexOf(level)).map(text).join(", ")})`,
+  })),
+  fc.constantFrom("http", "custom").map((name) => ({ text: `category:=${name}`, sql: `category = ${text(name)}` })),
+  fc
+    .tuple(fc.constantFrom(...NUMBERS), fc.constantFrom("<", "<=", ">", ">="), fc.integer({ min: -5, max: 300 }))
+    .map(([field, operator, value]) => ({
+      text: `${field}:${operator}${value}`,
+      sql: `coalesce(${quoted(field)}.n ${operator} ${value}, false)`,
+    })),
+  fc.tuple(fc.constantFrom(...NUMBERS), fc.nat(200), fc.nat(200)).map(([field, from, span]) => ({
+    text: `${field}:${from}..${from + span}`,
+    sql: `coalesce(${quoted(field)}.n BETWEEN ${from} AND ${from + span}, false)`,
+  })),
+  fc.constantFrom("3", "x", "true", "2.5", "0").map((value) => ({
+    text: `mixed:${value}`,
+    sql: `coalesce(mixed.t = ${text(value)} OR to_json(mixed.n)::VARCHAR IN (${text(value)}, ${text(`${value}.0`)}) OR to_json(mixed.b)::VARCHAR = ${text(value)}, false)`,
+  })),
+  fc.constantFrom("/c*", "*r*", "/*", "*0").map((pattern) => ({
+    text: `route:${pattern}`,
+    sql: `coalesce(route.t LIKE ${text(pattern.replaceAll("*", "%"))}, false)`,
+  })),
+  fc.constantFrom("/cart", "500", "").map((route) => ({
+    text: `route:=${JSON.stringify(route)}`,
+    sql: `coalesce(route.t = ${text(route)}, false)`,
+  })),
+  fc.constantFrom("^/", "[0-9]+", "t$").map((regex) => ({
+    text: `route:~/${regex.replaceAll("/", "\\/")}/`,
+    sql: `coalesce(regexp_matches(route.t, ${text(regex)}), false)`,
+  })),
+  fc.constantFrom<string[]>("ms", "ok", "route", "user.id", "mixed").map((field) => ({
+    text: `${field}:*`,
+    sql: `${keySql(field)} IS NOT NULL`,
+  })),
+  fc.nat(7_200_000).map((at) => ({
+    text: `time:>=${new Date(START + at).toISOString()}`,
+    sql: `ts >= ${START + at}`,
+  })),
+);
+
+const { filter: languageFilter } = fc.letrec<{ filter: { text: string; sql: string } }>((tie) => ({
+  filter: fc.oneof(
+    { depthSize: "small" },
+    atom,
+    tie("filter").map((each) => ({ text: `NOT (${each.text})`, sql: `NOT (${each.sql})` })),
+    fc.tuple(tie("filter"), fc.constantFrom("AND", "OR"), tie("filter")).map(([a, operator, b]) => ({
+      text: `(${a.text}) ${operator} (${b.text})`,
+      sql: `(${a.sql}) ${operator} (${b.sql})`,
+    })),
+  ),
+}));
+
+test("300 random queries of the query language: tables equal DuckDB's over the export", async () => {
+  let compared = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      batches,
+      fc.record({ count: fc.nat(6), kind: fc.constantFrom(...SEGMENT_KINDS) }),
+      fc.uniqueArray(key, { maxLength: 2, selector: ({ name }) => name }),
+      fc.array(aggregation, { minLength: 1, maxLength: 4 }),
+      languageFilter,
+      async (made, flushed, keys, aggregations, { text: written, sql: where }) => {
+        const store = new TestStore();
+        for (const entries of made) store.add(PROJECT, entries);
+        store.flush(PROJECT, flushed.count, flushed.kind);
+        const calls = aggregations.map(({ body }, at) => `${body.fn}(${"field" in body ? body.field : ""}) as c${at}`);
+        const names = keys.map(({ body }) => (typeof body === "string" ? body : `bin(${Reflect.get(body, "bin")})`));
+        const by = names.length === 0 ? "" : ` by ${names.join(", ")}`;
+        const parsed = parse(`${written} | stats ${calls.join(", ")}${by}`);
+        if (!parsed.ok) throw new Error(`${written}: ${parsed.error.message}`);
+        const source = { ...store.stats(4), bySeq: () => expect.fail("The query asks for no neighbours.") };
+        const wanted = { query: parsed.query, now: START, projectId: null, from: null, to: null, asOf: null };
+        const result = await runSearch(source, { ...wanted, limit: 100, cursor: null });
+        if (!result.ok || result.answer.kind !== "table") throw new Error(written);
+        const files = [["export", await exported(store)]] as const;
+        compared += await compare(result.answer, files, keys, aggregations, where);
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expect(compared).toBeGreaterThan(1500);
 }, 60_000);
 
 /** Equal within 1e-9 of the largest numbers that are added up. */

@@ -4,7 +4,8 @@ import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { WorkMeter } from "../../../src/logs/query/budget.ts";
 import type { LineSource } from "../../../src/logs/query/feed.ts";
 import { OPEN_FILTER } from "../../../src/logs/query/filter.ts";
-import { FacetCounts, FacetSink } from "../../../src/logs/search/facets.ts";
+import { FacetCounts } from "../../../src/logs/search/facet-counts.ts";
+import { FacetSink } from "../../../src/logs/search/facets.ts";
 import { anyLines } from "./any-lines.ts";
 import { batchesOf, bytesOf, encode, line, open, PROJECT } from "./support.ts";
 
