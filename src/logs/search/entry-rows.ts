@@ -34,17 +34,29 @@ export async function readRows(search: SearchRun, plan: SearchPlan): Promise<Fou
   return readInTime(search, plan.sort, count);
 }
 
-/** Reads pages until there are enough entries, or memory or work ends. */
-async function readInTime(search: SearchRun, { order }: PipeOf<"sort">, count: number): Promise<Found<EntryRows>> {
+/**
+ * Reads pages until there are enough entries, or memory or work ends.
+ * @param take takes the entries instead of the result; returns the bytes that it holds of one
+ */
+export async function readInTime(
+  search: SearchRun,
+  { order }: PipeOf<"sort">,
+  count: number,
+  take?: (row: Row) => number,
+): Promise<Found<EntryRows>> {
   const { wanted, filter, reading } = search;
   const { source, budget, memory, pacer } = reading;
   const rows: Row[] = [];
-  let held = 0;
+  const hold = (row: Row) => {
+    rows.push(row);
+    return rowBytes(row);
+  };
+  let [held, taken] = [0, 0];
   let cursor: Cursor | null = null;
   let scanned = 0;
   for (;;) {
     const query = {
-      ...{ projectId: wanted.projectId, filter, order, offset: 0, limit: count - rows.length, cursor },
+      ...{ projectId: wanted.projectId, filter, order, offset: 0, limit: Math.min(PAGE_ROWS, count - taken), cursor },
       ...{ includeTotal: false, asOf: cursor?.asOf ?? wanted.asOf },
     };
     const left = { ...budget, work: budget.work - pacer.meter.done, heldBytes: budget.heldBytes - held };
@@ -53,13 +65,15 @@ async function readInTime(search: SearchRun, { order }: PipeOf<"sort">, count: n
     pacer.meter.add(result.work);
     scanned += result.page.stats.scanned;
     for (const row of result.page.rows) {
-      held += rowBytes(row);
-      rows.push(row);
+      held += (take ?? hold)(row);
+      await pacer.pause(row.line.length);
     }
+    taken += result.page.rows.length;
     cursor = result.cursor;
-    const isOver = held >= budget.heldBytes / 2 || pacer.meter.done >= budget.work || result.page.rows.length === 0;
-    if (cursor !== null && rows.length < count && !isOver) continue;
-    const complete = cursor === null || rows.length >= count;
+    const isOver =
+      held >= MOST_HELD * budget.heldBytes || pacer.meter.done >= budget.work || result.page.rows.length === 0;
+    if (cursor !== null && taken < count && !isOver) continue;
+    const complete = cursor === null || taken >= count;
     const snapshot = snapshotOf(search, result.snapshot);
     const notes = complete ? snapshot.notes : [...snapshot.notes, ENDED];
     const exact = cursor === null;
@@ -67,7 +81,7 @@ async function readInTime(search: SearchRun, { order }: PipeOf<"sort">, count: n
       ok: true,
       answer: {
         rows,
-        matched: rows.length,
+        matched: taken,
         scanned,
         complete,
         exact,
@@ -79,6 +93,10 @@ async function readInTime(search: SearchRun, { order }: PipeOf<"sort">, count: n
   }
 }
 
+/** Share of the bytes of a read that entries may take before the next page. */
+const MOST_HELD = 0.75;
+/** Entries of one page. */
+const PAGE_ROWS = 2000;
 const ENDED = "The request reached its limit of work or memory: further entries are missing. Narrow the filter.";
 
 /** Memory of which a part is held already. */

@@ -19,7 +19,7 @@ import {
   type SearchSource,
   snapshotOf,
 } from "./search-query.ts";
-import { tableOfRows, tableOfScan } from "./search-tables.ts";
+import { tableOfFields, tableOfRows, tableOfScan } from "./search-tables.ts";
 import { InvalidRegex } from "./text-tests.ts";
 
 /** Runs a query of the query language over both tiers. @param clock returns epoch milliseconds */
@@ -83,7 +83,8 @@ function within(filter: LogFilter, { from, to }: SearchQuery): LogFilter {
 
 async function run(search: SearchRun, plan: SearchPlan): Promise<Found<SearchAnswer>> {
   const { table, entryPipes } = plan;
-  if (table !== null && table.kind !== "fields" && entryPipes.length === 0) return tableOfScan(search, plan, table);
+  if (table?.kind === "fields") return tableOfFields(search, plan, table);
+  if (table !== null && entryPipes.length === 0) return tableOfScan(search, plan, table);
   if (table === null && isPaged(plan)) return page(search, plan);
   const found = await readRows(search, plan);
   if (!found.ok) return found;

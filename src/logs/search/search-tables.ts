@@ -1,20 +1,20 @@
 import { columnsAfter } from "../../query-language/table-columns.ts";
-import { Aggregator, TYPE_BITS } from "../aggregate/aggregator.ts";
-import { LineFields } from "../aggregate/line-fields.ts";
+import { Aggregator } from "../aggregate/aggregator.ts";
 import type { AggregatePlan } from "../aggregate/plan.ts";
-import { typeOfField } from "../aggregate/table.ts";
+import { MAX_ROWS } from "../aggregate/table.ts";
 import { endNotes, finishTable } from "../stats/run-table.ts";
 import { TableSink } from "../stats/table-sink.ts";
 import { patternCounter } from "./count-patterns.ts";
 import { type Counter, countInto, type MadeTable } from "./counter.ts";
-import type { EntryRows } from "./entry-rows.ts";
+import { type EntryRows, pipeRows, readInTime, readRows } from "./entry-rows.ts";
 import { facetCounter } from "./facets.ts";
+import { FieldsTable } from "./fields-table.ts";
 import { RowLines } from "./row-lines.ts";
 import {
-  aggregateField,
   type CountingPipe,
   countedTable,
   InvalidQuery,
+  isByTime,
   type PipeOf,
   type SearchPlan,
   type TableMaker,
@@ -49,13 +49,9 @@ export async function tableOfScan(
 export async function tableOfRows(
   search: SearchRun,
   plan: SearchPlan,
-  pipe: TableMaker,
+  pipe: CountedMaker,
   found: EntryRows,
 ): Promise<Found<TableAnswer>> {
-  if (pipe.kind === "fields") {
-    const table = await tableOfFields(search, pipe, found);
-    return { ok: true, answer: await piped(search, found, table, plan.tablePipes) };
-  }
   if (pipe.kind === "patterns" && pipe.versus !== null)
     throw new InvalidQuery("`patterns vs` compares all entries of two periods: it cannot follow `limit` or `context`.");
   const { sink, finish, tablePipes } = counterOf(search, pipe, plan.tablePipes);
@@ -102,48 +98,37 @@ function levelsOf(pipe: CountingPipe, { columns, fields, measures }: AggregatePl
   });
 }
 
-/** Types of all that entries have at a field: an array is one value. */
-function wholeBits(types: number): number {
-  return types & TYPE_BITS.array ? types | TYPE_BITS.nested : types;
-}
-
 /** Work units of reading the fields of a row. */
 const ROW_WORK = 2000;
 
-/** Makes a table of fields of entries. */
-async function tableOfFields(
-  { reading }: SearchRun,
+/** Makes a table of fields of entries. Reads them in pages, and keeps only the table, if no other pipe needs the entries. */
+export async function tableOfFields(
+  search: SearchRun,
+  plan: SearchPlan,
   { fields }: PipeOf<"fields">,
-  { rows }: EntryRows,
-): Promise<MadeTable> {
-  const { memory, pacer, budget } = reading;
-  const wanted = fields.map(aggregateField);
-  const reader = new LineFields(wanted);
-  const types = wanted.map(() => 0);
-  const texts: string[] = [];
-  const lines = new RowLines();
-  let bytes = 0;
+): Promise<Found<TableAnswer>> {
+  const { entryPipes, sort } = plan;
+  const { memory, pacer, budget } = search.reading;
+  const table = new FieldsTable(fields, budget.answerBytes);
+  const limits = entryPipes.map((pipe) => (pipe.kind === "limit" ? pipe.limit : 0));
+  if (isByTime(sort) && !limits.includes(0)) {
+    const count = Math.min(MAX_ROWS, ...limits);
+    const read = await readInTime(search, sort, count, (row) => (table.isFull ? 0 : table.add(row)));
+    if (!read.ok) return read;
+    const hasMore = limits.length === 0 && !read.answer.exact && read.answer.complete;
+    return { ok: true, answer: await piped(search, read.answer, table.finish(hasMore), plan.tablePipes) };
+  }
+  const read = await readRows(search, plan);
+  if (!read.ok) return read;
+  const { rows, ...found } = await pipeRows(search, read.answer, plan);
   for (const row of rows) {
-    lines.read(row, (match, source) => {
-      if (!reader.read(match, source)) return;
-      const cells = reader.found.map((found, at) => {
-        types[at] = (types[at] ?? 0) | found.types;
-        return found.isThere ? found.whole() : "null";
-      });
-      texts.push(`[${cells.join(",")}]`);
-    });
-    bytes += texts.at(-1)?.length ?? 0;
-    if (texts.length > 1 && bytes > budget.answerBytes) {
-      texts.pop();
-      break;
-    }
+    if (table.isFull) break;
+    table.add(row);
     memory.renew();
     await pacer.pause(ROW_WORK + row.line.length);
   }
-  const isCut = texts.length < rows.length;
-  const notes = isCut ? [`The table has the first ${texts.length} of ${rows.length} rows.`] : [];
-  const columns = wanted.map(({ name, own }, at) => ({ name, type: typeOfField(own, wholeBits(types[at] ?? 0)) }));
-  return { columns, rows: texts, exact: true, notes, levels: wanted.map(({ own }) => own === "level") };
+  const hasMore = entryPipes.length === 0 && found.matched > rows.length;
+  return { ok: true, answer: await piped(search, found, table.finish(hasMore), plan.tablePipes) };
 }
 
 /** Work units of reading or writing a row of a table, and each of its characters. */

@@ -260,6 +260,22 @@ describe("runSearch", () => {
     expect(answer.notes).toHaveLength(2);
   });
 
+  it("keeps only the fields of entries that a table needs, and says that there are more than 10,000", async () => {
+    const store = new TestStore();
+    for (let batch_ = 0; batch_ < 11; batch_++) {
+      const text = "long ".repeat(300);
+      store.add(
+        ONE,
+        Array.from({ length: 1000 }, (_, at) => entry(batch_, text, { n: batch_ * 1000 + at })),
+      );
+    }
+    const answer = await search(store, "* | fields n | limit 3");
+    expect(rowsOf(answer)).toEqual([[10_999], [10_998], [10_997]]);
+    expect(answer).toMatchObject({ matched: 10_000, complete: true });
+    expect(answer.notes).toEqual(["The table has the first 10,000 entries; there are more."]);
+    expect((await search(store, "* | limit 10000 | fields n | count")).notes).toEqual([]);
+  });
+
   it("refuses queries that cannot be run, with a reason for their author", async () => {
     const store = new TestStore();
     const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
