@@ -3,11 +3,12 @@ import { WORK, type WorkMeter } from "../query/budget.ts";
 import { compareRows, type LineSource } from "../query/feed.ts";
 import { rowOf } from "../query/scan.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
+import { FirstRows } from "../segments/scan/first-rows.ts";
 import type { CountSink, RowSink } from "../stats/count-feed.ts";
 import { countInto } from "./counter.ts";
 import type { EntryRows } from "./entry-rows.ts";
 import { RowLines, SortKeys } from "./row-lines.ts";
-import type { PipeOf } from "./search-plan.ts";
+import { aggregateField, type PipeOf } from "./search-plan.ts";
 import { type Found, type SearchRun, snapshotOf } from "./search-query.ts";
 import { compareOrdered } from "./value-table.ts";
 
@@ -69,13 +70,7 @@ class SortedSink implements CountSink {
   examined = 0;
   /** Whether entries are missing at the end of the order, because their lines are too long. */
   isCut = false;
-  readonly rows: RowSink = {
-    columnsOf: () => [],
-    // biome-ignore lint/correctness/useYield: all rows are read from their lines.
-    *add(_reader, _group, rows) {
-      return rows;
-    },
-  };
+  readonly rows: RowSink;
   readonly #keys: SortKeys;
   readonly #sign: number;
   readonly #compare: (a: KeyedRow, b: KeyedRow) => number;
@@ -91,6 +86,11 @@ class SortedSink implements CountSink {
   constructor({ by, order }: PipeOf<"sort">, count: number, mayHold: (bytes: number) => boolean, meter: WorkMeter) {
     this.#sign = order === "asc" ? 1 : -1;
     this.#keys = new SortKeys(by, this.#sign);
+    const chooser = new FirstRows(aggregateField(by), this.#sign, meter);
+    this.rows = {
+      columnsOf: (reader, group) => chooser.columnsOf(reader, group),
+      add: (reader, group, rows, chunk) => this.#addRows(chooser, reader, group, rows, chunk),
+    };
     this.#compare = comparison(order);
     this.#count = count;
     this.#mayHold = mayHold;
@@ -133,6 +133,20 @@ class SortedSink implements CountSink {
     return true;
   }
 
+  /** Leaves the rows that may be kept to their lines, and counts the others. */
+  *#addRows(
+    chooser: FirstRows,
+    ...[reader, group, rows, chunk]: Parameters<RowSink["add"]>
+  ): ReturnType<RowSink["add"]> {
+    if (this.#last === null && this.#kept.length >= this.#count) this.#shorten(this.#count);
+    const last = this.#last;
+    const key = last === null ? Number.NaN : numberOf(last.key);
+    const known = last === null || Number.isNaN(key) ? null : { key, timestamp: last.row.timestamp };
+    const left = yield* chooser.choose(reader, group, rows, chunk, this.#count, known);
+    this.matched += rows.length - left.length;
+    return left;
+  }
+
   rowsInOrder(): Row[] {
     this.#shorten(this.#count);
     return this.#kept.map(({ row }) => row);
@@ -145,6 +159,11 @@ class SortedSink implements CountSink {
     this.#bytes = this.#kept.reduce((sum, each) => sum + bytesOf(each), 0);
     this.#last = this.#kept.length < this.#count ? null : (this.#kept.at(-1) ?? null);
   }
+}
+
+/** Returns the number of a key; NaN if it is none. */
+function numberOf(key: KeyedRow["key"]): number {
+  return typeof key === "string" && /^[-0-9]/.test(key) ? Number(key) : typeof key === "number" ? key : Number.NaN;
 }
 
 function bytesOf({ row, key }: KeyedRow): number {

@@ -276,6 +276,37 @@ describe("runSearch", () => {
     expect((await search(store, "* | limit 10000 | fields n | count")).notes).toEqual([]);
   });
 
+  it("reads only the lines that may be among the first ones by a number", async () => {
+    const store = new TestStore();
+    for (let batch_ = 0; batch_ < 20; batch_++) {
+      store.add(
+        ONE,
+        Array.from({ length: 20 }, (_, at) => entry(batch_, "m", { n: (batch_ * 20 + at * 7) % 400, same: 1 })),
+      );
+    }
+    store.flush(ONE, 20, "bucket");
+    const values = Array.from({ length: 20 }, (_, batch_) =>
+      Array.from({ length: 20 }, (__, at) => (batch_ * 20 + at * 7) % 400),
+    );
+    const sorted = values.flat().sort((a, b) => b - a);
+    const largest = await search(store, "* | sort n desc | limit 5 | fields n");
+    expect(rowsOf(largest)).toEqual(sorted.slice(0, 5).map((n) => [n]));
+    expect(largest).toMatchObject({ matched: 400, exact: true });
+    expect(rowsOf(await search(store, "* | sort n | limit 3 | fields n"))).toEqual(
+      sorted
+        .slice(-3)
+        .reverse()
+        .map((n) => [n]),
+    );
+    expect(rowsOf(await search(store, "* | sort same | limit 3 | fields seq"))).toEqual([[400], [399], [398]]);
+    const work = async (text: string) => {
+      const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
+      const result = await runSearch(sourceOf(store), { ...wanted, query: queryOf(text) });
+      return result.ok ? result.work : 0;
+    };
+    expect(await work("* | sort n desc | limit 5")).toBeLessThan(await work("* | sort message | limit 5"));
+  });
+
   it("refuses queries that cannot be run, with a reason for their author", async () => {
     const store = new TestStore();
     const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
