@@ -11,6 +11,7 @@ import { missingRanges } from "../../../src/logs/cold/store/missing-ranges.ts";
 import { SegmentPager } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
+import { Export } from "../../../src/logs/export/run-export.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { PLACEMENT } from "../../../src/logs/segments/encode/encode-rows.ts";
 import { BUCKET_TIMER, R2Files } from "../../../src/platform/bucket.ts";
@@ -384,6 +385,45 @@ describe("a compaction", () => {
     const later = await find.segmentsBySeq(WORKSPACE, PROJECT, all, null, 100, NOW + SWITCH_MS + 1000);
     expect(later.reduce((sum, { count }) => sum + count, 0)).toBe(960);
     expect(later.length).toBeLessThan(80);
+  });
+
+  test("16.6: an export that runs while its segments are merged has every entry once, and its manifest proves it", async () => {
+    const { bucketFromBytes } = PLACEMENT;
+    onTestFinished(() => void Object.assign(PLACEMENT, { bucketFromBytes }));
+    PLACEMENT.bucketFromBytes = 1024;
+    const { memory, compact } = world();
+    // More segments than are found at once.
+    const ranges = rangesOf(200, 12, true);
+    await storeFiles(WORKSPACE, PROJECT, ranges, memory);
+    // SAFETY: the port calls only what the binding in memory has.
+    const cold = new ColdTier({ ...env, BUCKET: memory.binding as never });
+    const through = 2400;
+    const recent = async () => ({ lastSeq: through, flushedSeq: through, oldest: 0, through, batches: [] });
+    const report = (fault: Error) => {
+      throw fault;
+    };
+    const request = { from: null, to: null, afterSeq: 0, format: "ndjson" } as const;
+    const opened = await Export.open({ workspaceId: WORKSPACE, projectId: PROJECT, recent, cold, report }, request);
+    if (opened === null) throw new Error("There are entries.");
+    const chunks: Uint8Array[] = [];
+    let merges = 0;
+    let doneSeq = 0;
+    for await (const chunk of opened.bytes()) {
+      chunks.push(new Uint8Array(chunk));
+      const outcome = await compact({ doneSeq }, () => NOW + merges * 1000);
+      if (outcome.outcome === "merged") merges++;
+      if (outcome.outcome !== "failed") doneSeq = outcome.doneSeq;
+    }
+    expect(merges).toBeGreaterThan(1);
+    const lines: string[] = Buffer.concat(chunks).toString().split("\n");
+    expect(lines.pop()).toBe("");
+    const { manifest } = JSON.parse(lines.pop() ?? "");
+    const seqs = lines.map((text) => JSON.parse(text).seq);
+    expect(seqs).toEqual(Array.from({ length: through }, (_, at) => at + 1));
+    const sha256 = createHash("sha256")
+      .update(`${lines.join("\n")}\n`)
+      .digest("hex");
+    expect(manifest).toMatchObject({ count: through, firstSeq: 1, lastSeq: through, sha256 });
   });
 
   test("two at once replace the segments once", async () => {

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { randomBytes } from "node:crypto";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { compactOnce } from "../../../src/logs/cold/compaction/compact.ts";
+import { SMALL_END } from "../../../src/logs/cold/compaction/policy.ts";
 import { CompactionStore } from "../../../src/logs/cold/compaction/store.ts";
 import { type RecoveryScope, recoverFiles } from "../../../src/logs/cold/recovery/recover-files.ts";
 import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
@@ -127,6 +128,52 @@ describe("a lost catalog", () => {
     expect(older.results).toEqual([{ file: first?.file }]);
     expect(await recover()).toMatchObject({ segments: 1, entries: 150 });
     expect(await new SegmentWriter(DB).usage(WORKSPACE)).toMatchObject({ segments: 1, entries: 150 });
+  });
+
+  it("16.6: beside a compaction inserts nothing that overlaps with what is merged meanwhile", async () => {
+    const small = { ...SMALL_END };
+    onTestFinished(() => void Object.assign(SMALL_END, small));
+    Object.assign(SMALL_END, { ranges: 2, growth: 1 });
+    await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)], [list(100, 50)]], bucket);
+    const merge = (readySeq: number, now: number) =>
+      compactOnce(
+        { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => now, pause: async () => {} },
+        {
+          ...{ workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq, retentionDays: 30 },
+          deadline: Number.POSITIVE_INFINITY,
+        },
+      );
+    expect(await merge(100, START)).toMatchObject({ outcome: "merged", entries: 100 });
+    // A catalog of an earlier time, which has also lost the first range.
+    await DB.prepare("DELETE FROM segments WHERE part > 0 OR first_seq = 1").run();
+    await DB.prepare("UPDATE segments SET replaced_at = NULL").run();
+    let isMerged = false;
+    const slow = new Proxy(bucket, {
+      get(own, name) {
+        const member: unknown = Reflect.get(own, name);
+        if (name !== "get") return typeof member === "function" ? member.bind(own) : member;
+        return async (key: string, options: R2GetOptions & { range: { offset?: number } }) => {
+          // The entries of the merged file are being read.
+          if (!isMerged && key.includes("/0000000000000001-") && options.range.offset !== undefined) {
+            isMerged = true;
+            expect(await merge(150, START + 10_000)).toMatchObject({ outcome: "merged", entries: 100 });
+          }
+          return own.get(key, options);
+        };
+      },
+    });
+    const step = await recoverFiles(
+      { ...env, BUCKET: slow },
+      { workspaceId: WORKSPACE, projectId: PROJECT, flushedSeq: 150, after: 0 },
+    );
+    expect([isMerged, step.segments]).toEqual([true, 0]);
+    const ranges = async () => (await rows()).map(({ first_seq, last_seq, count }) => [first_seq, last_seq, count]);
+    expect(await ranges()).toEqual([[51, 150, 100]]);
+    expect(await recover({ flushedSeq: 150 })).toEqual({ segments: 1, entries: 50, unreadable: [] });
+    expect(await ranges()).toEqual([
+      [1, 50, 50],
+      [51, 150, 100],
+    ]);
   });
 
   it("names files that cannot be read and goes on", async () => {

@@ -6,7 +6,7 @@ import { MalformedFile } from "../../segments/parquet/thrift.ts";
 import { PARTS } from "../compaction/policy.ts";
 import { filePrefix, readFileKey } from "../format/file-key.ts";
 import type { EncodedSegment } from "../format/segment.ts";
-import { insertIf } from "../store/insert-statement.ts";
+import { CONDITION_PARAM, insertIf } from "../store/insert-statement.ts";
 import { type ColdDatabases, coldDatabasesOf } from "../store/sources.ts";
 import { CURRENT } from "../store/writer.ts";
 import {
@@ -158,7 +158,8 @@ async function recoverRange(
     if (row === null) unreadable.push(file.key);
     else rows.push(row);
   }
-  if (rows.length > 0) await insertRows(dbs, workspaceId, range, rows);
+  const isInserted = rows.length > 0 && (await insertRows(dbs, workspaceId, range, rows));
+  if (!isInserted) return { segments: 0, entries: 0, unreadable };
   return { segments: rows.length, entries: rows.reduce((sum, { count }) => sum + count, 0), unreadable };
 }
 
@@ -197,28 +198,54 @@ async function missingParts(
 
 /**
  * Inserts rows into the last database, and deletes those that they replace: of earlier compactions and flushes, whose entries
- * they have. After a crash in between, the next recovery inserts the rows.
+ * they have. After a crash in between, the next recovery inserts the rows. Changes nothing in that database if it has other
+ * segments in the range by now: a compaction may have merged some of them while the files were read.
+ * @returns whether the rows are inserted
  */
 async function insertRows(
   dbs: readonly D1Database[],
   workspaceId: string,
   { firstSeq, lastSeq, level }: FileRangeGroup,
   rows: readonly EncodedSegment[],
-): Promise<void> {
+): Promise<boolean> {
   const projectId = rows[0]?.projectId ?? "";
   const db = dbs.at(-1);
-  if (db === undefined) return;
+  if (db === undefined) return false;
+  const range = [firstSeq, lastSeq, level * PARTS];
   const replacedIn = (own: D1Database) =>
     own
       .prepare(
-        `DELETE FROM segments WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ? AND last_seq <= ?
-         AND (part < ? OR replaced_at IS NOT NULL)`,
+        `DELETE FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq BETWEEN ?3 AND ?4 AND last_seq <= ?4
+         AND (part < ?5 OR replaced_at IS NOT NULL) AND ${freeSql(3)}`,
       )
-      .bind(workspaceId, projectId, firstSeq, lastSeq, lastSeq, level * PARTS);
+      .bind(workspaceId, projectId, ...range);
   const named = db
-    .prepare("DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))")
+    .prepare(
+      `DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))
+         AND EXISTS (SELECT 1 FROM segments WHERE segments.file = orphans.file)`,
+    )
     .bind(JSON.stringify(rows.map(({ file }) => file)));
-  const inserts = rows.map((row) => insertIf(db, workspaceId, row, "true", []));
+  const inserts = rows.map((row) => insertIf(db, workspaceId, row, freeSql(CONDITION_PARAM), range));
   for (const other of dbs) if (other !== db) await replacedIn(other).run();
-  await db.batch([replacedIn(db), ...inserts, named]);
+  const stored = db
+    .prepare("SELECT count(*) AS n FROM segments WHERE file IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(rows.map(({ file }) => file)));
+  const results = await db.batch<{ n: number }>([replacedIn(db), ...inserts, named, stored]);
+  return results.at(-1)?.results[0]?.n === rows.length;
+}
+
+/**
+ * Returns the condition that a range of a project has no current segments but those that its rows replace, and the rows
+ * themselves. `?1` is the workspace, `?2` the project.
+ * @param first number of the parameter with the first `seq`; then follow the last one, and the first part of the level
+ */
+function freeSql(first: number): string {
+  const [from, to, part] = [`?${first}`, `?${first + 1}`, `?${first + 2}`];
+  return `NOT EXISTS (SELECT 1 FROM segments AS other
+    WHERE other.workspace_id = ?1 AND other.project_id = ?2 AND other.first_seq <= ${to} AND other.last_seq >= ${from}
+      AND other.replaced_at IS NULL AND other.first_seq >= coalesce((SELECT first_seq FROM segments
+        WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ${from} AND ${CURRENT}
+        ORDER BY first_seq DESC LIMIT 1), 0)
+      AND NOT (other.first_seq >= ${from} AND other.last_seq <= ${to} AND other.part < ${part})
+      AND NOT (other.first_seq = ${from} AND other.part >= ${part} AND other.part < ${part} + ${PARTS}))`;
 }
