@@ -183,17 +183,58 @@ describe("live", () => {
   });
 });
 
+const searchBox = () => page.getByRole("combobox", { name: "Search", exact: true });
+
+describe("the query language in the search box", () => {
+  it("17.6: completes by keyboard, marks errors where they are, and keeps a history", async () => {
+    await open("?range=24h");
+    await searchBox().pressSequentially("level:fat");
+    await page.getByRole("option", { name: "fatal" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => searchBox().inputValue()).toBe("level:fatal");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("q") === "level:fatal");
+    await histogramSettled();
+
+    await searchBox().fill("level:fatal | stats p9(n)");
+    await page.keyboard.press("Enter");
+    const alert = page.getByRole("alert").filter({ hasText: "Unknown function `p9`. Did you mean p90?" });
+    await alert.waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe("level:fatal");
+    expect(await searchBox().getAttribute("aria-invalid")).toBe("true");
+
+    await searchBox().fill("");
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
+  });
+
+  it("17.6: shows tables, with a chart over spans of time, and narrows them by the filters beside", async () => {
+    await open(`?${new URLSearchParams({ range: "24h", q: "* | count by level, bin(1m)" })}`);
+    const table = page.getByRole("table");
+    await table.getByRole("columnheader", { name: "count" }).waitFor();
+    await page.getByRole("img", { name: /^count from / }).waitFor();
+    const rows = await table.getByRole("row").count();
+    expect(rows).toBeGreaterThan(2);
+    await open(`?${new URLSearchParams({ range: "24h", level: "fatal", q: "* | count by level" })}`);
+    await table.getByRole("cell", { name: "fatal" }).waitFor();
+    expect(await table.getByRole("row").count()).toBe(2);
+    expect(page.url()).toContain("level=fatal");
+  });
+});
+
 describe("keyboard", () => {
   it("searches, filters and zooms", async () => {
     await open("?range=1h");
     await page.keyboard.press("/");
     await page.keyboard.type("entry");
     await page.keyboard.press("Enter");
-    await page.waitForURL((url) => url.searchParams.get("search") === "entry");
+    await page.waitForURL((url) => url.searchParams.get("q") === "entry");
     await histogramSettled();
     // In an input the key is a letter.
     await page.keyboard.press("h");
-    expect(await page.getByLabel("Search in messages and data").inputValue()).toBe("entryh");
+    expect(await searchBox().inputValue()).toBe("entryh");
     await page.keyboard.press("Tab");
     await page.keyboard.press("h");
     const slider = page.getByRole("slider", { name: "Entries over time" });

@@ -82,8 +82,8 @@ describe("a list at its top", () => {
 
 describe("the search box", () => {
   it("repeats the same search with the button and with Enter", async () => {
-    const { tenant, page } = await opened("&search=old");
-    const box = page.getByRole("searchbox");
+    const { tenant, page } = await opened("&q=old");
+    const box = page.getByRole("combobox", { name: "Search", exact: true });
     await sendOne(tenant, "old, but sent later");
     await page.getByRole("button", { name: "Search", exact: true }).click();
     await row(page, "old, but sent later").waitFor();
@@ -91,7 +91,7 @@ describe("the search box", () => {
     await box.press("Enter");
     await row(page, "old, but the last").waitFor();
     await box.fill("");
-    await expect.poll(() => new URL(page.url()).searchParams.has("search")).toBe(false);
+    await expect.poll(() => new URL(page.url()).searchParams.has("q")).toBe(false);
     await rows(page).first().waitFor();
     await sendOne(tenant, "anything");
     await box.press("Enter");
@@ -102,7 +102,7 @@ describe("the search box", () => {
   it.each([1024, 1280, 1440])("shows its whole placeholder at %i pixels", async (width) => {
     const { page } = await opened();
     await page.setViewportSize({ width, height: 800 });
-    const room = await page.getByRole("searchbox").evaluate((box) => {
+    const room = await page.getByRole("combobox", { name: "Search", exact: true }).evaluate((box) => {
       if (!(box instanceof HTMLInputElement)) throw new Error("It is no field.");
       const style = getComputedStyle(box);
       const canvas = document.createElement("canvas").getContext("2d");

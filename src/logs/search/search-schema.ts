@@ -186,9 +186,9 @@ export const suggestAnswerSchema = z.object({
     ),
   basis: z.object({
     kind: z
-      .enum(["sample", "counts", "none"])
+      .enum(["sample", "newest", "counts", "none"])
       .describe(
-        "`sample`: the newest entries that the rest of the query leaves, at most 500. `counts`: the stored counts of all of them. `none`: the items do not depend on entries.",
+        "`sample`: the newest entries that the rest of the query leaves, at most 500. `newest`: the newest entries, because the sample found none of those. `counts`: the stored counts of all of them. `none`: the items do not depend on entries.",
       ),
     entries: z.int().describe("Entries that were counted."),
     complete: z.boolean().describe("Whether these are all entries that the rest of the query leaves."),

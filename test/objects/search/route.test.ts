@@ -206,6 +206,12 @@ describe("POST /logger/search/suggest", () => {
     expect((await suggest({ query: "level:", from: Date.now() - 0.5 * MINUTE })).items[0]).toMatchObject({ count: 1 });
   });
 
+  it("17.5: suggests from the newest entries if few or none pass the rest of the query", async () => {
+    const { items, basis } = await suggest({ query: "no-such-text rou", position: 16 });
+    expect(items[0]).toEqual({ text: "route:", kind: "field", type: "string", count: 30 });
+    expect(basis).toMatchObject({ kind: "newest", entries: 60, complete: false });
+  });
+
   it("17.5: suggests pipes and functions without reading entries, and survives any text", async () => {
     expect(await suggest({ query: "a | to" })).toMatchObject({
       kind: "pipe",

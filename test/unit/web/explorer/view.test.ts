@@ -50,8 +50,18 @@ const range: fc.Arbitrary<Range> = fc.oneof(
 );
 
 const view: fc.Arbitrary<View> = fc
-  .record({ filters, range, order: fc.constantFrom("asc" as const, "desc" as const), live: fc.boolean() })
-  .map((each) => ({ ...each, order: each.live ? "desc" : each.order }));
+  .record({
+    query: fc.option(word.filter((text) => text.trim() !== "")),
+    filters,
+    range,
+    order: fc.constantFrom("asc" as const, "desc" as const),
+    live: fc.boolean(),
+  })
+  .map(({ query, ...each }) => ({
+    ...(query === null ? {} : { query }),
+    ...each,
+    order: each.live ? "desc" : each.order,
+  }));
 
 describe("a view in the address", () => {
   it("survives a round trip with any content", () => {

@@ -14,6 +14,7 @@ import { LiveBar } from "./live/live-bar.tsx";
 import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
 import { Results } from "./results/results.tsx";
+import { AnswerView } from "./search/answer-view.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
 import { useExplorer } from "./use-explorer.ts";
@@ -24,7 +25,7 @@ import { patched, type View } from "./view/view.ts";
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
-  const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure } = explorer;
+  const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure, asked } = explorer;
   const context = useShownEntry(projectId);
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
@@ -71,7 +72,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const isAtEnd = failure !== null && failure === results.failure && results.failedOn !== "load";
   const notice = failure === null ? null : <Failure failure={failure} onRetry={explorer.retry} />;
   return (
-    <SearchedText.Provider value={view.filters.search ?? ""}>
+    <SearchedText.Provider value={view.filters.search ?? asked.text}>
       <div class={css.explorer}>
         <h1 class="visually-hidden">Logs</h1>
         <div class={css.top}>
@@ -119,9 +120,19 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
               </p>
             ) : null}
             <Chips filters={view.filters} onChange={onFilters} />
-            <h2 class="visually-hidden">Histogram</h2>
+            {asked.isAnswer ? (
+              <AnswerView
+                workspaceId={workspaceId}
+                projectId={projectId}
+                query={view.query ?? ""}
+                filters={view.filters}
+                times={times}
+                round={explorer.key}
+              />
+            ) : null}
+            {asked.isAnswer ? null : <h2 class="visually-hidden">Histogram</h2>}
             {isAtEnd ? null : notice}
-            {stats.data === null ? (
+            {asked.isAnswer ? null : stats.data === null ? (
               failure === null && !explorer.isEmpty ? (
                 <div class={css.waiting} />
               ) : null
@@ -136,17 +147,19 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             {isLive ? (
               <LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
             ) : null}
-            <h2 class="visually-hidden">Entries</h2>
-            <StatusLine
-              results={results}
-              shown={entries.length}
-              order={view.order}
-              isLive={isLive}
-              isFailing={isFailing}
-              onOrder={(order) => change((before) => ({ ...before, order }))}
-            />
+            {asked.isAnswer ? null : <h2 class="visually-hidden">Entries</h2>}
+            {asked.isAnswer ? null : (
+              <StatusLine
+                results={results}
+                shown={entries.length}
+                order={view.order}
+                isLive={isLive}
+                isFailing={isFailing}
+                onOrder={(order) => change((before) => ({ ...before, order }))}
+              />
+            )}
             {isAtEnd ? notice : null}
-            {isFailing && entries.length === 0 ? null : (
+            {asked.isAnswer || (isFailing && entries.length === 0) ? null : (
               <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
                 <Results
                   entries={entries}

@@ -16,7 +16,7 @@ export type DataCondition =
       exists?: boolean;
     };
 
-/** The filters of a query, exactly as `POST /logger/query` accepts them. An absent member does not filter. */
+/** The filters of a query, as `POST /logger/query` accepts them. An absent member does not filter. */
 export interface Filters {
   level?: Level[];
   minLevel?: Level;
@@ -29,9 +29,20 @@ export interface Filters {
   /** Exclusive, ISO 8601. */
   to?: string;
   search?: string;
+  /** In the query language, without pipes. A member of requests beside their `filters`; see `requestBody`. */
+  q?: string;
   /** By path: `a.b`, or `["a.b"]` for a member whose name has a dot. */
   data?: Record<string, DataCondition>;
 }
 
 /** A filter added by a click on an entry: its members replace existing ones; `data` is merged. */
-export type FilterPatch = Filters;
+export type FilterPatch = Omit<Filters, "q">;
+
+/** Returns a request as the API takes it. */
+export function requestBody<R extends { filters?: Filters }>({
+  filters,
+  ...request
+}: R): Omit<R, "filters"> & { q?: string } {
+  const { q, ...simple } = filters ?? {};
+  return { ...request, ...(filters ? { filters: simple } : {}), ...(q === undefined ? {} : { q }) };
+}

@@ -1,7 +1,7 @@
 import type { LogEntry } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import type { QueryRequest } from "./actions/curl.ts";
-import type { Filters } from "./filters.ts";
+import { type Filters, requestBody } from "./filters.ts";
 import type { Interval, Stats } from "./histogram/buckets.ts";
 
 /** The response of `POST /logger/query`. */
@@ -22,11 +22,11 @@ export interface StatsRequest {
 }
 
 export async function queryLogs(workspaceId: string, body: QueryRequest, signal: AbortSignal): Promise<QueryPage> {
-  const { data } = await authorized<QueryPage>("/logger/query", { workspaceId, body, signal });
+  const { data } = await authorized<QueryPage>("/logger/query", { workspaceId, body: requestBody(body), signal });
   return data;
 }
 
 export async function countLogs(workspaceId: string, body: StatsRequest, signal: AbortSignal): Promise<Stats> {
-  const { data } = await authorized<Stats>("/logger/stats", { workspaceId, body, signal });
+  const { data } = await authorized<Stats>("/logger/stats", { workspaceId, body: requestBody(body), signal });
   return data;
 }

@@ -10,6 +10,7 @@ import { useNames } from "./filter-bar/use-names.ts";
 import type { Filters } from "./filters.ts";
 import { useStats } from "./histogram/use-stats.ts";
 import { useLive, useMerged } from "./live/use-live.ts";
+import { askedOf } from "./search/asked.ts";
 import { useResults } from "./use-results.ts";
 import { timesOf } from "./view/range.ts";
 import { useView } from "./view/use-view.ts";
@@ -41,8 +42,11 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     [shown, round, isRelative ? null : retentionDays],
   );
   const { from, to } = times;
+  const asked = useMemo(() => askedOf(view.query ?? ""), [view.query]);
+  const { isAnswer } = asked;
+  const wanted = useMemo((): Filters => ({ ...view.filters, ...(asked.q === null ? {} : { q: asked.q }) }), [shown]);
   const filters = useMemo((): Filters => {
-    return { ...view.filters, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+    return { ...wanted, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   }, [shown, from, to]);
   const request: QueryRequest = { ...(projectId === null ? {} : { projectId }), filters, order: view.order };
   const key = JSON.stringify([workspaceId, request, round]);
@@ -57,9 +61,9 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     workspaceId,
     projectId,
     // A relative range moves. A tail does not need its start, because new entries are always in it.
-    filters: isRelative ? view.filters : filters,
+    filters: isRelative ? wanted : filters,
     // A range with an end has no new entries.
-    wanted: view.live && to === undefined,
+    wanted: view.live && to === undefined && !isAnswer,
     countedFrom: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
     query,
     key,
@@ -71,17 +75,22 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     setRound((before) => before + 1);
     if (!hasEntries) projects.reload();
   };
-  const found = useResults(key, query, workspaceId, live.isReady && hasScope ? request : null, reload);
+  const found = useResults(key, query, workspaceId, live.isReady && hasScope && !isAnswer ? request : null, reload);
   const results = isEmpty ? { ...found, entries: NONE, nextCursor: null, complete: true, busy: null } : found;
   useLayoutEffect(() => live.onListLoaded(), [found.loads]);
   const { onArrival } = live;
-  const asked = { key, query, workspaceId, projectId, filters, onArrival };
+  const counting = { key, query, workspaceId, projectId, filters, onArrival };
   // A live view adds to a count the entries after its start.
-  const stats = useStats({ ...asked, wanted: live.isReady && hasScope, times, fit: from === undefined });
+  const stats = useStats({
+    ...counting,
+    wanted: live.isReady && hasScope && !isAnswer,
+    times,
+    fit: from === undefined,
+  });
   // The counts of names only help selecting, so they load after the list.
-  const isSettled = results.busy === null && results.failure === null && !isEmpty;
-  const categories = useNames({ ...asked, groupBy: "category", wanted: isSettled });
-  const types = useNames({ ...asked, groupBy: "type", wanted: isSettled });
+  const isSettled = results.busy === null && results.failure === null && !isEmpty && !isAnswer;
+  const categories = useNames({ ...counting, groupBy: "category", wanted: isSettled });
+  const types = useNames({ ...counting, groupBy: "type", wanted: isSettled });
   const entries = useMerged(live.entries, results.entries);
 
   // Compares ids, because the number of live entries stays the same once old ones are dropped.
@@ -142,6 +151,8 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   return {
     isEmpty,
     isMissing,
+    asked,
+    key,
     view,
     invalidParameters,
     change,

@@ -1,5 +1,6 @@
 import { Copy } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { requestBody } from "../filters.ts";
 import { fixed, type Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
 import css from "./actions.module.css";
@@ -17,7 +18,12 @@ interface ShareDialogProps {
 /** Links to the current view, and its query as a shell command. */
 export function ShareDialog({ workspaceId, projectId, view, times, request, onClose }: ShareDialogProps) {
   const page = `${location.origin}/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}`;
-  const command = curlOf(location.origin, "/logger/query", { ...request, pagination: { limit: 100 } }, "logs:read");
+  const command = curlOf(
+    location.origin,
+    "/logger/query",
+    requestBody({ ...request, pagination: { limit: 100 } }),
+    "logs:read",
+  );
   const isRelative = view.range.kind === "last";
   const pinned = { ...view, range: fixed(view.range, times), live: false };
   return (

@@ -7,7 +7,7 @@ import type { DataCondition, Filters } from "../filters.ts";
 
 /** Query parameters for the filters that the service applies to a tail. */
 export function tailParameters(filters: Filters): URLSearchParams {
-  const { level, minLevel, category, type, session, traceId, search, ...others } = filters;
+  const { level, minLevel, category, type, session, traceId, search, q, ...others } = filters;
   // `remainingTest` applies these. A filter that neither function applies does not compile.
   const { from: _from, to: _to, data: _data, ...ignored } = others;
   ignored satisfies NoMembers;
@@ -15,7 +15,7 @@ export function tailParameters(filters: Filters): URLSearchParams {
   for (const [name, values] of Object.entries({ level, category, type })) {
     for (const value of values ?? []) query.append(name, value);
   }
-  for (const [name, value] of Object.entries({ minLevel, session, traceId, search })) {
+  for (const [name, value] of Object.entries({ minLevel, session, traceId, search, q })) {
     if (value) query.set(name, value);
   }
   return query;
@@ -25,7 +25,7 @@ export function tailParameters(filters: Filters): URLSearchParams {
  * Whether the service accepts these filters for a tail. Their size is limited because they are stored with the
  * connection.
  */
-export function fitsTail({ category, type, session, traceId, search }: Filters): boolean {
+export function fitsTail({ category, type, session, traceId, search, q }: Filters): boolean {
   const text = tailFilterText({
     // Three digits, as the longest mask has.
     levelMask: 127,
@@ -34,7 +34,7 @@ export function fitsTail({ category, type, session, traceId, search }: Filters):
     session: session || null,
     traceId: traceId || null,
     search: search?.toLowerCase() || null,
-    rest: null,
+    rest: q || null,
   });
   return new TextEncoder().encode(text).length <= TAIL_LIMITS.filterBytes;
 }

@@ -1,9 +1,9 @@
 import type { Project } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
+import { QueryBox } from "../search/query-box.tsx";
 import type { Times } from "../view/range.ts";
-import { type View, viewSearch, without } from "../view/view.ts";
+import { type View, viewSearch } from "../view/view.ts";
 import { ProjectChoice } from "./project-choice.tsx";
-import { SearchBox } from "./search-box.tsx";
 import { TimeRange } from "./time-range.tsx";
 import css from "./toolbar.module.css";
 
@@ -52,16 +52,15 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
       >
         Live
       </Button>
-      <SearchBox
-        value={view.filters.search ?? ""}
+      <QueryBox
+        workspaceId={workspaceId}
+        projectId={projectId}
+        times={times}
+        value={view.query ?? ""}
         onSearch={(text) => {
-          // Searching for the same text again refreshes the list.
-          if (text === (view.filters.search ?? "")) on.onReload();
-          else
-            on.onChange((before) => ({
-              ...before,
-              filters: text === "" ? without(before.filters, "search") : { ...before.filters, search: text },
-            }));
+          // The same query again refreshes the list.
+          if (text === (view.query ?? "")) on.onReload();
+          else on.onChange(({ query: _, ...before }) => (text === "" ? before : { ...before, query: text }));
         }}
       />
     </div>

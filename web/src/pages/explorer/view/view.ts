@@ -1,12 +1,15 @@
+import { QUERY_LIMITS } from "../../../../../src/query-language/parser-state.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import type { FilterPatch, Filters } from "../filters.ts";
 import { DEFAULT_RANGE, PRESETS, type Range } from "./range.ts";
 
-/** Filters without times, which are in the range. */
-export type ViewFilters = Omit<Filters, "from" | "to">;
+/** Filters without times, which are in the range, and without the query. */
+export type ViewFilters = Omit<Filters, "from" | "to" | "q">;
 
 /** Everything in a permalink of the explorer, except workspace and project, which are in its path. */
 export interface View {
+  /** In the query language, as typed; absent if there is none. */
+  query?: string;
   filters: ViewFilters;
   range: Range;
   order: "desc" | "asc";
@@ -38,14 +41,19 @@ export function readView(search: string): ReadView {
     ...texts(params, invalidParameters),
     ...dataOf(params.get("data"), invalidParameters),
   };
+  const query = params.get("q") ?? "";
+  // A truncated query would find other entries.
+  if (query.length > QUERY_LIMITS.bytes) invalidParameters.push("q");
+  const asked = query.trim() === "" || query.length > QUERY_LIMITS.bytes ? {} : { query };
   const live = params.get("live") === "1";
   const order = params.get("order") === "asc" && !live ? "asc" : "desc";
-  return { view: { filters, range: rangeOf(params, invalidParameters), order, live }, invalidParameters };
+  return { view: { ...asked, filters, range: rangeOf(params, invalidParameters), order, live }, invalidParameters };
 }
 
 /** Query string of a view, empty or with its "?". Equal views give equal strings. */
-export function viewSearch({ filters, range, order, live }: View): string {
+export function viewSearch({ query, filters, range, order, live }: View): string {
   const params = new URLSearchParams();
+  if (query) params.set("q", query);
   const { level, minLevel, category, type, session, traceId, search, data } = filters;
   for (const name of level ?? []) params.append("level", name);
   if (minLevel) params.set("minLevel", minLevel);

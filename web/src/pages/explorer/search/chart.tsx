@@ -1,0 +1,55 @@
+import { useMemo } from "preact/hooks";
+import { visible } from "../view/visible.ts";
+import css from "./answer-view.module.css";
+import { drawingOf, type Series } from "./series.ts";
+
+const WIDTH = 1000;
+const HEIGHT = 140;
+/** Room above the highest value. */
+const TOP = 8;
+
+interface AnswerChartProps {
+  table: { columns: { name: string; type: string }[]; rows: unknown[][] };
+  binMs: number | null;
+}
+
+/** Bars of one group over time, or a line for each of several. The table below has the same values. */
+export function AnswerChart({ table, binMs }: AnswerChartProps) {
+  const drawing = useMemo(() => drawingOf(table, binMs), [table, binMs]);
+  if (drawing === null) return null;
+  const { measure, from, to, spans, series, groups, peak } = drawing;
+  const x = WIDTH / spans;
+  const y = (value: number): number => (peak === 0 ? 0 : (Math.max(0, value) / peak) * (HEIGHT - TOP));
+  const [only] = series;
+  const label = `${measure} from ${time(from)} to ${time(to)}, at most ${peak.toLocaleString()}`;
+  return (
+    <figure class={css.chart}>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={visible(label)}>
+        {series.length === 1 && only
+          ? [...only.points].map(([at, value]) => (
+              <rect key={at} class={css.tone0} x={at * x} y={HEIGHT - y(value)} width={x * 0.9} height={y(value)} />
+            ))
+          : series.map((each, at) => <polyline key={each.name} class={css[`tone${at}`]} points={lineOf(each, x, y)} />)}
+      </svg>
+      <figcaption>
+        <ul class={css.legend}>
+          {series.map(({ name, peak: most }, at) => (
+            <li key={name} class={css[`tone${at}`]}>
+              {visible(name === "" ? measure : name)} (to {most.toLocaleString()})
+            </li>
+          ))}
+          {groups > series.length ? <span>{groups - series.length} more in the table</span> : null}
+        </ul>
+      </figcaption>
+    </figure>
+  );
+}
+
+function lineOf({ points }: Series, x: number, y: (value: number) => number): string {
+  const sorted = [...points].sort(([a], [b]) => a - b);
+  return sorted.map(([at, value]) => `${((at + 0.5) * x).toFixed(1)},${(HEIGHT - y(value)).toFixed(1)}`).join(" ");
+}
+
+function time(ms: number): string {
+  return new Date(ms).toLocaleString();
+}

@@ -1,0 +1,205 @@
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { QueryError } from "../../../../../src/query-language/error.ts";
+import { analyze } from "../../../../../src/query-language/parse.ts";
+import { Button } from "../../../ui/button.tsx";
+import type { Times } from "../view/range.ts";
+import { askedQueries, rememberQuery } from "./history.ts";
+import css from "./query-box.module.css";
+import { useSuggestions } from "./use-suggestions.ts";
+
+interface QueryBoxProps {
+  workspaceId: string;
+  projectId: string | null;
+  times: Times;
+  value: string;
+  onSearch: (query: string) => void;
+}
+
+/** A text that the list offers: a whole query of the history, or one that continues what is typed. */
+interface Option {
+  label: string;
+  /** The whole text with it, and where the cursor goes. */
+  query: string;
+  position: number;
+  count?: number | undefined;
+}
+
+/**
+ * The box of the query language. Enter asks; the arrow keys choose what the service suggests, or in an empty box an
+ * earlier query.
+ */
+export function QueryBox({ workspaceId, projectId, times, value, onSearch }: QueryBoxProps) {
+  const [text, setText] = useState(value);
+  const [open, setOpen] = useState<{ position: number } | null>(null);
+  const [active, setActive] = useState(-1);
+  const [refused, setRefused] = useState<string | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const shown = useRef<HTMLDivElement>(null);
+  const [listId, errorId] = [useId(), useId()];
+  const asked = useRef(value);
+  useEffect(() => {
+    if (value !== asked.current) setText(value);
+    asked.current = value;
+  }, [value]);
+
+  const { tokens, result } = useMemo(() => analyze(text), [text]);
+  const typed = open === null || text.trim() === "" ? null : { query: text, position: open.position };
+  const suggestions = useSuggestions(workspaceId, projectId, times, typed);
+  const options = useMemo((): Option[] => {
+    if (open === null) return [];
+    if (text.trim() === "") {
+      return askedQueries(workspaceId).map((query) => ({ label: query, query, position: query.length }));
+    }
+    return (suggestions?.items ?? []).map((item) => {
+      const { start, end } = suggestions ?? { start: 0, end: 0 };
+      const query = text.slice(0, start) + item.text + text.slice(end);
+      return { label: item.text, query, position: start + item.text.length, count: item.count };
+    });
+  }, [open, text, suggestions]);
+  const isOpen = options.length > 0;
+  useEffect(() => setActive(-1), [options]);
+  // The text below the transparent input scrolls with it.
+  const follow = (): void => {
+    if (shown.current && input.current) shown.current.scrollLeft = input.current.scrollLeft;
+  };
+  useLayoutEffect(follow);
+
+  const search = (query: string): void => {
+    setOpen(null);
+    const wrong = query.trim() !== "" && !analyze(query).result.ok;
+    setRefused(wrong ? query : null);
+    if (wrong) return;
+    asked.current = query;
+    rememberQuery(workspaceId, query.trim());
+    onSearch(query.trim());
+  };
+  const put = ({ query, position }: Option): void => {
+    setText(query);
+    setOpen({ position });
+    requestAnimationFrame(() => {
+      input.current?.focus();
+      input.current?.setSelectionRange(position, position);
+    });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const { key } = event;
+    const chosen = options[active];
+    if (key === "ArrowDown" || key === "ArrowUp") {
+      event.preventDefault();
+      if (!isOpen) setOpen({ position: input.current?.selectionStart ?? text.length });
+      else setActive((at) => (at + (key === "ArrowDown" ? 1 : options.length - (at < 0 ? 0 : 1))) % options.length);
+    } else if (key === "Escape" && open !== null) {
+      event.preventDefault();
+      event.stopPropagation();
+      setOpen(null);
+    } else if ((key === "Enter" || key === "Tab") && isOpen && chosen) {
+      event.preventDefault();
+      put(chosen);
+    }
+  };
+  // A query that is still being written is wrong at its end most of the time.
+  const error = refused === text && !result.ok ? result.error : null;
+  return (
+    <search class={css.search}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          search(text);
+        }}
+      >
+        <div class={css.box}>
+          <div class={css.shown} ref={shown} aria-hidden="true">
+            {colored(text, tokens, error)}
+          </div>
+          <input
+            ref={input}
+            class={css.input}
+            type="text"
+            role="combobox"
+            aria-label="Search"
+            aria-expanded={isOpen}
+            aria-controls={listId}
+            aria-autocomplete="list"
+            aria-activedescendant={active < 0 ? undefined : `${listId}-${active}`}
+            aria-invalid={error !== null}
+            aria-describedby={error === null ? undefined : errorId}
+            placeholder="timeout status:>=500"
+            title="Text, field:value, OR, NOT, pipes: the query language"
+            data-shortcut="search"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget }) => {
+              const { value: now, selectionStart } = currentTarget;
+              setText(now);
+              setOpen({ position: selectionStart ?? now.length });
+              // The clear button of the field does not submit the form.
+              if (now === "" && value !== "") search("");
+            }}
+            onKeyDown={onKeyDown}
+            onScroll={follow}
+            onBlur={() => setOpen(null)}
+          />
+          <div class={css.list} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1} hidden={!isOpen}>
+            {options.map((option, at) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+              <div
+                key={option.label}
+                id={`${listId}-${at}`}
+                class={css.option}
+                role="option"
+                aria-selected={at === active}
+                tabIndex={-1}
+                // Keeps the focus in the input.
+                onPointerDown={(event) => event.preventDefault()}
+                onClick={() => put(option)}
+              >
+                <span class={css.label}>{option.label}</span>
+                {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
+              </div>
+            ))}
+          </div>
+        </div>
+        <Button type="submit">Search</Button>
+      </form>
+      {error === null ? null : (
+        <p class={css.error} id={errorId} role="alert">
+          <span aria-hidden="true" class={css.caret} style={{ paddingInlineStart: `${caretColumn(text, error)}ch` }}>
+            ^
+          </span>
+          <span>
+            {error.message}
+            {error.suggestion === undefined ? "." : `. Did you mean ${error.suggestion}?`}
+          </span>
+        </p>
+      )}
+    </search>
+  );
+}
+
+/** Columns of the caret under the box, which shows the beginning of a long text. */
+const MAX_COLUMN = 60;
+
+function caretColumn(text: string, { position }: QueryError): number {
+  return Math.min([...text.slice(0, position)].length, MAX_COLUMN);
+}
+
+/** The text with its pieces in colors, and what is wrong underlined. */
+function colored(text: string, tokens: ReturnType<typeof analyze>["tokens"], error: QueryError | null) {
+  const parts = [];
+  let at = 0;
+  for (const { kind, start, end } of tokens) {
+    if (start < at) continue;
+    if (start > at) parts.push(text.slice(at, start));
+    parts.push(
+      <span key={start} class={css[kind]}>
+        {text.slice(start, end)}
+      </span>,
+    );
+    at = end;
+  }
+  const rest = text.slice(at);
+  parts.push(error !== null && rest !== "" ? <span class={css.wrong}>{rest}</span> : rest);
+  return parts;
+}
