@@ -72,6 +72,7 @@ export function rows(page: Page): Locator {
 export interface SentQuery {
   projectId?: string;
   filters: Record<string, unknown>;
+  q?: string;
   order: string;
   pagination: { limit?: number; cursor?: string; includeTotal?: boolean };
 }

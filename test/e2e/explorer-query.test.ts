@@ -189,7 +189,8 @@ describe("the query language in the search box", () => {
   it("17.6: completes by keyboard, marks errors where they are, and keeps a history", async () => {
     await open("?range=24h");
     await searchBox().pressSequentially("level:fat");
-    await page.getByRole("option", { name: "fatal" }).waitFor();
+    const suggestions = page.getByRole("listbox", { name: "Suggestions" });
+    await suggestions.getByRole("option", { name: "fatal" }).waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await expect.poll(() => searchBox().inputValue()).toBe("level:fatal");
@@ -207,17 +208,20 @@ describe("the query language in the search box", () => {
 
     await searchBox().fill("");
     await page.keyboard.press("ArrowDown");
-    await page.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
+    await suggestions.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
   });
 
   it("17.6: shows tables, with a chart over spans of time, and narrows them by the filters beside", async () => {
-    await open(`?${new URLSearchParams({ range: "24h", q: "* | count by level, bin(1m)" })}`);
+    await page.goto(
+      explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "* | count by level, bin(1m)" })}`),
+    );
     const table = page.getByRole("table");
     await table.getByRole("columnheader", { name: "count" }).waitFor();
     await page.getByRole("img", { name: /^count from / }).waitFor();
     const rows = await table.getByRole("row").count();
     expect(rows).toBeGreaterThan(2);
-    await open(`?${new URLSearchParams({ range: "24h", level: "fatal", q: "* | count by level" })}`);
+    const narrowed = new URLSearchParams({ range: "24h", level: "fatal", q: "* | count by level" });
+    await page.goto(explorerPath(tenant, `?${narrowed}`));
     await table.getByRole("cell", { name: "fatal" }).waitFor();
     expect(await table.getByRole("row").count()).toBe(2);
     expect(page.url()).toContain("level=fatal");

@@ -39,7 +39,7 @@ export interface Filters {
 export type FilterPatch = Omit<Filters, "q">;
 
 /** Returns a request as the API takes it. */
-export function requestBody<R extends { filters?: Filters }>({
+export function requestBody<R extends { filters?: Filters; order?: "desc" | "asc" }>({
   filters,
   ...request
 }: R): Omit<R, "filters"> & { q?: string } {
