@@ -1,10 +1,12 @@
 import type { Facts } from "./facts.ts";
 
 type Cell = string | number | null;
+/** Cells of a table by the name of their column. */
+export type Row = Record<string, Cell>;
 
 /** An answer as the service or its peer gave it, in one form. */
 export interface Answer {
-  rows: Record<string, Cell>[];
+  rows: Row[];
   /** Entries, newest first, by trace id; empty for tables. */
   traceIds: string[];
   /** Whether numbers may be estimates, by the answer itself. */
@@ -43,7 +45,7 @@ const ESTIMATE = { percentile: 0.01, distinct: 0.032, peer: 0.05 } as const;
 /** Rows of these groups and no others, with these numbers. */
 export function expectCounts(
   expected: ReadonlyMap<string, number>,
-  keyOf: (row: Record<string, Cell>) => string,
+  keyOf: (row: Row) => string,
   column: string,
   error = 0,
 ): Check {
@@ -63,7 +65,7 @@ export function expectCounts(
 
 export function expectPercentiles(
   expected: ReadonlyMap<string, number>,
-  keyOf: (row: Record<string, Cell>) => string,
+  keyOf: (row: Row) => string,
   column: string,
 ): Record<"service" | "peer", Check> {
   return {
@@ -74,7 +76,7 @@ export function expectPercentiles(
 
 export function expectDistinct(
   expected: ReadonlyMap<string, number>,
-  keyOf: (row: Record<string, Cell>) => string,
+  keyOf: (row: Row) => string,
   column: string,
 ): Record<"service" | "peer", Check> {
   return {
@@ -87,7 +89,7 @@ export function expectDistinct(
 export function expectTop(
   limit: number,
   expected: ReadonlyMap<string, number>,
-  keyOf: (row: Record<string, Cell>) => string,
+  keyOf: (row: Row) => string,
   column: string,
 ): Check {
   const largest = [...expected.values()].sort((a, b) => b - a).slice(0, limit);

@@ -8,6 +8,7 @@ import {
   expectPercentiles,
   expectTop,
   type Goal,
+  type Row,
 } from "./comparison.ts";
 import { type Fields, levelOf, messageOf, RARE_TEXT, searchedTrace, traceIdAt } from "./entries.ts";
 import { type Facts, isoOf, routeOf, userOf } from "./facts.ts";
@@ -182,11 +183,11 @@ export function languageQuestions(facts: Facts): Comparison[] {
     peer: peer === null ? null : { query: peer, from: data.start, to: data.end, limit: null, check: peerCheck },
     check,
   });
-  const byRouteAndTime = facts.percentiles(
-    0.99,
-    (fields, index) => `${facts.binOf(index, 5 * MINUTE_MS)} ${routeOf(fields)}`,
-  );
-  const percentiles = expectPercentiles(byRouteAndTime, (row) => `${timeOf(row)} ${row.route}`, "p99(durationMs)");
+  const routeAndTime = (fields: Fields, index: number) => `${facts.binOf(index, 5 * MINUTE_MS)} ${routeOf(fields)}`;
+  const cells = (row: Row) => `${timeOf(row)} ${row.route}`;
+  const percentiles = expectPercentiles(facts.percentiles(0.99, routeAndTime), cells, "p99(durationMs)");
+  // Its quantiles of small groups are other values than the nearest rank, so only its counts are compared.
+  const counts = expectCounts(facts.counts(routeAndTime), cells, "count()");
   const matchCount = (pattern: RegExp) => {
     const isMatch = (fields: Fields, index: number) => !facts.isRare(index) && pattern.test(messageOf(fields));
     const counts = facts.counts((fields, index) => (isMatch(fields, index) ? "all" : null));
@@ -206,8 +207,8 @@ export function languageQuestions(facts: Facts): Comparison[] {
     ask(
       "* | stats count(), p99(durationMs) by route, bin(5m)",
       '* | stats by (_time:5m, data.route) count() "count()", quantile(0.99, data.durationMs) "p99(durationMs)" | rename data.route as route',
-      percentiles.service,
-      percentiles.peer,
+      (answer) => percentiles.service(answer) ?? counts(answer),
+      counts,
     ),
     ask(
       '"time" -status:200..399 | count by bin(1m)',
@@ -239,6 +240,6 @@ export function languageQuestions(facts: Facts): Comparison[] {
 /** Queries for which completions are asked, with the cursor at the end. */
 export const SUGGESTED = ["level:error st", "level:error status:", "route:/api", "* | stats p99("];
 
-function timeOf(row: Record<string, string | number | null>): string {
+function timeOf(row: Row): string {
   return isoOf(Date.parse(String(row.time)));
 }
