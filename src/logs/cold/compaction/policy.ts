@@ -61,10 +61,11 @@ export function compactionLimits(retentionDays: number, hasBucket: boolean): Com
   };
 }
 
-/** Small ranges at the end of a project that are merged before they reach the goal. */
-const FAN_IN = 32;
-/** Least entries of such a merge for each entry of its largest range, so that no entry is rewritten often. */
-const GROWTH = 16;
+/**
+ * Small ranges at the end of a project that are merged before they reach the goal, and the least entries of such a merge for each
+ * entry of its largest range, so that no entry is rewritten often. Changed only by tests.
+ */
+export const SMALL_END = { ranges: 32, growth: 16 };
 
 export interface Choice {
   /** Segments to be merged, in order of `seq` and part; `null` if none are worth it. */
@@ -103,8 +104,8 @@ export function chooseMerge(
   if (run.flat().some(({ isFile }) => !isFile)) return { merge: run.flat(), doneSeq: done };
   if (isEnded && isWorthwhile(run)) return { merge: run.flat(), doneSeq: done };
   if (isEnded) return { merge: null, doneSeq: run.at(-1)?.[0]?.lastSeq ?? done };
-  const small = run.length < FAN_IN ? [] : smallEnd(run);
-  const isMany = small.length >= FAN_IN && growthOf(small) >= GROWTH;
+  const small = run.length < SMALL_END.ranges ? [] : smallEnd(run);
+  const isMany = small.length >= SMALL_END.ranges && growthOf(small) >= SMALL_END.growth;
   return { merge: isMany ? small.flat() : null, doneSeq: done };
 }
 
