@@ -40,6 +40,9 @@ export class PatternTexts {
   readonly #patterns: string[] = [];
   /** The current message with its digits replaced, and its hash. */
   readonly #shape = new Uint8Array(MAX_LENGTH);
+  readonly #json = new Uint8Array(MAX_LENGTH);
+  /** Slot where the current message is remembered. */
+  #slot = 0;
   #hash = 0;
   #quotes = 0;
 
@@ -53,34 +56,35 @@ export class PatternTexts {
   /** @param bytes UTF-8 from `start` to `end` */
   ofBytes(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start;
-    const message = () => Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString("utf8");
-    if (length > MAX_LENGTH) return this.#found(message(), length);
-    const shape = this.#shape;
-    for (let at = 0; at < length; at++) shape[at] = bytes[start + at] ?? 0;
-    return this.#ofShape(length, message);
+    if (length > MAX_LENGTH) return this.#found(textOf(bytes, start, length), length);
+    const known = this.#knownOf(bytes, start, length);
+    if (known !== null) return known;
+    // The message may be the current one, with its digits replaced.
+    return this.#remember(this.#found(textOf(bytes, start, length), length), length);
   }
 
   /** @param text has a string as JSON from `from` to `to`: bytes of UTF-8, one character each. @returns `null` if it is damaged */
   ofJson(text: string, from: number, to: number): string | null {
     const length = to - from - 2;
-    const shape = this.#shape;
+    const json = this.#json;
     let isPlain = length <= MAX_LENGTH;
     for (let at = 0; at < length && isPlain; at++) {
       const byte = text.charCodeAt(from + 1 + at);
       if (byte === BACKSLASH) isPlain = false;
-      shape[at] = byte;
+      json[at] = byte;
     }
-    const message = () => parsed(text.slice(from, to));
-    if (isPlain) return this.#ofShape(length, message);
-    const whole = message();
-    return whole === null ? null : this.#found(whole, length);
+    const known = isPlain ? this.#knownOf(json, 0, length) : null;
+    if (known !== null) return known;
+    const message = parsed(text.slice(from, to));
+    if (message === null) return null;
+    const pattern = this.#found(message, length);
+    return isPlain ? this.#remember(pattern, length) : pattern;
   }
 
-  #ofShape(length: number, message: () => string): string;
-  #ofShape(length: number, message: () => string | null): string | null;
-  #ofShape(length: number, message: () => string | null): string | null {
+  /** Makes a message the current one. @returns its pattern, if it is known */
+  #knownOf(bytes: Uint8Array, start: number, length: number): string | null {
     this.#work += KNOWN_WORK + length * KNOWN_BYTE_WORK;
-    this.#replaceDigits(length);
+    this.#replaceDigits(bytes, start, length);
     let slot = this.#hash & (SLOTS - 1);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const known = (this.#slots[slot] ?? 0) - 1;
@@ -88,11 +92,8 @@ export class PatternTexts {
       if (this.#hashes[known] === this.#hash && this.#isAt(known, length)) return this.#patterns[known] ?? null;
       slot = (slot + 1) & (SLOTS - 1);
     }
-    const whole = message();
-    if (whole === null) return null;
-    const pattern = this.#found(whole, length);
-    if ((this.#slots[slot] ?? 0) === 0) this.#remember(slot, length, pattern);
-    return pattern;
+    this.#slot = slot;
+    return null;
   }
 
   #found(message: string, length: number): string {
@@ -101,22 +102,22 @@ export class PatternTexts {
     return toByteString(JSON.stringify(patternOf(message)));
   }
 
-  /** Replaces the digits of the current message, and finds its hash. */
-  #replaceDigits(length: number): void {
+  /** Makes a message the current one: replaces its digits, and finds its hash. */
+  #replaceDigits(bytes: Uint8Array, start: number, length: number): void {
     const shape = this.#shape;
     let hash = this.#seed;
     let quotes = 0;
     let isVersion = false;
     for (let at = 0; at < length; at++) {
-      let byte = shape[at] ?? 0;
-      if (byte >= ZERO && byte <= NINE) {
-        const next = at + 1 < length ? shape[at + 1] : 0;
+      let byte = bytes[start + at] ?? 0;
+      if (byte <= NINE && byte >= ZERO) {
+        const next = at + 1 < length ? bytes[start + at + 1] : 0;
         if (!isVersion) byte = byte !== ZERO && (next === SMALL_X || next === CAPITAL_X) ? ONE : ZERO;
-        shape[at] = byte;
       } else {
         isVersion = byte === SMALL_V && at > 0 && shape[at - 1] === SLASH;
         if (byte === QUOTE || byte === DOUBLE_QUOTE) quotes++;
       }
+      shape[at] = byte;
       hash = Math.imul(hash ^ byte, 0x01000193);
     }
     hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca77);
@@ -131,9 +132,11 @@ export class PatternTexts {
     return true;
   }
 
-  #remember(slot: number, length: number, pattern: string): void {
+  /** Remembers the pattern of the current message. */
+  #remember(pattern: string, length: number): string {
     const from = this.#ends.at(-1) ?? 0;
-    if (this.#ends.length === MAX_KNOWN || from + length > MAX_BYTES) return;
+    const isFull = this.#ends.length === MAX_KNOWN || from + length > MAX_BYTES;
+    if (isFull || (this.#slots[this.#slot] ?? 0) !== 0) return pattern;
     if (this.#slots.length === 0) this.#slots = new Int32Array(SLOTS);
     if (from + length > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(64 * 1024, this.#bytes.length * 2, from + length));
@@ -141,10 +144,15 @@ export class PatternTexts {
       this.#bytes = grown;
     }
     this.#bytes.set(this.#shape.subarray(0, length), from);
-    this.#slots[slot] = this.#ends.push(from + length);
+    this.#slots[this.#slot] = this.#ends.push(from + length);
     this.#hashes.push(this.#hash);
     this.#patterns.push(pattern);
+    return pattern;
   }
+}
+
+function textOf({ buffer, byteOffset }: Uint8Array, start: number, length: number): string {
+  return Buffer.from(buffer, byteOffset + start, length).toString("utf8");
 }
 
 function parsed(json: string): string | null {
