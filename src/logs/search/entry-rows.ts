@@ -6,7 +6,7 @@ import type { Order } from "../query/feed.ts";
 import type { ReadMemory } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
-import { entryTestOf } from "./entry-test.ts";
+import { entryStepsOf } from "./entry-steps.ts";
 import { MAX_CONTEXTS, NEIGHBOURS_MISSING, withNeighbours } from "./neighbours.ts";
 import { type EntryPipe, isByTime, NEWEST_FIRST, type PipeOf, type SearchPlan } from "./search-plan.ts";
 import { type Found, type SearchRun, snapshotOf } from "./search-query.ts";
@@ -97,7 +97,7 @@ export async function readInTime(
 const MOST_HELD = 0.75;
 /** Entries of one page. */
 const PAGE_ROWS = 2000;
-const ENDED = "The request reached its limit of work or memory: further entries are missing. Narrow the filter.";
+export const ENDED = "The request reached its limit of work or memory: further entries are missing. Narrow the filter.";
 
 /** Memory of which a part is held already. */
 class SharedMemory implements ReadMemory {
@@ -134,9 +134,11 @@ class SharedMemory implements ReadMemory {
   }
 }
 
-/** Work units of testing a row, and each character of it. */
-const ROW_WORK = 2000;
-const CHARACTER_WORK = 30;
+/** Work units of parsing a row, and each character of it. */
+const ROW_WORK = 1000;
+const CHARACTER_WORK = 6;
+/** Budgets that the pipes of one request may reach. */
+export const MOST_WORK = 1.5;
 
 /** Runs the pipes of entries. Neighbours are in the order of time: as the last `sort` states, else the newest first. */
 export async function pipeRows(search: SearchRun, found: EntryRows, plan: SearchPlan): Promise<EntryRows> {
@@ -150,17 +152,13 @@ export async function pipeRows(search: SearchRun, found: EntryRows, plan: Search
   return piped;
 }
 
-async function pipeOf(
-  search: SearchRun,
-  { rows, complete, notes, commit }: EntryRows,
-  pipe: EntryPipe,
-  order: Order,
-): Promise<Partial<EntryRows>> {
+async function pipeOf(search: SearchRun, found: EntryRows, pipe: EntryPipe, order: Order): Promise<Partial<EntryRows>> {
+  const { rows, complete, notes, commit } = found;
   switch (pipe.kind) {
     case "limit":
       return { rows: rows.slice(0, pipe.limit) };
     case "where":
-      return { rows: await filtered(search, rows, pipe) };
+      return filtered(search, found, pipe);
     case "sort":
       return { rows: await sortRows(search, rows, pipe) };
     case "context": {
@@ -171,15 +169,30 @@ async function pipeOf(
   }
 }
 
-async function filtered({ reading, wanted }: SearchRun, rows: readonly Row[], { filter }: PipeOf<"where">) {
-  const test = entryTestOf(filter, wanted.now);
+/** Tests rows in steps of some milliseconds, as far as the request's work allows. */
+async function filtered(
+  { reading, wanted }: SearchRun,
+  { rows, complete, notes }: EntryRows,
+  { filter }: PipeOf<"where">,
+): Promise<Pick<EntryRows, "rows" | "complete" | "notes">> {
+  const { memory, pacer, budget } = reading;
+  const steps = entryStepsOf(filter, wanted.now);
   const passing: Row[] = [];
   for (const row of rows) {
     const { line, projectId, seq } = row;
     const entry = parseStoredLine(Buffer.from(line, "latin1").toString("utf8"));
-    if (entry !== null && test(entry, { ...row, id: logId(projectId, seq) })) passing.push(row);
-    reading.memory.renew();
-    await reading.pacer.pause(ROW_WORK + line.length * CHARACTER_WORK);
+    if (entry === null) continue;
+    const test = steps(entry, { ...row, id: logId(projectId, seq) }, pacer.meter);
+    let step = test.next();
+    for (; step.done !== true; step = test.next()) {
+      memory.renew();
+      await pacer.pause();
+      if (pacer.meter.done > MOST_WORK * budget.work)
+        return { rows: passing, complete: false, notes: [ENDED, ...notes] };
+    }
+    if (step.value) passing.push(row);
+    memory.renew();
+    await pacer.pause(ROW_WORK + line.length * CHARACTER_WORK);
   }
-  return passing;
+  return { rows: passing, complete, notes };
 }

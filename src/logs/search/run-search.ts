@@ -1,4 +1,3 @@
-import type { Filter } from "../../query-language/syntax.ts";
 import { type QueryBudget, ScanPacer, SEARCH_BUDGET } from "../query/budget.ts";
 import { encodeCursor } from "../query/cursor.ts";
 import type { LogFilter } from "../query/filter.ts";
@@ -21,6 +20,7 @@ import {
 } from "./search-query.ts";
 import { tableOfFields, tableOfRows, tableOfScan } from "./search-tables.ts";
 import { InvalidRegex } from "./text-tests.ts";
+import { ofEntries } from "./value-table.ts";
 
 /** Runs a query of the query language over both tiers. @param clock returns epoch milliseconds */
 export async function runSearch(
@@ -55,21 +55,6 @@ const SHOWN = 100;
 function checkFilters({ entryPipes, tablePipes }: SearchPlan, now: number): void {
   for (const pipe of [...entryPipes, ...tablePipes])
     if (pipe.kind === "where") entryTestOf(ofEntries(pipe.filter), now);
-}
-
-/** Returns a filter with the same tests for entries in place of tables. */
-function ofEntries(filter: Filter): Filter {
-  switch (filter.kind) {
-    case "field":
-      return { ...filter, field: { kind: "data", path: [] } };
-    case "not":
-      return { kind: "not", filter: ofEntries(filter.filter) };
-    case "and":
-    case "or":
-      return { kind: filter.kind, filters: filter.filters.map(ofEntries) };
-    default:
-      return filter;
-  }
 }
 
 /** Narrows a filter to the time range of the request. */

@@ -6,7 +6,7 @@ import { endNotes, finishTable } from "../stats/run-table.ts";
 import { TableSink } from "../stats/table-sink.ts";
 import { patternCounter } from "./count-patterns.ts";
 import { type Counter, countInto, type MadeTable } from "./counter.ts";
-import { type EntryRows, pipeRows, readInTime, readRows } from "./entry-rows.ts";
+import { ENDED, type EntryRows, MOST_WORK, pipeRows, readInTime, readRows } from "./entry-rows.ts";
 import { facetCounter } from "./facets.ts";
 import { FieldsTable } from "./fields-table.ts";
 import { RowLines } from "./row-lines.ts";
@@ -146,7 +146,7 @@ async function piped(
   const answer = { kind: "table" as const, matched, scanned, complete, exact: made.exact, asOf, tookMs: 0 };
   const notes = [...found.notes, ...made.notes];
   if (pipes.length === 0) return { ...answer, columns: made.columns, rows: made.rows, notes };
-  const { pacer, memory } = search.reading;
+  const { pacer, memory, budget } = search.reading;
   const pause = (work: number) => {
     memory.renew();
     return pacer.pause(work);
@@ -159,7 +159,7 @@ async function piped(
   const columns = made.columns.map((column, at) => ({ ...column, isLevel: made.levels[at] === true }));
   let table: ValueTable = { columns, rows: values, notes };
   for (const pipe of pipes) {
-    const steps = pipeTable(table, pipe, search.wanted.now);
+    const steps = pipeTable(table, pipe, search.wanted.now, { meter: pacer.meter, most: MOST_WORK * budget.work });
     let step = steps.next();
     for (; !step.done; step = steps.next()) await pause(step.value);
     table = step.value;
@@ -172,8 +172,9 @@ async function piped(
   }
   return {
     ...answer,
+    complete: complete && table.isCut !== true,
     columns: table.columns.map(({ name, type }) => ({ name, type })),
     rows,
-    notes: [...table.notes],
+    notes: [...(table.isCut === true ? [ENDED] : []), ...table.notes],
   };
 }

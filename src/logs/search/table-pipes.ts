@@ -1,22 +1,31 @@
 import { sortInSteps } from "../aggregate/sorting.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
+import type { WorkMeter } from "../query/budget.ts";
 import type { PipeOf, TablePipe } from "./search-plan.ts";
 import { countRows } from "./table-counts.ts";
-import { columnIndex, compareOrdered, orderTexts, rowTest, type ValueTable } from "./value-table.ts";
+import { columnIndex, compareOrdered, orderTexts, rowStepsOf, type ValueTable } from "./value-table.ts";
 
 /** Pipes that run on tables in memory. */
 
-/** Rows between two points at which the work may pause, and work units of reading a row. */
-const ROWS_AT_ONCE = 128;
+/** Work units of reading a row. */
 const ROW_WORK = 500;
-/** Work units of testing each character of a row. */
-const CHARACTER_WORK = 60;
+
+/** The work of a request, and how much of it there may be. */
+export interface PipeWork {
+  meter: WorkMeter;
+  most: number;
+}
 
 /** Runs a pipe. Yields work units between two pieces of work. @throws InvalidRegex */
-export function* pipeTable(table: ValueTable, pipe: TablePipe, now: number): Generator<number, ValueTable> {
+export function* pipeTable(
+  table: ValueTable,
+  pipe: TablePipe,
+  now: number,
+  work: PipeWork,
+): Generator<number, ValueTable> {
   switch (pipe.kind) {
     case "where":
-      return yield* filtered(table, pipe, now);
+      return yield* filtered(table, pipe, now, work);
     case "sort":
       return yield* sorted(table, pipe);
     case "limit":
@@ -49,28 +58,26 @@ function bounded(table: ValueTable): ValueTable {
   return { ...table, rows: rows.slice(0, MAX_ROWS), notes };
 }
 
-function* filtered(table: ValueTable, { filter }: PipeOf<"where">, now: number): Generator<number, ValueTable> {
-  const test = rowTest(filter, table.columns, now);
+/** Tests the rows as far as the work allows. */
+function* filtered(
+  table: ValueTable,
+  { filter }: PipeOf<"where">,
+  now: number,
+  { meter, most }: PipeWork,
+): Generator<number, ValueTable> {
+  const steps = rowStepsOf(filter, table.columns, now);
   const rows: (readonly unknown[])[] = [];
-  let work = 0;
-  for (const [at, row] of table.rows.entries()) {
-    work += ROW_WORK + charactersOf(row) * CHARACTER_WORK;
-    if (test(row)) rows.push(row);
-    if (at % ROWS_AT_ONCE !== ROWS_AT_ONCE - 1) continue;
-    yield work;
-    work = 0;
+  for (const row of table.rows) {
+    const test = steps(row, meter);
+    let step = test.next();
+    for (; step.done !== true; step = test.next()) {
+      yield 0;
+      if (meter.done > most) return { ...table, rows, isCut: true };
+    }
+    if (step.value) rows.push(row);
+    yield ROW_WORK;
   }
-  yield work;
   return { ...table, rows };
-}
-
-function charactersOf(row: readonly unknown[]): number {
-  let characters = 0;
-  for (const value of row) {
-    if (typeof value === "string") characters += value.length;
-    else if (value !== null && typeof value === "object") characters += JSON.stringify(value).length;
-  }
-  return characters;
 }
 
 /** Sorts stably: rows with equal values keep their order. */

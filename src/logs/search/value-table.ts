@@ -1,10 +1,11 @@
-import type { Field, Filter, ValueTest } from "../../query-language/syntax.ts";
+import type { Filter } from "../../query-language/syntax.ts";
 import type { ColumnType, TableColumn } from "../aggregate/table.ts";
 import { compareTexts } from "../aggregate/values.ts";
-import { LEVELS } from "../entry.ts";
+import { type Entry, LEVELS } from "../entry.ts";
+import type { WorkMeter } from "../query/budget.ts";
 import { toByteString } from "../query/case-folding.ts";
-import { someItem } from "./data-values.ts";
-import { valueTestOf } from "./entry-test.ts";
+import { entryStepsOf } from "./entry-steps.ts";
+import type { EntryPlace } from "./entry-test.ts";
 
 /** A table in memory. */
 export interface ValueTable {
@@ -13,6 +14,8 @@ export interface ValueTable {
   rows: readonly (readonly unknown[])[];
   /** What to know about the values. */
   notes: readonly string[];
+  /** Whether the request's work has ended before all rows were tested. */
+  isCut?: boolean;
 }
 
 export interface ValueColumn extends TableColumn {
@@ -27,52 +30,57 @@ export function columnIndex(columns: readonly ValueColumn[], name: string): numb
   return index;
 }
 
-/** Returns whether a row of a table passes a filter. @throws InvalidRegex */
-export function rowTest(
-  filter: Filter,
-  columns: readonly ValueColumn[],
-  now: number,
-): (row: readonly unknown[]) => boolean {
-  switch (filter.kind) {
-    case "all":
-      return () => true;
-    case "and": {
-      const tests = filter.filters.map((each) => rowTest(each, columns, now));
-      return (row) => tests.every((test) => test(row));
-    }
-    case "or": {
-      const tests = filter.filters.map((each) => rowTest(each, columns, now));
-      return (row) => tests.some((test) => test(row));
-    }
-    case "not": {
-      const test = rowTest(filter.filter, columns, now);
-      return (row) => !test(row);
-    }
-    case "text":
-      throw new RangeError("A table has columns and no text.");
-    case "field": {
-      const index = columnIndex(columns, filter.field.kind === "column" ? filter.field.name : "");
-      const test = cellTest(filter.field, filter.test, now);
-      return (row) => {
-        const value = row[index] ?? null;
-        return value !== null && (test(value) || (Array.isArray(value) && someItem(value, test)));
-      };
-    }
-  }
+/** Before the name of a column: its times as epoch milliseconds. */
+const TIME_OF = "time of ";
+
+/** Whether a row of a table passes a filter, in steps that the meter ends. */
+export type RowSteps = (row: readonly unknown[], meter: WorkMeter) => Generator<void, boolean>;
+
+/** Tests the rows of a table like entries with a member for each column. @throws InvalidRegex */
+export function rowStepsOf(filter: Filter, columns: readonly ValueColumn[], now: number): RowSteps {
+  const steps = entryStepsOf(ofEntries(filter), now);
+  return (row, meter) => {
+    const members = columns.flatMap(({ name, type }, at): [string, unknown][] => {
+      const value = row[at] ?? null;
+      if (value === null) return [];
+      if (type !== "time") return [[name, value]];
+      const times = Array.isArray(value) ? value.map((each) => Date.parse(String(each))) : Date.parse(String(value));
+      return [
+        [name, value],
+        [`${TIME_OF}${name}`, times],
+      ];
+    });
+    return steps({ ...NO_ENTRY, data: Object.fromEntries(members) }, NO_PLACE, meter);
+  };
 }
 
-/** Tests of times read the times of a table, which are texts. */
-function cellTest(field: Field, test: ValueTest, now: number): (value: unknown) => boolean {
-  if (test.kind === "anyOf") {
-    const tests = test.tests.map((each) => cellTest(field, each, now));
-    return (value) => tests.some((each) => each(value));
+const NO_ENTRY: Entry = { timestamp: "", level: "info", category: "", type: "", message: "" };
+const NO_PLACE: EntryPlace = { timestamp: 0, receivedAt: 0, seq: 0, projectId: "", id: "" };
+
+/** Returns a filter of columns as one of members of `data`. */
+export function ofEntries(filter: Filter): Filter {
+  switch (filter.kind) {
+    case "field": {
+      const { field, test } = filter;
+      if (field.kind !== "column") return filter;
+      if (test.kind === "anyOf") {
+        const filters = test.tests.map((each) => ofEntries({ kind: "field", field, test: each }));
+        return { kind: "or", filters };
+      }
+      const isOfTime =
+        test.kind === "during" ||
+        (test.kind === "compare" && test.value.kind === "time") ||
+        (test.kind === "range" && test.from.kind === "time");
+      return { kind: "field", field: { kind: "data", path: [`${isOfTime ? TIME_OF : ""}${field.name}`] }, test };
+    }
+    case "not":
+      return { kind: "not", filter: ofEntries(filter.filter) };
+    case "and":
+    case "or":
+      return { kind: filter.kind, filters: filter.filters.map(ofEntries) };
+    default:
+      return filter;
   }
-  const passes = valueTestOf(field, test, now);
-  const isOfTime =
-    test.kind === "during" ||
-    (test.kind === "compare" && test.value.kind === "time") ||
-    (test.kind === "range" && test.from.kind === "time");
-  return isOfTime ? (value) => typeof value === "string" && passes(Date.parse(value)) : passes;
 }
 
 const SEVERITY: ReadonlyMap<unknown, number> = new Map(LEVELS.map((level, severity) => [level, severity]));

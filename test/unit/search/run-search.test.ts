@@ -307,6 +307,26 @@ describe("runSearch", () => {
     expect(await work("* | sort n desc | limit 5")).toBeLessThan(await work("* | sort message | limit 5"));
   });
 
+  it("tests long values with many regular expressions in steps, and ends at the limit of work", async () => {
+    const store = new TestStore();
+    store.add(ONE, [entry(0, "a".repeat(200_000)), entry(1, "a".repeat(200_000))]);
+    const regexes = Array.from({ length: 190 }, (_, at) => `message:~/a.*b${at}$/`).join(" OR ");
+    const budget = { ...QUERY_BUDGET, work: 400_000_000 };
+    for (const pipes of ["fields message | where", "limit 5 | where"]) {
+      let [longest, last] = [0, performance.now()];
+      const watch = setInterval(() => {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+      }, 0);
+      const answer = await search(store, `* | ${pipes} ${regexes}`, {}, budget);
+      clearInterval(watch);
+      expect(answer.complete, pipes).toBe(false);
+      expect(answer.notes[0], pipes).toContain("limit of work");
+      // Each regular expression takes milliseconds, all of them seconds.
+      expect(longest, pipes).toBeLessThan(500);
+    }
+  });
+
   it("refuses queries that cannot be run, with a reason for their author", async () => {
     const store = new TestStore();
     const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
