@@ -81,7 +81,7 @@ export class SummaryBuilder {
         previous = minute;
       }
     }
-    return writer.toBytes();
+    return writer.finish();
   }
 
   #enter(minute: number): void {
@@ -121,7 +121,7 @@ export function mergeSummaries(summaries: readonly Uint8Array[]): Uint8Array {
 function packBlobs(blobs: readonly Uint8Array[]): Uint8Array {
   const writer = new ByteWriter();
   for (const blob of blobs) writer.blob(blob);
-  return writer.toBytes();
+  return writer.finish();
 }
 
 /**
@@ -138,7 +138,7 @@ export function countsOf(packed: Uint8Array): Uint8Array {
   if (found === null) return packed;
   const own = new ByteWriter();
   own.varint(found.own - 1);
-  return Buffer.concat([own.toBytes(), packed.subarray(found.pairs, found.start), packed.subarray(found.end)]);
+  return Buffer.concat([own.finish(), packed.subarray(found.pairs, found.start), packed.subarray(found.end)]);
 }
 
 /** Finds the beginning of the custom pairs, and the position of the last one if it is the filter. */

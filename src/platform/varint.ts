@@ -25,6 +25,13 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
+  /** Returns a copy of the bytes written, and frees the rest. Nothing may be written afterwards. */
+  finish(): Uint8Array {
+    const bytes = this.toBytes();
+    detachBuffer(this.#bytes);
+    return bytes;
+  }
+
   /** Returns a copy of the bytes written. */
   toBytes(): Uint8Array {
     return this.#bytes.slice(0, this.length);

@@ -1,3 +1,5 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
+
 /**
  * Checks JSON without building values, and counts the values. A text that is too large to be parsed can so be
  * distinguished from a text that is not JSON.
@@ -28,7 +30,15 @@ const IN_OBJECT = 1;
  * @returns -1 if the bytes between `from` and `to` are not one JSON value, optionally with white space around it
  */
 export function countValues(bytes: Uint8Array, from: number, to: number): number {
-  let nesting = new Uint8Array(64);
+  const open = { nesting: new Uint8Array(64) };
+  const values = countIn(bytes, from, to, open);
+  detachBuffer(open.nesting);
+  return values;
+}
+
+/** @param open the arrays and objects that are open, the innermost last */
+function countIn(bytes: Uint8Array, from: number, to: number, open: { nesting: Uint8Array }): number {
+  let { nesting } = open;
   let depth = 0;
   let values = 0;
   let i = from;
@@ -41,7 +51,9 @@ export function countValues(bytes: Uint8Array, from: number, to: number): number
       if (depth === nesting.length) {
         const grown = new Uint8Array(depth * 2);
         grown.set(nesting);
+        detachBuffer(nesting);
         nesting = grown;
+        open.nesting = grown;
       }
       nesting[depth++] = first === OPEN_BRACE ? IN_OBJECT : IN_LIST;
       i = skipSpace(bytes, i + 1, to);

@@ -33,7 +33,7 @@ export interface RecentCountPage {
 export function packSummaries(summaries: Iterable<Uint8Array>): Uint8Array {
   const writer = new ByteWriter();
   for (const summary of summaries) writer.blob(summary);
-  return writer.toBytes();
+  return writer.finish();
 }
 
 export function* unpackSummaries(packed: Uint8Array): Generator<Uint8Array> {

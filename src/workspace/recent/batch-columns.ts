@@ -145,7 +145,7 @@ export class BatchColumns {
       commit = batch.commit;
       min = batch.minTimestamp;
     }
-    return writer.toBytes();
+    return writer.finish();
   }
 
   *[Symbol.iterator](): Generator<BatchMeta> {

@@ -44,7 +44,7 @@ class Lost extends Error {}
 
 /** The writer frees its bytes. */
 function copied(segment: EncodedSegment): EncodedSegment {
-  return { ...segment, body: new Uint8Array(segment.body) };
+  return structuredClone(segment);
 }
 
 /** The catalog in memory, by the rules of `SegmentWriter`: a range is inserted whole and once. */

@@ -60,7 +60,7 @@ export function packBlockIndex(blocks: readonly Block[], minTimestamp: number): 
     writer.varint(block.maxTimestamp - block.minTimestamp);
     writer.varint(block.levelMask);
   }
-  return writer.toBytes();
+  return writer.finish();
 }
 
 /** @throws RangeError if the bytes are incomplete */

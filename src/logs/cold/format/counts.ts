@@ -102,7 +102,7 @@ export class LevelCounter {
       for (const count of counts) if (count > 0) writer.varint(count);
       previous = minute;
     }
-    return writer.toBytes();
+    return writer.finish();
   }
 }
 

@@ -19,6 +19,8 @@ export interface PartEncoder<S> {
   encode(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, S>;
   /** Whether a segment may be stored. If not, its range is encoded as two halves. */
   fits(segment: S): boolean;
+  /** Frees a segment that does not fit. */
+  discard?(segment: S): void;
 }
 
 /**
@@ -72,6 +74,7 @@ function* encodeLines<S>(
     const own = parts.length === 1 ? lines : indices.map((index) => lines[index]).filter((line) => line !== undefined);
     const segment = yield* encoder.encode({ projectId, ...range, part }, own);
     if (!encoder.fits(segment)) {
+      for (const each of [...segments, segment]) encoder.discard?.(each);
       if (lines.length === 1) throw new RangeError("A single entry does not fit a segment.");
       const half = lines.length >> 1;
       yield* encodeLines(projectId, lines.slice(0, half), encoder);

@@ -6,6 +6,7 @@ import {
   placeInBucket,
   placeInRow,
   releaseParts,
+  releaseRow,
 } from "../../segments/encode/encode-rows.ts";
 import type { EncodedSegment } from "../format/segment.ts";
 import type { ColdTier } from "./cold-tier.ts";
@@ -51,7 +52,7 @@ export class RangeFiles {
     for (const file of this.#files) await bucket.putNew(file, deadline);
   }
 
-  /** Frees the bytes of the files. */
+  /** Frees the bytes of the files and of their rows. */
   release(): void {
     for (const { bytes } of this.#files) detachBuffer(bytes);
     for (const { body } of this.rows) detachBuffer(body);

@@ -39,7 +39,7 @@ export function encodeFiles(
   hasBucket: boolean,
 ): Generator<CatalogFile | Pause> {
   const fits = (file: CatalogFile) => fitsRow(file.row, isForBucket(file, hasBucket) ? 0 : file.size);
-  return encodeRange(projectId, batches, range, { encode: encodePart, fits });
+  return encodeRange(projectId, batches, range, { encode: encodePart, fits, discard: releaseFile });
 }
 
 /** Whether a file is to be stored in the bucket rather than in its row. */
@@ -55,6 +55,17 @@ export function placeInRow({ row, parts }: CatalogFile): EncodedSegment {
 /** Frees the parts of a file but the footer, which its row has. */
 export function releaseParts({ row, parts }: CatalogFile): void {
   for (const part of parts) if (part !== row.batchTable && part !== MAGIC) detachBuffer(part);
+}
+
+/** Frees a file and its row. */
+export function releaseFile(file: CatalogFile): void {
+  releaseParts(file);
+  releaseRow(file.row);
+}
+
+/** Frees the blobs of a row. */
+export function releaseRow({ body, filter, blockFilter, batchTable, summary, levels, blocks }: EncodedSegment): void {
+  for (const blob of [body, filter, blockFilter, batchTable, summary, levels, blocks]) detachBuffer(blob);
 }
 
 /** Returns the row that refers to the file in the bucket. */

@@ -201,6 +201,7 @@ export class FileEncoder {
    * @param properties further ones of the file's metadata
    */
   finish(properties: ReadonlyMap<string, string> = new Map()): EncodedFile {
+    this.#group.release();
     const columns = this.#columns;
     const linesSha256 = this.#linesHash.digest("hex");
     const range = this.#range;
