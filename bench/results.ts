@@ -3,7 +3,7 @@ import type { BenchOptions } from "./options.ts";
 import { type IngestResults, type IngestRow, SERVICE } from "./parts/ingest.ts";
 import type { LimitCostRow } from "./parts/limit-cost.ts";
 import type { LimitsRow } from "./parts/limits.ts";
-import { ISOLATE_MIB, type MemoryResults } from "./parts/memory.ts";
+import { type MemoryResults, PEAK_MIB } from "./parts/memory.ts";
 import type { QueryResults } from "./parts/query.ts";
 import type { RowsRow } from "./parts/rows.ts";
 import type { TailRow } from "./parts/tail.ts";
@@ -76,9 +76,9 @@ export function verdictsOf({ ingest, limitCost, tiers, tail, rows, memory }: Mea
 
 function memoryVerdicts({ loads }: MemoryResults): Verdict[] {
   return loads.map(({ load, heapMiB, buffersMiB }) => ({
-    target: `${load}: the isolate holds at most ${ISOLATE_MIB} MiB`,
+    target: `${load}: the isolate holds at most ${PEAK_MIB} MiB`,
     measured: `${Math.round(heapMiB + buffersMiB)} MiB`,
-    reached: heapMiB + buffersMiB <= ISOLATE_MIB,
+    reached: heapMiB + buffersMiB <= PEAK_MIB,
   }));
 }
 

@@ -73,6 +73,8 @@ export interface RecentBatch {
   /** Epoch milliseconds. */
   receivedAt: number;
   encoding: BatchEncoding;
+  /** Bytes of the body before compression; absent from objects of an older version. */
+  size?: number;
   body: Uint8Array;
 }
 

@@ -83,7 +83,7 @@ export const ISOLATE_BUDGET = {
   tails: 16 * MIB,
   /** Summary columns of recent batches. */
   batchIndex: 6 * MIB,
-  /** The flush: one range of batches and the segments made of it. */
+  /** Flushes: ranges of batches while they are encoded, and the segments made of them. */
   flush: 8 * MIB,
 } as const;
 
@@ -121,5 +121,7 @@ export const commitMemory = new MemoryPool({ capacity: INGEST_BUDGET.commits, ma
  */
 export const COMPACTION_BYTES = 14 * MIB;
 export const queryMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.queries, maxWaiting: MAX_WAITING });
+/** Ranges that are encoded and stored. A flush that gets no memory is repeated later. */
+export const flushMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.flush, maxWaiting: MAX_WAITING });
 /** Buffer memory of tails. Tails wait in their objects, so no caller waits for this pool. */
 export const tailMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.tails, maxWaiting: 0 });

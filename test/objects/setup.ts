@@ -1,9 +1,13 @@
 import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll } from "vitest";
+import { SENT_PAGES } from "../../src/objects/workspace/reads.ts";
 
 // Vitest could fall back to Node and pass; these tests are valid only in the real runtime.
 if (navigator.userAgent !== "Cloudflare-Workers") throw new Error("These tests must run inside workerd.");
+
+// Here a result of an object is copied some turns later.
+SENT_PAGES.freedAfterMs = 2000;
 
 beforeAll(async () => {
   // SAFETY: vitest.config.ts sets the bindings.

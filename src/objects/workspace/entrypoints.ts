@@ -5,7 +5,7 @@ import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { BatchMatcher } from "../../logs/query/batch-matcher.ts";
 import { ScanPacer } from "../../logs/query/budget.ts";
 import { bucketForWrites } from "../../platform/bucket.ts";
-import { detachBuffer } from "../../platform/isolate-memory.ts";
+import { detachBuffer, flushMemory } from "../../platform/isolate-memory.ts";
 import { logEvent } from "../../platform/log.ts";
 import { settingsOf } from "../../settings.ts";
 import { readCold } from "../../tail/cold-range.ts";
@@ -20,7 +20,20 @@ import {
   type SeqRange,
 } from "../../tail/frames.ts";
 import { toLogFilter } from "../../tail/log-filter.ts";
+import { heldBytes } from "../../workspace/flush/schedule.ts";
 import { type FlushCall, type FlushOutcome, writeRange } from "../../workspace/flush/write-range.ts";
+
+/** Milliseconds that a flush waits for memory. */
+const MEMORY_WAIT_MS = 20_000;
+
+/** Returns the bytes that a flush holds until its range is encoded. One large batch may need more than there are. */
+function memoryOf({ batches }: FlushCall): number {
+  const held = batches.reduce(
+    (sum, { size, body }) => sum + heldBytes(size ?? Number.POSITIVE_INFINITY, body.length),
+    0,
+  );
+  return Math.min(flushMemory.capacity, held);
+}
 
 /**
  * Encodes and stores ranges of batches for workspace objects. Decoding, compression and filters run here, because this
@@ -30,9 +43,13 @@ export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
     const { env } = this;
     const store = new ColdTier(env, call.database);
-    const outcome = await writeRange({ store, bucket: bucketForWrites(env), now: Date.now }, call);
+    const lease = await flushMemory.take(memoryOf(call), MEMORY_WAIT_MS);
+    if (lease === null) return { outcome: "failed", reason: "Other flushes use all memory" };
+    const encoded = (bytes: number) => lease.resize(bytes);
+    const outcome = await writeRange({ store, bucket: bucketForWrites(env), now: Date.now, encoded }, call);
     // The call has copies of its own.
     for (const { body } of call.batches) detachBuffer(body);
+    lease.release();
     return outcome.outcome === "stored" ? { ...outcome, databaseBytes: store.databaseBytes } : outcome;
   }
 }

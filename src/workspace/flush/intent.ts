@@ -57,8 +57,8 @@ export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: Flus
   const bad: QuarantinedBatch[] = [];
   for (const commit of commitsOf(sql, intent)) {
     try {
-      const { firstSeq, count, receivedAt, encoding, body } = readBatch(sql, commit, intent.projectId);
-      batches.push({ commit, firstSeq, count, receivedAt, encoding, body });
+      const { firstSeq, count, receivedAt, encoding, size, body } = readBatch(sql, commit, intent.projectId);
+      batches.push({ commit, firstSeq, count, receivedAt, encoding, ...(size === undefined ? {} : { size }), body });
     } catch {
       bad.push({ commit, reason: "a part of it is missing" });
     }

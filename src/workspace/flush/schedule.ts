@@ -1,4 +1,5 @@
 import { type Backoff, delayOf } from "../../platform/backoff.ts";
+import { ISOLATE_BUDGET } from "../../platform/isolate-memory.ts";
 import { maybe, one } from "../../platform/sql.ts";
 
 /** A batch with the columns that decide whether it fits into a range. */
@@ -19,10 +20,18 @@ export interface FlushRange {
   lastCommit: number;
 }
 
+/**
+ * Returns the bytes that a flush holds of batches: their lines and, beside each byte of them, up to 0.95 bytes while they are
+ * encoded (a test measures it); the stored bytes in the object and in the writer.
+ */
+export function heldBytes(size: number, storedBytes: number): number {
+  return 2 * (size + storedBytes);
+}
+
 /** Limits of one step. A batch that exceeds them is a range alone. */
 export interface RangeLimits {
   entries: number;
-  /** Uncompressed bytes, and stored bytes. */
+  /** Bytes in memory (`heldBytes`), and stored bytes. */
   bytes: number;
   storedBytes: number;
   batches: number;
@@ -48,7 +57,8 @@ export function chooseRange(batches: Iterable<UnflushedBatch>, limits: RangeLimi
     }
     const entries = lastSeq - range.firstSeq + 1;
     if (firstSeq !== range.lastSeq + 1 || taken > limits.batches) break;
-    if (entries > limits.entries || bytes > limits.bytes || storedBytes > limits.storedBytes) break;
+    if (entries > limits.entries || storedBytes > limits.storedBytes) break;
+    if (heldBytes(bytes, storedBytes) > limits.bytes) break;
     range.lastSeq = lastSeq;
     range.lastCommit = commit;
   }
@@ -148,10 +158,15 @@ export class FlushSchedule {
 }
 
 /**
- * A segment has at most 10,000 entries, 8 MiB of lines and 1 MB compressed: a range far above that would be encoded
- * repeatedly until its parts fit. A range of 4,000 batches is still large, and deleting them delays no writer.
+ * A segment has at most 10,000 entries and 1 MB compressed: a range far above that would be encoded repeatedly until its
+ * parts fit. A range of 4,000 batches is still large, and deleting them delays no writer.
  */
-const RANGE_LIMITS: RangeLimits = { entries: 10_000, bytes: 8 * 1024 * 1024, storedBytes: 1_500_000, batches: 4000 };
+const RANGE_LIMITS: RangeLimits = {
+  entries: 10_000,
+  bytes: ISOLATE_BUDGET.flush,
+  storedBytes: 1_500_000,
+  batches: 4000,
+};
 /** Rows scanned for a range's batches, because those of other projects are in between. */
 const SCAN_ROWS = 20_000;
 

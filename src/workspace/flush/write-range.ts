@@ -16,6 +16,8 @@ export interface FlushBatch {
   /** Epoch milliseconds. */
   receivedAt: number;
   encoding: BatchEncoding;
+  /** Bytes of the body before compression; absent from objects of an older version. */
+  size?: number;
   body: Uint8Array;
 }
 
@@ -71,6 +73,8 @@ export interface RangeTarget {
   bucket: Bucket | null;
   /** Epoch milliseconds. */
   now: () => number;
+  /** Called when the range is encoded, with the bytes of its files. */
+  encoded?: (bytes: number) => void;
 }
 
 /** Encodes a range to segment files and stores them. Safe to repeat. Throws nothing. */
@@ -97,6 +101,7 @@ async function write(target: RangeTarget, call: FlushCall): Promise<FlushOutcome
   const encoded = await encode(target, call);
   // A range that cannot be encoded now may have been stored by an earlier call whose response was lost.
   if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
+  target.encoded?.(encoded.files.bytes);
   try {
     return await storeFiles(target, call, encoded.files);
   } finally {

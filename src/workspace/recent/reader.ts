@@ -98,6 +98,7 @@ type BatchRow = {
   maxTimestamp: number;
   receivedAt: number;
   encoding: BatchEncoding;
+  size: number;
   bodyBytes: number;
   body: ArrayBuffer;
   partsKey: number | null;
@@ -126,7 +127,7 @@ function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: 
   const row = maybe<BatchRow>(
     sql,
     `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
-       encoding, body_bytes AS bodyBytes, body, parts_key AS partsKey
+       encoding, size, body_bytes AS bodyBytes, body, parts_key AS partsKey
      FROM batches WHERE commit_no = ?`,
     commit,
   );

@@ -52,10 +52,15 @@ export class RangeFiles {
     for (const file of this.#files) await bucket.putNew(file, deadline);
   }
 
+  /** Bytes of the files and of their rows. */
+  get bytes(): number {
+    return this.rows.reduce((sum, { storedBytes }) => sum + storedBytes, 0);
+  }
+
   /** Frees the bytes of the files and of their rows. */
   release(): void {
     for (const { bytes } of this.#files) detachBuffer(bytes);
-    for (const { body } of this.rows) detachBuffer(body);
+    for (const row of this.rows) releaseRow(row);
   }
 
   /**
