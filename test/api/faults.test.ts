@@ -7,4 +7,6 @@ test(`kill -9, failing D1, and killed objects and writers lose, duplicate and re
   const figures = await runFaults({ rounds: 3, seed: SEED });
   expect(figures.rounds).toBe(3);
   expect(figures.entries).toBeGreaterThan(500);
+  expect(figures["merges merged"]).toBeGreaterThan(0);
+  expect(figures["calls that staged batches"]).toBeGreaterThan(0);
 }, 300_000);

@@ -48,19 +48,25 @@ const KINDS: [string, string][] = [
   ["billing", "invoice"],
 ];
 
-/** @param now epoch milliseconds around which its entries lie */
-export function makeBatch(random: Random, name: string, now: number): SentBatch {
-  const count = random.oneIn(14) ? random.int(100, 400) : random.int(1, 12);
-  const padding = "x".repeat(random.oneIn(4) ? random.int(0, 2000) : 20);
+/**
+ * @param now epoch milliseconds around which its entries lie
+ * @param isStaged a request of lines that is staged: several batches, whose bodies the object has before it commits them
+ */
+export function makeBatch(random: Random, name: string, now: number, isStaged = random.oneIn(90)): SentBatch {
+  const count = isStaged ? random.int(1001, 1200) : random.oneIn(14) ? random.int(100, 400) : random.int(1, 12);
+  const noise = () => Array.from({ length: 8 }, () => random.int(0, 2 ** 30).toString(36)).join("");
+  const padding = "x".repeat(!isStaged && random.oneIn(4) ? random.int(0, 2000) : 20);
   // Most batches are recent; some were kept for days by a disconnected client.
   const base = random.oneIn(8) ? now - random.pick(OLD_MS) : now;
-  const entries = Array.from({ length: count }, (_, index) => makeEntry(random, `${name}.${index}`, base, padding));
+  const entries = Array.from({ length: count }, (_, index) =>
+    makeEntry(random, `${name}.${index}`, base, isStaged ? `${padding}${noise()}` : padding),
+  );
   const sent: object[] = entries.map(({ timestamp, ...entry }) =>
     timestamp === null ? entry : { timestamp, ...entry },
   );
   // An invalid entry now and then: the receipt must list it, and `seq` must not count it.
   if (random.oneIn(3)) sent.splice(random.int(0, sent.length), 0, { message: "" });
-  const isNdjson = random.oneIn(4);
+  const isNdjson = isStaged || random.oneIn(4);
   return {
     name,
     key: random.oneIn(7) ? null : name,

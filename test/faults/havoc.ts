@@ -46,7 +46,7 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
   const random = world.random.fork("havoc");
   while (!course.isOver) {
     await course.pause(random.int(0, REST_MS));
-    const blow = random.int(1, 12);
+    const blow = random.int(1, 15);
     const atOnce = random.oneIn(2);
     const isEager = !random.oneIn(3);
     const plan = anyPlan(random, settings);
@@ -58,6 +58,7 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
         if (fault !== null) course.report([`an alarm threw: ${fault}`]);
       } else if (blow <= 9) await server.order({ do: "abort", workspaceId });
       else if (blow <= 11) await server.plan(plan);
+      else if (blow <= 14) await compact(world, false);
       else await server.plan({ ...plan, d1: { before: 1, after: 0, delayMs: 0 } });
     });
   }
@@ -65,13 +66,24 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
   await unlessKilled(() => server.plan({ ...CALM, settings }));
 }
 
-/** Kills the whole server at some moments, and restarts it. */
-export async function kill({ course, service, random: seeded }: World): Promise<number> {
+/** Has segments merged. @param waits until the merge has ended */
+export async function compact({ course, service, account: { workspaceId } }: World, waits: boolean): Promise<void> {
+  const fault = await service.server.order({ do: "compact", workspaceId, waits });
+  if (fault !== null) course.report([`a merge threw: ${fault}`]);
+}
+
+/** Kills the whole server at some moments, often while segments are merged, and restarts it. */
+export async function kill(world: World): Promise<number> {
+  const { course, service } = world;
   const { server } = service;
-  const random = seeded.fork("kill");
+  const random = world.random.fork("kill");
   const times = random.pick([0, 0, 1, 1, 1, 2]);
   for (let time = 0; time < times; time++) {
     await course.pause(random.int(200, 2200));
+    if (random.oneIn(2)) {
+      await unlessKilled(() => compact(world, false));
+      await course.pause(random.int(0, 150));
+    }
     await server.kill9();
     await course.pause(random.int(0, 300));
     await server.restart();

@@ -67,6 +67,13 @@ export type Order =
   | { do: "abort"; workspaceId: string }
   /** Returns the error of the alarm, or `null`. */
   | ({ do: "alarm"; workspaceId: string } & AlarmOrder)
+  /**
+   * Makes a merge of the workspace's segments due: of those that no writer can insert again.
+   * `waits`: returns after it has ended.
+   */
+  | { do: "compact"; workspaceId: string; waits: boolean }
+  /** Ages merges, so that readers see the merged segments. Only while nothing is read. */
+  | { do: "age-merges"; workspaceId: string }
   /** Returns when no late writer is left. */
   | { do: "quiet" }
   /** Ages deletions, so that no late write of their projects can arrive any longer. */

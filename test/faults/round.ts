@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { SentBatch } from "./batch.ts";
+import { makeBatch, type SentBatch } from "./batch.ts";
 import { EVERYTHING, type Filter, timeFilter } from "./filters.ts";
-import { anyPlan, deleteInBetween, kill, roundSettings, wreak } from "./havoc.ts";
+import { anyPlan, compact, deleteInBetween, kill, roundSettings, wreak } from "./havoc.ts";
 import type { Project } from "./project.ts";
 import { CALM, type Counts, type Look } from "./protocol.ts";
 import { Random } from "./random.ts";
@@ -129,7 +129,14 @@ async function judge(world: World, tails: readonly TailReader[], load: Load): Pr
   const { kept, random, service, course } = world;
   await takeTruths(world, "before the retries");
   await sendAgain(world);
-  if (random.oneIn(2)) await drain(service, world.account);
+  // At least two ranges of each project, which are merged, and sometimes entries in the recent tier.
+  for (const name of ["a", "b"]) {
+    await sendOne(world, name);
+    await drain(service, world.account);
+  }
+  await compact(world, true);
+  if (random.oneIn(2)) await service.server.order({ do: "age-merges", workspaceId: world.account.workspaceId });
+  if (random.oneIn(2)) await sendOne(world, "c");
   const truths = await takeTruths(world, "after the retries");
   const problems: string[] = [...course.problems];
   for (const found of load.reads) problems.push(...readProblems(found, truths));
@@ -178,6 +185,16 @@ async function sendAgain({ kept, random, service, course }: World): Promise<void
     if (left > 0) course.report([`${left} batches of ${project.name} were not answered`]);
   }
   refuse(course.problems);
+}
+
+/** Sends a batch to each project, until it is acknowledged. */
+async function sendOne({ name: round, kept, random, service, course }: World, name: string): Promise<void> {
+  for (const project of kept) {
+    const batch = makeBatch(random, `${round}.${project.name}.last.${name}`, Date.now(), false);
+    batch.key ??= batch.name;
+    project.batches.push(batch);
+    for (let attempt = 0; attempt < 5 && batch.receipt === null; attempt++) await send(service, project, batch, course);
+  }
 }
 
 /** Reads in descending order, too, and reads earlier snapshots again. */

@@ -157,7 +157,8 @@ export class FaultServer {
     if (typeof event !== "string") return;
     const name = `${event} ${outcome}`;
     this.lines[name] = (this.lines[name] ?? 0) + 1;
-    if (outcome === "unreadable" || outcome === "set-aside" || status === 500) this.bugs.push(line);
+    if (outcome === "unreadable" || outcome === "set-aside" || outcome === "skipped" || status === 500)
+      this.bugs.push(line);
   }
 }
 

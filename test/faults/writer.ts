@@ -8,6 +8,8 @@ import type { World } from "./world.ts";
 /** The outcome of a request to store a batch, as its sender sees it. */
 type Fate = "stored" | "unknown" | "gone";
 
+/** The batch of the first writer of each project that is staged for certain. */
+const STAGED_AT = 3;
 /** Maximum milliseconds between two batches of a writer. */
 const REST_MS = 50;
 
@@ -23,7 +25,8 @@ export async function write(world: World, project: Project, name: string): Promi
     if (known && random.oneIn(8)) fate = await send(service, project, known, course);
     else if (known && random.oneIn(12)) fate = await conflict(service, project, known, course);
     else {
-      const batch = makeBatch(random, `${world.name}.${project.name}.${name}.${own.length}`, Date.now());
+      const batchName = `${world.name}.${project.name}.${name}.${own.length}`;
+      const batch = makeBatch(random, batchName, Date.now(), (name === "w0" && own.length === STAGED_AT) || undefined);
       own.push(batch);
       project.batches.push(batch);
       fate = await sendFirst(service, project, batch, random, course);

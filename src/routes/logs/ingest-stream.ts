@@ -8,7 +8,7 @@ import { LinesReader } from "../../logs/ingest/lines-reader.ts";
 import { type Steps, streamScheduler, TurnMeter } from "../../platform/turns.ts";
 import type { Idempotency } from "../../workspace/receipts.ts";
 import { countIfRefused } from "../guards/workspace.ts";
-import { answerEntries, CALL_BYTES, type EntrySender } from "./send-entries.ts";
+import { answerEntries, type EntrySender, STAGING } from "./send-entries.ts";
 
 /** Bytes that parsing takes beside the body's buffer and the batches: a few entries, or one large one. */
 const PARSING_BYTES = 256 * 1024;
@@ -79,7 +79,7 @@ class StreamedRequest {
         hash?.update(chunk);
         await this.#run(this.#lines.readChunk(chunk, this.#stream.length));
         await this.#stream.reserve(this.#held);
-        if (this.#lines.batchBytes > CALL_BYTES) await this.#stage();
+        if (this.#lines.batchBytes > STAGING.callBytes) await this.#stage();
       }
     } catch (error) {
       if (!(error instanceof BodyFailed)) throw error;

@@ -24,9 +24,9 @@ const STORAGE_RETRY_SECONDS = 60;
 
 /**
  * Bytes of batches that one call carries. A larger request sends its batches while it arrives, and its last call makes
- * all of them visible, so neither the router nor the object holds it whole.
+ * all of them visible, so neither the router nor the object holds it whole. Changed only by tests.
  */
-export const CALL_BYTES = 2 * 1024 * 1024;
+export const STAGING = { callBytes: 2 * 1024 * 1024 };
 
 /**
  * Sends the entries of one request to its workspace, where all of them become visible at once or none does. Any route that

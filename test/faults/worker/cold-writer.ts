@@ -5,7 +5,11 @@ import type { WorkspaceObject } from "./workspace.ts";
 
 /** The cold writer with the faults that the plan sets. */
 export class ColdWriter extends ServiceColdWriter {
-  override async write(call: FlushCall): Promise<FlushOutcome> {
+  override write(call: FlushCall): Promise<FlushOutcome> {
+    return chaos.writes.of(() => this.#write(call));
+  }
+
+  async #write(call: FlushCall): Promise<FlushOutcome> {
     const { before, after, late, again, abort, delayMs } = chaos.plan.writer;
     chaos.note("ranges written");
     await pause(chaos.delay(delayMs));
@@ -31,7 +35,7 @@ export class ColdWriter extends ServiceColdWriter {
         chaos.lateWriters--;
       }
     };
-    this.ctx.waitUntil(write());
+    this.ctx.waitUntil(chaos.writes.of(write));
   }
 
   async #abort(workspaceId: string): Promise<void> {

@@ -14,11 +14,17 @@ type Execute = (this: D1PreparedStatement, ...values: unknown[]) => Promise<unkn
 
 let isHooked = false;
 let unharmed: Execute;
+let unharmedBatch: (this: D1Database, statements: D1PreparedStatement[]) => Promise<unknown>;
 
 /** All rows of a statement of the harness, without faults. */
 export async function allUnharmed<Row>(statement: D1PreparedStatement): Promise<Row[]> {
   // SAFETY: this is D1's own `all`.
   return ((await unharmed.call(statement)) as D1Result<Row>).results;
+}
+
+/** Runs statements of the harness in one transaction, without faults. */
+export async function batchUnharmed(db: D1Database, statements: D1PreparedStatement[]): Promise<void> {
+  await unharmedBatch.call(db, statements);
 }
 
 /**
@@ -30,6 +36,7 @@ export function hookD1(db: D1Database): void {
   isHooked = true;
   const database: D1Database = Object.getPrototypeOf(db);
   const { batch } = database;
+  unharmedBatch = batch;
   database.batch = function <T>(this: D1Database, statements: D1PreparedStatement[]) {
     return suffer(() => batch.call<D1Database, [D1PreparedStatement[]], Promise<D1Result<T>[]>>(this, statements));
   };

@@ -1,12 +1,15 @@
 import type { Env } from "../../../src/env.ts";
+import { PARTS, SMALL_END } from "../../../src/logs/cold/compaction/policy.ts";
+import { lastVisiblePart, SWITCH_MS } from "../../../src/logs/cold/compaction/visibility.ts";
 import { PLACEMENT } from "../../../src/logs/segments/encode/encode-rows.ts";
+import { STAGING } from "../../../src/routes/logs/send-entries.ts";
 import { direct as service } from "../../../src/worker.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 import type { Look, Order } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
 import { allKeys, hookBucket } from "./failing-bucket.ts";
-import { allUnharmed, hookD1 } from "./failing-d1.ts";
+import { allUnharmed, batchUnharmed, hookD1 } from "./failing-d1.ts";
 import { KILLED, type WorkspaceObject } from "./workspace.ts";
 
 /**
@@ -15,12 +18,12 @@ import { KILLED, type WorkspaceObject } from "./workspace.ts";
  */
 
 export { AddressObject } from "../../../src/objects/address/address.ts";
-export { CompactorObject } from "../../../src/objects/compactor/compactor.ts";
 export { ScannerObject } from "../../../src/objects/scanner/scanner.ts";
 export { UserObject } from "../../../src/objects/user/user.ts";
 export { TailBacklog } from "../../../src/objects/workspace/entrypoints.ts";
 export { default } from "../../../src/worker.ts";
 export { ColdWriter } from "./cold-writer.ts";
+export { CompactorObject } from "./compactor.ts";
 export { WorkspaceObject } from "./workspace.ts";
 
 /** Milliseconds. With the service's own delays of up to a minute, a round would see no retries. */
@@ -32,6 +35,10 @@ FlushSchedule.prototype.failed = function (now) {
 
 /** Ranges of the harness are small; nearly all their files would be in D1. */
 PLACEMENT.bucketFromBytes = 1024;
+
+/** A round has few ranges, and few requests as large as those that are staged. */
+Object.assign(SMALL_END, { ranges: 2, growth: 1 });
+STAGING.callBytes = 32 * 1024;
 
 /** Makes unflushed batches due immediately if an alarm is ordered so, to flush at any moment. */
 const { dueAt } = FlushSchedule.prototype;
@@ -69,6 +76,12 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
       return object(order.workspaceId)
         .alarms(order)
         .catch((error: Error) => (error.message === KILLED ? null : error.message));
+    case "compact":
+      return object(order.workspaceId)
+        .compactNow(order.waits)
+        .catch((error: Error) => (error.message === KILLED ? null : error.message));
+    case "age-merges":
+      return ageMerges(env.COLD_DB, order.workspaceId);
     case "quiet":
       while (chaos.lateWriters > 0) await pause(10);
       return;
@@ -83,6 +96,18 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
         ...(await files(env, order.workspaceId)),
       };
   }
+}
+
+/** Moves the time from which on readers see merged segments into the past, in both kinds of rows. */
+async function ageMerges(db: D1Database, workspaceId: string): Promise<void> {
+  const now = Date.now();
+  const merged = db
+    .prepare("UPDATE segments SET part = part - ?1 WHERE workspace_id = ?2 AND part > ?3")
+    .bind(((2 * SWITCH_MS) / 1000) * PARTS, workspaceId, lastVisiblePart(now));
+  const replaced = db
+    .prepare("UPDATE segments SET replaced_at = replaced_at - ?1 WHERE workspace_id = ?2 AND replaced_at > ?3")
+    .bind(2 * SWITCH_MS, workspaceId, now);
+  await batchUnharmed(db, [merged, replaced]);
 }
 
 /** Repeats a call whose object was killed. */

@@ -8,7 +8,11 @@ import { hookD1 } from "./failing-d1.ts";
 
 type RecentCall = Parameters<ServiceWorkspaceObject["recent"]>[0];
 type CountCall = Parameters<ServiceWorkspaceObject["recentCounts"]>[0];
+type StageCall = Parameters<ServiceWorkspaceObject["stageBatches"]>[0];
 type SeqCall = Parameters<ServiceWorkspaceObject["readBySeq"]>[0];
+
+/** Steps of the merges of a workspace: two for each of its projects, and one more. */
+const MERGE_STEPS = 7;
 
 /** Error message of calls to a killed object. */
 export const KILLED = "The harness has killed this object.";
@@ -58,6 +62,15 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     return { ...result, value };
   }
 
+  override async stageBatches(call: StageCall): ReturnType<ServiceWorkspaceObject["stageBatches"]> {
+    const { abort, delayMs } = chaos.plan.writer;
+    await pause(chaos.delay(delayMs));
+    const result = await super.stageBatches(call);
+    chaos.note("calls that staged batches");
+    if (chaos.strikes(abort, "object died after it staged")) this.ctx.abort(KILLED);
+    return result;
+  }
+
   /** The caller gets no response. */
   async abortNow(): Promise<void> {
     this.ctx.abort(KILLED);
@@ -76,6 +89,25 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
       else for (let time = 0; time < times; time++) await alarms();
     } finally {
       chaos.isEager = false;
+    }
+  }
+
+  /**
+   * Makes a merge due and runs the alarm. In the service, ranges are merged ten minutes after their flush, when no writer is
+   * left that could insert them again; here, when all writers have ended.
+   */
+  async compactNow(waits: boolean): Promise<void> {
+    const { sql } = this.ctx.storage;
+    const flushed = sql.exec<{ num: number; seq: number }>("SELECT num, flushed_seq AS seq FROM projects").toArray();
+    await chaos.writes.ended();
+    for (const { num, seq } of flushed) {
+      const update = "UPDATE compactions SET due_at = 0, began_at = NULL, ready_seq = ? WHERE project = ?";
+      sql.exec(update, seq, num);
+    }
+    // A step merges the segments of one project.
+    for (let step = 0; step < (waits ? MERGE_STEPS : 1); step++) {
+      await this.alarm();
+      if (waits) await chaos.merges.ended();
     }
   }
 
