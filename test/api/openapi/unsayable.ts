@@ -10,11 +10,16 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/\.list$/, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^operator\./, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.query$/, /^pagination\.cursor$/, /^Invalid cursor\. /],
-  [/^workspace\.(?:query|stats)$/, /^asOf$/, /^Invalid snapshot\. |^The snapshot does not exist yet\.$/],
+  [/^workspace\.search$/, /^cursor$/, /^Invalid cursor\. /],
+  [/^workspace\.(?:query|stats|search)$/, /^asOf$/, /^Invalid snapshot\. |^The snapshot does not exist yet\.$/],
   // Depends on the time of the request.
   [/^key\.create$/, /^expiresAt$/, /^must be in the future and at most 365 days ahead\.$/],
   [/^workspace\.ingest$/, /^entry$/, /^timestamp is (?:more than 24 hours ahead|older than )/],
+  // Depends on the text of the query.
+  [/^(?:workspace|search)\./, /^(?:query|query\.q|q)$/, /\.$/],
   // Depends on two members or parameters together.
+  [/^workspace\.search$/, /^cursor$/, /^A table has no pages\. /],
+  [/^workspace\.search$/, /^limit$/, /^A page has at most /],
   [/^workspace\.query$/, /^pagination\.offset$/, /Remove the offset\.$/],
   [/^workspace\.tail$/, /^query$/, /^The filters are too long: at most \d+ bytes together\.$/],
   [/^workspace\.ingest$/, /^entry$/, / is both in the entry and in data\.$/],
