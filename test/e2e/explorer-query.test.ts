@@ -218,8 +218,9 @@ describe("the query language in the search box", () => {
     const table = page.getByRole("table");
     await table.getByRole("columnheader", { name: "count" }).waitFor();
     await page.getByRole("img", { name: /^count from / }).waitFor();
-    const rows = await table.getByRole("row").count();
-    expect(rows).toBeGreaterThan(2);
+    expect(await table.getByRole("row").count()).toBeGreaterThan(2);
+    expect(await page.getByRole("button", { name: "Refresh" }).isEnabled()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
     const narrowed = new URLSearchParams({ range: "24h", level: "fatal", q: "* | count by level" });
     await page.goto(explorerPath(tenant, `?${narrowed}`));
     await table.getByRole("cell", { name: "fatal" }).waitFor();

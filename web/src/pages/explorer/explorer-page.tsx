@@ -82,7 +82,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             projects={projects.data}
             view={view}
             times={times}
-            busy={results.busy === "load"}
+            busy={results.busy === "load" && !asked.isAnswer}
             onChange={change}
             onReload={explorer.reload}
             onLive={toggleLive}

@@ -7,6 +7,8 @@ const WIDTH = 1000;
 const HEIGHT = 140;
 /** Room above the highest value. */
 const TOP = 8;
+/** Spans of a line with a point for each. */
+const MAX_FILLED = 2000;
 
 interface AnswerChartProps {
   table: { columns: { name: string; type: string }[]; rows: unknown[][] };
@@ -21,6 +23,8 @@ export function AnswerChart({ table, binMs }: AnswerChartProps) {
   const x = WIDTH / spans;
   const y = (value: number): number => (peak === 0 ? 0 : (Math.max(0, value) / peak) * (HEIGHT - TOP));
   const [only] = series;
+  // A span without entries has no row, and of a count that is 0.
+  const isCount = /^(?:count|rate|sum)\b/.test(measure) && spans <= MAX_FILLED;
   const label = `${measure} from ${time(from)} to ${time(to)}, at most ${peak.toLocaleString()}`;
   return (
     <figure class={css.chart}>
@@ -29,7 +33,13 @@ export function AnswerChart({ table, binMs }: AnswerChartProps) {
           ? [...only.points].map(([at, value]) => (
               <rect key={at} class={css.tone0} x={at * x} y={HEIGHT - y(value)} width={x * 0.9} height={y(value)} />
             ))
-          : series.map((each, at) => <polyline key={each.name} class={css[`tone${at}`]} points={lineOf(each, x, y)} />)}
+          : series.map((each, at) => (
+              <polyline
+                key={each.name}
+                class={css[`tone${at}`]}
+                points={lineOf(isCount ? filled(each, spans) : each, x, y)}
+              />
+            ))}
       </svg>
       <figcaption>
         <ul class={css.legend}>
@@ -38,11 +48,16 @@ export function AnswerChart({ table, binMs }: AnswerChartProps) {
               {visible(name === "" ? measure : name)} (to {most.toLocaleString()})
             </li>
           ))}
-          {groups > series.length ? <span>{groups - series.length} more in the table</span> : null}
+          {groups > series.length ? <li class={css.more}>{groups - series.length} more in the table</li> : null}
         </ul>
       </figcaption>
     </figure>
   );
+}
+
+function filled(series: Series, spans: number): Series {
+  const points = new Map(Array.from({ length: spans }, (_, at) => [at, series.points.get(at) ?? 0]));
+  return { ...series, points };
 }
 
 function lineOf({ points }: Series, x: number, y: (value: number) => number): string {

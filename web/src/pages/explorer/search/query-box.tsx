@@ -191,6 +191,8 @@ function colored(text: string, tokens: ReturnType<typeof analyze>["tokens"], err
   let at = 0;
   for (const { kind, start, end } of tokens) {
     if (start < at) continue;
+    // From here on the text is wrong.
+    if (error !== null && start >= error.position) break;
     if (start > at) parts.push(text.slice(at, start));
     parts.push(
       <span key={start} class={css[kind]}>
