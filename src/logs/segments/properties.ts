@@ -8,7 +8,7 @@ import { MalformedFile } from "./parquet/thrift.ts";
 /** Rises if files of before can no longer be read by the same rules. */
 export const FORMAT_VERSION = 1;
 /** Rises if equal lines give other bytes. */
-export const ENCODER_VERSION = 3;
+export const ENCODER_VERSION = 4;
 
 export const PROPERTY_PREFIX = "taffrail.";
 

@@ -176,7 +176,7 @@ describe("hyparquet and DuckDB", () => {
     const { key_value_metadata: pairs = [] } = parquetMetadata(new Uint8Array(bytesOf(file)).buffer);
     expect(Object.fromEntries(pairs.map(({ key, value }) => [key, value]))).toEqual({
       "taffrail.format": "1",
-      "taffrail.encoder": "3",
+      "taffrail.encoder": "4",
       "taffrail.project": "proj_000000000001",
       "taffrail.firstSeq": "1",
       "taffrail.lastSeq": "2",

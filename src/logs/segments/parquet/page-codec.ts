@@ -42,11 +42,13 @@ const DECODE_SLACK = 256 * 1024;
  * Returns a new buffer with the page as one zstd frame.
  * @param bodyAt index up to which the page is stored, or 0. A few bytes of another kind before random digits would make
  *   the code of every digit longer, by 1.6 % for hexadecimal ids.
+ * @param leastSaved bytes that compression must save; otherwise the page is stored
  */
-export function compressPage(raw: Uint8Array, bodyAt: number): Uint8Array {
-  if (raw.length < COMPRESS_FROM_BYTES) return stored(raw);
+export function compressPage(raw: Uint8Array, bodyAt: number, leastSaved = 0): Uint8Array {
+  if (raw.length < Math.max(COMPRESS_FROM_BYTES, leastSaved)) return stored(raw);
   const packed = compress(raw, bodyAt);
-  if (packed !== null && packed.length < raw.length * WORTHWHILE) return packed;
+  const most = Math.min(raw.length * WORTHWHILE, raw.length - leastSaved);
+  if (packed !== null && packed.length < most) return packed;
   if (packed !== null) detachBuffer(packed);
   return stored(raw);
 }
