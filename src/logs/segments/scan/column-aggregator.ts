@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import type { Aggregator } from "../../aggregate/aggregator.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import { PatternTexts } from "../../search/pattern-texts.ts";
@@ -103,6 +104,8 @@ export class ColumnAggregator {
     meter.add(rows.length * WORK.columnRow);
     const isFull = !(yield* this.#finder.find(this.#keysOf(reader, group, fields, times), groups));
     const added = yield* this.#addRows(fields, groups, { times, seqs, projectId: reader.properties.projectId });
+    opened.close();
+    detachBuffer(groups);
     return { added, left, isFull };
   }
 
