@@ -1,28 +1,29 @@
 import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
+import { MemberSlices } from "../search/wanted-members.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
 import { type ContentFilter, type LogFilter, matchesContent, type NoMembers } from "./filter.ts";
+import { numberEnd } from "./json-number.ts";
 import { TextSearch } from "./text-search.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
-const ONE = 0x31;
-const NINE = 0x39;
 const COLON = 0x3a;
 const FIRST_LETTER = 0x41;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-const LETTER_E = 0x65;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Stored `data` is at most 32 deep. `JSON.parse` reads a deeper line. */
 const MAX_DEPTH = 64;
+
+/** Work units of parsing a line and each of its bytes, and of putting some of its members together. */
+const PARSED_LINE_WORK = 1000;
+const PARSED_BYTE_WORK = 6;
+const PART_WORK = 400;
 
 const TIMESTAMP = '{"timestamp":"';
 const TIMESTAMP_LENGTH = 24;
@@ -34,6 +35,8 @@ const SESSION = ',"session":"';
 const TRACE_ID = ',"traceId":"';
 const SPAN_ID = ',"spanId":"';
 const DATA = ',"data":';
+/** Index of the category in `LINE_TEXTS`. */
+const CATEGORY = 0;
 const TRUE = { bytes: Buffer.from("true"), value: VALUE.true };
 const FALSE = { bytes: Buffer.from("false"), value: VALUE.false };
 const NULL = { bytes: Buffer.from("null"), value: VALUE.null };
@@ -68,6 +71,8 @@ export class LineReader {
   #end = 0;
   #isFound = false;
   #entry: Entry | null = null;
+  /** Members that the rest of the filter tests; `null` if it needs the whole entry. */
+  readonly #slices: MemberSlices | null;
 
   constructor(filter: LogFilter, meter: WorkMeter) {
     this.#others = { ...filter, rest: null };
@@ -75,6 +80,7 @@ export class LineReader {
     const { session, traceId, search, data, rest, ...unread }: ContentFilter = filter;
     unread satisfies NoMembers;
     this.#rest = rest;
+    this.#slices = rest?.members ? new MemberSlices(rest.members) : null;
     this.#session = session === null ? null : bytesOf(session);
     this.#traceId = traceId === null ? null : bytesOf(traceId);
     this.#tests = new DataTests(data);
@@ -100,15 +106,26 @@ export class LineReader {
     const rest = this.#rest;
     if (passed === false) return "fails";
     if (passed === true && rest === null) return "passes";
-    if (rest !== null) this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
-    const entry = parseStoredLine(this.#raw.toString("utf8", start, end));
+    const entry = passed === null || this.#slices === null ? this.#parsed(start, end) : this.#partOf(severity);
     if (entry === null) return "damaged";
     if (!(passed ?? matchesContent(this.#others, entry))) return "fails";
     if (rest === null) return "passes";
     if (place === null) throw new RangeError("A filter of the query language needs the places of entries.");
+    this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
     if (rest.steps === null) return rest.test(entry, place) ? "passes" : "fails";
     this.#entry = entry;
     return "open";
+  }
+
+  #parsed(start: number, end: number): Entry | null {
+    this.#meter.add(PARSED_LINE_WORK + (end - start) * PARSED_BYTE_WORK);
+    return parseStoredLine(this.#raw.toString("utf8", start, end));
+  }
+
+  /** Returns the members that the rest of the filter tests, of a line that `#read` has read. */
+  #partOf(severity: number): Entry | null {
+    this.#meter.add(PART_WORK + (this.#slices?.bytes ?? 0) * PARSED_BYTE_WORK);
+    return this.#slices?.entry(this.#raw, severity) ?? null;
   }
 
   /** Decides about the line that `read` has left open, in steps that the meter ends. */
@@ -128,31 +145,41 @@ export class LineReader {
     if (!text.startsWith(TIMESTAMP, start) || !isTime(text, time)) return null;
     const level = LEVEL_PARTS[severity] ?? "";
     if (!text.startsWith(level, time + TIMESTAMP_LENGTH)) return null;
-    let at = this.#string(time + TIMESTAMP_LENGTH + level.length);
+    const slices = this.#slices;
+    slices?.begin();
+    let from = time + TIMESTAMP_LENGTH + level.length;
+    let at = this.#string(from);
     if (at < 0 || !text.startsWith(TYPE, at)) return null;
-    at = this.#string(at + TYPE.length);
+    slices?.text(CATEGORY, from, at - 1);
+    from = at + TYPE.length;
+    at = this.#string(from);
     if (at < 0 || !text.startsWith(MESSAGE, at)) return null;
-    at = this.#searched(at + MESSAGE.length);
+    slices?.text(CATEGORY + 1, from, at - 1);
+    from = at + MESSAGE.length;
+    at = this.#searched(from);
     if (at < 0) return null;
+    slices?.text(CATEGORY + 2, from, at - 1);
     let passes = true;
-    for (const [name, wanted] of [
-      [SESSION, this.#session],
-      [TRACE_ID, this.#traceId],
-      [SPAN_ID, null],
+    for (const [name, wanted, index] of [
+      [SESSION, this.#session, CATEGORY + 3],
+      [TRACE_ID, this.#traceId, CATEGORY + 4],
+      [SPAN_ID, null, CATEGORY + 5],
     ] as const) {
       if (!text.startsWith(name, at)) {
         if (wanted !== null) passes = false;
         continue;
       }
-      const from = at + name.length;
+      from = at + name.length;
       at = this.#string(from);
       if (at < 0) return null;
+      slices?.text(index, from, at - 1);
       // Both texts are canonical JSON, so equal values have equal bytes.
       if (wanted !== null && !(at - 1 - from === wanted.length && text.startsWith(wanted, from))) passes = false;
     }
     if (text.startsWith(DATA, at)) {
       const data = at + DATA.length;
       if (this.#raw[data] !== OPEN_BRACE) return null;
+      slices?.data();
       at = this.#value(data, this.#tests.root, 1);
     }
     if (at !== end - 1 || this.#raw[at] !== CLOSE_BRACE) return null;
@@ -195,7 +222,7 @@ export class LineReader {
       return byte === OPEN_BRACE ? this.#object(at, node, depth) : this.#array(at, node, depth);
     }
     if (byte >= FIRST_LETTER) return this.#word(byte, at, node);
-    const behind = this.#number(at);
+    const behind = numberEnd(this.#raw, at);
     if (behind < 0) return behind;
     if (!this.#isFound) this.#searchNumber(at, behind);
     if (node !== null) this.#tests.found(node, VALUE.number, at, behind);
@@ -230,6 +257,7 @@ export class LineReader {
       const child = node === null ? null : node.member(this.#text, name, nameEnd);
       at = this.#value(nameEnd + 2, child, depth + 1);
       if (at < 0) return -1;
+      if (depth === 1 && this.#slices?.wants(this.#text, name, nameEnd)) this.#slices.member(name - 1, at);
       const byte = raw[at++];
       if (byte === CLOSE_BRACE) return at;
       if (byte !== COMMA) return -1;
@@ -248,36 +276,6 @@ export class LineReader {
       if (byte !== COMMA) return -1;
     }
   }
-
-  /** @returns the index after a JSON number; negative if there is none */
-  #number(from: number): number {
-    const raw = this.#raw;
-    let at = raw[from] === MINUS ? from + 1 : from;
-    const first = raw[at] ?? 0;
-    if (first === ZERO) at++;
-    else if (first >= ONE && first <= NINE) at = digitsEnd(raw, at);
-    else return -1;
-    if (raw[at] === DOT) {
-      const end = digitsEnd(raw, at + 1);
-      if (end === at + 1) return -1;
-      at = end;
-    }
-    if (((raw[at] ?? 0) | 0x20) === LETTER_E) {
-      const sign = raw[at + 1];
-      const digits = sign === MINUS || sign === 0x2b ? at + 2 : at + 1;
-      const end = digitsEnd(raw, digits);
-      if (end === digits) return -1;
-      at = end;
-    }
-    return at;
-  }
-}
-
-/** The line break after a line ends every run of digits, and so does the end of the bytes. */
-function digitsEnd(raw: Uint8Array, from: number): number {
-  let at = from;
-  for (let byte = raw[at] ?? 0; byte >= ZERO && byte <= NINE; byte = raw[at] ?? 0) at++;
-  return at;
 }
 
 /** For text of this form, `LineTimestampParser` has validated everything except the seconds. */

@@ -4,6 +4,7 @@ import { BUILT_IN_CATEGORIES, OTHER_CATEGORY_BIT } from "../entry.ts";
 import { type EntrySteps, entryStepsOf } from "./entry-steps.ts";
 import { type EntryTest, entryTestOf, periodOf, valueTestOf } from "./entry-test.ts";
 import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
+import { type WantedMembers, wantedMembersOf } from "./wanted-members.ts";
 
 /** A filter of the query language, prepared for many entries. */
 export interface RestFilter {
@@ -18,7 +19,9 @@ export interface RestFilter {
   steps: EntrySteps | null;
   /** Mask of the categories that an entry may have to pass; see `categoryBit`. */
   categoryMask: number;
-  /** Work units of parsing a line and of `test`, and those of each byte. */
+  /** Members that the tests read; `null`: the whole entry. */
+  members: WantedMembers | null;
+  /** Work units of `test`, and those of each byte of a line. */
   lineWork: number;
   byteWork: number;
 }
@@ -39,15 +42,13 @@ export function restFilterOf(filter: Filter, now: number): RestFilter {
     test: entryTestOf(absolute, now),
     steps: isCostly ? entryStepsOf(absolute, now) : null,
     categoryMask: categoryMaskOf(absolute),
+    members: wantedMembersOf(absolute),
     // Steps count their own work.
-    lineWork: PARSED_LINE_WORK + (isCostly ? 0 : line),
-    byteWork: PARSED_BYTE_WORK + (isCostly ? 0 : byte),
+    lineWork: isCostly ? 0 : line,
+    byteWork: isCostly ? 0 : byte,
   };
 }
 
-/** Work units of parsing a line and each of its bytes. */
-const PARSED_LINE_WORK = 1000;
-const PARSED_BYTE_WORK = 6;
 /** Work units of one test of a value. */
 const TEST_WORK = 60;
 /** Tests of one entry without a pause. */
