@@ -1,11 +1,11 @@
 import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
-import { MemberSlices } from "../search/wanted-members.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
 import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
 import { type ContentFilter, type LogFilter, matchesContent, type NoMembers } from "./filter.ts";
 import { numberEnd } from "./json-number.ts";
+import { MemberSlices } from "./member-slices.ts";
 import { TextSearch } from "./text-search.ts";
 
 const QUOTE = 0x22;
