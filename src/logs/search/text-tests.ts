@@ -27,12 +27,18 @@ const SHORT_TEXT = 1024;
 export const TEXT_BYTE_WORK = 4;
 export const REGEX_BYTE_WORK = 40;
 /** Work units of a character of a short text in an ordinary program. */
-const CHARACTER_WORK = 20;
+const CHARACTER_WORK = 12;
+/** Work units of making a state, and those of the first text for which states were discarded: 30 ms. */
+const STATE_WORK = 7000;
+const DISCARD_WORK = 20_000_000;
 
 /** A compiled regular expression. */
 export class RegexTest {
   readonly #compiled: RE2JS;
   readonly #literal: string;
+  readonly #states: { stateCount: number };
+  /** Whether states were discarded, because texts have a new one at nearly every character. */
+  #isHard = false;
 
   /** @throws InvalidRegex */
   constructor(regex: Regex) {
@@ -45,6 +51,12 @@ export class RegexTest {
     dfa.maxMem = STATE_BYTES;
     dfa.stateBudget = STATE_BYTES;
     dfa.memBudget = STATE_BYTES;
+    const clearCache = dfa.clearCache.bind(dfa);
+    dfa.clearCache = () => {
+      this.#isHard = true;
+      clearCache();
+    };
+    this.#states = dfa;
   }
 
   /** Whether a text has a match. Takes time linear in the text, because RE2 never goes back. */
@@ -53,7 +65,14 @@ export class RegexTest {
   /** Like `passes`, in steps that the meter ends: some programs take many microseconds for a character. */
   *steps(text: string, meter: WorkMeter): Generator<void, boolean> {
     meter.add(text.length * CHARACTER_WORK);
-    if (text.length <= SHORT_TEXT) return this.#compiled.test(text);
+    if (text.length <= SHORT_TEXT && !this.#isHard) {
+      const { stateCount } = this.#states;
+      const passes = this.#compiled.test(text);
+      // Set if the test has discarded states.
+      const isHard: boolean = this.#isHard;
+      meter.add(isHard ? DISCARD_WORK : (this.#states.stateCount - stateCount) * STATE_WORK);
+      return passes;
+    }
     if (this.#literal !== "" && !foldCase(text).includes(this.#literal)) return false;
     // SAFETY: re2js publishes its compiled program without a type.
     return yield* new Machine(this.#compiled.re2Input.prog as Program).steps(text, meter);

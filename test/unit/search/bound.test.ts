@@ -64,6 +64,28 @@ describe("17.6: the steps of a filter", () => {
     expect(Math.max(inLines.ms, inColumns.ms)).toBeLessThan(10 * MAX_STEP_MS);
   });
 
+  it("are short over many short texts, once one of them was hard for a regular expression", () => {
+    const test = new RegexTest({ kind: "regex", source: "a[ab]{200}[cd]", ignoreCase: false });
+    const meter = new WorkMeter(ALONE_UNITS);
+    const work = Array.from({ length: 20 }, (_, at) => {
+      const before = meter.done;
+      const steps = test.steps(hostile.slice(at * 1000, at * 1000 + 1000), meter);
+      let [step, pauses] = [steps.next(), 0];
+      for (; step.done !== true; step = steps.next()) {
+        pauses++;
+        meter.paused(ALONE_UNITS);
+      }
+      meter.paused(ALONE_UNITS);
+      return [step.value, pauses > 0 || meter.done - before > 1_000_000];
+    });
+    // Each text counts what it takes, though it is short.
+    expect(work).toEqual(work.map(() => [false, true]));
+    const ordinary = new RegexTest({ kind: "regex", source: "took \\d+ ms", ignoreCase: false });
+    const before = meter.done;
+    for (let at = 0; at < 100; at++) expect(ordinary.steps(`GET /orders took ${at} ms`, meter).next().value).toBe(true);
+    expect((meter.done - before) / 100).toBeLessThan(2000);
+  });
+
   it("give what a regular expression gives in one", () => {
     const part = fc.constantFrom(
       ...["a", "B", "ab", "\\.", "\\d", "[ab]", "[^a]", "(a|b)", "(?:ab)+", "a*", "b+?", "c?", "a{2,3}", ".", "^", "$"],

@@ -32,7 +32,8 @@ export class TextMatcher {
     this.passes = passes;
     this.finder = literal === "" ? null : new TextFinder(literal);
     this.#strings = this.finder && new ContainingStrings(this.finder);
-    this.#byteWork = byteWork;
+    // Steps count their own work.
+    this.#byteWork = steps === null ? byteWork : 0;
   }
 
   /** Marks the rows of a selection whose string in a column passes. @throws MalformedFile */
