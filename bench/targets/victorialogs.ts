@@ -50,7 +50,12 @@ export class VictoriaLogs {
     if (!existsSync(path.join(directory, MARK))) rmSync(directory, { recursive: true, force: true });
     const port = await claimablePort(HOST, 0);
     const address = `${HOST}:${port}`;
-    const flags = [`-httpListenAddr=${address}`, `-storageDataPath=${directory}`, "-retentionPeriod=30d"];
+    const flags = [
+      `-httpListenAddr=${address}`,
+      `-storageDataPath=${directory}`,
+      "-retentionPeriod=30d",
+      "-http.connTimeout=24h",
+    ];
     const version = /victoria-logs-\S+/.exec(execFileSync(binary, ["-version"], { encoding: "utf8" }))?.[0];
     const child = spawn(binary, [...flags, "-loggerLevel=ERROR"], { stdio: ["ignore", "ignore", "inherit"] });
     process.on("exit", () => child.kill("SIGKILL"));
