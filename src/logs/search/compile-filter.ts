@@ -2,6 +2,7 @@ import { type Filter, joined, type Scalar, type ValueTest } from "../../query-la
 import { LEVELS } from "../entry.ts";
 import { QUERY_LIMITS } from "../query/budget.ts";
 import { ALL_LEVELS_MASK, type DataCondition, foldCase, type LogFilter, OPEN_FILTER } from "../query/filter.ts";
+import type { ComparedMembers } from "./data-values.ts";
 import { valueTestOf } from "./entry-test.ts";
 import { kindMaskOf, restFilterOf, withoutDurations } from "./rest-filter.ts";
 
@@ -9,9 +10,10 @@ import { kindMaskOf, restFilterOf, withoutDurations } from "./rest-filter.ts";
  * Compiles a filter of the query language. What the members of `LogFilter` express exactly becomes these members, the rest
  * becomes `rest`. Levels and times that `rest` requires narrow the scan, too.
  * @param now the time from which relative times count, epoch milliseconds
+ * @param compared see `RestFilter`
  * @throws InvalidRegex
  */
-export function compileFilter(filter: Filter, now: number): LogFilter {
+export function compileFilter(filter: Filter, now: number, compared?: ComparedMembers): LogFilter {
   const members: LogFilter = { ...OPEN_FILTER };
   const rest: Filter[] = [];
   for (const part of partsOf(withoutDurations(filter, now))) {
@@ -22,7 +24,7 @@ export function compileFilter(filter: Filter, now: number): LogFilter {
     if (levels.isExact || span.isExact || takes(members, part)) continue;
     rest.push(part);
   }
-  if (rest.length > 0) members.rest = restFilterOf(joined("and", rest), now);
+  if (rest.length > 0) members.rest = restFilterOf(joined("and", rest), now, compared);
   return members;
 }
 

@@ -5,9 +5,13 @@ import { planOf } from "../aggregate/plan.ts";
 import { sortInSteps } from "../aggregate/sorting.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
 import { compareTexts } from "../aggregate/values.ts";
+import { OPEN_FILTER } from "../query/filter.ts";
+import { runQuery } from "../query/run-query.ts";
+import type { Read } from "../stats/count-entries.ts";
 import { TableSink } from "../stats/table-sink.ts";
 import { compileFilter } from "./compile-filter.ts";
 import { type Counter, countInto, type MadeTable } from "./counter.ts";
+import { SharedMemory } from "./entry-rows.ts";
 import { type PipeOf, planSearch, type TablePipe } from "./search-plan.ts";
 import type { SearchRun } from "./search-query.ts";
 
@@ -42,6 +46,7 @@ export function patternCounter(search: SearchRun, pipe: PipeOf<"patterns">, tabl
   const [now, earlier] = [newAggregator(), newAggregator()];
   const sink = new TableSink(now, memory, pacer);
   const { versus } = pipe;
+  const missing: string[] = [];
   const scan = async () => {
     if (versus === null) return countInto(search, search.filter, sink);
     const periods = periodsOf(search, versus);
@@ -50,17 +55,59 @@ export function patternCounter(search: SearchRun, pipe: PipeOf<"patterns">, tabl
     const before = new TableSink(earlier, memory, pacer, now.held.bytes);
     const second = await countInto(search, periods.before, before, read.asOf);
     sink.examined += before.examined;
+    if (second !== null) missing.push(...(await missingNotes(search, periods.before, second, now, earlier)));
     return second && { ...read, complete: read.complete && second.complete };
   };
-  return { sink, scan, finish: () => finish(search, pipe, now, earlier), tablePipes };
+  const made = async () => {
+    const table = await finish(search, pipe, now, earlier);
+    return { ...table, notes: [...missing, ...table.notes] };
+  };
+  return { sink, scan, finish: made, tablePipes };
+}
+
+/** Share of a budget that finding the first entry may take. */
+const FIRST_WORK = 0.1;
+
+/** Returns a note if a part of the earlier period is before all entries that there are: patterns look new that may not be. */
+async function missingNotes(
+  { reading, wanted }: SearchRun,
+  { from, to }: Period,
+  { oldest, asOf }: Read,
+  ...counted: Aggregator[]
+): Promise<string[]> {
+  if (from === null) return [];
+  const share = (first: number) => (first >= to ? "no entries of the span" : "only a part of the span");
+  const isoTime = (time: number) => new Date(time).toISOString();
+  if (from < oldest)
+    return [`Entries before ${isoTime(oldest)} are no longer kept, so \`before\` counts ${share(oldest)}.`];
+  const { source, budget, pacer } = reading;
+  const memory = new SharedMemory(
+    reading.memory,
+    counted.reduce((sum, { held }) => sum + held.bytes, 0),
+  );
+  const all = { projectId: wanted.projectId, filter: OPEN_FILTER, order: "asc", offset: 0, cursor: null } as const;
+  const bounds = { ...budget, work: budget.work * FIRST_WORK };
+  const read = await runQuery(source, { ...all, limit: 1, includeTotal: false, asOf }, () => 0, bounds, memory);
+  if (!read.ok) return [];
+  pacer.meter.add(read.work);
+  const [first] = read.page.rows;
+  if (first === undefined || first.timestamp <= from) return [];
+  return [`There are no entries before ${isoTime(first.timestamp)}, so \`before\` counts ${share(first.timestamp)}.`];
+}
+
+/** A filter of a period. */
+interface Period {
+  /** Epoch milliseconds: `from <= timestamp < to`. */
+  from: number | null;
+  to: number;
 }
 
 /** Returns the filters of both periods. Without a time, the last period is compared with the one before it. */
-function periodsOf({ wanted, filter }: SearchRun, versus: number) {
+function periodsOf({ wanted, filter, compared }: SearchRun, versus: number) {
   const { now } = wanted;
   const isBounded = filter.from !== null || filter.to !== null;
   const current = isBounded ? filter : { ...filter, from: now - versus };
-  const earlier = compileFilter(shifted(planSearch(wanted.query).filter, versus), now);
+  const earlier = compileFilter(shifted(planSearch(wanted.query).filter, versus), now, compared);
   const to = (filter.to ?? now) - versus;
   const from = current.from === null ? null : current.from - versus;
   return { now: current, before: { ...earlier, from: largest(earlier.from, from), to: smallest(earlier.to, to) } };

@@ -1,3 +1,5 @@
+import { printField } from "../../query-language/fields.ts";
+import type { Field, ValueTest } from "../../query-language/syntax.ts";
 import { isRecord } from "../query/data-path.ts";
 
 /** Called for each value that a path finds. @returns whether the search can end */
@@ -40,4 +42,90 @@ export function someText(value: unknown, visit: (text: string) => boolean): bool
   if (typeof value === "number" || typeof value === "boolean") return visit(String(value));
   if (Array.isArray(value)) return value.some((item) => someText(item, visit));
   return isRecord(value) && Object.values(value).some((member) => someText(member, visit));
+}
+
+/** Types that a comparison with numbers does not find. */
+const SKIPPED = { text: 1, boolean: 2 } as const;
+const SKIPPED_NAMES = [
+  [SKIPPED.text, "text"],
+  [SKIPPED.boolean, "a boolean"],
+] as const;
+
+/** A member of `data` that a filter compares with numbers. */
+export class ComparedMember {
+  /** Bits of `SKIPPED`: what was met in place of a number. */
+  skipped = 0;
+
+  /** Called for values that are no numbers. */
+  skip(value: unknown): void {
+    if (typeof value === "string") this.skipped |= SKIPPED.text;
+    else if (typeof value === "boolean") this.skipped |= SKIPPED.boolean;
+  }
+
+  /** Called if some entry has a value of a column's type. */
+  skipType(type: "text" | "boolean"): void {
+    this.skipped |= SKIPPED[type];
+  }
+
+  hasSkipped(type: "text" | "boolean"): boolean {
+    return (this.skipped & SKIPPED[type]) !== 0;
+  }
+}
+
+/** Members with their bits of `SKIPPED`. Plain data. */
+export type SkippedTypes = readonly (readonly [name: string, bits: number])[];
+
+/** Members that the notes of one answer name. */
+const MAX_NOTED = 10;
+
+/** The members of `data` that the filters of one request compare with numbers. */
+export class ComparedMembers {
+  readonly #byName = new Map<string, ComparedMember>();
+
+  /** @returns `null` if the test compares no member of `data` with numbers */
+  of(field: Field, test: ValueTest): ComparedMember | null {
+    return field.kind === "data" && comparesNumbers(test) ? this.#named(printField(field)) : null;
+  }
+
+  /** The members with values that are no numbers. */
+  get skipped(): SkippedTypes {
+    return [...this.#byName].flatMap(([name, { skipped }]) => (skipped === 0 ? [] : [[name, skipped] as const]));
+  }
+
+  /** Adds what another part of the request met. */
+  add(skipped: SkippedTypes): void {
+    for (const [name, bits] of skipped) this.#named(name).skipped |= bits;
+  }
+
+  /** Returns a note for each of the first members with values that are no numbers. @param notes of the same answer */
+  notes(notes: readonly string[]): string[] {
+    return this.skipped
+      .filter(([name]) => !notes.some((note) => note.startsWith(`\`${name}\` has mixed types`)))
+      .slice(0, MAX_NOTED)
+      .map(([name, bits]) => {
+        const types = SKIPPED_NAMES.filter(([bit]) => (bits & bit) !== 0).map(([, type]) => type);
+        return `\`${name}\` is ${types.join(" or ")} in some entries; comparisons find numbers only.`;
+      });
+  }
+
+  #named(name: string): ComparedMember {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const made = new ComparedMember();
+    this.#byName.set(name, made);
+    return made;
+  }
+}
+
+function comparesNumbers(test: ValueTest): boolean {
+  switch (test.kind) {
+    case "anyOf":
+      return test.tests.some(comparesNumbers);
+    case "compare":
+      return test.value.kind === "number";
+    case "range":
+      return test.from.kind === "number";
+    default:
+      return false;
+  }
 }

@@ -100,7 +100,7 @@ const PAGE_ROWS = 2000;
 export const ENDED = "The request reached its limit of work or memory: further entries are missing. Narrow the filter.";
 
 /** Memory of which a part is held already. */
-class SharedMemory implements ReadMemory {
+export class SharedMemory implements ReadMemory {
   readonly #memory: ReadMemory;
   readonly #held: number;
 
@@ -171,12 +171,12 @@ async function pipeOf(search: SearchRun, found: EntryRows, pipe: EntryPipe, orde
 
 /** Tests rows in steps of some milliseconds, as far as the request's work allows. */
 async function filtered(
-  { reading, wanted }: SearchRun,
+  { reading, wanted, compared }: SearchRun,
   { rows, complete, notes }: EntryRows,
   { filter }: PipeOf<"where">,
 ): Promise<Pick<EntryRows, "rows" | "complete" | "notes">> {
   const { memory, pacer, budget } = reading;
-  const steps = entryStepsOf(filter, wanted.now);
+  const steps = entryStepsOf(filter, wanted.now, compared);
   const passing: Row[] = [];
   for (const row of rows) {
     const { line, projectId, seq } = row;

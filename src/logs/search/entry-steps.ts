@@ -1,7 +1,7 @@
 import type { Field, Filter, Regex, TextTest, ValueTest } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { WORK, type WorkMeter } from "../query/budget.ts";
-import { someItem, someText } from "./data-values.ts";
+import { type ComparedMember, type ComparedMembers, someItem, someText } from "./data-values.ts";
 import { type EntryPlace, readerOf, textTestOf, valueTestOf } from "./entry-test.ts";
 import { RegexTest, TEXT_BYTE_WORK } from "./text-tests.ts";
 
@@ -10,9 +10,10 @@ export type EntrySteps = (entry: Entry, place: EntryPlace, meter: WorkMeter) => 
 
 /**
  * Like `entryTestOf`, for filters that may take many milliseconds for one long entry.
+ * @param compared as in `entryTestOf`
  * @throws InvalidRegex
  */
-export function entryStepsOf(filter: Filter, now: number): EntrySteps {
+export function entryStepsOf(filter: Filter, now: number, compared: ComparedMembers | null = null): EntrySteps {
   switch (filter.kind) {
     case "all":
       // biome-ignore lint/correctness/useYield: nothing takes long
@@ -20,14 +21,14 @@ export function entryStepsOf(filter: Filter, now: number): EntrySteps {
         return true;
       };
     case "not": {
-      const steps = entryStepsOf(filter.filter, now);
+      const steps = entryStepsOf(filter.filter, now, compared);
       return function* (entry, place, meter) {
         return !(yield* steps(entry, place, meter));
       };
     }
     case "and":
     case "or": {
-      const parts = filter.filters.map((each) => entryStepsOf(each, now));
+      const parts = filter.filters.map((each) => entryStepsOf(each, now, compared));
       const decisive = filter.kind === "or";
       return function* (entry, place, meter) {
         for (const steps of parts) if ((yield* steps(entry, place, meter)) === decisive) return decisive;
@@ -41,7 +42,8 @@ export function entryStepsOf(filter: Filter, now: number): EntrySteps {
       }
       return textSteps(filter.test);
     case "field": {
-      const steps = valueStepsOf(filter.field, filter.test, now);
+      const member = compared?.of(filter.field, filter.test) ?? null;
+      const steps = valueStepsOf(filter.field, filter.test, now, member);
       const read = readerOf(filter.field);
       if (steps !== null) {
         return (entry, place, meter) =>
@@ -53,9 +55,9 @@ export function entryStepsOf(filter: Filter, now: number): EntrySteps {
       const leaves = leavesOf(filter.test);
       if (leaves.length > 1) {
         const each = leaves.map((test): Filter => ({ ...filter, test }));
-        return entryStepsOf({ kind: "or", filters: each }, now);
+        return entryStepsOf({ kind: "or", filters: each }, now, compared);
       }
-      const passes = valueTestOf(filter.field, filter.test, now);
+      const passes = valueTestOf(filter.field, filter.test, now, member);
       return function* (entry, place, meter) {
         const values = collected((visit) => read(entry, place, visit));
         const isFound = values.some((value) => {
@@ -105,11 +107,16 @@ export function regexStepsOf(regex: Regex): ValueSteps<unknown> {
  * @returns `null` if the test has no regular expression
  * @throws InvalidRegex
  */
-export function valueStepsOf(field: Field, test: ValueTest, now: number): ValueSteps<readonly unknown[]> | null {
+export function valueStepsOf(
+  field: Field,
+  test: ValueTest,
+  now: number,
+  member: ComparedMember | null = null,
+): ValueSteps<readonly unknown[]> | null {
   const leaves = leavesOf(test);
   const tests = leaves.flatMap((leaf) => (leaf.kind === "regex" ? [new RegexTest(leaf)] : []));
   if (tests.length === 0) return null;
-  const others = leaves.filter((leaf) => leaf.kind !== "regex").map((leaf) => valueTestOf(field, leaf, now));
+  const others = leaves.filter((leaf) => leaf.kind !== "regex").map((leaf) => valueTestOf(field, leaf, now, member));
   return function* (values, meter) {
     for (const passes of others) {
       meter.add(values.length * WORK.condition);

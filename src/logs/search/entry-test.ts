@@ -10,7 +10,7 @@ import {
 } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { foldCase } from "../query/filter.ts";
-import { someAt, someItem, someText } from "./data-values.ts";
+import { type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
 import { patternOf } from "./pattern.ts";
 import { RegexTest, wildcardTest } from "./text-tests.ts";
 
@@ -34,22 +34,23 @@ type ReadField = (entry: Entry, place: EntryPlace, visit: (value: unknown) => bo
 /**
  * Prepares a filter.
  * @param now the time from which relative times count, epoch milliseconds
+ * @param compared takes what comparisons with numbers meet in place of numbers; `null`: it does not matter
  * @throws InvalidRegex
  */
-export function entryTestOf(filter: Filter, now: number): EntryTest {
+export function entryTestOf(filter: Filter, now: number, compared: ComparedMembers | null = null): EntryTest {
   switch (filter.kind) {
     case "all":
       return () => true;
     case "and": {
-      const tests = filter.filters.map((each) => entryTestOf(each, now));
+      const tests = filter.filters.map((each) => entryTestOf(each, now, compared));
       return (entry, place) => tests.every((test) => test(entry, place));
     }
     case "or": {
-      const tests = filter.filters.map((each) => entryTestOf(each, now));
+      const tests = filter.filters.map((each) => entryTestOf(each, now, compared));
       return (entry, place) => tests.some((test) => test(entry, place));
     }
     case "not": {
-      const test = entryTestOf(filter.filter, now);
+      const test = entryTestOf(filter.filter, now, compared);
       return (entry, place) => !test(entry, place);
     }
     case "text": {
@@ -59,7 +60,8 @@ export function entryTestOf(filter: Filter, now: number): EntryTest {
     }
     case "field": {
       const read = readerOf(filter.field);
-      const test = valueTestOf(filter.field, filter.test, now);
+      const member = compared?.of(filter.field, filter.test) ?? null;
+      const test = valueTestOf(filter.field, filter.test, now, member);
       // An array has the value of each of its items. Whether there is one, its items do not matter.
       return (entry, place) =>
         read(entry, place, (value) => test(value) || (Array.isArray(value) && someItem(value, test)));
@@ -74,8 +76,16 @@ export function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (te
   return (text) => foldCase(text).includes(needle);
 }
 
-/** @param test of a value that is not an array */
-export function valueTestOf(field: Field, test: ValueTest, now: number): (value: unknown) => boolean {
+/**
+ * @param test of a value that is not an array
+ * @param member takes what comparisons meet in place of numbers
+ */
+export function valueTestOf(
+  field: Field,
+  test: ValueTest,
+  now: number,
+  member: ComparedMember | null = null,
+): (value: unknown) => boolean {
   switch (test.kind) {
     case "exists":
       return () => true;
@@ -94,7 +104,7 @@ export function valueTestOf(field: Field, test: ValueTest, now: number): (value:
     case "regex":
       return onText(new RegexTest(test).passes);
     case "anyOf": {
-      const tests = test.tests.map((each) => valueTestOf(field, each, now));
+      const tests = test.tests.map((each) => valueTestOf(field, each, now, member));
       return (value) => tests.some((each) => each(value));
     }
     case "during": {
@@ -106,10 +116,10 @@ export function valueTestOf(field: Field, test: ValueTest, now: number): (value:
     }
     case "compare":
       if (test.value.kind === "time") return timeOrder(test.operator, periodOf(test.value.time, now));
-      return order(test.operator, test.value);
+      return order(test.operator, test.value, member);
     case "range": {
       const { from, to } = test;
-      if (from.kind !== "time" && to.kind !== "time") return both(order(">=", from), order("<=", to));
+      if (from.kind !== "time" && to.kind !== "time") return both(order(">=", from, member), order("<=", to, null));
       if (from.kind !== "time" || to.kind !== "time") throw new RangeError("The ends of a range have one type.");
       return both(timeOrder(">=", periodOf(from.time, now)), timeOrder("<", periodOf(to.time, now)));
     }
@@ -133,8 +143,18 @@ function onText(test: (text: string) => boolean): (value: unknown) => boolean {
 }
 
 /** Compares numbers with numbers, and levels by severity. */
-function order(operator: Comparison, scalar: Exclude<Scalar, { kind: "time" }>): (value: unknown) => boolean {
-  if (scalar.kind === "number") return (value) => typeof value === "number" && hasOrder(operator, value, scalar.value);
+function order(
+  operator: Comparison,
+  scalar: Exclude<Scalar, { kind: "time" }>,
+  member: ComparedMember | null,
+): (value: unknown) => boolean {
+  if (scalar.kind === "number") {
+    return (value) => {
+      if (typeof value === "number") return hasOrder(operator, value, scalar.value);
+      member?.skip(value);
+      return false;
+    };
+  }
   const bound = SEVERITY.get(scalar.level) ?? 0;
   return (value) => {
     const severity = SEVERITY.get(value);

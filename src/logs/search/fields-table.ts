@@ -58,7 +58,7 @@ export class FieldsTable {
     const count = this.#texts.length.toLocaleString("en-US");
     const notes = this.isFull || hasMore ? [`The table has the first ${count} entries; there are more.`] : [];
     const levels = this.#fields.map(({ own }) => own === "level");
-    return { columns, rows: this.#texts, exact: true, notes, levels };
+    return { columns, rows: this.#texts, exact: !this.isFull && !hasMore, notes, levels };
   }
 }
 

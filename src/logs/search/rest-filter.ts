@@ -1,6 +1,7 @@
 import { printFilter } from "../../query-language/print.ts";
 import type { Filter, Scalar, TimeValue, ValueTest } from "../../query-language/syntax.ts";
 import { BUILT_IN_CATEGORIES, OTHER_CATEGORY_BIT } from "../entry.ts";
+import { ComparedMembers } from "./data-values.ts";
 import { type EntrySteps, entryStepsOf } from "./entry-steps.ts";
 import { type EntryTest, entryTestOf, periodOf, valueTestOf } from "./entry-test.ts";
 import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
@@ -21,6 +22,8 @@ export interface RestFilter {
   categoryMask: number;
   /** Members that the tests read; `null`: the whole entry. */
   members: WantedMembers | null;
+  /** What comparisons with numbers meet in place of numbers. */
+  compared: ComparedMembers;
   /** Work units of `test`, and those of each byte of a line. */
   lineWork: number;
   byteWork: number;
@@ -31,7 +34,7 @@ export interface RestFilter {
  * @param now the time from which relative times count, epoch milliseconds
  * @throws InvalidRegex
  */
-export function restFilterOf(filter: Filter, now: number): RestFilter {
+export function restFilterOf(filter: Filter, now: number, compared = new ComparedMembers()): RestFilter {
   const absolute = withoutDurations(filter, now);
   const { line, byte } = workOf(absolute);
   const isCostly = byte >= REGEX_BYTE_WORK || line > MAX_TESTS * TEST_WORK;
@@ -39,10 +42,11 @@ export function restFilterOf(filter: Filter, now: number): RestFilter {
     filter: absolute,
     text: printFilter(absolute),
     now,
-    test: entryTestOf(absolute, now),
-    steps: isCostly ? entryStepsOf(absolute, now) : null,
+    test: entryTestOf(absolute, now, compared),
+    steps: isCostly ? entryStepsOf(absolute, now, compared) : null,
     categoryMask: categoryMaskOf(absolute),
     members: wantedMembersOf(absolute),
+    compared,
     // Steps count their own work.
     lineWork: isCostly ? 0 : line,
     byteWork: isCostly ? 0 : byte,

@@ -4,6 +4,7 @@ import type { LogFilter } from "../query/filter.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
 import { compileFilter } from "./compile-filter.ts";
+import { ComparedMembers } from "./data-values.ts";
 import { pipeRows, readRows } from "./entry-rows.ts";
 import { entryTestOf } from "./entry-test.ts";
 import { MAX_CONTEXTS, NEIGHBOURS_MISSING, withNeighbours } from "./neighbours.ts";
@@ -35,11 +36,15 @@ export async function runSearch(
   try {
     const plan = planSearch(wanted.query);
     checkFilters(plan, wanted.now);
-    const filter = within(compileFilter(plan.filter, wanted.now), wanted);
+    const compared = new ComparedMembers();
+    const filter = within(compileFilter(plan.filter, wanted.now, compared), wanted);
     const reading = { source, budget, memory, pacer };
-    const found = await run({ reading, source, wanted, filter }, plan);
+    const found = await run({ reading, source, wanted, filter, compared }, plan);
     if (!found.ok) return found;
-    return { ok: true, answer: { ...found.answer, tookMs: clock() - startedAt }, work: pacer.meter.done };
+    const { answer } = found;
+    answer.notes = [...answer.notes, ...compared.notes(answer.notes)];
+    answer.tookMs = clock() - startedAt;
+    return { ok: true, answer, work: pacer.meter.done };
   } catch (error) {
     if (error instanceof InvalidQuery) return { ok: false, reason: "invalid_query", message: error.message };
     if (!(error instanceof InvalidRegex)) throw error;

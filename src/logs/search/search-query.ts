@@ -7,6 +7,7 @@ import { type QueryFailure, rowText } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
 import type { StatsSource } from "../stats/count-entries.ts";
 import type { TableReading } from "../stats/run-table.ts";
+import type { ComparedMembers } from "./data-values.ts";
 import { jsonBytes } from "./value-table.ts";
 
 /** A query of the query language as the router runs it. */
@@ -68,6 +69,8 @@ export interface SearchRun {
   source: SearchSource;
   wanted: SearchQuery;
   filter: LogFilter;
+  /** What comparisons of entries meet in place of numbers. */
+  compared: ComparedMembers;
 }
 
 /** Returns the members of an answer that name the snapshot, with a note on what it no longer has. */

@@ -143,7 +143,15 @@ async function piped(
   pipes: readonly TablePipe[],
 ): Promise<TableAnswer> {
   const { matched, scanned, complete, asOf } = found;
-  const answer = { kind: "table" as const, matched, scanned, complete, exact: made.exact, asOf, tookMs: 0 };
+  const answer = {
+    kind: "table" as const,
+    matched,
+    scanned,
+    complete,
+    exact: found.exact && made.exact,
+    asOf,
+    tookMs: 0,
+  };
   const notes = [...found.notes, ...made.notes];
   if (pipes.length === 0) return { ...answer, columns: made.columns, rows: made.rows, notes };
   const { pacer, memory, budget } = search.reading;

@@ -10,6 +10,7 @@ import { NO_ROWS } from "../query/row-group.ts";
 import type { RowGroupScan } from "../query/row-group-reader.ts";
 import { openItem, readable } from "../query/scan.ts";
 import type { LogSource } from "../query/tiers.ts";
+import type { SkippedTypes } from "../search/data-values.ts";
 import type { SegmentReader } from "../segments/decode/segment-reader.ts";
 import { MalformedFile } from "../segments/parquet/thrift.ts";
 import type { ColumnSource } from "../segments/scan/open-group.ts";
@@ -66,6 +67,8 @@ export interface PartState {
   work: number;
   /** Row groups and blocks that could not be read, with the numbers of their entries. */
   faults: readonly { message: string; entries: number }[];
+  /** What comparisons of the filter met in place of numbers; absent from a version before. */
+  compared?: SkippedTypes;
 }
 
 /** Takes states that were made by the same plan. */

@@ -122,6 +122,7 @@ class PartReader {
       return countSegments(this.#counting, this.#wanted, segments);
     }
     pacer.meter.add(part.work);
+    this.#wanted.filter.rest?.compared.add(part.compared ?? []);
     for (const { message, entries } of part.faults) source.report(new UnreadableItem(message), entries);
     memory.recordDecoded(part.bytes);
     for (const work of sink.parts.merge(part)) {

@@ -63,7 +63,8 @@ export async function runTable(
   const sink = new TableSink(aggregator, memory, reading.pacer);
   const read = await countMatching({ ...reading, sink }, filter, asOf);
   if (read.asOf > read.lastCommit) return { ok: false, reason: "future_snapshot" };
-  const { columns, rows, exact, notes } = await finishTable(reading, aggregator, { sort, limit });
+  const { columns, rows, exact, notes: ofTable } = await finishTable(reading, aggregator, { sort, limit });
+  const notes = [...endNotes(read, sink), ...ofTable];
   return {
     ok: true,
     work: reading.pacer.meter.done,
@@ -75,7 +76,7 @@ export async function runTable(
       complete: read.complete,
       exact,
       asOf: encodeAsOf(read.asOf),
-      notes: [...endNotes(read, sink), ...notes],
+      notes: [...notes, ...(filter.rest?.compared.notes(notes) ?? [])],
     },
   };
 }

@@ -68,7 +68,8 @@ export async function scanPart(source: LogSource, call: PartCall, memory: ReadMe
   if (sink.isFull) return { outcome: "refused" };
   const { matched, examined } = sink;
   const state = { partial: aggregator.partial(), bytes: aggregator.held.bytes, work: pacer.meter.done, faults };
-  return { outcome: isWhole ? "done" : "cut", matched, examined, ...state };
+  const compared = filter.rest?.compared.skipped ?? [];
+  return { outcome: isWhole ? "done" : "cut", matched, examined, ...state, compared };
 }
 
 /**

@@ -241,6 +241,39 @@ describe("runSearch", () => {
     ]);
   });
 
+  it("says if the period before is not kept, or before the first entry, so that patterns only look new", async () => {
+    const day = 86_400_000;
+    const store = new TestStore();
+    const at = (ago: number) => ({ ...entry(0, "same"), timestamp: NOW - ago });
+    store.add(ONE, [at(1000), at(day + 1000), at(6.5 * day), at(30 * day)]);
+    const notesOf = async (text: string) => (await search(store, text)).notes;
+    const first = new Date(NOW - 30 * day).toISOString();
+    for (const text of [
+      "time:1h | patterns",
+      "time:1h | patterns vs 1d",
+      "time:<1h | patterns vs 60d",
+      "* | patterns vs 15d",
+    ])
+      expect(await notesOf(text), text).toEqual([]);
+    expect(await notesOf("time:1d | patterns vs 29d")).toEqual([]);
+    expect(await notesOf("time:2d | patterns vs 29d")).toEqual([
+      `There are no entries before ${first}, so \`before\` counts only a part of the span.`,
+    ]);
+    const none = `There are no entries before ${first}, so \`before\` counts no entries of the span.`;
+    expect(await notesOf("time:1h | patterns vs 40d")).toEqual([none]);
+    store.flush(ONE, 1, "bucket");
+    expect(await notesOf("time:1h | patterns vs 40d")).toEqual([none]);
+    store.oldest = NOW - 7 * day;
+    const kept = new Date(store.oldest).toISOString();
+    expect(await notesOf("time:2d | patterns vs 6d")).toEqual([
+      `Entries before ${kept} are no longer kept, so \`before\` counts only a part of the span.`,
+    ]);
+    expect(await notesOf("time:1h | patterns vs 7d")).toEqual([
+      `Entries before ${kept} are no longer kept, so \`before\` counts no entries of the span.`,
+    ]);
+    expect(await notesOf("time:1h | patterns vs 2d")).toEqual([]);
+  });
+
   it("counts patterns beyond those that it tells apart in one row, so that the counts add up", async () => {
     const store = new TestStore();
     const letters = (at: number) =>
@@ -274,6 +307,18 @@ describe("runSearch", () => {
     expect(answer).toMatchObject({ matched: 10_000, complete: true });
     expect(answer.notes).toEqual(["The table has the first 10,000 entries; there are more."]);
     expect((await search(store, "* | limit 10000 | fields n | count")).notes).toEqual([]);
+  });
+
+  it("is not exact if more entries pass than were read, or than a table has", async () => {
+    const store = new TestStore();
+    const few = Array.from({ length: 5 }, (_, at) => entry(0, "m", { n: at }));
+    store.add(ONE, [...few, ...Array.from({ length: 9996 }, () => entry(1))]);
+    for (const text of ["* | fields n | limit 3", "* | fields n", "* | sort n | fields n", "* | limit 3 | fields n"])
+      expect((await search(store, text)).exact, text).toBe(false);
+    for (const text of ["*", "* | limit 3", "* | limit 3 | count", "* | sort time | limit 3 | sort n"])
+      expect((await search(store, text)).exact, text).toBe(false);
+    for (const text of ["n:<9 | fields n", "n:<9", "* | count", "n:<9 | sort n | fields n", "n:<9 | limit 100 | count"])
+      expect((await search(store, text)).exact, text).toBe(true);
   });
 
   it("reads only the lines that may be among the first ones by a number", async () => {

@@ -4,7 +4,7 @@ import { logId, parseLogId } from "../../entry-view.ts";
 import type { WorkMeter } from "../../query/budget.ts";
 import { OPEN_FILTER } from "../../query/filter.ts";
 import { spanOf } from "../../search/compile-filter.ts";
-import { someText } from "../../search/data-values.ts";
+import { type ComparedMembers, someText } from "../../search/data-values.ts";
 import { regexStepsOf, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test.ts";
 import { literalOf } from "../../search/literals.ts";
@@ -38,17 +38,21 @@ export type LanguageTest =
 
 const TIME_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "timestamp");
 
-/** @param filter without durations @throws InvalidRegex */
-export function languageTestOf(filter: Filter, meter: WorkMeter): LanguageTest {
+/**
+ * @param filter without durations
+ * @param compared see `RestFilter`
+ * @throws InvalidRegex
+ */
+export function languageTestOf(filter: Filter, meter: WorkMeter, compared: ComparedMembers): LanguageTest {
   switch (filter.kind) {
     case "all":
       return filter;
     case "not":
-      return { kind: "not", test: languageTestOf(filter.filter, meter) };
+      return { kind: "not", test: languageTestOf(filter.filter, meter, compared) };
     case "and":
-      return { kind: "and", tests: filter.filters.map((each) => languageTestOf(each, meter)) };
+      return { kind: "and", tests: filter.filters.map((each) => languageTestOf(each, meter, compared)) };
     case "or":
-      return { kind: "or", tests: merged(filter.filters).map((each) => languageTestOf(each, meter)) };
+      return { kind: "or", tests: merged(filter.filters).map((each) => languageTestOf(each, meter, compared)) };
     case "text": {
       const { test } = filter;
       const passes = textPassesOf(test);
@@ -64,7 +68,7 @@ export function languageTestOf(filter: Filter, meter: WorkMeter): LanguageTest {
       return { kind: "search", search: { finder, strings: new ContainingStrings(finder), rest: lines } };
     }
     case "field":
-      return fieldTestOf(filter.field, filter);
+      return fieldTestOf(filter.field, filter, compared);
   }
 }
 
@@ -98,10 +102,12 @@ const TEXT_COLUMNS: Partial<Record<OwnField, (typeof TEXT_MEMBERS)[number]>> = {
   span: "spanId",
 };
 
-function fieldTestOf(field: Field, filter: FieldFilter): LanguageTest {
+function fieldTestOf(field: Field, filter: FieldFilter, compared: ComparedMembers): LanguageTest {
   const { test } = filter;
   if (field.kind === "column") throw new RangeError("Entries have fields and no columns.");
-  if (field.kind === "data") return { kind: "path", test: new PathTest(field.path, test) };
+  if (field.kind === "data") {
+    return { kind: "path", test: new PathTest(field.path, test, false, compared.of(field, test)) };
+  }
   const passes = valueTestOf(field, test, 0);
   const steps = valueStepsOf(field, test, 0);
   const member = TEXT_COLUMNS[field.name];
@@ -179,4 +185,19 @@ function resourceTestOf(name: string, { test }: FieldFilter): LanguageTest {
       { kind: "and", tests: instead },
     ],
   };
+}
+
+/** Returns the tests of a filter that compare members of `data` with numbers. */
+export function comparisonsIn(test: LanguageTest): PathTest[] {
+  switch (test.kind) {
+    case "and":
+    case "or":
+      return test.tests.flatMap(comparisonsIn);
+    case "not":
+      return comparisonsIn(test.test);
+    case "path":
+      return test.test.compared === null ? [] : [test.test];
+    default:
+      return [];
+  }
 }

@@ -1,6 +1,6 @@
 import type { Field, ValueTest as LanguageTest } from "../../../query-language/syntax.ts";
 import { WORK } from "../../query/budget.ts";
-import { someAt, someItem } from "../../search/data-values.ts";
+import { type ComparedMember, someAt, someItem } from "../../search/data-values.ts";
 import { collected, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { valueTestOf } from "../../search/entry-test.ts";
 import { literalOfValue } from "../../search/literals.ts";
@@ -38,10 +38,17 @@ export class PathTest {
   readonly true: boolean;
   readonly false: boolean;
   readonly rest: RestValues;
+  /** What its comparisons meet in place of numbers; `null` if it compares none. */
+  readonly compared: ComparedMember | null;
   readonly #columns = new WeakMap<SegmentReader, readonly number[]>();
   readonly #places = new WeakMap<Template, Places>();
 
-  constructor(path: readonly (string | number)[], test: LanguageTest, skipsObjects = false) {
+  constructor(
+    path: readonly (string | number)[],
+    test: LanguageTest,
+    skipsObjects = false,
+    compared: ComparedMember | null = null,
+  ) {
     const field: Field = { kind: "data", path: [...path] };
     const passes = valueTestOf(field, test, 0);
     const steps = valueStepsOf(field, test, 0);
@@ -52,16 +59,20 @@ export class PathTest {
     this.texts = textTestOf(test, passes, steps && ((text, meter) => steps([text], meter)));
     this.true = passes(true);
     this.false = passes(false);
+    this.compared = compared;
+    // Statistics tell what the columns have in place of numbers.
+    const passesRest = compared === null ? passes : valueTestOf(field, test, 0, compared);
+    const restSteps = compared === null ? steps : valueStepsOf(field, test, 0, compared);
     const visit = (value: unknown) => {
-      if (Array.isArray(value)) return passes(value) || someItem(value, passes);
-      return !(skipsObjects && value !== null && typeof value === "object") && passes(value);
+      if (Array.isArray(value)) return passesRest(value) || someItem(value, passesRest);
+      return !(skipsObjects && value !== null && typeof value === "object") && passesRest(value);
     };
     // Objects pass no regular expression, so it does not matter whether they are values.
     const valuesIn = (data: unknown) => collected((each) => someAt(data, path, each));
     this.rest = new RestValues(
       (data) => someAt(data, path, visit),
       literalOfValue(test),
-      steps && ((data, meter) => steps(valuesIn(data), meter)),
+      restSteps && ((data, meter) => restSteps(valuesIn(data), meter)),
     );
   }
 

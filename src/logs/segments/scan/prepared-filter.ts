@@ -3,8 +3,9 @@ import type { WorkMeter } from "../../query/budget.ts";
 import { ALL_LEVELS_MASK, type LogFilter, OPEN_FILTER } from "../../query/filter.ts";
 import { FIRST_MEMBER_COLUMN } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
-import { type LanguageTest, languageTestOf } from "./language-test.ts";
+import { comparisonsIn, type LanguageTest, languageTestOf } from "./language-test.ts";
 import { ContainingStrings } from "./page-scan.ts";
+import type { PathTest } from "./path-test.ts";
 import { RestLines } from "./rest-lines.ts";
 import { ShapeCache } from "./shapes.ts";
 import { TextFinder } from "./text-finder.ts";
@@ -28,6 +29,8 @@ export class PreparedFilter {
   readonly search: { finder: TextFinder; strings: ContainingStrings; rest: RestLines } | null;
   /** The rest of a filter of the query language. */
   readonly language: LanguageTest | null;
+  /** Its tests that compare members of `data` with numbers. */
+  readonly comparisons: readonly PathTest[];
   readonly shapes: ShapeCache;
   /** Tests lines that are whole in `rest`. */
   readonly lines: RestLines;
@@ -63,7 +66,8 @@ export class PreparedFilter {
     };
     this.shapes = new ShapeCache(data.map(({ path }) => path));
     this.lines = new RestLines(filter, meter);
-    this.language = rest && languageTestOf(rest.filter, meter);
+    this.language = rest && languageTestOf(rest.filter, meter, rest.compared);
+    this.comparisons = this.language === null ? [] : comparisonsIn(this.language);
   }
 
   /** Whether only time and commit are tested. */

@@ -1,13 +1,15 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import type { LogFilter } from "../../query/filter.ts";
+import type { ComparedMember } from "../../search/data-values.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type DataTestPlan, planDataTest, runDataTest } from "./data-test.ts";
 import { columnsOfPlan, type LanguagePlan, planLanguage, runLanguage } from "./language-filter.ts";
-import { keepNumbers, markTextColumn } from "./mark-rows.ts";
+import { hasValue, keepNumbers, markTextColumn } from "./mark-rows.ts";
 import { type ColumnSource, mayHaveWholeLines, OpenGroup, RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
+import type { PathTest } from "./path-test.ts";
 import { PreparedFilter } from "./prepared-filter.ts";
 import { planSearch, runSearch, type SearchPlan } from "./search-test.ts";
 import { Selection } from "./selection.ts";
@@ -59,6 +61,10 @@ export class RowGroupFilter {
   readonly #head: readonly ColumnTest[];
   /** Further tests of lines that are not whole in `rest`; `null` if none of these lines passes. */
   readonly #tests: readonly GroupTest[] | null;
+  /** Columns with values that comparisons with numbers do not find. */
+  #skipped: readonly SkippedColumn[] = [];
+  /** Whether only the columns tell whether rows in the range of time and commits have such values. */
+  readonly #opensSkipped: boolean;
   readonly #hasWholeLines: boolean;
 
   /** @param meter counts the work, and decides when `steps` pauses */
@@ -74,8 +80,11 @@ export class RowGroupFilter {
     const time = this.#planHead(TIME_COLUMN, timeTest);
     this.#hasWholeLines = !this.#filter.isOpen && mayHaveWholeLines(reader, group);
     this.#head = [commit, time].filter((test) => typeof test === "object");
-    this.#tests = this.#planTests();
-    this.isExcluded = commit === "none" || time === "none" || (this.#tests === null && !this.#hasWholeLines);
+    const isOutside = commit === "none" || time === "none";
+    this.#tests = isOutside ? null : this.#planTests();
+    this.#opensSkipped = this.#head.length > 0 && this.#skipped.length > 0;
+    this.isExcluded = isOutside || (this.#tests === null && !this.#hasWholeLines && !this.#opensSkipped);
+    if (this.isExcluded) this.#noteSkipped();
     this.columns = this.isExcluded ? [] : this.#columnsOfTests();
   }
 
@@ -89,6 +98,8 @@ export class RowGroupFilter {
     const group = new OpenGroup(this.#reader, this.#group, chunk, this.#filter.shapes, this.#meter);
     const selection = new Selection(group.rows);
     yield* runTests(this.#head, group, selection);
+    this.#noteSkipped();
+    if (this.#opensSkipped) runSkipped(this.#skipped, group, selection);
     const whole = this.#hasWholeLines ? yield* this.#takeWhole(group, selection) : NO_ROWS;
     if (this.#tests === null) selection.clear();
     else yield* runTests(this.#tests, group, selection);
@@ -97,6 +108,11 @@ export class RowGroupFilter {
     const rows = selection.toRows(passing);
     selection.release();
     return { rows, undecided: null };
+  }
+
+  /** Notes the types of columns of which some row is certainly in the range. */
+  #noteSkipped(): void {
+    if (!this.#opensSkipped) for (const { compared, type } of this.#skipped) compared.skipType(type);
   }
 
   #planHead(column: number, test: NumberTest): ColumnTest | "all" | "none" {
@@ -123,7 +139,8 @@ export class RowGroupFilter {
     }
     const bytes = new Map(tests.map((test) => [test, this.#bytesOf(test)]));
     tests.sort((a, b) => (bytes.get(a) ?? 0) - (bytes.get(b) ?? 0));
-    const { search, language } = this.#filter;
+    const { search, language, comparisons } = this.#filter;
+    this.#skipped = comparisons.flatMap((test) => skippedColumns(reader, group, test));
     if (search !== null) tests.push({ kind: "search", ...planSearch(reader, group, search) });
     const plan = language === null ? "all" : planLanguage(reader, group, language);
     if (plan === "none") return null;
@@ -133,6 +150,7 @@ export class RowGroupFilter {
   #columnsOfTests(): number[] {
     const tests = this.#tests ?? [];
     const columns = new Set([...this.#head, ...tests].flatMap((test) => this.#columnsOf(test)));
+    if (this.#opensSkipped) for (const { column } of this.#skipped) columns.add(column);
     if (this.#hasWholeLines) columns.add(this.#reader.shapeColumn).add(this.#reader.restColumn);
     if (this.#hasWholeLines && this.#filter.language !== null) columns.add(SEQ_COLUMN).add(RECEIPT_COLUMN);
     return [...columns].sort((a, b) => a - b);
@@ -198,4 +216,37 @@ function runColumnTest(test: ColumnTest, group: OpenGroup, selection: Selection)
   markTextColumn(group, test.column, test.test, selection, marks);
   selection.keep(marks);
   detachBuffer(marks);
+}
+
+/** A column with values that a comparison with numbers does not find. */
+interface SkippedColumn {
+  column: number;
+  type: "text" | "boolean";
+  compared: ComparedMember;
+}
+
+/** Returns the columns of a comparison that have values of types which were not noted yet. */
+function skippedColumns(reader: SegmentReader, group: number, test: PathTest): SkippedColumn[] {
+  const { compared } = test;
+  if (compared === null) return [];
+  const rows = reader.rowGroups[group]?.rows ?? 0;
+  return test.columnsOf(reader).flatMap((column) => {
+    const type = reader.dataTypeOf(column);
+    if ((type !== "text" && type !== "boolean") || compared.hasSkipped(type)) return [];
+    return reader.nulls(group, column) === rows ? [] : [{ column, type, compared }];
+  });
+}
+
+/** Notes the types of columns that have a value in some row of a selection. */
+function runSkipped(skipped: readonly SkippedColumn[], group: OpenGroup, { rows, size, count }: Selection): void {
+  for (const { column: index, compared, type } of skipped) {
+    // The same member may be compared twice, and other row groups were read since.
+    if (count === 0 || compared.hasSkipped(type)) continue;
+    group.meter.add(count * WORK.columnRow);
+    const column = group.decode(index, rows);
+    for (let at = 0; at < (rows?.length ?? size) && !compared.hasSkipped(type); at++) {
+      if (hasValue(column, rows?.[at] ?? at)) compared.skipType(type);
+    }
+    releaseColumn(column);
+  }
 }
