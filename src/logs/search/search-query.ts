@@ -33,7 +33,10 @@ interface Answered {
   scanned: number;
   /** `false` if a bound of work or memory ended the scan. */
   complete: boolean;
-  /** Whether `matched` counts all entries, and all values of a table are exact for the entries that were counted. */
+  /**
+   * Whether `matched` counts all entries that pass the filter, all values of a table are exact for the entries that were
+   * counted, and a table of `fields` has all of them.
+   */
   exact: boolean;
   /** The snapshot, and the time from which relative times counted. */
   asOf: string;

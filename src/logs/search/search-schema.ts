@@ -117,7 +117,10 @@ export const searchAnswerSchema = z.union([
     })
     .describe("Of a query without a pipe that makes a table."),
   tableAnswerSchema
-    .extend({ ...COMMON })
+    .extend({
+      exact: z.boolean().describe("False: more entries may match than were read, or some values are approximate."),
+      ...COMMON,
+    })
     .describe("Of a query with `count`, `stats`, `top`, `rare`, `patterns`, `facets` or `fields`."),
 ]);
 
