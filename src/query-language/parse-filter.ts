@@ -128,24 +128,21 @@ function missing(reader: QueryReader, start: number, word: string): SyntaxFault 
   return new SyntaxFault(what, start, FILTER_STARTS, word === "" ? undefined : `"${word}"`);
 }
 
-const COMPARISON = /^([^\s()|,:<>=!]+)(\s*)(<=|>=|==|!=|<|>|=)\s*([^\s()|,]+)/;
+const COMPARISON = /^([^\s()|,:<>=!]+)(\s*)([<>=]=?|!=)\s*([^\s()|,]+)/;
 
 /** `n > 10` is a comparison in other languages, and a table has no text. */
 function refuseComparison({ reader, columns }: ParserState, start: number, word: string): void {
   const [, name = "", space = "", operator = "", value = ""] = COMPARISON.exec(reader.text.slice(start)) ?? [];
-  const isOperator = /^(?:<=|>=|==|!=|<|>|=)$/.test(word);
-  if (name !== "" && (space !== "" || columns !== null)) {
-    const negation = operator === "!=" ? "-" : "";
-    const test = operator.startsWith("<") || operator.startsWith(">") ? operator : "";
+  const isComparison = name !== "" && (space !== "" || columns !== null);
+  if (isComparison || /^(?:[<>=]=?|!=)$/.test(word)) {
+    const test = /^[<>]/.test(operator) ? operator : "";
     throw new SyntaxFault(
-      "A comparison is written as field, colon, operator and value, without spaces",
+      "A comparison is written without spaces: `field:>value`",
       start,
       ["field:>value"],
-      `${negation}${name}:${test}${value}`,
+      isComparison ? `${operator === "!=" ? "-" : ""}${name}:${test}${value}` : undefined,
     );
   }
-  if (isOperator)
-    throw new SyntaxFault("A comparison is written without spaces: `field:>value`", start, ["field:>value"]);
   if (columns === null) return;
   throw new SyntaxFault(
     "A table has columns and no text: name the column to test",

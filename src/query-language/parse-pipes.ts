@@ -44,6 +44,11 @@ const FOREIGN_PIPES: ReadonlyMap<string, PipeName> = new Map([
   ["cluster", "patterns"],
 ]);
 
+/** Returns the pipe that a word may mean. */
+export function pipeLike(word: string): string | undefined {
+  return FOREIGN_PIPES.get(word.toLowerCase()) ?? nearest(word, PIPES);
+}
+
 /** Pipes that read the members of entries. */
 const OF_ENTRIES: ReadonlySet<PipeName> = new Set(["patterns", "facets", "context"]);
 
@@ -61,8 +66,7 @@ export function parsePipe(state: ParserState): Pipe {
   const name = PIPES.find((each) => each === word);
   if (name === undefined) {
     if (word === "") throw new SyntaxFault("A pipe is missing", start, PIPES);
-    const lower = word.toLowerCase();
-    throw new SyntaxFault(`Unknown pipe \`${word}\``, start, PIPES, FOREIGN_PIPES.get(lower) ?? nearest(lower, PIPES));
+    throw new SyntaxFault(`Unknown pipe \`${word}\``, start, PIPES, pipeLike(word));
   }
   if (columns !== null && OF_ENTRIES.has(name)) {
     throw new SyntaxFault(
@@ -89,8 +93,11 @@ function parseOf(state: ParserState, kind: PipeName): Pipe {
     case "rare": {
       const limit = parseCount(state, MAX_ROWS);
       const by = parseBy(state);
-      if (by.length === 0)
-        throw new SyntaxFault(`\`${kind}\` needs the fields to count by`, state.reader.at, ["by"], `${kind} by field`);
+      if (by.length === 0) {
+        const { reader } = state;
+        const meant = `by ${reader.peekWord() || "field"}`;
+        throw new SyntaxFault(`\`${kind}\` needs the fields to count by`, reader.at, ["by"], meant);
+      }
       return { kind, limit, by };
     }
     case "patterns":
@@ -100,7 +107,7 @@ function parseOf(state: ParserState, kind: PipeName): Pipe {
     case "fields":
       return { kind, fields: parseItems(state, () => parseField(state)) };
     case "sort":
-      return { kind, by: parseField(state), order: parseOrder(state) };
+      return { kind, by: parseField(state, " desc"), order: parseOrder(state) };
     case "limit":
       return { kind, limit: parseCount(state, MAX_ROWS) ?? missingNumber(state, MAX_ROWS) };
     case "context":
@@ -112,7 +119,7 @@ function refuseDuplicates({ columns }: ParserState, start: number): void {
   const names = columns?.map(({ name }) => name) ?? [];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
-    throw new SyntaxFault(`The table would have two columns \`${twice}\`: name one with \`as\``, start, ["as"]);
+    throw new SyntaxFault(`The table would have two columns \`${twice}\`: remove one, or change its \`as\``, start, []);
   }
 }
 
@@ -172,8 +179,11 @@ function parseVersus(state: ParserState): number | null {
   return takeWord(state, "vs") ? parseLength(state, "1d") : null;
 }
 
-/** Reads a field of entries or a column. */
-function parseField(state: ParserState): Field {
+/**
+ * Reads a field of entries or a column.
+ * @param descending what a `-` before the name may mean
+ */
+function parseField(state: ParserState, descending = ""): Field {
   const { reader, columns } = state;
   reader.skipSpace();
   reader.expect("key", columns);
@@ -187,7 +197,10 @@ function parseField(state: ParserState): Field {
   }
   const word = reader.peekWord();
   const what = word === "" ? "A field is missing" : `\`${word}\` is not the name of a field`;
-  throw new SyntaxFault(what, start, ["a field"], word === "" ? undefined : JSON.stringify(word));
+  const name = word.replace(/^-/, "");
+  const column = columns?.find((each) => each.name.startsWith(name))?.name ?? name;
+  const meant = name === word ? JSON.stringify(word) : column + descending;
+  throw new SyntaxFault(what, start, ["a field"], name === "" ? undefined : meant);
 }
 
 function parseAggregate(state: ParserState): Aggregate {
@@ -240,8 +253,7 @@ const FOREIGN_FUNCTIONS: ReadonlyMap<string, AggregateFunction> = new Map([
 ]);
 
 function functionLike(word: string): string | undefined {
-  const name = word.toLowerCase();
-  return FOREIGN_FUNCTIONS.get(name) ?? nearest(name, AGGREGATE_FUNCTIONS);
+  return FOREIGN_FUNCTIONS.get(word.toLowerCase()) ?? nearest(word, AGGREGATE_FUNCTIONS);
 }
 
 /** Reads a whole number from 1 on. @returns `null` if no number is here */
@@ -252,12 +264,9 @@ function parseCount(state: ParserState, most: number): number | null {
   const word = reader.peekWord();
   if (!/^[+-]?\d/.test(word)) return null;
   if (!/^[1-9]\d{0,8}$/.test(word) || Number(word) > most) {
-    throw new SyntaxFault(
-      `\`${word}\` is not a whole number from 1 to ${most.toLocaleString("en-US")}`,
-      reader.at,
-      ["a whole number"],
-      word.length > 4 ? String(most) : undefined,
-    );
+    throw new SyntaxFault(`\`${word}\` is not a whole number from 1 to ${most.toLocaleString("en-US")}`, reader.at, [
+      "a whole number",
+    ]);
   }
   reader.take(word, "value");
   return Number(word);

@@ -1,6 +1,6 @@
 import { type QueryError, SyntaxFault } from "./error.ts";
 import { parseFilter } from "./parse-filter.ts";
-import { parsePipe } from "./parse-pipes.ts";
+import { parsePipe, pipeLike } from "./parse-pipes.ts";
 import { type ParserState, QUERY_LIMITS } from "./parser-state.ts";
 import { type Place, QueryReader, type Token } from "./reader.ts";
 import type { Pipe, Query } from "./syntax.ts";
@@ -68,9 +68,8 @@ function read(text: string): { result: ParseResult; reader: QueryReader; pipeAt:
   }
 }
 
-/** UTF-8 has 1 to 3 bytes for each UTF-16 unit. */
+/** UTF-8 has at least one byte for each UTF-16 unit. */
 function refuseTooLong(text: string): void {
-  if (text.length * 3 <= QUERY_LIMITS.bytes) return;
   const bytes = text.length > QUERY_LIMITS.bytes ? text.length : new TextEncoder().encode(text).length;
   if (bytes > QUERY_LIMITS.bytes) {
     throw new SyntaxFault(`The query is longer than ${QUERY_LIMITS.bytes.toLocaleString("en-US")} bytes`, 0, []);
@@ -80,10 +79,6 @@ function refuseTooLong(text: string): void {
 function unexpected(reader: QueryReader): SyntaxFault {
   const word = reader.peekWord() || reader.next;
   if (word === ")") return new SyntaxFault("The parenthesis was not opened", reader.at, ["|", "the end"]);
-  return new SyntaxFault(
-    `Unexpected \`${word}\``,
-    reader.at,
-    ["|", "the end"],
-    reader.isPiped ? `| ${word}` : undefined,
-  );
+  const pipe = reader.isPiped ? pipeLike(word) : undefined;
+  return new SyntaxFault(`Unexpected \`${word}\``, reader.at, ["|", "the end"], pipe && `| ${pipe}`);
 }

@@ -121,7 +121,8 @@ const REFUSED: readonly [text: string, position: number, message: string, sugges
   ["a | stats p9(ms)", 10, "Unknown function `p9`", "p90"],
   ["a | stats mean(ms)", 10, "Unknown function", "avg"],
   ["a | stats sum()", 10, "needs a field", "sum(field)"],
-  ["a | top 5", 9, "needs the fields", "top by field"],
+  ["a | top 5", 9, "needs the fields", "by field"],
+  ["a | top 3 error.code", 10, "needs the fields", "by error.code"],
   ["a | top 0 by x", 8, "whole number"],
   ["a | count by bin(5)", 17, "not a duration", "5m"],
   ["a | count by x | where n > 10", 23, "without spaces", "n:>10"],
@@ -131,7 +132,14 @@ const REFUSED: readonly [text: string, position: number, message: string, sugges
   ["a | count by x | where boom", 23, "no text"],
   ["a | count by x | patterns", 17, "makes a table"],
   ["a | count by x, x", 4, "two columns"],
-  ["a | count by x limt 5", 15, "Unexpected", "| limt"],
+  ["a | count by bin(5m), bin(1h)", 4, "two columns `time`: remove one"],
+  ["a | count by x limt 5", 15, "Unexpected", "| limit"],
+  ["a | facets x", 11, "Unexpected"],
+  ["a | context 2 before", 14, "Unexpected"],
+  ["a | count by time(1m)", 17, "Unexpected"],
+  ["a | count by x | sort -count", 22, "not the name", "count desc"],
+  ["a | stats count() | sort -count", 25, "not the name", "count() desc"],
+  ["a | sort -time", 9, "not the name", "time desc"],
 ];
 
 it("refuses other texts with the place, what is accepted, and what may be meant", () => {
