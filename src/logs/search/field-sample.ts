@@ -1,5 +1,6 @@
-import { printField } from "../../query-language/fields.ts";
-import type { Field, OwnField } from "../../query-language/syntax.ts";
+import { nearest } from "../../query-language/error.ts";
+import { OWN_NAMES, printField } from "../../query-language/fields.ts";
+import type { Field, Filter, Key, OwnField, Query } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { isRecord } from "../query/data-path.ts";
 import { someAt, someItem } from "./data-values.ts";
@@ -121,4 +122,67 @@ function visit(entry: Entry, field: Field, each: (value: unknown) => void): void
     });
     if (!isFound) someAt(entry.data, [field.name, "name"], items);
   }
+}
+
+/** Members of which an answer says that they are unknown, and names that each is compared with. */
+const MAX_UNKNOWN = 3;
+const MAX_COMPARED = 300;
+
+/** Returns a note for each field of a query that no entry of a sample has. An empty sample proves nothing. */
+export function unknownFields(entries: readonly Entry[], query: Query): string[] {
+  if (entries.length === 0) return [];
+  const unknown = new Map<string, Field>();
+  for (const field of fieldsOf(query)) {
+    if (field.kind === "data" && !entries.some(({ data }) => someAt(data, field.path, () => true)))
+      unknown.set(printField(field), field);
+    if (unknown.size === MAX_UNKNOWN) break;
+  }
+  if (unknown.size === 0) return [];
+  const known = sampledFields(entries).slice(0, MAX_COMPARED);
+  const names = [...OWN_NAMES, ...known.map(({ field }) => printField(field))];
+  return [...unknown.keys()].map((name) => {
+    const meant = nearest(name, names);
+    return `No recent entry has the member \`${name}\`${meant === undefined ? "." : `; did you mean \`${meant}\`?`}`;
+  });
+}
+
+/** Whether `unknownFields` can say anything of a query. */
+export function namesMembers(query: Query): boolean {
+  return [...fieldsOf(query)].some(({ kind }) => kind === "data");
+}
+
+/** Fields of entries that tests require and that keys read. That an entry lacks a member may be what is searched for. */
+function* fieldsOf({ filter, pipes }: Query): Generator<Field> {
+  yield* testedFields(filter);
+  for (const pipe of pipes) {
+    switch (pipe.kind) {
+      case "where":
+        yield* testedFields(pipe.filter);
+        break;
+      case "sort":
+        yield pipe.by;
+        break;
+      case "fields":
+        yield* pipe.fields;
+        return;
+      case "stats":
+        for (const { field } of pipe.aggregates) if (field !== null) yield field;
+        yield* keyFields(pipe.by);
+        return;
+      case "count":
+      case "top":
+      case "rare":
+        yield* keyFields(pipe.by);
+        return;
+    }
+  }
+}
+
+function keyFields(keys: readonly Key[]): Field[] {
+  return keys.flatMap((key) => (key.kind === "field" ? [key.field] : []));
+}
+
+function testedFields(filter: Filter): Field[] {
+  if (filter.kind === "field") return [filter.field];
+  return filter.kind === "and" || filter.kind === "or" ? filter.filters.flatMap(testedFields) : [];
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { QueryError } from "../../query-language/error.ts";
+import { type Hint, hintsOf } from "../../query-language/hints.ts";
+import { explained } from "../../query-language/meant.ts";
 import { analyze, type ParseResult, parse, parseFilterText } from "../../query-language/parse.ts";
 import { QUERY_LIMITS } from "../../query-language/parser-state.ts";
 import type { Filter, Regex } from "../../query-language/syntax.ts";
@@ -8,6 +10,9 @@ import { InvalidRegex, regexTest } from "./text-tests.ts";
 /** A query of a request. Its regular expressions compile. */
 export type ParsedQuery = Extract<ParseResult, { ok: true }>;
 
+/** With what its text probably does not do as intended. */
+export type HintedQuery = ParsedQuery & { hints: Hint[] };
+
 const LIMITS = `At most ${QUERY_LIMITS.bytes} bytes, ${QUERY_LIMITS.atoms} tests, ${QUERY_LIMITS.depth} levels.`;
 
 /** A query with or without pipes. */
@@ -15,7 +20,10 @@ export const QueryText = z
   .string()
   .describe(`A query in the query language: a filter, then pipes. \`*\` is every entry. ${LIMITS}`)
   .meta({ examples: ["level:>=error route:/api/* | stats count(), p99(ms) by route, bin(5m)"] })
-  .transform((text, ctx) => parsed(text, parse(text), ctx));
+  .transform((text, ctx): HintedQuery => {
+    const analysis = analyze(text);
+    return { ...parsed(text, analysis.result, ctx), hints: hintsOf(text, analysis) };
+  });
 
 /** The filter part of a query. */
 export const FilterText = z
@@ -24,13 +32,22 @@ export const FilterText = z
   .meta({ examples: ['level:>=error status:500..599 -route:/health "timed out"'] })
   .transform((text, ctx) => parsed(text, parseFilterText(text), ctx));
 
+/** Characters of a suggestion in a message. */
+const MAX_MEANT = 200;
+
+function didYouMean(suggestion: string): string {
+  return `Did you mean \`${suggestion.length > MAX_MEANT ? `${suggestion.slice(0, MAX_MEANT)}...` : suggestion}\`?`;
+}
+
 function parsed(text: string, result: ParseResult, ctx: z.core.$RefinementCtx): ParsedQuery {
   const error = result.ok ? regexError(text, result) : result.error;
   if (result.ok && error === null) return result;
   if (error !== null) {
-    const { message, ...params } = error;
+    const { message, ...params } = explained(text, error, Date.now());
     // Errors of the API end with a period.
-    ctx.addIssue({ code: "custom", message: /[.?!]$/.test(message) ? message : `${message}.`, params });
+    const sentence = /[.?!]$/.test(message) ? message : `${message}.`;
+    const meant = params.suggestion === undefined ? "" : ` ${didYouMean(params.suggestion)}`;
+    ctx.addIssue({ code: "custom", message: sentence + meant, params });
   }
   return z.NEVER;
 }

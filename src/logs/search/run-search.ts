@@ -42,7 +42,7 @@ export async function runSearch(
     const found = await run({ reading, source, wanted, filter, compared }, plan);
     if (!found.ok) return found;
     const { answer } = found;
-    answer.notes = [...answer.notes, ...compared.notes(answer.notes)];
+    answer.notes = [...hinted(wanted, answer), ...answer.notes, ...compared.notes(answer.notes)];
     answer.tookMs = clock() - startedAt;
     return { ok: true, answer, work: pacer.meter.done };
   } catch (error) {
@@ -51,6 +51,10 @@ export async function runSearch(
     const message = `The regular expression \`${error.source.slice(0, SHOWN)}\` is not accepted. ${error.message}.`;
     return { ok: false, reason: "invalid_query", message };
   }
+}
+
+function hinted({ hints = [] }: SearchQuery, { matched }: SearchAnswer): string[] {
+  return hints.filter(({ ifNothing }) => !ifNothing || matched === 0).map(({ message }) => message);
 }
 
 /** Characters of a regular expression in an error. */

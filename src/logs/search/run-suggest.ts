@@ -10,7 +10,8 @@ import { GROUPS, type GroupBy, INTERVALS } from "../stats/histogram.ts";
 import { runStats } from "../stats/run-stats.ts";
 import { andFilters, compileFilter } from "./compile-filter.ts";
 import type { Completion } from "./completion.ts";
-import type { SampledValue } from "./field-sample.ts";
+import { namesMembers, type SampledValue, unknownFields } from "./field-sample.ts";
+import type { SearchAnswer, SearchQuery } from "./search-query.ts";
 import { needsEntries, type Suggestion, suggestionsAt } from "./suggest.ts";
 import { InvalidRegex } from "./text-tests.ts";
 
@@ -86,6 +87,23 @@ export async function runSuggest(
   return { kind, start, end, items: suggestionsAt(completion, entries, null), basis };
 }
 
+/**
+ * Returns notes on members that a query names and that the newest entries lack: why nothing matched. Reads the sample that
+ * suggestions read, within the times of the request. A question that is repeated on a snapshot gets no notes on entries
+ * that came later.
+ * @param answer to the query
+ */
+export async function unknownMembers(
+  source: StatsSource,
+  { query, projectId, from, to, asOf }: SearchQuery,
+  { matched, complete }: SearchAnswer,
+  memory: ReadMemory = UNBOUNDED_MEMORY,
+): Promise<{ notes: string[]; work: number }> {
+  if (matched > 0 || !complete || asOf !== null || !namesMembers(query)) return { notes: [], work: 0 };
+  const { entries, work } = await sample(source, { ...OPEN_FILTER, from, to }, projectId, memory);
+  return { notes: unknownFields(entries, query), work };
+}
+
 /** Admits and counts the request, and reads no entry. */
 async function admit(source: StatsSource): Promise<void> {
   const scan = { asOf: null, from: null, to: null, order: "desc" } as const;
@@ -149,7 +167,7 @@ async function sample(
   filter: LogFilter,
   projectId: string | null,
   memory: ReadMemory,
-): Promise<{ entries: Entry[]; basis: SuggestionBasis }> {
+): Promise<{ entries: Entry[]; basis: SuggestionBasis; work: number }> {
   const query = {
     projectId,
     filter,
@@ -170,7 +188,8 @@ async function sample(
     newest === undefined || oldest === undefined
       ? {}
       : { from: new Date(oldest.timestamp).toISOString(), to: new Date(newest.timestamp).toISOString() };
-  return { entries, basis: { kind: "sample", entries: entries.length, complete: !pagination.hasMore, ...range } };
+  const basis: SuggestionBasis = { kind: "sample", entries: entries.length, complete: !pagination.hasMore, ...range };
+  return { entries, basis, work: result.work };
 }
 
 /** @param line bytes of UTF-8, one character each */

@@ -1,3 +1,4 @@
+import type { Hint } from "../../query-language/hints.ts";
 import type { Query } from "../../query-language/syntax.ts";
 import type { SeqSource } from "../../tail/context.ts";
 import type { TableColumn } from "../aggregate/table.ts";
@@ -24,6 +25,8 @@ export interface SearchQuery {
   /** Entries of a page. Tables have `MAX_ROWS` rows, whatever this is. */
   limit: number;
   cursor: Cursor | null;
+  /** On the text of the query. */
+  hints?: readonly Hint[];
 }
 
 interface Answered {

@@ -44,7 +44,7 @@ export const SearchBody = z
   })
   .transform((body, ctx): SearchQuery => {
     const refuse = (name: string, message: string) => ctx.addIssue({ code: "custom", path: [name], message });
-    const { query, columns } = body.query;
+    const { query, columns, hints } = body.query;
     const isTable = columns !== null;
     // Before the request is admitted, so that an invalid one counts.
     try {
@@ -84,6 +84,7 @@ export const SearchBody = z
       asOf: snapshot?.commit ?? cursor?.asOf ?? null,
       limit: isTable ? QUERY_LIMITS.limit : (body.limit ?? QUERY_LIMITS.limitDefault),
       cursor,
+      hints,
     };
   });
 
@@ -98,7 +99,9 @@ const COMMON = {
     .describe(
       "What was read: the last commit, and the instant of the question. Opaque; send it back to ask the same again.",
     ),
-  notes: z.array(z.string()).describe("What to know about the answer."),
+  notes: z
+    .array(z.string())
+    .describe("What to know about the answer, and about a text that probably means something else."),
   tookMs: z.int(),
 };
 
@@ -137,6 +140,15 @@ export const parseAnswerSchema = z.object({
     .array(z.object({ name: z.string(), type: z.enum(["level", "time", "any"]) }))
     .nullable()
     .describe("Columns of the table that the query makes; `null`: it finds entries."),
+  hints: z
+    .array(
+      z.object({
+        message: z.string(),
+        position: z.int().describe("UTF-16 offset in the text."),
+        ifNothing: z.boolean().describe("Whether the hint is of use only if nothing matches."),
+      }),
+    )
+    .describe("What the text probably does not do as intended, at most 5. They are `notes` of a search."),
 });
 
 /** Characters of a text for which suggestions are made. */

@@ -5,7 +5,7 @@ import { type ErrorDetail, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { toByteString } from "../../logs/query/case-folding.ts";
 import { runSearch } from "../../logs/search/run-search.ts";
-import { runSuggest, SAMPLE_ENTRIES } from "../../logs/search/run-suggest.ts";
+import { runSuggest, SAMPLE_ENTRIES, unknownMembers } from "../../logs/search/run-suggest.ts";
 import { type SearchFailure, searchBytes, searchTexts } from "../../logs/search/search-query.ts";
 import {
   ParseBody,
@@ -91,8 +91,8 @@ export function addSearch(logger: Resource): void {
     },
     [publicLimit],
     (c, { body }) => {
-      const { query, columns } = body.query;
-      return success({ query, text: format(query), columns }, c.get("requestId"));
+      const { query, columns, hints } = body.query;
+      return success({ query, text: format(query), columns, hints }, c.get("requestId"));
     },
   );
 }
@@ -105,12 +105,16 @@ async function search(c: Context<AppEnv>): Promise<Response> {
   const wanted = await readerBody(c, reader, SearchBody);
   const rows = Math.max(TABLE_ROWS, wanted.limit);
   return withReadMemory(c, rows, async (memory) => {
-    const result = await runSearch(searchSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    const source = searchSource(c, reader, wanted.projectId);
+    const result = await runSearch(source, wanted, undefined, memory);
     if (!result.ok) return refuseFields([detailOf(result)]);
-    const { answer, work } = result;
+    const { answer } = result;
+    const unknown = await unknownMembers(source, wanted, answer, memory);
+    const work = Math.round(result.work + unknown.work);
     const { kind, matched, scanned, complete, tookMs } = answer;
-    Object.assign(c.get("log"), { kind, matched, scanned, work: Math.round(work), tookMs, complete });
-    return { data: searchTexts(answer), bytes: searchBytes(answer) };
+    Object.assign(c.get("log"), { kind, matched, scanned, work, tookMs, complete });
+    const noted = { ...answer, notes: [...answer.notes, ...unknown.notes] };
+    return { data: searchTexts(noted), bytes: searchBytes(noted) };
   });
 }
 

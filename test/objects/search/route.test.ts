@@ -89,8 +89,13 @@ describe("POST /logger/search", () => {
 
   it.each([
     ["level:>=", { position: 8, expected: expect.arrayContaining(["a level"]) }],
-    ["level:error | stats p9(ms)", { position: 20, suggestion: "p90", message: "Unknown function `p9`." }],
+    [
+      "level:error | stats p9(ms)",
+      { position: 20, suggestion: "p90", message: "Unknown function `p9`. Did you mean `p90`?" },
+    ],
     ["a:!=x", { position: 2, suggestion: "-a:x" }],
+    ["level:(error, fatal)", { position: 6, suggestion: "level:(error OR fatal)" }],
+    ["time:today", { position: 5, suggestion: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) }],
     ["ok route:~/(/", { position: 9, expected: ["a regular expression of RE2"] }],
     ["* | where a:~/[/ | count", { position: 12 }],
   ])("17.2: an error of %s names the place", async (query, expected) => {
@@ -99,6 +104,20 @@ describe("POST /logger/search", () => {
     expect(details).toEqual([
       { path: "query", code: "custom", message: expect.any(String), expected: expect.any(Array), ...expected },
     ]);
+  });
+
+  it("notes what is accepted and probably means something else, and members that the newest entries lack", async () => {
+    const notesOf = async (body: object) => (await search(body)).notes;
+    expect(await notesOf({ query: "status:5xx" })).toEqual([expect.stringContaining("`status:500..599`")]);
+    expect(await notesOf({ query: "-status:5xx | count" })).toEqual([expect.stringContaining("`status:500..599`")]);
+    expect(await notesOf({ query: "message:orders" })).toEqual([expect.stringContaining("the whole message")]);
+    expect(await notesOf({ query: 'message:"cache hit"' })).toEqual([]);
+    const unknown = "No recent entry has the member `staus`; did you mean `status`?";
+    expect(await notesOf({ query: "staus:500" })).toEqual([unknown]);
+    expect(await notesOf({ query: "staus:500 | count by route" })).toEqual([unknown]);
+    expect(await notesOf({ query: "status:999" })).toEqual([]);
+    expect(await notesOf({ query: "level:error -staus:500" })).toEqual([]);
+    expect(await notesOf({ query: "staus:500", to: Date.now() - 7 * 86_400_000 })).toEqual([]);
   });
 
   it("refuses other members, cursors of other queries and tables, and future snapshots", async () => {
@@ -158,7 +177,10 @@ describe("POST /logger/search/parse", () => {
         { name: "time", type: "time" },
         { name: "count", type: "any" },
       ],
+      hints: [],
     });
+    const hinted = parseAnswerSchema.parse((await post("/logger/search/parse", { query: "a OR b=1" }, {})).data);
+    expect(hinted.hints).toEqual([{ message: expect.stringContaining("`b:1`"), position: 5, ifNothing: false }]);
     const wrong = await post("/logger/search/parse", { query: "n > 10 | where n > 10" }, {});
     expect([wrong.status, wrong.details]).toEqual([
       400,

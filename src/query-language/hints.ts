@@ -1,0 +1,245 @@
+import { type Analysis, analyze } from "./parse.ts";
+import type { Token } from "./reader.ts";
+import { parseDuration, parseLevel, parseNumber, parseTime } from "./values.ts";
+
+/** What a query that is accepted probably does not do as its author intends. Changes nothing of its meaning. */
+export interface Hint {
+  /** What the text means, then how the likely meaning is written. */
+  message: string;
+  /** UTF-16 offset in the query. */
+  position: number;
+  /** Whether the text is usual, so that the hint is of use only if nothing matched. */
+  ifNothing: boolean;
+}
+
+/** Hints of one query. */
+const MAX_HINTS = 5;
+/** Characters of a piece of the query that a hint repeats. */
+const MAX_SHOWN = 60;
+
+const COMPARISON = /^([\p{L}_@$][\p{L}\p{N}_@$.-]*)(<=|>=|==|!=|=|<|>)(.*)$/u;
+/** What regular expressions have, and paths such as `/api/[id]/` lack. */
+const REGEX_SIGNS = /^\/\^|\$\/i?$|\\[dwsb.]|\.[*+?]|\[\^|\[\w-\w|[\])][*+?{]|\w\{\d/;
+const NUMBERS = /^-?\d+(?:\.\d+)?(?:,-?\d+(?:\.\d+)?)+$/;
+const REGEX = "A regular expression is written `~/.../`.";
+
+/** A token with its text and the tokens beside it. */
+interface Piece extends Token {
+  text: string;
+  before: Piece | null;
+  after: Piece | null;
+}
+
+/** A value, and how its field is written. */
+interface Tested {
+  value: Piece;
+  name: string;
+  /** The text between the colon and the value. */
+  operator: string;
+  isNegated: boolean;
+}
+
+type Found = Omit<Hint, "position"> | null;
+
+/**
+ * Returns hints on a text that is a query, in the order of their places, at most 5. Of several alike only the first.
+ * @param analysis of the query, if there is one already
+ */
+export function hintsOf(query: string, analysis: Analysis = analyze(query)): Hint[] {
+  const hints: Hint[] = [];
+  let field: { name: Piece; colon: Piece } | null = null;
+  for (const piece of piecesOf(query, analysis)) {
+    if (piece.kind === "field") field = testedBy(piece);
+    else if (piece.kind === "text" || piece.kind === "pipe") field = null;
+    const found = piece.kind === "text" ? textHint(piece) : valueHint(query, piece, field);
+    if (found === null || hints.some(({ message }) => message === found.message)) continue;
+    hints.push({ ...found, position: piece.start });
+    if (hints.length === MAX_HINTS) break;
+  }
+  return hints;
+}
+
+function piecesOf(query: string, { result, tokens }: Analysis): Piece[] {
+  if (!result.ok) return [];
+  const pieces: Piece[] = [];
+  for (const token of tokens) {
+    const before: Piece | null = pieces.at(-1) ?? null;
+    const piece: Piece = { ...token, text: query.slice(token.start, token.end), before, after: null };
+    if (before !== null) before.after = piece;
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+function testedBy(name: Piece): { name: Piece; colon: Piece } | null {
+  const colon = name.after;
+  return colon?.text === ":" && colon.start === name.end ? { name, colon } : null;
+}
+
+function textHint(piece: Piece): Found {
+  const { text } = piece;
+  if (text.startsWith('"')) return null;
+  return (
+    operatorHint(piece) ??
+    comparisonHint(piece) ??
+    regexHint(text) ??
+    (/^![\p{L}_"(]/u.test(text) ? textNegation(text) : null) ??
+    singleQuotes(piece)
+  );
+}
+
+function always(message: string): Found {
+  return { message, ifNothing: false };
+}
+
+function ifNothing(message: string): Found {
+  return { message, ifNothing: true };
+}
+
+/** Words of prose stay without a hint: `user not found`. */
+function operatorHint({ text, before, after }: Piece): Found {
+  if (text !== "and" && text !== "or" && text !== "not") return null;
+  const isAfterTest = before !== null && before.kind !== "keyword" && before.kind !== "pipe" && !isOpening(before);
+  const isBeforeTest = after !== null && after.text !== ")" && after.text !== "|";
+  const isStructured = after?.kind === "field" || after?.text === "(" || after?.text.startsWith('"') === true;
+  const isOperator =
+    text === "not"
+      ? isStructured || (isBeforeTest && /^(?:and|or)$/.test(before?.kind === "text" ? before.text : ""))
+      : isAfterTest && isBeforeTest;
+  return isOperator
+    ? always(`\`${text}\` is searched for as a word. The operator is \`${text.toUpperCase()}\`.`)
+    : null;
+}
+
+function isOpening({ kind, text }: Piece): boolean {
+  return kind === "operator" && (text === "(" || text === "|");
+}
+
+function comparisonHint(piece: Piece): Found {
+  const { text, before, after } = piece;
+  if (/^(?:<=|>=|==|!=|=|<|>)$/.test(text)) {
+    const isComparison = before?.kind === "text" && /^[\p{L}_@$][\p{L}\p{N}_@$.-]*$/u.test(before.text);
+    return isComparison && after?.kind === "text"
+      ? comparison(`${before.text} ${text} ${after.text}`, before.text, text, after.text)
+      : null;
+  }
+  const [, name = "", operator = "", rest = ""] = COMPARISON.exec(text) ?? [];
+  if (name === "" || name.endsWith("-")) return null;
+  const quoted = rest === "" && after?.start === piece.end && after.text.startsWith('"') ? after.text : "";
+  if (/^~./.test(rest)) return always(`\`${shown(text)}\` is searched for as text. ${REGEX}`);
+  return comparison(text + quoted, name, operator, rest + quoted);
+}
+
+function comparison(written: string, name: string, operator: string, value: string): Found {
+  const isOrder = operator.startsWith("<") || operator.startsWith(">");
+  // `List<String>`, `a=>b` and the padding of Base64 are texts.
+  if (value === "" || /^[=<>]/.test(value)) return null;
+  const hasOrder = parseNumber(value) !== null || parseLevel(value) !== null || parseTime(value) !== null;
+  if (isOrder && !hasOrder) return null;
+  const test = `${operator === "!=" ? "-" : ""}${name}:${isOrder ? operator : ""}${value}`;
+  return always(`\`${shown(written)}\` is searched for as text. A field is tested by \`${shown(test)}\`.`);
+}
+
+function regexHint(text: string): Found {
+  if (/^\/.+\/i?$/.test(text)) {
+    return REGEX_SIGNS.test(text)
+      ? always(`\`${shown(text)}\` is taken as it is written. ${REGEX}`)
+      : ifNothing(`\`${shown(text)}\` is taken as it is written. ${REGEX}`);
+  }
+  // `~1.2` is a version, `~user` a folder.
+  return /^~\p{L}/u.test(text) ? ifNothing(`\`${shown(text)}\` is taken as it is written. ${REGEX}`) : null;
+}
+
+function textNegation(text: string): Found {
+  const message = `\`${shown(text)}\` is searched for as text. A negation is written \`-${shown(text.slice(1))}\`.`;
+  return text.includes(":") ? always(message) : ifNothing(message);
+}
+
+/** A message may have single quotes, as in `reading 'id'`. */
+function singleQuotes(first: Piece): Found {
+  if (!/^'./.test(first.text)) return null;
+  let last: Piece | null = first;
+  const words: string[] = [];
+  for (; last !== null && last.kind === "text"; last = last.after) {
+    words.push(last.text);
+    if (last.text.endsWith("'")) {
+      const phrase = JSON.stringify(words.join(" ").slice(1, -1));
+      return ifNothing(`Single quotes are searched for as they are. A phrase is written \`${shown(phrase)}\`.`);
+    }
+  }
+  return null;
+}
+
+function valueHint(query: string, piece: Piece, field: { name: Piece; colon: Piece } | null): Found {
+  if (field === null || piece.kind !== "value") return null;
+  const { name, colon } = field;
+  const negation = name.before?.text;
+  const tested: Tested = {
+    value: piece,
+    name: name.text,
+    operator: query.slice(colon.end, piece.start),
+    isNegated: negation === "-" || negation === "NOT",
+  };
+  return agoHint(tested) ?? (piece.text.startsWith('"') ? null : wordHint(query, tested)) ?? wholeHint(tested);
+}
+
+const TIMES: readonly string[] = ["time", "timestamp", "received", "receivedAt"];
+
+function agoHint({ value, name, operator, isNegated }: Tested): Found {
+  if (!TIMES.includes(name) || isNegated || !operator.startsWith("<") || parseDuration(value.text) === null)
+    return null;
+  const written = `${name}:${operator}${value.text}`;
+  return always(
+    `\`${written}\` finds entries older than ${value.text}. \`${name}:${value.text}\` is the last ${value.text}.`,
+  );
+}
+
+function wordHint(query: string, { value, name, operator }: Tested): Found {
+  const { text } = value;
+  const written = shown(`${name}:${text}`);
+  const compares = `\`${written}\` compares the whole value.`;
+  const [, hundreds] = /^([1-5])xx$/i.exec(text) ?? [];
+  if (hundreds !== undefined) {
+    return always(`${compares} A range is written \`${name}:${hundreds}00..${hundreds}99\`.`);
+  }
+  if (operator.endsWith("=")) return text.startsWith("~") ? always(`${compares} ${REGEX}`) : null;
+  if (/^!./.test(text)) return always(`${compares} A negation is written \`-${shown(`${name}:${text.slice(1)}`)}\`.`);
+  const [, from = "", to = ""] = /^([^.]{1,40}(?:\.\d+)?)\.{3,}([^.].{0,40})$/.exec(text) ?? [];
+  if (isOrdered(from) && isOrdered(to)) return always(`${compares} A range is written \`${name}:${from}..${to}\`.`);
+  if (text.startsWith("[")) return listHint(query, value, name);
+  if (NUMBERS.test(text)) {
+    return ifNothing(`${compares} A list is written \`${shown(`${name}:(${text.split(",").join(" OR ")})`)}\`.`);
+  }
+  if (/^'./.test(text)) return always(`${compares} A text is quoted by \`"\`: \`${name}:"..."\`.`);
+  const regex = regexHint(text);
+  // Messages do not begin with a path as often as members do.
+  return regex !== null && (name === "message" || /^~[\p{L}"]/u.test(text)) ? always(regex.message) : regex;
+}
+
+function isOrdered(text: string): boolean {
+  return parseNumber(text) !== null || parseTime(text) !== null || parseLevel(text) !== null;
+}
+
+/** `[a,b]` of other languages, and the ranges `[1 TO 5]` of Lucene. */
+function listHint(query: string, value: Piece, name: string): Found {
+  const [written = "", list = ""] = /^\[([^[\]|]*)\]/.exec(query.slice(value.start)) ?? [];
+  const range = /^(\S+) TO (\S+)$/.exec(list.trim());
+  const compared = `\`${shown(`${name}:${value.text}`)}\` compares the whole value.`;
+  if (range !== null) return always(`${compared} A range is written \`${shown(`${name}:${range[1]}..${range[2]}`)}\`.`);
+  const items = list.split(",").map((item) => item.trim());
+  if (written === "" || items.includes("")) return null;
+  if (items.length === 1) return null;
+  return always(`${compared} A list is written \`${shown(`${name}:(${items.join(" OR ")})`)}\`.`);
+}
+
+function wholeHint({ value, name, operator }: Tested): Found {
+  if (name !== "message" || operator !== "" || value.text.includes("*")) return null;
+  const { text } = value;
+  const isQuoted = text.startsWith('"');
+  const part = isQuoted ? `\`${shown(text)}\`` : `\`message:*${shown(text)}*\` or \`${shown(text)}\``;
+  return ifNothing(`\`message:${shown(text)}\` compares the whole message. ${part} finds a part.`);
+}
+
+function shown(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+}

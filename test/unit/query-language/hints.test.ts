@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { hintsOf } from "../../../src/query-language/hints.ts";
+import { explained } from "../../../src/query-language/meant.ts";
+import { parse } from "../../../src/query-language/parse.ts";
+import { print } from "../../../src/query-language/print.ts";
+import { randomQuery } from "./random-query.ts";
+
+/** Queries with a part of their only hint; after `?` the hint counts only if nothing matched. */
+const HINTED: readonly [query: string, hint: string][] = [
+  ["timeout or refused", "The operator is `OR`."],
+  ["level:error and status:500", "`and` is searched for as a word. The operator is `AND`."],
+  ["not level:error", "The operator is `NOT`."],
+  ['error not "timed out"', "The operator is `NOT`."],
+  ["(a) or (b)", "The operator is `OR`."],
+  ["message:/req-\\d+/", "A regular expression is written `~/.../`."],
+  ["message:/timeout/", "A regular expression is written `~/.../`."],
+  ["route:/cart/", "?`/cart/` is taken as it is written."],
+  ["message:~timeout", "A regular expression is written `~/.../`."],
+  ["host:=~web", "A regular expression is written `~/.../`."],
+  ["message=~web", "A regular expression is written `~/.../`."],
+  ["/^GET/", "A regular expression is written `~/.../`."],
+  ["/timeout/", "?A regular expression"],
+  ["level=error", "`level=error` is searched for as text. A field is tested by `level:error`."],
+  ['message="timed out"', 'by `message:"timed out"`.'],
+  ["level!=error", "by `-level:error`."],
+  ["ms>10", "by `ms:>10`."],
+  ["ms > 10", "`ms > 10` is searched for as text. A field is tested by `ms:>10`."],
+  ["level>=warn", "by `level:>=warn`."],
+  ["* | where ms>10", "by `ms:>10`."],
+  ["status:5xx", "`status:5xx` compares the whole value. A range is written `status:500..599`."],
+  ["status:(200 OR 4XX)", "`status:400..499`"],
+  ["* | count by status | where status:5xx", "`status:500..599`"],
+  ["user.plan:!free", "A negation is written `-user.plan:free`."],
+  ["!level:error", "A negation is written `-level:error`."],
+  ["!timeout", "?A negation is written `-timeout`."],
+  ["ms:1...5", "A range is written `ms:1..5`."],
+  ["status:[500,502]", "A list is written `status:(500 OR 502)`."],
+  ["status:[500, 502]", "A list is written `status:(500 OR 502)`."],
+  ["status:[500 TO 599]", "A range is written `status:500..599`."],
+  ["status:500,502", "?A list is written `status:(500 OR 502)`."],
+  ["user:'bob'", 'A text is quoted by `"`'],
+  ["'timed out'", '?A phrase is written `"timed out"`.'],
+  ["message:user", "?`message:user` compares the whole message. `message:*user*` or `user` finds a part."],
+  ['message:"timed out"', '?`"timed out"` finds a part.'],
+  ["time:<2h", "`time:<2h` finds entries older than 2h. `time:2h` is the last 2h."],
+  ["received:<=90m", "`received:90m` is the last 90m."],
+];
+
+it("hints at what is accepted and probably means something else", () => {
+  for (const [query, hint] of HINTED) {
+    const hints = hintsOf(query);
+    expect(hints, query).toHaveLength(1);
+    expect(hints[0], query).toMatchObject({
+      message: expect.stringContaining(hint.replace(/^\?/, "")),
+      ifNothing: hint.startsWith("?"),
+    });
+  }
+});
+
+it("states the place of a hint", () => {
+  expect(hintsOf("level:error status:5xx or x=1").map(({ position }) => position)).toEqual([19, 23, 26]);
+});
+
+/** What people search for and mean. */
+const USUAL = [
+  "",
+  "*",
+  "timeout",
+  "user not found",
+  "not found",
+  "order not and",
+  '"this or that"',
+  '"level=error"',
+  "level:error -category:cache",
+  "level:error AND (status:500 OR status:502) NOT route:/health",
+  "route:/api/users/*",
+  "/api/users",
+  "https://example.com/a?b=c",
+  "12:30",
+  "std::vector<int>",
+  "Promise<void>",
+  "a->b",
+  "a=>b",
+  "dGV4dA==",
+  "Error: connect",
+  "can't",
+  "version:~1.2",
+  "status:500..599",
+  "status:(500 OR 502)",
+  'state:"5xx"',
+  "file:a.b.c",
+  "ms:>=2.5",
+  "time:2h",
+  "time:>2h",
+  "time:<2026-11-22",
+  "-time:<2h",
+  "message:~/user \\d+$/i",
+  "message:*user*",
+  "message:=user",
+  "message:(*a* OR *b*)",
+  "items[0].id:x",
+  "~/re/",
+  "x time:1h | patterns 20 vs 1d",
+  "ms:* | stats count() as n, p99(ms) by route, bin(1h) | where n:>5 | sort n desc | limit 20",
+  "a |",
+  "level:[error",
+];
+
+it("gives none for usual queries, nor for a text that is no query", () => {
+  for (const query of USUAL) expect(hintsOf(query), query).toEqual([]);
+});
+
+it("gives none for the tour, and one for what the document lists", () => {
+  const page = readFileSync(path.join(import.meta.dirname, "../../../docs/query-language.md"), "utf8");
+  const tour = [...page.matchAll(/^```query\n(.*?)\n```$/gms)].map(([, query = ""]) => query);
+  expect(tour.length).toBeGreaterThan(9);
+  for (const query of tour) {
+    expect(parse(query).ok, query).toBe(true);
+    expect(hintsOf(query), query).toEqual([]);
+  }
+  const [, table = ""] = /^### Hints\n(.*?)^## /ms.exec(page) ?? [];
+  const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(.*?)`/g)]);
+  expect(listed.length).toBeGreaterThan(9);
+  for (const [, query = ""] of listed) expect(hintsOf(query), query).toHaveLength(1);
+});
+
+it("gives at most 5, in bounded time, whatever the text is", () => {
+  expect(hintsOf("a=1 b=2 c=3 d=4 e=5 f=6 g=7")).toHaveLength(5);
+  const hostile = [
+    "a:".padEnd(8000, "."),
+    "a:1".padEnd(8000, "."),
+    "'".repeat(150).split("").join(" "),
+    "a:[".repeat(2000),
+    `a:${"[ ".repeat(150)}`,
+    "/".padEnd(8000, "["),
+    "x".padEnd(8000, "="),
+    `level:(${"a".repeat(7000)})`,
+    `a${"(".repeat(3000)}]`,
+  ];
+  for (const query of hostile) {
+    const times = [1, 2, 3].map(() => {
+      const start = performance.now();
+      hintsOf(query);
+      const result = parse(query);
+      if (!result.ok) explained(query, result.error, 0);
+      return performance.now() - start;
+    });
+    // The rest is the machine's.
+    expect(Math.min(...times), query.slice(0, 20)).toBeLessThan(200);
+  }
+  fc.assert(
+    fc.property(fc.oneof(randomQuery.map(print), fc.string({ unit: "binary", maxLength: 40 })), (query) => {
+      const hints = hintsOf(query);
+      expect(hints.length).toBeLessThanOrEqual(5);
+      for (const { position } of hints) expect(position).toBeLessThan(query.length);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const NOW = Date.UTC(2026, 10, 23, 12);
+
+/** Errors: position, part of the message, suggestion. */
+const EXPLAINED: readonly [query: string, position: number, message: string, suggestion?: string][] = [
+  ["time:today", 5, "takes a time", "2026-11-23"],
+  ["x received:yesterday | count", 11, "takes a time", "2026-11-22"],
+  ["time:someday", 5, "takes a time"],
+  ["level:(error, fatal)", 6, "joined by `OR`", "level:(error OR fatal)"],
+  ["a:b level:(error,fatal) c", 10, "joined by `OR`", "level:(error OR fatal)"],
+  ["a:(x or y)", 2, "joined by `OR`", "a:(x OR y)"],
+  ["level:[error,fatal]", 6, "joined by `OR`", "level:(error OR fatal)"],
+  ["level:warn...error", 6, "Unknown level", "warn..error"],
+  ['message:~"\\d"', 8, "`~/.../`", "message:~/\\d/"],
+  ["level:eror a:(x OR y)", 6, "Unknown level `eror`", "error"],
+  ["level:(x, y)", 7, "Unknown level"],
+];
+
+it("suggests what the parser cannot know", () => {
+  for (const [query, position, message, suggestion] of EXPLAINED) {
+    const result = parse(query);
+    if (result.ok) throw new Error(query);
+    const error = explained(query, result.error, NOW);
+    expect({ query, position: error.position, suggestion: error.suggestion }).toEqual({ query, position, suggestion });
+    expect(error.message).toContain(message);
+  }
+});
