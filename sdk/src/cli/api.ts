@@ -129,7 +129,11 @@ export function isTemporary({ status }: Refusal): boolean {
 export function formatRefusal({ status, code, message, details }: Refusal, query: string | null = null): string {
   const [first] = details;
   if (query !== null && first !== undefined && typeof first.position === "number") {
-    return [`${first.message} (${status} ${code})`, ...markedPlace(query, first.position, first.suggestion)].join("\n");
+    const { position, suggestion } = first;
+    // The suggestion has a line of its own.
+    const what =
+      typeof suggestion === "string" ? String(first.message).replace(/ Did you mean `.*`\?$/s, "") : first.message;
+    return [`${what} (${status} ${code})`, ...markedPlace(query, position, suggestion)].join("\n");
   }
   // A single detail usually repeats the message.
   const others = details.filter((detail) => !message.includes(String(detail.message)));

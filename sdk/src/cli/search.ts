@@ -45,6 +45,10 @@ async function printEntries(io: Io, command: SearchCommand, request: object, fir
       left--;
     }
     const cursor = answer?.nextCursor;
+    if (typeof cursor === "string" && left <= 0 && maxRows === null) {
+      // That older ones match is not known before they are read.
+      notice(io, `The first ${DEFAULT_ROWS} entries; more may match. For more: --all or --max-rows`);
+    }
     if (typeof cursor !== "string" || left <= 0) return finish(io, command, answer);
     const body = { ...request, cursor, limit: Math.min(left, PAGE) };
     answer = record(await readByPost(io, service, "/logger/search", body, true));
@@ -70,6 +74,7 @@ async function printTable(io: Io, command: SearchCommand, answer: Answer): Promi
 function finish(io: Io, { json, csv }: SearchCommand, answer: Answer): number {
   for (const note of Array.isArray(answer?.notes) ? answer.notes : []) notice(io, shown(String(note)));
   if (!json && !csv && io.stdout.isTTY === true && answer !== null) notice(io, summaryOf(answer));
+  else if (answer?.matched === 0) notice(io, "0 entries matched");
   return answer?.complete === false ? EXIT.incomplete : EXIT.ok;
 }
 

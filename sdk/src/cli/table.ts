@@ -1,5 +1,6 @@
 import { record } from "./api.ts";
 import { jsonLine, paint, shown } from "./pretty.ts";
+import { formatTime, timeZone } from "./time.ts";
 
 /** Maximum characters of a cell on a terminal. */
 const CELL = 60;
@@ -19,11 +20,14 @@ export function readTable(answer: unknown): Table {
   return { columns, rows: (Array.isArray(data?.rows) ? data.rows : []).filter((row) => Array.isArray(row)) };
 }
 
-/** Formats a table: aligned columns, or with `json` one object for each row. */
+/**
+ * Formats a table: aligned columns with times in the zone of this machine, as entries have them, or with `json` one object
+ * for each row.
+ */
 export function tableLines({ columns, rows }: Table, json: boolean, colors: boolean): string[] {
   if (json) return rows.map((row) => jsonLine(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]))));
-  const cells = rows.map((row) => columns.map((_, at) => cellOf(row[at])));
-  const names = columns.map(({ name }) => shown(name));
+  const cells = rows.map((row) => columns.map(({ type }, at) => cellOf(row[at], type)));
+  const names = columns.map(({ name, type }) => shown(type === "time" ? `${name} (${timeZone()})` : name));
   const widths = names.map((name, at) => cells.reduce((most, row) => Math.max(most, widthOf(row[at])), widthOf(name)));
   const line = (row: readonly string[]) =>
     row
@@ -46,8 +50,9 @@ export function widthOf(text = ""): number {
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 
-function cellOf(value: unknown): string {
+function cellOf(value: unknown, type: string): string {
   if (value === null || value === undefined) return "-";
+  if (type === "time" && typeof value === "string") return shown(formatTime(value));
   const text = shown(typeof value === "string" ? value : JSON.stringify(value));
   return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
 }

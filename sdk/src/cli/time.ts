@@ -47,6 +47,11 @@ export function formatTime(iso: string): string {
   return `${date} ${clock}.${String(time.getMilliseconds()).padStart(3, "0")}`;
 }
 
+/** Returns the name of the zone in which `formatTime` writes, such as `Europe/Vienna` or `UTC`. */
+export function timeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /** Formats a duration as `0.5 s`, `12 s` or `3 min`. */
 export function formatWait(ms: number): string {
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;

@@ -4,6 +4,7 @@ import { inserted, SHELLS, scriptOf, wordsOf } from "../../src/cli/completion.ts
 import { csvLines, entryCsv } from "../../src/cli/csv.ts";
 import { sparkLines } from "../../src/cli/sparkline.ts";
 import { readTable, tableLines } from "../../src/cli/table.ts";
+import { formatTime, timeZone } from "../../src/cli/time.ts";
 
 const refusal = (position: number, suggestion?: string) => ({
   status: 400,
@@ -33,6 +34,14 @@ describe("errors of a query", () => {
     expect([line.length, caret.indexOf("^")]).toEqual([122, 62]);
   });
 
+  test("name a suggestion once", () => {
+    const { details, ...rest } = refusal(20, "p90");
+    const told = details.map((detail) => ({ ...detail, message: "Unknown function `p9`. Did you mean `p90`?" }));
+    expect(formatRefusal({ ...rest, details: told }, "level:error | stats p9(ms)").match(/Did you mean/g)).toHaveLength(
+      1,
+    );
+  });
+
   test("are as before without a query or a position", () => {
     expect(formatRefusal(refusal(20), null)).toBe("query: Unknown function `p9`. (400 VALIDATION_ERROR)");
     expect(formatRefusal({ ...refusal(0), details: [] }, "x")).toBe(
@@ -56,14 +65,17 @@ const answer = {
 };
 
 describe("tables", () => {
-  test("are aligned by the columns that a terminal shows", () => {
+  test("are aligned by the columns that a terminal shows, with times as entries have them and their zone", () => {
+    const width = Math.max(23, `time (${timeZone()})`.length);
+    const at = (minute: string) => formatTime(`2026-11-22T10:${minute}:00.000Z`).padEnd(width);
     expect(tableLines(readTable(answer), false, false)).toEqual([
-      "route         time                      count",
-      "/a            2026-11-22T10:00:00.000Z      4",
-      "/a            2026-11-22T10:15:00.000Z      8",
-      'say "hi", 你  2026-11-22T10:05:00.000Z      1',
-      "-             2026-11-22T10:00:00.000Z      0",
+      `route         ${`time (${timeZone()})`.padEnd(width)}  count`,
+      `/a            ${at("00")}      4`,
+      `/a            ${at("15")}      8`,
+      `say "hi", 你  ${at("05")}      1`,
+      `-             ${at("00")}      0`,
     ]);
+    expect(tableLines(readTable(answer), true, false)[0]).toContain('"time":"2026-11-22T10:00:00.000Z"');
   });
 
   test("are CSV with quotes where they are needed", () => {
@@ -87,6 +99,28 @@ describe("tables", () => {
       "/a  count            ▄  █  to 8",
       'say "hi", 你  count   █    to 1',
       "-  count             ▁     to 0",
+    ]);
+  });
+
+  test("over spans of time have the lines of a group in the order of the columns, under the zone of their range", () => {
+    const columns = [
+      { name: "count()", type: "number" },
+      { name: "time", type: "time" },
+      { name: "route", type: "string" },
+      { name: "p99(ms)", type: "number" },
+    ];
+    const rows = [
+      [3, "2026-11-22T10:00:00.000Z", "/a", 900],
+      [7, "2026-11-22T10:05:00.000Z", "/b", 20],
+    ];
+    const [range = "", ...lines] = sparkLines({ columns, rows }, 300_000, false);
+    expect(range.endsWith(` (${timeZone()})`)).toBe(true);
+    expect(lines.map((line) => line.replace(/ +[▁-█].*/, ""))).toEqual([
+      "/b  count()",
+      "/b  p99(ms)",
+      "/a  count()",
+      "/a  p99(ms)",
+      "",
     ]);
   });
 

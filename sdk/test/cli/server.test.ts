@@ -76,10 +76,13 @@ test("finds, counts and follows sent entries", async () => {
   }
 });
 
-/** The queries of the tour in the document. */
-function tour(): string[] {
+/** The queries of the tour in the document, of which some examples have two, and the number of examples. */
+function tour(): { examples: number; queries: string[] } {
   const page = readFileSync(path.join(ROOT, "docs/query-language.md"), "utf8");
-  return [...page.matchAll(/^```query\n(.*?)\n```$/gms)].map(([, query = ""]) => query);
+  return {
+    examples: [...page.matchAll(/^\*\*\d+\. /gm)].length,
+    queries: [...page.matchAll(/^```query\n(.*?)\n```$/gms)].map(([, query = ""]) => query),
+  };
 }
 
 /** Entries of which each example of the tour finds some, over both tiers. */
@@ -87,14 +90,18 @@ function shop(): string {
   const now = Date.now();
   const routes = ["/checkout", "/cart", "/api/orders"];
   const entries = Array.from({ length: 300 }, (_, n) => ({
-    message: n % 3 === 0 ? `Request ${n} timed out at the gateway: read timeout` : `GET ${routes[n % 3]} took ${n} ms`,
+    message: [
+      `Request ${n} timed out at the gateway: read timeout`,
+      `GET ${routes[n % 3]} took ${n} ms`,
+      `No order of User ${n}`,
+    ][n % 3],
     level: n % 3 === 0 ? "error" : n % 3 === 1 ? "info" : "warn",
     timestamp: now - n * 60_000,
     data: {
       route: routes[n % 3],
       status: n % 3 === 0 ? 504 : n % 3 === 2 ? 503 : 200,
       ms: n,
-      user: { plan: n % 2 ? "team" : "free" },
+      user: n % 2 ? { id: n % 7, plan: "team" } : { plan: "free" },
     },
   }));
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
@@ -102,18 +109,19 @@ function shop(): string {
 
 test("17.7: every example of the tour runs and finds something; search, tail and query take the language", async () => {
   await run(["send"], env, shop());
-  const examples = tour();
-  expect(examples).toHaveLength(10);
-  for (const query of examples) {
+  const { examples, queries } = tour();
+  expect([examples, queries.length]).toEqual([10, 11]);
+  for (const query of queries) {
     const { body: answer } = await call(server.url, "/logger/search", {
       headers: { Authorization: `Bearer ${tenant.key.secret}` },
       body: { query },
     });
-    const { kind, rows, logs, matched, complete } = Object(Object(answer).data);
-    expect({ query, rows: (kind === "table" ? rows : logs).length > 0, complete }).toEqual({
+    const { kind, rows, logs, matched, complete, notes } = Object(Object(answer).data);
+    expect({ query, rows: (kind === "table" ? rows : logs).length > 0, complete, notes }).toEqual({
       query,
       rows: true,
       complete: true,
+      notes: [],
     });
     expect(matched).toBeGreaterThan(0);
   }
@@ -124,7 +132,7 @@ test("17.7: every example of the tour runs and finds something; search, tail and
   expect(csv.out.split("\n").sort()).toEqual(["", "503,100", "504,100", "status,count"]);
   const bars = await run(["search", "time:2h | stats count() by bin(30m)"], env);
   expect(bars.out).toMatch(
-    /^\d{4}-\d\d-\d\d \d\d:\d\d to .*\ncount\(\) {2}[▁▂▃▄▅▆▇█]{4,5} {2}to \d+\n\ntime +count\(\)\n/,
+    /^\d{4}-\d\d-\d\d \d\d:\d\d to .* \(UTC\)\ncount\(\) {2}[▁▂▃▄▅▆▇█]{4,5} {2}to \d+\n\ntime \(UTC\) +count\(\)\n\d{4}-\d\d-\d\d \d\d:/,
   );
   const entries = await run(["search", "ms:<5 | sort time", "--json"], env);
   expect(
@@ -133,8 +141,18 @@ test("17.7: every example of the tour runs and finds something; search, tail and
       .split("\n")
       .map((line) => JSON.parse(line).data.ms),
   ).toEqual([4, 3, 2, 1, 0]);
-  expect((await run(["search", "*", "--max-rows", "7"], env)).out.trim().split("\n")).toHaveLength(7);
-  expect((await run(["search", "*", "--all", "--json"], env)).out.trim().split("\n")).toHaveLength(300);
+  const cut = await run(["search", "*"], env);
+  expect(cut.out.trim().split("\n")).toHaveLength(100);
+  expect(cut.err).toBe("The first 100 entries; more may match. For more: --all or --max-rows\n");
+  const seven = await run(["search", "*", "--max-rows", "7"], env);
+  expect([seven.out.trim().split("\n").length, seven.err]).toEqual([7, ""]);
+  const whole = await run(["search", "*", "--all", "--json"], env);
+  expect([whole.out.trim().split("\n").length, whole.err]).toEqual([300, ""]);
+  expect(await run(["search", "staus:504"], env)).toMatchObject({
+    code: 0,
+    out: "",
+    err: "No recent entry has the member `staus`; did you mean `status`?\n0 entries matched\n",
+  });
 
   const wrong = await run(["search", "level:error | stats p9(ms)"], env);
   expect(wrong).toMatchObject({
