@@ -142,16 +142,19 @@ function parseRange(target: Target, word: string, start: number): ValueTest | nu
   return null;
 }
 
+/** Times that are equal leave nothing between them. */
 function isReversed(from: Scalar, to: Scalar): boolean {
-  if (from.kind === "number" && to.kind === "number") return from.value > to.value;
-  if (from.kind === "level" && to.kind === "level") return severityOf(from.level) > severityOf(to.level);
-  if (from.kind !== "time" || to.kind !== "time") return false;
-  if (from.time.kind === "ago" && to.time.kind === "ago") return from.time.ms <= to.time.ms;
-  return from.time.kind === "period" && to.time.kind === "period" && from.time.from >= to.time.from;
+  const [fromKind, left] = orderOf(from);
+  const [toKind, right] = orderOf(to);
+  return fromKind === toKind && (from.kind === "time" ? left >= right : left > right);
 }
 
-function severityOf(level: (typeof LEVEL_NAMES)[number]): number {
-  return LEVEL_NAMES.indexOf(level);
+/** Returns what a scalar can be compared with, and its place among those. */
+function orderOf(scalar: Scalar): [kind: string, order: number] {
+  if (scalar.kind === "number") return [scalar.kind, scalar.value];
+  if (scalar.kind === "level") return [scalar.kind, LEVEL_NAMES.indexOf(scalar.level)];
+  const { time } = scalar;
+  return [time.kind, time.kind === "ago" ? -time.ms : time.from];
 }
 
 function testOfWord(target: Target, word: string, start: number): ValueTest {

@@ -68,8 +68,9 @@ function read(text: string): { result: ParseResult; reader: QueryReader; pipeAt:
   }
 }
 
-/** UTF-8 has at least one byte for each UTF-16 unit. */
+/** UTF-8 has 1 to 3 bytes for each UTF-16 unit. */
 function refuseTooLong(text: string): void {
+  if (text.length * 3 <= QUERY_LIMITS.bytes) return;
   const bytes = text.length > QUERY_LIMITS.bytes ? text.length : new TextEncoder().encode(text).length;
   if (bytes > QUERY_LIMITS.bytes) {
     throw new SyntaxFault(`The query is longer than ${QUERY_LIMITS.bytes.toLocaleString("en-US")} bytes`, 0, []);

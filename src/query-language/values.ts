@@ -57,39 +57,24 @@ export function parseTime(text: string): TimeValue | null {
   if (ms !== null) return { kind: "ago", ms };
   const parts = TIME.exec(text);
   if (parts === null) return null;
-  const [, year = "", month, day, hour, minute, second, fraction, zone = "Z"] = parts;
+  const [, year = "", month, day, hour, minute, second, fraction = "", zone = "Z"] = parts;
   const values = [year, month ?? "01", day ?? "01", hour ?? "00", minute ?? "00", second ?? "00"].map(Number);
   const [y = 0, mo = 1, d = 1, h = 0, mi = 0, s = 0] = values;
   const start = utc(y, mo, d, h, mi, s);
   const offset = zoneMinutes(zone);
   if (start === null || offset === null) return null;
-  const from = start - offset * MINUTE_MS + Number((fraction ?? "").padEnd(3, "0"));
-  return {
-    kind: "period",
-    from,
-    to: from + span({ year: y, month: mo, hasMonth: month !== undefined, day, hour, minute, second, fraction }),
-  };
+  const from = start - offset * MINUTE_MS + Number(fraction.padEnd(3, "0"));
+  return { kind: "period", from, to: from + span(y, mo, parts) };
 }
 
-interface Precision {
-  year: number;
-  month: number;
-  hasMonth: boolean;
-  day: string | undefined;
-  hour: string | undefined;
-  minute: string | undefined;
-  second: string | undefined;
-  fraction: string | undefined;
-}
-
-function span({ year, month, hasMonth, day, hour, minute, second, fraction }: Precision): number {
+/** Returns the milliseconds of the smallest unit of a time. @param parts those of `TIME` */
+function span(year: number, number: number, [, , month, day, hour, minute, second, fraction]: RegExpExecArray): number {
   if (fraction !== undefined) return 10 ** (3 - fraction.length);
   if (second !== undefined) return 1000;
   if (minute !== undefined) return MINUTE_MS;
   if (hour !== undefined) return 60 * MINUTE_MS;
   if (day !== undefined) return 24 * 60 * MINUTE_MS;
-  const from = Date.UTC(year, month - 1);
-  return (hasMonth ? Date.UTC(year, month) : Date.UTC(year + 1, 0)) - from;
+  return (month === undefined ? Date.UTC(year + 1, 0) : Date.UTC(year, number)) - Date.UTC(year, number - 1);
 }
 
 /** Returns `null` if there is no such day or time. */
