@@ -183,7 +183,8 @@ export const COMPONENTS: Json = {
                   },
                   suggestion: {
                     type: "string",
-                    description: "Of a query: a text that may be meant, in place of what begins at the position.",
+                    description:
+                      "Of a query: a text that may be meant, in place of what begins at the position, or of the whole test. `message` ends with it.",
                   },
                 },
               },
