@@ -1,3 +1,4 @@
+import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -29,19 +30,21 @@ const list = (from: number, count: number): TestEntry[] =>
   );
 
 /** Current rows, every column of them but their ids. */
-async function rows(): Promise<Record<string, unknown>[]> {
-  const { results } = await DB.prepare(
-    "SELECT *, hex(frames), hex(levels), hex(summary), hex(directory), hex(filter) FROM segments WHERE replaced_at IS NULL ORDER BY first_seq, part",
-  ).all();
+async function rows(db = DB): Promise<Record<string, unknown>[]> {
+  const { results } = await db
+    .prepare(
+      "SELECT *, hex(frames), hex(levels), hex(summary), hex(directory), hex(filter) FROM segments WHERE replaced_at IS NULL ORDER BY first_seq, part",
+    )
+    .all();
   return results.map(({ id: _, ...row }) => row);
 }
 
-async function recover(more: Partial<RecoveryScope> = {}) {
+async function recover(more: Partial<RecoveryScope> = {}, databases = env) {
   const total = { segments: 0, entries: 0, unreadable: [] as string[] };
   let after: number | null = 0;
   while (after !== null) {
     const scope = { workspaceId: WORKSPACE, projectId: PROJECT, flushedSeq: 10_000, after, ...more };
-    const step = await recoverFiles(env, scope);
+    const step = await recoverFiles(databases, scope);
     total.segments += step.segments;
     total.entries += step.entries;
     total.unreadable.push(...step.unreadable);
@@ -130,51 +133,72 @@ describe("a lost catalog", () => {
     expect(await new SegmentWriter(DB).usage(WORKSPACE)).toMatchObject({ segments: 1, entries: 150 });
   });
 
-  it("16.6: beside a compaction inserts nothing that overlaps with what is merged meanwhile", async () => {
-    const small = { ...SMALL_END };
-    onTestFinished(() => void Object.assign(SMALL_END, small));
-    Object.assign(SMALL_END, { ranges: 2, growth: 1 });
-    await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)], [list(100, 50)]], bucket);
-    const merge = (readySeq: number, now: number) =>
-      compactOnce(
-        { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => now, pause: async () => {} },
-        {
-          ...{ workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq, retentionDays: 30 },
-          deadline: Number.POSITIVE_INFINITY,
+  it.each([
+    ["", false],
+    [" in an earlier database", true],
+  ])(
+    "16.6: beside a compaction inserts nothing that overlaps with what is merged meanwhile%s",
+    async (_, isEarlier) => {
+      const databases = isEarlier ? { ...env, COLD_DB_2: env.SECOND_COLD_DB } : env;
+      if (isEarlier) {
+        await applyD1Migrations(env.SECOND_COLD_DB, env.COLD_MIGRATIONS);
+        await env.SECOND_COLD_DB.prepare("DELETE FROM segments").run();
+        onTestFinished(async () => void (await env.SECOND_COLD_DB.prepare("DELETE FROM segments").run()));
+      }
+      const small = { ...SMALL_END };
+      onTestFinished(() => void Object.assign(SMALL_END, small));
+      Object.assign(SMALL_END, { ranges: 2, growth: 1 });
+      const stored = await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)], [list(100, 50)]], bucket);
+      const merge = (readySeq: number, now: number) =>
+        compactOnce(
+          { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => now, pause: async () => {} },
+          {
+            ...{ workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq, retentionDays: 30 },
+            deadline: Number.POSITIVE_INFINITY,
+          },
+        );
+      expect(await merge(100, START)).toMatchObject({ outcome: "merged", entries: 100 });
+      // A catalog of an earlier time, which has also lost the first range.
+      await DB.prepare("DELETE FROM segments WHERE part > 0 OR first_seq = 1").run();
+      await DB.prepare("UPDATE segments SET replaced_at = NULL").run();
+      let isMerged = false;
+      const slow = new Proxy(bucket, {
+        get(own, name) {
+          const member: unknown = Reflect.get(own, name);
+          if (name !== "get") return typeof member === "function" ? member.bind(own) : member;
+          return async (key: string, options: R2GetOptions & { range: { offset?: number } }) => {
+            // The entries of the merged file are being read.
+            if (!isMerged && key.includes("/0000000000000001-") && options.range.offset !== undefined) {
+              isMerged = true;
+              expect(await merge(150, START + 10_000)).toMatchObject({ outcome: "merged", entries: 100 });
+            }
+            return own.get(key, options);
+          };
         },
+      });
+      const step = await recoverFiles(
+        { ...databases, BUCKET: slow },
+        { workspaceId: WORKSPACE, projectId: PROJECT, flushedSeq: 150, after: 0 },
       );
-    expect(await merge(100, START)).toMatchObject({ outcome: "merged", entries: 100 });
-    // A catalog of an earlier time, which has also lost the first range.
-    await DB.prepare("DELETE FROM segments WHERE part > 0 OR first_seq = 1").run();
-    await DB.prepare("UPDATE segments SET replaced_at = NULL").run();
-    let isMerged = false;
-    const slow = new Proxy(bucket, {
-      get(own, name) {
-        const member: unknown = Reflect.get(own, name);
-        if (name !== "get") return typeof member === "function" ? member.bind(own) : member;
-        return async (key: string, options: R2GetOptions & { range: { offset?: number } }) => {
-          // The entries of the merged file are being read.
-          if (!isMerged && key.includes("/0000000000000001-") && options.range.offset !== undefined) {
-            isMerged = true;
-            expect(await merge(150, START + 10_000)).toMatchObject({ outcome: "merged", entries: 100 });
-          }
-          return own.get(key, options);
-        };
-      },
-    });
-    const step = await recoverFiles(
-      { ...env, BUCKET: slow },
-      { workspaceId: WORKSPACE, projectId: PROJECT, flushedSeq: 150, after: 0 },
-    );
-    expect([isMerged, step.segments]).toEqual([true, 0]);
-    const ranges = async () => (await rows()).map(({ first_seq, last_seq, count }) => [first_seq, last_seq, count]);
-    expect(await ranges()).toEqual([[51, 150, 100]]);
-    expect(await recover({ flushedSeq: 150 })).toEqual({ segments: 1, entries: 50, unreadable: [] });
-    expect(await ranges()).toEqual([
-      [1, 50, 50],
-      [51, 150, 100],
-    ]);
-  });
+      expect([isMerged, step.segments]).toEqual([true, 0]);
+      const ranges = async () =>
+        [...(isEarlier ? await rows(env.SECOND_COLD_DB) : []), ...(await rows())].map((row) => [
+          row.first_seq,
+          row.last_seq,
+          row.count,
+        ]);
+      expect(await ranges()).toEqual([[51, 150, 100]]);
+      const key = stored[0]?.file ?? "";
+      await new SegmentWriter(DB).noteFiles(WORKSPACE, [key], START);
+      expect(await recover({ flushedSeq: 150 }, databases)).toEqual({ segments: 1, entries: 50, unreadable: [] });
+      // Otherwise its file would be deleted.
+      expect(await DB.prepare("SELECT count(*) AS n FROM orphans WHERE file = ?").bind(key).first("n")).toBe(0);
+      expect(await ranges()).toEqual([
+        [1, 50, 50],
+        [51, 150, 100],
+      ]);
+    },
+  );
 
   it("names files that cannot be read and goes on", async () => {
     const [first] = await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)]], bucket);

@@ -198,8 +198,8 @@ async function missingParts(
 
 /**
  * Inserts rows into the last database, and deletes those that they replace: of earlier compactions and flushes, whose entries
- * they have. After a crash in between, the next recovery inserts the rows. Changes nothing in that database if it has other
- * segments in the range by now: a compaction may have merged some of them while the files were read.
+ * they have. After a crash in between, the next recovery inserts the rows. Inserts nothing if a database has other segments in
+ * the range by now: a compaction may have merged some of them while the files were read.
  * @returns whether the rows are inserted
  */
 async function insertRows(
@@ -212,6 +212,7 @@ async function insertRows(
   const db = dbs.at(-1);
   if (db === undefined) return false;
   const range = [firstSeq, lastSeq, level * PARTS];
+  const files = JSON.stringify(rows.map(({ file }) => file));
   const replacedIn = (own: D1Database) =>
     own
       .prepare(
@@ -224,12 +225,22 @@ async function insertRows(
       `DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))
          AND EXISTS (SELECT 1 FROM segments WHERE segments.file = orphans.file)`,
     )
-    .bind(JSON.stringify(rows.map(({ file }) => file)));
+    .bind(files);
+  const freeIn = (own: D1Database) =>
+    own.prepare(`SELECT ${freeSql(3)} AS isFree`).bind(workspaceId, projectId, ...range);
+  /** @returns whether another database has no other segments in the range */
+  const makeFree = async (other: D1Database): Promise<boolean> => {
+    // Its cleanup must not delete files that only the rows of this database will name.
+    const forget = other.prepare("DELETE FROM orphans WHERE file IN (SELECT value FROM json_each(?))").bind(files);
+    const results = await other.batch<{ isFree: number }>([freeIn(other), replacedIn(other), forget]);
+    return results[0]?.results[0]?.isFree === 1;
+  };
   const inserts = rows.map((row) => insertIf(db, workspaceId, row, freeSql(CONDITION_PARAM), range));
-  for (const other of dbs) if (other !== db) await replacedIn(other).run();
+  if (dbs.length > 1 && (await freeIn(db).first<number>("isFree")) !== 1) return false;
+  for (const other of dbs) if (other !== db && !(await makeFree(other))) return false;
   const stored = db
     .prepare("SELECT count(*) AS n FROM segments WHERE file IN (SELECT value FROM json_each(?))")
-    .bind(JSON.stringify(rows.map(({ file }) => file)));
+    .bind(files);
   const results = await db.batch<{ n: number }>([replacedIn(db), ...inserts, named, stored]);
   return results.at(-1)?.results[0]?.n === rows.length;
 }
