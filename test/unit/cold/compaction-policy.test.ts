@@ -52,6 +52,16 @@ describe("the choice of segments to merge", () => {
     expect(found.doneSeq).toBe(450_000);
   });
 
+  test("16.6: never merges over a gap, which a recovery or another database may fill", () => {
+    const small = ranges(...new Array(40).fill(400));
+    const gapped = small.filter((_, at) => at !== 20);
+    expect(chooseMerge(gapped, LIMITS, 0)).toEqual({ merge: small.slice(0, 20), doneSeq: 0 });
+    const [merged, rest] = [candidate(1, 8000), small.slice(21)];
+    expect(chooseMerge([merged, ...rest], LIMITS, 0)).toEqual({ merge: null, doneSeq: 8000 });
+    // Once it is filled, what is left is merged with what follows.
+    expect(chooseMerge(small.slice(20), LIMITS, 8000)).toEqual({ merge: null, doneSeq: 8000 });
+  });
+
   test("merges 32 small ranges before the goal, and those larger ones again only when they are 32", () => {
     const small = ranges(...new Array(31).fill(400));
     expect(chooseMerge(small, LIMITS, 0).merge).toBeNull();

@@ -2,7 +2,8 @@
  * Chooses which segments of a project become one file.
  *
  * Segments are taken in ranges: the parts of one range, which have the same first and last `seq`, always go together. So
- * ranges stay consecutive and never overlap.
+ * ranges stay consecutive and never overlap. No merge spans a gap: a recovery may still insert what is missing there, and
+ * another database may have it.
  */
 
 /** What the choice needs of a segment. */
@@ -92,7 +93,8 @@ export function chooseMerge(
   /** Consecutive ranges that fit one segment. */
   let run: Candidate[][] = [];
   for (const range of rangesOf(candidates)) {
-    if (run.length > 0 && !fits([...run, range], limits)) {
+    const isNext = run.length === 0 || range[0]?.firstSeq === (run.at(-1)?.[0]?.lastSeq ?? 0) + 1;
+    if (!isNext || (run.length > 0 && !fits([...run, range], limits))) {
       if (isWorthwhile(run)) return { merge: run.flat(), doneSeq: done };
       done = run.at(-1)?.[0]?.lastSeq ?? done;
       run = [];
