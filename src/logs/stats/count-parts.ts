@@ -90,7 +90,8 @@ class PartReader {
     let next = 0;
     for (let merged = 0; merged < parts.length; merged++) {
       while (next < parts.length && next < merged + this.#slots) {
-        started.push(this.#start(parts[next] ?? [], next % this.#slots, end, started));
+        const left = parts.length - next;
+        started.push(this.#start(parts[next] ?? [], { slot: next % this.#slots, end, started, left }));
         next++;
       }
       const part = started.shift();
@@ -100,11 +101,15 @@ class PartReader {
     return true;
   }
 
-  #start(segments: FoundSegment[], slot: number, end: number, started: readonly StartedPart[]): StartedPart {
+  /** @param left parts that were not started, this one included */
+  #start(
+    segments: FoundSegment[],
+    { slot, end, started, left }: { slot: number; end: number; started: readonly StartedPart[]; left: number },
+  ): StartedPart {
     const { sink, pacer, source } = this.#counting;
     const promised = started.reduce((sum, { work }) => sum + work, 0);
     // The parts that run together may take what is left of the budget, each an equal share.
-    const work = Math.max(0, end - pacer.meter.done - promised) / (this.#slots - started.length);
+    const work = Math.max(0, end - pacer.meter.done - promised) / Math.min(this.#slots - started.length, left);
     const plan = sink.parts?.plan;
     if (!this.#isUsable || plan === undefined) return { segments, work: 0, outcome: Promise.resolve(REFUSED) };
     const { workspaceId } = source;

@@ -177,6 +177,16 @@ describe("scan objects", () => {
     }
   });
 
+  it("4: share the work among the parts that there are, not among slots without one", async () => {
+    const store = storeOf(40, 25);
+    for (let segment = 0; segment < 40; segment++) store.flush(PROJECT, 1, "bucket");
+    const alone = await runTable(store.stats(2), TableBody.parse(SUMS));
+    const budget = { ...QUERY_BUDGET, work: 2 * (alone.ok ? alone.work : 0) };
+    const pool = poolOf(store, [], 8, 500);
+    expect(await answerOf(store, SUMS, pool, budget)).toMatchObject({ complete: true, matched: 1000 });
+    expect(pool.calls.length).toBeLessThan(8);
+  });
+
   it("4: refuse calls that they do not understand, and states that would be too large", async () => {
     const store = storeOf(2, 30);
     store.flush(PROJECT, 2, "bucket");
