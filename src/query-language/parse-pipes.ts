@@ -117,7 +117,9 @@ function parseOf(state: ParserState, kind: PipeName): Pipe {
 
 function refuseDuplicates({ columns }: ParserState, start: number): void {
   const names = columns?.map(({ name }) => name) ?? [];
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  // A query has hundreds of pipes and columns at most, so each pipe reads the names once.
+  const known = new Set<string>();
+  const twice = names.find((name) => known.size === known.add(name).size);
   if (twice !== undefined) {
     throw new SyntaxFault(`The table would have two columns \`${twice}\`: remove one, or change its \`as\``, start, []);
   }

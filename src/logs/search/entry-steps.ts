@@ -3,7 +3,7 @@ import type { Entry } from "../entry.ts";
 import { WORK, type WorkMeter } from "../query/budget.ts";
 import { type ComparedMember, type ComparedMembers, someItem, someText } from "./data-values.ts";
 import { type EntryPlace, readerOf, textTestOf, valueTestOf } from "./entry-test.ts";
-import { RegexTest, TEXT_BYTE_WORK } from "./text-tests.ts";
+import { type RegexTest, regexTestOf, TEXT_BYTE_WORK } from "./text-tests.ts";
 
 /** Whether an entry passes a filter, in steps that the meter ends. */
 export type EntrySteps = (entry: Entry, place: EntryPlace, meter: WorkMeter) => Generator<void, boolean>;
@@ -94,7 +94,7 @@ export type ValueSteps<T> = (value: T, meter: WorkMeter) => Generator<void, bool
 
 /** Searches every string, number and boolean in a value. @throws InvalidRegex */
 export function regexStepsOf(regex: Regex): ValueSteps<unknown> {
-  const test = new RegexTest(regex);
+  const test = regexTestOf(regex);
   return function* (value, meter) {
     const texts: string[] = [];
     someText(value, (text) => texts.push(text) < 0);
@@ -114,7 +114,7 @@ export function valueStepsOf(
   member: ComparedMember | null = null,
 ): ValueSteps<readonly unknown[]> | null {
   const leaves = leavesOf(test);
-  const tests = leaves.flatMap((leaf) => (leaf.kind === "regex" ? [new RegexTest(leaf)] : []));
+  const tests = leaves.flatMap((leaf) => (leaf.kind === "regex" ? [regexTestOf(leaf)] : []));
   if (tests.length === 0) return null;
   const others = leaves.filter((leaf) => leaf.kind !== "regex").map((leaf) => valueTestOf(field, leaf, now, member));
   return function* (values, meter) {

@@ -12,7 +12,7 @@ import type { Entry } from "../entry.ts";
 import { foldCase } from "../query/filter.ts";
 import { type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
 import { patternOf } from "./pattern.ts";
-import { RegexTest, wildcardTest } from "./text-tests.ts";
+import { regexTestOf, wildcardTest } from "./text-tests.ts";
 
 /** What a stored entry has besides its line. */
 export interface EntryPlace {
@@ -70,7 +70,7 @@ export function entryTestOf(filter: Filter, now: number, compared: ComparedMembe
 }
 
 export function textTestOf(test: Extract<Filter, { kind: "text" }>["test"]): (text: string) => boolean {
-  if (test.kind === "regex") return new RegexTest(test).passes;
+  if (test.kind === "regex") return regexTestOf(test).passes;
   if (test.kind === "wildcard") return wildcardTest(test.pattern, false);
   const needle = foldCase(test.text);
   return (text) => foldCase(text).includes(needle);
@@ -102,7 +102,7 @@ export function valueTestOf(
     case "wildcard":
       return onText(wildcardTest(test.pattern, true));
     case "regex":
-      return onText(new RegexTest(test).passes);
+      return onText(regexTestOf(test).passes);
     case "anyOf": {
       const tests = test.tests.map((each) => valueTestOf(field, each, now, member));
       return (value) => tests.some((each) => each(value));

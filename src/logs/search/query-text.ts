@@ -5,7 +5,7 @@ import { explained } from "../../query-language/meant.ts";
 import { analyze, type ParseResult, parse, parseFilterText } from "../../query-language/parse.ts";
 import { QUERY_LIMITS } from "../../query-language/parser-state.ts";
 import type { Filter, Regex } from "../../query-language/syntax.ts";
-import { InvalidRegex, regexTest } from "./text-tests.ts";
+import { compileAll, InvalidRegex } from "./text-tests.ts";
 
 /** A query of a request. Its regular expressions compile. */
 export type ParsedQuery = Extract<ParseResult, { ok: true }>;
@@ -54,27 +54,25 @@ function parsed(text: string, result: ParseResult, ctx: z.core.$RefinementCtx): 
 
 /** Returns why a regular expression of a query does not compile; `null` if all do. */
 export function regexError(text: string, { query }: ParsedQuery): QueryError | null {
-  for (const regex of regexesOf(query)) {
-    try {
-      regexTest(regex);
-    } catch (error) {
-      if (!(error instanceof InvalidRegex)) throw error;
-      const { message, source } = error;
-      const position = analyze(text).tokens.find(
-        ({ kind, start, end }) => kind === "regex" && hasSource(text.slice(start, end), source),
-      )?.start;
-      return {
-        message: `The regular expression is not valid: ${message}`,
-        position: position ?? 0,
-        expected: ["a regular expression of RE2"],
-      };
-    }
+  try {
+    compileAll(regexesOf(query));
+  } catch (error) {
+    if (!(error instanceof InvalidRegex)) throw error;
+    const { message, source } = error;
+    const position = analyze(text).tokens.find(
+      ({ kind, start, end }) => kind === "regex" && hasSource(text.slice(start, end), source),
+    )?.start;
+    return {
+      message: `The regular expression is not valid: ${message}`,
+      position: position ?? 0,
+      expected: ["a regular expression of RE2"],
+    };
   }
   return null;
 }
 
 /** Returns the regular expressions anywhere in the syntax. */
-function regexesOf(node: unknown): Regex[] {
+export function regexesOf(node: unknown): Regex[] {
   if (typeof node !== "object" || node === null) return [];
   // SAFETY: of all nodes only regular expressions have this kind.
   if ("kind" in node && node.kind === "regex") return [node as Regex];

@@ -11,9 +11,10 @@ import { runStats } from "../stats/run-stats.ts";
 import { andFilters, compileFilter } from "./compile-filter.ts";
 import type { Completion } from "./completion.ts";
 import { namesMembers, type SampledValue, unknownFields } from "./field-sample.ts";
+import { regexesOf } from "./query-text.ts";
 import type { SearchAnswer, SearchQuery } from "./search-query.ts";
 import { needsEntries, type Suggestion, suggestionsAt } from "./suggest.ts";
-import { InvalidRegex } from "./text-tests.ts";
+import { compileAll, InvalidRegex } from "./text-tests.ts";
 
 /** Entries of a sample. */
 export const SAMPLE_ENTRIES = 500;
@@ -112,9 +113,10 @@ async function admit(source: StatsSource): Promise<void> {
 
 function filterOf({ filter }: Completion, now: number): LogFilter {
   try {
+    compileAll(regexesOf(filter));
     return compileFilter(filter, now);
   } catch (error) {
-    // A regular expression that is still being written.
+    // A regular expression that is still being written, or too many of them.
     if (error instanceof InvalidRegex) return OPEN_FILTER;
     throw error;
   }

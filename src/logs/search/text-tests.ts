@@ -19,6 +19,8 @@ export class InvalidRegex extends Error {
 /** Limits of a regular expression: characters, and instructions after repetitions such as `{100}` are written out. */
 const MAX_SOURCE = 1000;
 const MAX_PROGRAM = 1000;
+/** Instructions of all regular expressions of a query, of which the hardest 1,000 take 10 ms to compile. */
+const MAX_PROGRAMS = 4000;
 /** Bytes of the states that one regular expression keeps. A query has up to 200 of them. */
 const STATE_BYTES = 64 * 1024;
 /** Characters of a text that is tested at once: at most 30 us each, for programs and texts that have a new state at each. */
@@ -59,6 +61,11 @@ export class RegexTest {
     this.#states = dfa;
   }
 
+  /** Instructions of the program. */
+  get size(): number {
+    return this.#compiled.programSize();
+  }
+
   /** Whether a text has a match. Takes time linear in the text, because RE2 never goes back. */
   readonly passes = (text: string): boolean => this.#compiled.test(text);
 
@@ -79,9 +86,29 @@ export class RegexTest {
   }
 }
 
+const TESTS = new WeakMap<Regex, RegexTest>();
+
+/** Compiles a regular expression of a query once: some take many milliseconds. @throws InvalidRegex */
+export function regexTestOf(regex: Regex): RegexTest {
+  const known = TESTS.get(regex);
+  if (known !== undefined) return known;
+  const test = new RegexTest(regex);
+  TESTS.set(regex, test);
+  return test;
+}
+
 /** Returns whether a text has a match. @throws InvalidRegex */
 export function regexTest(regex: Regex): (text: string) => boolean {
-  return new RegexTest(regex).passes;
+  return regexTestOf(regex).passes;
+}
+
+/** Compiles the regular expressions of one query. @throws InvalidRegex also if they are too large together */
+export function compileAll(regexes: readonly Regex[]): void {
+  let size = 0;
+  for (const regex of regexes) {
+    size += regexTestOf(regex).size;
+    if (size > MAX_PROGRAMS) throw new InvalidRegex(regex.source, "It is too large with those before it");
+  }
 }
 
 function compile(source: string, ignoreCase: boolean): RE2JS {
