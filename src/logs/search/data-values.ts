@@ -22,10 +22,36 @@ export function someAt(value: unknown, path: readonly (string | number)[], visit
   for (let to = from; to < path.length; to++) {
     const part = path[to];
     if (typeof part !== "string") return false;
+    // In long names each further one would cost its length, for each of many objects.
+    if (to - from >= MOST_JOINED || name.length > MOST_NAME) return someNamed(value, path, visit, { from, to });
     name = to === from ? part : `${name}.${part}`;
     if (Object.hasOwn(value, name) && someAt(value[name], path, visit, to + 1)) return true;
   }
   return false;
+}
+
+/** Names that are joined and looked up, and the characters of a joined name to which another is added. */
+const MOST_JOINED = 4;
+const MOST_NAME = 200;
+
+/** Visits the members whose names are those of a path from `from` to `to` or further, joined by dots. Takes time linear in the names. */
+function someNamed(
+  value: Record<string, unknown>,
+  path: readonly (string | number)[],
+  visit: Visit,
+  { from, to }: { from: number; to: number },
+): boolean {
+  return Object.keys(value).some((name) => {
+    let at = 0;
+    for (let index = from; index < path.length; index++) {
+      const part = path[index];
+      if (typeof part !== "string" || !name.startsWith(part, at)) return false;
+      at += part.length;
+      if (at === name.length) return index >= to && someAt(value[name], path, visit, index + 1);
+      if (name[at++] !== ".") return false;
+    }
+    return false;
+  });
 }
 
 /** Visits a value, or each item of an array, also of arrays in it. @returns whether a visit ended the search */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { entryTestOf } from "../../../src/logs/search/entry-test.ts";
-import { InvalidRegex, regexTest, wildcardTest } from "../../../src/logs/search/text-tests.ts";
+import { compileAll, InvalidRegex, regexTestOf, wildcardTest } from "../../../src/logs/search/text-tests.ts";
 import { entry, NOW, place, query } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
 
@@ -27,10 +27,39 @@ it("finds what a plain evaluator finds", () => {
 });
 
 it("refuses regular expressions that RE2 cannot run in linear time, or that are too large", () => {
-  expect(regexTest({ kind: "regex", source: "(a*)*b", ignoreCase: false })("a".repeat(100_000))).toBe(false);
+  expect(regexTestOf({ kind: "regex", source: "(a*)*b", ignoreCase: false }).passes("a".repeat(100_000))).toBe(false);
   for (const source of ["a(b", "(?=a)", "\\1", "(a{1000}){1000}", "((a{100}){100}){5}", "x".repeat(1001)]) {
-    expect(() => regexTest({ kind: "regex", source, ignoreCase: false }), source).toThrow(InvalidRegex);
+    expect(() => regexTestOf({ kind: "regex", source, ignoreCase: false }), source).toThrow(InvalidRegex);
   }
+});
+
+it("refuses regular expressions that are too large together, before compiling all of them", () => {
+  const regexes = (count: number) =>
+    Array.from({ length: count }, () => ({ kind: "regex", source: "\\pL{900}", ignoreCase: true }) as const);
+  expect(() => compileAll(regexes(4))).not.toThrow();
+  expect(() => compileAll(regexes(5))).toThrow(InvalidRegex);
+  const start = performance.now();
+  expect(() => compileAll(regexes(190))).toThrow(InvalidRegex);
+  expect(performance.now() - start).toBeLessThan(500);
+});
+
+it("looks long paths up in time linear in the names of members", () => {
+  const path = Array.from({ length: 3990 }, () => "a");
+  const test = entryTestOf({ kind: "field", field: { kind: "data", path }, test: { kind: "is", text: "x" } }, NOW);
+  const base = { timestamp: "", level: "info", category: "", type: "", message: "" } as const;
+  const where = { timestamp: 0, receivedAt: 0, seq: 1, projectId: "", id: "" };
+  const start = performance.now();
+  expect(test({ ...base, data: { a: Array.from({ length: 20_000 }, () => ({ b: 1 })) } }, where)).toBe(false);
+  expect(performance.now() - start).toBeLessThan(1000);
+  const names = ["a", "b", "", "c", "d", "e", "f"];
+  const deep = entryTestOf(
+    { kind: "field", field: { kind: "data", path: names }, test: { kind: "is", text: "x" } },
+    NOW,
+  );
+  for (const data of [{ "a.b..c.d.e.f": "x" }, { a: [{ "b..c.d.e": { f: "x" } }] }, { "a.b..c.d.e": [{ f: "x" }] }])
+    expect(deep({ ...base, data }, where), JSON.stringify(data)).toBe(true);
+  for (const data of [{ "a.b..c.d.e.f.": "x" }, { "a.b..c.d.e": "x" }, { "a.b.c.d.e.f": "x" }])
+    expect(deep({ ...base, data }, where), JSON.stringify(data)).toBe(false);
 });
 
 it("compares wildcards in linear time, whatever the case", () => {
