@@ -25,6 +25,9 @@ const OPERATOR = /^(?:>=|<=|>|<|=)/;
 /** A word as it goes on behind the position. */
 const WORD_REST = /^[^\s()|",:]*/;
 
+/** The rest of a test behind the word at the position: the colon and the value. */
+const ATOM_REST = /^:(?:[<>]?=?(?:"(?:[^"\\]|\\.)*"|\([^()]*\)|~\/(?:[^/\\]|\\.)*\/i?|[^\s()|"]*))/s;
+
 /** Returns what is being written at a position of a text, which need not be a query. */
 export function completionAt(text: string, position: number): Completion {
   const before = text.slice(0, position);
@@ -86,7 +89,7 @@ function filterAround(text: string, before: string, start: number, end: number):
   const atom = atomStart(text, tokens, start);
   // A negated test would leave what it excludes.
   const left = text.slice(0, atom).replace(/(?:\bNOT\s+|-)$/, "");
-  const right = text.slice(end);
+  const right = text.slice(end).replace(ATOM_REST, "");
   for (const attempt of [`${left} * ${right}`, `${left} *`, `${left}`]) {
     const result = parse(closed(attempt));
     if (result.ok) return entriesOf(result.query.filter, result.query.pipes);
