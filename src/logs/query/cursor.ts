@@ -44,6 +44,8 @@ export const RESUMABLE_SCAN_START: ResumableScanState = {
 };
 
 const Count = z.int().min(0);
+/** The last time that a `Date` has, epoch milliseconds. */
+const LAST_INSTANT = 8_640_000_000_000_000;
 const ProjectId = z.string().max(64);
 
 const Position = z.union([
@@ -149,7 +151,7 @@ const FIELDS = [
 const Shape = z.union([
   z.tuple([z.literal(1), ...FIELDS]),
   z.tuple([z.literal(2), ...FIELDS, ScanStateShape]),
-  z.tuple([z.literal(3), ...FIELDS, ScanStateShape.nullable(), Count, Count]),
+  z.tuple([z.literal(3), ...FIELDS, ScanStateShape.nullable(), Count.max(LAST_INSTANT), Count]),
 ]);
 
 export function encodeCursor({ asOf, order, fingerprint, position, skip, resume, search }: Cursor): string {
@@ -203,7 +205,7 @@ export function encodeAsOf(commit: number, instant: number | null = null): strin
 /** Returns `null` if `encodeAsOf` cannot have written the text. */
 export function decodeSnapshot(text: string): Snapshot | null {
   const [commit = null, instant, ...more] = text.split(SNAPSHOT_PARTS).map(fromBase62);
-  if (commit === null || instant === null || more.length > 0) return null;
+  if (commit === null || instant === null || more.length > 0 || (instant ?? 0) > LAST_INSTANT) return null;
   return { commit, instant: instant ?? null };
 }
 

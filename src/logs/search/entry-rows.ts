@@ -30,8 +30,15 @@ export async function readRows(search: SearchRun, plan: SearchPlan): Promise<Fou
   const [first] = plan.entryPipes;
   const usual = first?.kind === "context" ? MAX_CONTEXTS : plan.table === null ? search.wanted.limit : MAX_ROWS;
   const count = first?.kind === "limit" ? first.limit : usual;
-  if (!isByTime(plan.sort)) return readSorted(search, plan.sort, count);
-  return readInTime(search, plan.sort, count);
+  const read = await (isByTime(plan.sort)
+    ? readInTime(search, plan.sort, count)
+    : readSorted(search, plan.sort, count));
+  if (!read.ok || plan.table === null || first?.kind !== "context") return read;
+  const { answer } = read;
+  // A table has no further pages.
+  if (answer.exact && answer.matched <= count) return read;
+  const note = `The table has the first ${count} entries with their neighbours; there are more.`;
+  return { ok: true, answer: { ...answer, complete: false, notes: [note, ...answer.notes] } };
 }
 
 /**

@@ -56,9 +56,10 @@ export class FieldsTable {
       type: typeOfField(own, wholeBits(this.#types[at] ?? 0)),
     }));
     const count = this.#texts.length.toLocaleString("en-US");
-    const notes = this.isFull || hasMore ? [`The table has the first ${count} entries; there are more.`] : [];
+    const isCut = this.isFull || hasMore;
+    const notes = isCut ? [`The table has the first ${count} entries; there are more.`] : [];
     const levels = this.#fields.map(({ own }) => own === "level");
-    return { columns, rows: this.#texts, exact: !this.isFull && !hasMore, notes, levels };
+    return { columns, rows: this.#texts, exact: !isCut, notes, levels };
   }
 }
 

@@ -131,6 +131,8 @@ describe("POST /logger/search", () => {
       [{ query: "level:info", cursor: nextCursor }, "cursor"],
       [{ query: "*", asOf: "?" }, "asOf"],
       [{ query: "*", asOf: "zzzz" }, "asOf"],
+      // No date is so late.
+      [{ query: "received:1h", asOf: "0-fFgnDxSe7" }, "asOf"],
       [{ query: "*", cursor: nextCursor, asOf: asOf.replace(/^./, "0") }, "asOf"],
     ];
     for (const [body, path] of cases) {

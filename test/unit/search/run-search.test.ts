@@ -189,6 +189,18 @@ describe("runSearch", () => {
     expect(answer).toMatchObject({ matched: 1, exact: false, complete: true });
   });
 
+  it("says that a table has no neighbours of further entries than 50", async () => {
+    const store = new TestStore();
+    store.add(
+      ONE,
+      Array.from({ length: 60 }, (_, at) => entry(at)),
+    );
+    const note = "The table has the first 50 entries with their neighbours; there are more.";
+    for (const text of ["* | context 1 | count", "* | sort time | context 1 | fields seq"])
+      expect(await search(store, text), text).toMatchObject({ complete: false, notes: [note] });
+    expect(await search(store, "* | limit 3 | context 1 | count")).toMatchObject({ complete: true, notes: [] });
+  });
+
   it("states what of a snapshot has expired", async () => {
     const store = new TestStore();
     store.add(ONE, [entry(0)]);
@@ -197,6 +209,10 @@ describe("runSearch", () => {
     store.oldest = NOW - 60_000;
     const pinned = await search(store, "*", { asOf: decodeSnapshot(asOf)?.commit ?? null });
     expect(pinned.notes).toEqual([`Entries before ${new Date(NOW - 60_000).toISOString()} have expired.`]);
+    expect((await search(store, "time:50s | patterns vs 50s")).notes).toEqual([
+      `\`before\` lacks the entries before ${new Date(NOW - 60_000).toISOString()}, which have expired.`,
+    ]);
+    expect((await search(store, "time:20s | patterns vs 20s")).notes).toEqual([]);
   });
 
   it("compares patterns with those of a period before, and their counts add up", async () => {
@@ -304,9 +320,9 @@ describe("runSearch", () => {
     }
     const answer = await search(store, "* | fields n | limit 3");
     expect(rowsOf(answer)).toEqual([[10_999], [10_998], [10_997]]);
-    expect(answer).toMatchObject({ matched: 10_000, complete: true });
+    expect(answer).toMatchObject({ matched: 10_000, complete: true, exact: false });
     expect(answer.notes).toEqual(["The table has the first 10,000 entries; there are more."]);
-    expect((await search(store, "* | limit 10000 | fields n | count")).notes).toEqual([]);
+    expect(await search(store, "* | limit 10000 | fields n | count")).toMatchObject({ exact: true, notes: [] });
   });
 
   it("is not exact if more entries pass than were read, or than a table has", async () => {
