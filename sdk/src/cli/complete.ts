@@ -23,7 +23,9 @@ export async function complete(io: Io, { shell, line, env }: CompleteCommand): P
     words.map(({ text }) => text),
     env,
   );
-  for (const text of inserted(shell, typed, texts.slice(0, MOST))) await writeLine(io, text);
+  // A line break would end a completion within its quotes, and others would reach the terminal.
+  const printable = texts.filter((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text));
+  for (const text of inserted(shell, typed, printable.slice(0, MOST))) await writeLine(io, text);
   return EXIT.ok;
 }
 

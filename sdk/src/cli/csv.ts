@@ -1,3 +1,4 @@
+import { visible } from "../terminal.ts";
 import { jsonLine, type StoredEntry } from "./pretty.ts";
 import type { Table } from "./table.ts";
 
@@ -20,6 +21,6 @@ function row(values: readonly unknown[]): string {
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  const text = typeof value === "string" ? value : jsonLine(value);
+  const text = typeof value === "string" ? visible(value) : jsonLine(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -93,6 +93,14 @@ describe("tables", () => {
     ]);
   });
 
+  test("are CSV without control characters", () => {
+    const columns = [{ name: "text", type: "string" }];
+    const rows = [["=1+1"], ["+1"], ["-x"], ["@a"], ["a=b"], [-5], ["\u001b]0;x\u0007"], ["a\nb"]];
+    expect(csvLines({ columns, rows })).toEqual([
+      ...["text", "=1+1", "+1", "-x", "@a", "a=b", "-5", "\\u001b]0;x\\u0007", '"a\nb"'],
+    ]);
+  });
+
   test("over spans of time have a line of bars for each group, highest first, with gaps where a span has no row", () => {
     const lines = sparkLines(readTable(answer), 300_000, false);
     expect(lines.slice(1, -1)).toEqual([

@@ -3,6 +3,7 @@ import type { QueryError } from "../../../../../src/query-language/error.ts";
 import { analyze } from "../../../../../src/query-language/parse.ts";
 import { Button } from "../../../ui/button.tsx";
 import type { Times } from "../view/range.ts";
+import { visible } from "../view/visible.ts";
 import { askedQueries, rememberQuery } from "./history.ts";
 import css from "./query-box.module.css";
 import { useSuggestions } from "./use-suggestions.ts";
@@ -155,7 +156,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
                 onPointerDown={(event) => event.preventDefault()}
                 onClick={() => put(option)}
               >
-                <span class={css.label}>{option.label}</span>
+                <span class={css.label}>{visible(option.label)}</span>
                 {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
               </div>
             ))}
