@@ -70,6 +70,7 @@ export class MemoryPool {
   readonly #wait: (milliseconds: number, woken: Promise<void>) => Promise<void>;
   /** Live leases in order of creation. */
   readonly #leases = new Set<Lease>();
+  readonly #ahead = new WeakSet<MemoryLease>();
   readonly #waiting = new Set<Waiter>();
   readonly #growing = new Set<Waiter>();
   readonly #ports: LeasePorts = {
@@ -95,6 +96,13 @@ export class MemoryPool {
     return this.#held;
   }
 
+  /** Bytes of leases by `tryTakeAhead`. */
+  get heldAhead(): number {
+    let bytes = 0;
+    for (const lease of this.#leases) if (this.#ahead.has(lease)) bytes += lease.bytes;
+    return bytes;
+  }
+
   /** Callers that wait now, including those that disconnected up to a second ago. */
   get waiting(): number {
     return this.#waiting.size + this.#growing.size;
@@ -114,7 +122,9 @@ export class MemoryPool {
    * lease does not block others.
    */
   tryTakeAhead(bytes: number): MemoryLease | null {
-    return this.#held + bytes > this.capacity / 2 ? null : this.tryTake(bytes);
+    const lease = this.#held + bytes > this.capacity / 2 ? null : this.tryTake(bytes);
+    if (lease !== null) this.#ahead.add(lease);
+    return lease;
   }
 
   /** Leases bytes that are already in memory. They count even beyond the capacity and if other callers wait. */

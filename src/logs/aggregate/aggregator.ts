@@ -203,6 +203,11 @@ export class Aggregator {
     return true;
   }
 
+  /** Frees the values that were listed. Nothing may be added or read afterwards. */
+  release(): void {
+    for (const measure of this.measures) if (measure.kind === "percentiles") measure.state.release();
+  }
+
   *#ownGroups({ texts, ids, entries }: PartialTable): Generator<number, Int32Array | null> {
     const keys = this.plan.keys.length;
     const own = new Int32Array(entries.length);

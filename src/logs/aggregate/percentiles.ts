@@ -169,6 +169,11 @@ export class Percentiles {
     return { counts: this.#counts.copy(count), groups, values, sketches };
   }
 
+  release(): void {
+    for (const block of this.#blocks) freeBlock(block);
+    this.#blocks = [];
+  }
+
   /** Returns the sketch of a group, which it creates if the group has become too large for the list. */
   #sketchOf(group: number): Sketch | null {
     const known = this.#sketches.get(group);

@@ -49,6 +49,10 @@ export class ExportMemory implements ReadMemory {
     return true;
   }
 
+  canHoldState(): boolean {
+    return true;
+  }
+
   grantInput(wanted: number, minBytes: number): number {
     return Math.min(wanted, Math.max(minBytes, INPUT_BYTES));
   }

@@ -14,13 +14,30 @@ const USUAL_ROW_BYTES = 512;
 /** Bytes that a read reserves at once, so that it rarely has to ask. */
 const STEP_BYTES = 256 * KIB;
 
+/** Bytes that the states of one table may hold. A table that needs more ends its scan. */
+export const STATE_BYTES = 16 * 1024 * KIB;
+/** Bytes that a read which runs again may read at once, besides the first read. */
+const AGAIN_INPUT_BYTES = 1024 * KIB;
+
 /** Milliseconds for which a read waits for memory. Thirty reads of a second each may run before it. */
 const WAIT_MS = 30_000;
+/** Milliseconds for which a table waits for `STATE_BYTES`. Other reads wait behind it; a compaction takes some seconds. */
+const WAIT_AGAIN_MS = 15_000;
+
+/** Ends a read whose state needs memory that others hold. It runs again when they have returned it. */
+export class ShortOfMemory extends Error {
+  override name = "ShortOfMemory";
+}
 
 /** The memory that a read may use. */
 export interface ReadMemory {
   /** Whether a read may hold the given bytes of rows. The initial reservation is always available. */
   canHoldRows(bytes: number): boolean;
+  /**
+   * Like `canHoldRows`, for a state without which the answer is incomplete.
+   * @throws ShortOfMemory if the read can run again
+   */
+  canHoldState(bytes: number): boolean;
   /** Returns the bytes of batches or segments that may be requested at once: at most `wanted`, at least `minBytes`. */
   grantInput(wanted: number, minBytes: number): number;
   /** Records the received bytes of batches or segments. */
@@ -36,6 +53,7 @@ export interface ReadMemory {
 /** Unbounded memory, for tests that do not concern memory. */
 export const UNBOUNDED_MEMORY: ReadMemory = {
   canHoldRows: () => true,
+  canHoldState: () => true,
   grantInput: (wanted) => wanted,
   recordInput: () => undefined,
   recordDecoded: () => undefined,
@@ -66,12 +84,13 @@ export class ReceivedBytes {
 
 /**
  * A query's part of the isolate's memory for queries. Waits for the initial reservation. Reserves more if memory is
- * free and no other query waits. If it gets none, pages of batches are smaller, and rows without memory are left to the
- * next page.
+ * free and no other query waits. If it gets none, pages of batches are smaller, rows without memory are left to the
+ * next page, and a table runs again with all that it may need (`withLeasedMemory`).
  */
 export class LeasedMemory implements ReadMemory {
   readonly #base: MemoryLease;
   readonly #rowBytes: number;
+  readonly #runsAgain: boolean;
   /** Leases in addition to the base, for rows and for input. */
   readonly #further: MemoryLease[] = [];
   readonly #received = new ReceivedBytes();
@@ -83,32 +102,54 @@ export class LeasedMemory implements ReadMemory {
 
   /**
    * @param rows maximum number of rows that the read may hold
+   * @param runsAgain whether the read runs again if a state needs more memory than is free
    * @returns `null` if there is no memory within half a minute
    */
-  static async take(rows: number): Promise<LeasedMemory | null> {
+  static async take(rows: number, runsAgain = false): Promise<LeasedMemory | null> {
     const rowBytes = bytesOfRows(rows);
     const lease = await queryMemory.take(BASE_BYTES + rowBytes, WAIT_MS);
-    return lease && new LeasedMemory(lease, rowBytes);
+    return lease && new LeasedMemory(lease, rowBytes, 0, runsAgain);
+  }
+
+  /**
+   * Takes all memory that a table may need, from the start. Does not wait for exports, which run for minutes and have at
+   * most half of the memory.
+   * @returns `null` if others do not return it within `WAIT_AGAIN_MS`
+   */
+  static async takeWhole(rows: number): Promise<LeasedMemory | null> {
+    const usual = BASE_BYTES + AGAIN_INPUT_BYTES;
+    const most = queryMemory.capacity - queryMemory.heldAhead - usual;
+    const rowBytes = Math.min(Math.max(bytesOfRows(rows), STATE_BYTES), most);
+    const lease = await queryMemory.take(usual + rowBytes, WAIT_AGAIN_MS);
+    return lease && new LeasedMemory(lease, rowBytes, AGAIN_INPUT_BYTES, false);
   }
 
   /** Like `take`, without waiting. */
   static tryTake(rows: number): LeasedMemory | null {
     const rowBytes = bytesOfRows(rows);
     const lease = queryMemory.tryTake(BASE_BYTES + rowBytes);
-    return lease && new LeasedMemory(lease, rowBytes);
+    return lease && new LeasedMemory(lease, rowBytes, 0, false);
   }
 
-  private constructor(base: MemoryLease, rowBytes: number) {
+  private constructor(base: MemoryLease, rowBytes: number, extraInput: number, runsAgain: boolean) {
     this.#base = base;
     this.#rowBytes = rowBytes;
+    this.#extraInput = extraInput;
+    this.#runsAgain = runsAgain;
   }
 
   canHoldRows(bytes: number): boolean {
     while (bytes > this.#rowBytes + this.#extraRows) {
-      if (!this.#takeMore(STEP_BYTES)) return false;
+      if (!this.#takeMore(STEP_BYTES) && !this.#takeUnusedInput(STEP_BYTES)) return false;
       this.#extraRows += STEP_BYTES;
     }
     return true;
+  }
+
+  canHoldState(bytes: number): boolean {
+    if (this.canHoldRows(bytes)) return true;
+    if (this.#runsAgain) throw new ShortOfMemory();
+    return false;
   }
 
   grantInput(wanted: number, minBytes: number): number {
@@ -158,11 +199,46 @@ export class LeasedMemory implements ReadMemory {
     for (const lease of this.#further) lease.release();
   }
 
+  /** What was granted for reads ahead must not end the read. */
+  #takeUnusedInput(bytes: number): boolean {
+    const used = Math.max(0, this.#input + this.#decoded - BASE_BYTES);
+    if (this.#extraInput - used < bytes) return false;
+    this.#extraInput -= bytes;
+    return true;
+  }
+
   #takeMore(bytes: number): boolean {
     const lease = queryMemory.tryTake(bytes);
     if (lease === null) return false;
     this.#further.push(lease);
     return true;
+  }
+}
+
+/**
+ * Runs a read with the memory that it needs, waiting while others hold it. A read whose state outgrows what is free
+ * returns all of its memory and runs again when all that states may take is free. Reads that waited for more with a part
+ * each would wait for each other.
+ * @param rows maximum number of rows that the read holds
+ * @param read releases the memory when its answer was sent. Called again after `ShortOfMemory`
+ * @returns `null` if there is no memory within half a minute
+ */
+export async function withLeasedMemory<T>(rows: number, read: (memory: LeasedMemory) => Promise<T>): Promise<T | null> {
+  const first = await LeasedMemory.take(rows, true);
+  if (first === null) return null;
+  try {
+    return await read(first);
+  } catch (error) {
+    first.release();
+    if (!(error instanceof ShortOfMemory)) throw error;
+  }
+  const second = (await LeasedMemory.takeWhole(rows)) ?? (await LeasedMemory.take(rows));
+  if (second === null) return null;
+  try {
+    return await read(second);
+  } catch (error) {
+    second.release();
+    throw error;
   }
 }
 

@@ -120,6 +120,10 @@ export class SharedMemory implements ReadMemory {
     return this.#memory.canHoldRows(this.#held + bytes);
   }
 
+  canHoldState(bytes: number): boolean {
+    return this.#memory.canHoldState(this.#held + bytes);
+  }
+
   grantInput(wanted: number, minBytes: number): number {
     return this.#memory.grantInput(wanted, minBytes);
   }

@@ -74,6 +74,8 @@ export interface PartState {
 /** Takes states that were made by the same plan. */
 export interface PartSink {
   readonly plan: AggregatePlan;
+  /** Whether there is memory for a state of the given bytes. */
+  hasRoom(bytes: number): boolean;
   /** Yields work units between two pieces of work. */
   merge(state: PartState): Generator<number>;
 }

@@ -73,7 +73,7 @@ class PartReader {
   readonly #counting: Counting;
   readonly #wanted: PartsWanted;
   readonly #pool: ScanPool;
-  readonly #slots: number;
+  #slots: number;
   #isUsable = true;
 
   constructor(counting: Counting, wanted: PartsWanted, pool: ScanPool) {
@@ -94,8 +94,9 @@ class PartReader {
         started.push(this.#start(parts[next] ?? [], { slot: next % this.#slots, end, started, left }));
         next++;
       }
+      this.#recordStates((started.length - 1) * PART_BYTES);
       const part = started.shift();
-      if (part === undefined || !(await this.#merge(part))) return false;
+      if (part === undefined || !(await this.#merge(part, started))) return false;
       if (this.#counting.pacer.meter.done >= end && merged < parts.length - 1) return false;
     }
     return true;
@@ -118,7 +119,7 @@ class PartReader {
   }
 
   /** @returns whether all entries of the part were counted */
-  async #merge({ segments, outcome }: StartedPart): Promise<boolean> {
+  async #merge({ segments, outcome }: StartedPart, started: readonly StartedPart[]): Promise<boolean> {
     const { source, sink, memory, pacer } = this.#counting;
     const part = await outcome;
     memory.renew();
@@ -130,12 +131,25 @@ class PartReader {
     this.#wanted.filter.rest?.compared.add(part.compared ?? []);
     for (const { message, entries } of part.faults) source.report(new UnreadableItem(message), entries);
     memory.recordDecoded(part.bytes);
+    if (!sink.parts.hasRoom(part.bytes)) await this.#wait(started);
     for (const work of sink.parts.merge(part)) {
       memory.renew();
       await pacer.pause(work);
     }
     memory.recordDecoded(0);
     return part.outcome === "done" && !sink.isFull;
+  }
+
+  /** Waits until no part is read, and reads further parts one by one: in the same isolate they take the memory of the table. */
+  async #wait(started: readonly StartedPart[]): Promise<void> {
+    const outcomes = await Promise.all(started.map(({ outcome }) => outcome));
+    this.#recordStates(outcomes.reduce((sum, part) => sum + (part.outcome === "refused" ? 0 : part.bytes), 0));
+    this.#slots = 1;
+  }
+
+  /** Counts what scan objects return in the memory that was granted for it. */
+  #recordStates(bytes: number): void {
+    this.#counting.memory.recordInput(bytes);
   }
 }
 

@@ -3,12 +3,9 @@ import { EntryAggregator } from "../aggregate/entry-aggregator.ts";
 import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
 import type { ScanPacer } from "../query/budget.ts";
 import type { LineSource } from "../query/feed.ts";
-import type { ReadMemory } from "../query/memory.ts";
+import { type ReadMemory, STATE_BYTES } from "../query/memory.ts";
 import { ColumnAggregator } from "../segments/scan/column-aggregator.ts";
 import type { Counted, CountSink, PartSink, PartState, RowSink } from "./count-feed.ts";
-
-/** Bytes that the states of one table may hold. A table that needs more ends its scan. */
-const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
 /** Messages whose patterns are remembered, from columns and from lines; see `PatternTexts`. */
 const PATTERN_BYTES = 3 * 1024 * 1024;
@@ -34,13 +31,14 @@ export class TableSink implements CountSink {
    * @param held bytes of other states of the request
    * @param maxBytes of the states
    */
-  constructor(aggregator: Aggregator, memory: ReadMemory, { meter }: ScanPacer, held = 0, maxBytes = MAX_STATE_BYTES) {
+  constructor(aggregator: Aggregator, memory: ReadMemory, { meter }: ScanPacer, held = 0, maxBytes = STATE_BYTES) {
     const { plan } = aggregator;
     this.#held = held + (plan.fields.some(({ own }) => own === "pattern") ? PATTERN_BYTES : 0);
     this.#granted = held;
     this.#maxBytes = maxBytes;
     // Which keys are left out depends on all entries before.
-    this.parts = plan.maxValues === undefined ? { plan, merge: (state) => this.#merge(state) } : undefined;
+    const hasRoom = (bytes: number) => this.#hasRoom(bytes);
+    this.parts = plan.maxValues === undefined ? { plan, hasRoom, merge: (state) => this.#merge(state) } : undefined;
     const columns = new ColumnAggregator(aggregator, meter);
     this.rows = {
       columnsOf: (reader, group) => columns.columnsOf(reader, group),
@@ -96,12 +94,28 @@ export class TableSink implements CountSink {
     this.#counted(matched);
   }
 
+  #hasRoom(bytes: number): boolean {
+    const wanted = this.#held + this.#aggregator.held.bytes + bytes;
+    return wanted > this.#maxBytes || this.#memory.canHoldRows(wanted);
+  }
+
+  #mayHold(bytes: number): boolean {
+    try {
+      return this.#memory.canHoldState(bytes);
+    } catch (error) {
+      // The read runs again with a new state.
+      this.#aggregator.release();
+      throw error;
+    }
+  }
+
+  /** @throws ShortOfMemory */
   #counted(count: number): void {
     this.matched += count;
     const bytes = this.#held + this.#aggregator.held.bytes;
     if (bytes <= this.#granted) return;
     this.#granted = bytes;
-    if (bytes <= this.#maxBytes && this.#memory.canHoldRows(bytes)) return;
+    if (bytes <= this.#maxBytes && this.#mayHold(bytes)) return;
     if (this.#aggregator.plan.maxValues === undefined) this.full = "memory";
     else for (const key of this.#aggregator.groups.keys) key.close();
   }

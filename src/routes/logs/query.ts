@@ -45,8 +45,9 @@ export function addQuery(logger: Resource): void {
 async function query(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, QueryBody);
+  const source = logSource(c, reader, wanted.projectId);
   return withReadMemory(c, skipOf(wanted) + wanted.limit, async (memory) => {
-    const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now, undefined, memory);
+    const result = await runQuery(source, wanted, Date.now, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
     const { page, work } = result;
     if (wanted.instant !== undefined) keepInstant(result, wanted.instant);
@@ -115,8 +116,9 @@ async function stats(c: Context<AppEnv>): Promise<Response> {
 }
 
 function histogram(c: Context<AppEnv>, reader: Reader, wanted: StatsQuery, startedAt: number): Promise<Response> {
+  const source = statsSource(c, reader, wanted.projectId);
   return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
-    const result = await runStats(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    const result = await runStats(source, wanted, undefined, memory);
     if (!result.ok) return refuseTooMany();
     const { answer } = result;
     const tookMs = Date.now() - startedAt;
@@ -127,8 +129,9 @@ function histogram(c: Context<AppEnv>, reader: Reader, wanted: StatsQuery, start
 }
 
 function table(c: Context<AppEnv>, reader: Reader, wanted: TableQuery, startedAt: number): Promise<Response> {
+  const source = statsSource(c, reader, wanted.projectId);
   return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
-    const result = await runTable(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    const result = await runTable(source, wanted, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
     const { work } = result;
     const { instant } = wanted;

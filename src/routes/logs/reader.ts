@@ -11,7 +11,7 @@ import type { ReportUnreadable } from "../../logs/batch.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { STORE_LIMITS } from "../../logs/cold/store/store.ts";
 import { parseExactly } from "../../logs/ingest/exact-json.ts";
-import { LeasedMemory } from "../../logs/query/memory.ts";
+import { type LeasedMemory, withLeasedMemory } from "../../logs/query/memory.ts";
 import type { RecentPage } from "../../logs/query/recent-feed.ts";
 import type { LogSource } from "../../logs/query/tiers.ts";
 import type { SearchSource } from "../../logs/search/search-query.ts";
@@ -244,31 +244,31 @@ export interface ReadAnswer {
 /**
  * Runs a read with the memory that it needs, and returns its response. Waits while other reads hold all memory.
  * @param rows maximum number of rows that the read holds
+ * @param read may be called again (`withLeasedMemory`), so its source is made outside: a source counts the request once
  */
 export function withReadMemory(
   c: Context<AppEnv>,
   rows: number,
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
 ): Promise<Response> {
-  const answer = answerOf(c.get("requestId"), rows, read);
+  const answer = answerOf(c, rows, read);
   // A client that disconnects would end the request halfway, and its memory would stay reserved for a minute.
   c.executionCtx.waitUntil(answer.catch(() => undefined));
   return answer;
 }
 
 async function answerOf(
-  requestId: string,
+  c: Context<AppEnv>,
   rows: number,
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
 ): Promise<Response> {
-  const memory = await LeasedMemory.take(rows);
-  if (memory === null) return refuse("SERVICE_UNAVAILABLE", "Too many logs are being read at once.", MEMORY_RETRY);
-  try {
+  const response = await withLeasedMemory(rows, async (memory) => {
+    // A read that runs again meets the same unreadable entries.
+    delete c.get("log").unreadable;
     const { data, bytes } = await read(memory);
     memory.keep(bytes);
-    return streamedSuccess(data, requestId, { onProgress: () => memory.renew(), ended: () => memory.release() });
-  } catch (error) {
-    memory.release();
-    throw error;
-  }
+    const sending = { onProgress: () => memory.renew(), ended: () => memory.release() };
+    return streamedSuccess(data, c.get("requestId"), sending);
+  });
+  return response ?? refuse("SERVICE_UNAVAILABLE", "Too many logs are being read at once.", MEMORY_RETRY);
 }

@@ -104,8 +104,8 @@ async function search(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, SearchBody);
   const rows = Math.max(TABLE_ROWS, wanted.limit);
+  const source = searchSource(c, reader, wanted.projectId);
   return withReadMemory(c, rows, async (memory) => {
-    const source = searchSource(c, reader, wanted.projectId);
     const result = await runSearch(source, wanted, undefined, memory);
     if (!result.ok) return refuseFields([detailOf(result)]);
     const { answer } = result;
@@ -132,8 +132,9 @@ function detailOf(failure: SearchFailure): ErrorDetail {
 async function suggest(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, SuggestBody);
+  const source = statsSource(c, reader, wanted.projectId);
   return withReadMemory(c, SAMPLE_ENTRIES, async (memory) => {
-    const answer = await runSuggest(statsSource(c, reader, wanted.projectId), wanted, memory);
+    const answer = await runSuggest(source, wanted, memory);
     Object.assign(c.get("log"), { kind: answer.kind, rows: answer.items.length, basis: answer.basis.kind });
     const text = toByteString(JSON.stringify(answer));
     return { data: [text].values(), bytes: text.length };

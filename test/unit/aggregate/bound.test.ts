@@ -75,8 +75,9 @@ describe("the costliest tables", () => {
       if (memory === null) throw new Error("There is no memory.");
       let most = 0;
       const watched = {
-        canHoldRows: (bytes: number) => {
-          const may = memory.canHoldRows(bytes);
+        canHoldRows: memory.canHoldRows.bind(memory),
+        canHoldState: (bytes: number) => {
+          const may = memory.canHoldState(bytes);
           most = Math.max(most, queryMemory.held);
           return may;
         },

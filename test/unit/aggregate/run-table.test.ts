@@ -286,7 +286,7 @@ describe("runTable", () => {
   it("ends if there is no memory for its states, and says so", async () => {
     const store = new TestStore();
     for (let at = 0; at < 40; at++) store.add(ONE, [entry(at, { n: `${at}`.repeat(5000) })]);
-    const memory = { ...UNBOUNDED_MEMORY, canHoldRows: (bytes: number) => bytes < 100_000 };
+    const memory = { ...UNBOUNDED_MEMORY, canHoldState: (bytes: number) => bytes < 100_000 };
     const wanted = TableBody.parse({ aggregations: [{ fn: "count" }], groupBy: ["n"] });
     const result = await runTable(store.stats(50), wanted, QUERY_BUDGET, memory);
     if (!result.ok) throw new Error(result.reason);
