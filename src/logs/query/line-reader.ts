@@ -1,4 +1,5 @@
 import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
+import { takeItemWork } from "../search/data-values.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
@@ -112,7 +113,11 @@ export class LineReader {
     if (rest === null) return "passes";
     if (place === null) throw new RangeError("A filter of the query language needs the places of entries.");
     this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
-    if (rest.steps === null) return rest.test(entry, place) ? "passes" : "fails";
+    if (rest.steps === null) {
+      const passes = rest.test(entry, place);
+      this.#meter.add(takeItemWork());
+      return passes ? "passes" : "fails";
+    }
     this.#entry = entry;
     return "open";
   }

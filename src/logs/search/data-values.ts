@@ -2,6 +2,18 @@ import { printField } from "../../query-language/fields.ts";
 import type { Field, ValueTest } from "../../query-language/syntax.ts";
 import { isRecord } from "../query/data-path.ts";
 
+/** Work units of looking at an item of an array. */
+const ITEM_WORK = 12;
+
+let items = 0;
+
+/** Returns the work units of the items of arrays that paths have looked at since the last call: an entry may have thousands. */
+export function takeItemWork(): number {
+  const work = items * ITEM_WORK;
+  items = 0;
+  return work;
+}
+
 /** Called for each value that a path finds. @returns whether the search can end */
 type Visit = (value: unknown) => boolean;
 
@@ -15,6 +27,7 @@ export function someAt(value: unknown, path: readonly (string | number)[], visit
   if (next === undefined) return visit(value);
   if (Array.isArray(value)) {
     if (typeof next === "number") return next < value.length && someAt(value[next], path, visit, from + 1);
+    items += value.length;
     return value.some((item) => isRecord(item) && someAt(item, path, visit, from));
   }
   if (!isRecord(value)) return false;
@@ -56,7 +69,9 @@ function someNamed(
 
 /** Visits a value, or each item of an array, also of arrays in it. @returns whether a visit ended the search */
 export function someItem(value: unknown, visit: Visit): boolean {
-  return Array.isArray(value) ? value.some((item) => someItem(item, visit)) : visit(value);
+  if (!Array.isArray(value)) return visit(value);
+  items += value.length;
+  return value.some((item) => someItem(item, visit));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Field, Filter, Regex, TextTest, ValueTest } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { WORK, type WorkMeter } from "../query/budget.ts";
-import { type ComparedMember, type ComparedMembers, someItem, someText } from "./data-values.ts";
+import { type ComparedMember, type ComparedMembers, someItem, someText, takeItemWork } from "./data-values.ts";
 import { type EntryPlace, readerOf, textTestOf, valueTestOf } from "./entry-test.ts";
 import { type RegexTest, regexTestOf, TEXT_BYTE_WORK } from "./text-tests.ts";
 
@@ -46,11 +46,11 @@ export function entryStepsOf(filter: Filter, now: number, compared: ComparedMemb
       const steps = valueStepsOf(filter.field, filter.test, now, member);
       const read = readerOf(filter.field);
       if (steps !== null) {
-        return (entry, place, meter) =>
-          steps(
-            collected((visit) => read(entry, place, visit)),
-            meter,
-          );
+        return (entry, place, meter) => {
+          const values = collected((visit) => read(entry, place, visit));
+          meter.add(takeItemWork());
+          return steps(values, meter);
+        };
       }
       const leaves = leavesOf(filter.test);
       if (leaves.length > 1) {
@@ -60,6 +60,7 @@ export function entryStepsOf(filter: Filter, now: number, compared: ComparedMemb
       const passes = valueTestOf(filter.field, filter.test, now, member);
       return function* (entry, place, meter) {
         const values = collected((visit) => read(entry, place, visit));
+        meter.add(takeItemWork());
         const isFound = values.some((value) => {
           meter.add(WORK.condition + (typeof value === "string" ? value.length * TEXT_BYTE_WORK : 0));
           return passes(value);

@@ -64,6 +64,22 @@ describe("17.6: the steps of a filter", () => {
     expect(Math.max(inLines.ms, inColumns.ms)).toBeLessThan(10 * MAX_STEP_MS);
   });
 
+  it.each([16, 150])("count the items of arrays that %i paths look at", (tests) => {
+    const parsed = parse(Array.from({ length: tests }, (_, at) => `a.b.c${at}:x`).join(" OR "));
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const filter = compileFilter(parsed.query.filter, 0);
+    const meter = new WorkMeter(ALONE_UNITS);
+    const items = Array.from({ length: 5000 }, () => ({ b: {} }));
+    const body = Buffer.from(line({ a: items }, { message: "m" }, 0));
+    const nothing = () => undefined;
+    const places = { projectId: PROJECT, seqAt: () => 1, receivedAtOf: () => 0 };
+    const matching = new BatchMatcher(filter, meter).steps(piecesOf(body), () => true, nothing, nothing, places);
+    const { counted } = longestStep(matching, meter);
+    expect(counted).toBeLessThan(MAX_STEP_MS);
+    // At least 10 ns an item.
+    expect(meter.done * UNIT_NS).toBeGreaterThan(tests * items.length * 10);
+  });
+
   it("are short over many short texts, once one of them was hard for a regular expression", () => {
     const test = new RegexTest({ kind: "regex", source: "a[ab]{200}[cd]", ignoreCase: false });
     const meter = new WorkMeter(ALONE_UNITS);
