@@ -27,6 +27,8 @@ export interface Table {
   rows: string[];
   /** Whether all values are exact, of the entries that were added. */
   exact: boolean;
+  /** Whether there are more rows. A request for so many rows has all of them. */
+  isCut: boolean;
   notes: string[];
 }
 
@@ -84,7 +86,8 @@ export function* tableOf(aggregator: Aggregator, bounds: TableBounds): Generator
   }
   shown.rows = isTop && rows.length === limit ? groups.count : rows.length;
   const columns = plan.columns.map((column) => ({ name: column.name, type: typeOf(aggregator, column) }));
-  return { columns, rows, exact: shown.inexact.size === 0, notes: notesOf(aggregator, shown) };
+  const isCut = shown.rows < shown.groups;
+  return { columns, rows, exact: shown.inexact.size === 0, isCut, notes: notesOf(aggregator, shown) };
 }
 
 /** Writes the values of a column. */

@@ -211,7 +211,8 @@ async function finish(
     await pause(ROW_WORK);
   }
   const notes: string[] = [];
-  if (rest.count + rest.before > 0) {
+  const hasRest = rest.count + rest.before > 0;
+  if (hasRest) {
     const shown = `The ${rows.length.toLocaleString("en-US")} patterns shown`;
     rows.push(rowOf(rest, versus));
     notes.push(`${shown} are not all: the last row, without a pattern, counts the entries of all others.`);
@@ -222,7 +223,7 @@ async function finish(
   }
   const added = versus === null ? [] : ["before", "change"];
   const columns = [{ name: "pattern", type: "string" as const }, ...["count", ...added].map(numberColumn)];
-  return { columns, rows, exact: !isCut, notes, levels: [] };
+  return { columns, rows, exact: !isCut, isCut: hasRest && limit === null, notes, levels: [] };
 }
 
 function numberColumn(name: string) {

@@ -125,7 +125,7 @@ async function finish({ reading }: SearchRun, { limit }: PipeOf<"facets">, count
     { name: "value", type: typeOfField(null, types) },
     { name: "count", type: "number" as const },
   ];
-  return { columns, rows, exact: cut.length === 0 && !counts.isCut, notes, levels: [] };
+  return { columns, rows, exact: cut.length === 0 && !counts.isCut, isCut: rows.length < all, notes, levels: [] };
 }
 
 /** Fields that a note names. */

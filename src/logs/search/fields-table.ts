@@ -59,7 +59,7 @@ export class FieldsTable {
     const isCut = this.isFull || hasMore;
     const notes = isCut ? [`The table has the first ${count} entries; there are more.`] : [];
     const levels = this.#fields.map(({ own }) => own === "level");
-    return { columns, rows: this.#texts, exact: !isCut, notes, levels };
+    return { columns, rows: this.#texts, exact: !isCut, isCut, notes, levels };
   }
 }
 

@@ -165,8 +165,11 @@ async function piped(
     await pause(TEXT_WORK + row.length * TEXT_CHARACTER_WORK);
   }
   const columns = made.columns.map((column, at) => ({ ...column, isLevel: made.levels[at] === true }));
-  let table: ValueTable = { columns, rows: values, notes };
+  let table: ValueTable = { columns, rows: values, notes, hasMore: made.isCut };
+  let { exact } = answer;
   for (const pipe of pipes) {
+    // The rows that are missing might have passed, been counted, or come first.
+    if (table.hasMore === true && pipe.kind !== "limit" && pipe.kind !== "fields") exact = false;
     const steps = pipeTable(table, pipe, search.wanted.now, { meter: pacer.meter, most: MOST_WORK * budget.work });
     let step = steps.next();
     for (; !step.done; step = steps.next()) await pause(step.value);
@@ -180,6 +183,7 @@ async function piped(
   }
   return {
     ...answer,
+    exact,
     complete: complete && table.isCut !== true,
     columns: table.columns.map(({ name, type }) => ({ name, type })),
     rows,

@@ -29,7 +29,7 @@ export function* pipeTable(
     case "sort":
       return yield* sorted(table, pipe);
     case "limit":
-      return { ...table, rows: table.rows.slice(0, pipe.limit) };
+      return limited(table, pipe.limit);
     case "fields": {
       const indexes = pipe.fields.map((field) => columnIndex(table.columns, field.kind === "column" ? field.name : ""));
       const columns = indexes.flatMap((index) => table.columns[index] ?? []);
@@ -47,6 +47,11 @@ export function* pipeTable(
   }
 }
 
+function limited(table: ValueTable, limit: number): ValueTable {
+  const hasMore = table.hasMore === true && limit > table.rows.length;
+  return { ...table, rows: table.rows.slice(0, limit), hasMore };
+}
+
 /** Rows of `top` and `rare` without a number. */
 const TOP = 10;
 
@@ -55,7 +60,7 @@ function bounded(table: ValueTable): ValueTable {
   if (rows.length <= MAX_ROWS) return table;
   const [kept, all] = [MAX_ROWS, rows.length].map((count) => count.toLocaleString("en-US"));
   const notes = [...table.notes, `The table has the first ${kept} of ${all} rows.`];
-  return { ...table, rows: rows.slice(0, MAX_ROWS), notes };
+  return { ...table, rows: rows.slice(0, MAX_ROWS), notes, hasMore: true };
 }
 
 /** Tests the rows as far as the work allows. */

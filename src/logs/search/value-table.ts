@@ -16,6 +16,8 @@ export interface ValueTable {
   notes: readonly string[];
   /** Whether the request's work has ended before all rows were tested. */
   isCut?: boolean;
+  /** Whether it had more rows than a table may have. */
+  hasMore?: boolean;
 }
 
 export interface ValueColumn extends TableColumn {
