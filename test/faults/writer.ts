@@ -87,9 +87,9 @@ function post<Data>(service: Service, project: Project, batch: SentBatch, body: 
   return service.attempt<Data>(`/logger/${project.id}/log`, { token: project.key.secret, body, headers });
 }
 
-/** Only a deleted project's key is refused. */
+/** Only a deleted project's key is refused. Refused keys count by client IP, so at its limit they get 429. */
 function isGone({ deletion }: Project, { status }: Answer): boolean {
-  return deletion !== "none" && (status === 401 || status === 404);
+  return deletion !== "none" && (status === 401 || status === 404 || status === 429);
 }
 
 function receiptProblems(batch: SentBatch, receipt: Receipt, before: Receipt | null): string[] {
