@@ -162,7 +162,7 @@ export function compactorOf(env: Env, workspaceId: string): CompactorRpc {
   return stubOf(env.COMPACTORS, workspaceId);
 }
 
-/** Returns a stub for one call of a scan object. The caller does what fails by itself. */
+/** Returns a stub for one call of a scan object. If the call fails, the caller does the work itself. */
 export function scannerOf(namespace: DurableObjectNamespace, workspaceId: string, slot: number): ScannerRpc {
   return stubOf(namespace, `${workspaceId}:${slot}`);
 }

@@ -88,8 +88,9 @@ function post<Data>(service: Service, project: Project, batch: SentBatch, body: 
 }
 
 /** Only a deleted project's key is refused. Refused keys count by client IP, so at its limit they get 429. */
-function isGone({ deletion }: Project, { status }: Answer): boolean {
-  return deletion !== "none" && (status === 401 || status === 404 || status === 429);
+function isGone({ deletion }: Project, { status, body }: Answer): boolean {
+  if (deletion === "none") return false;
+  return status === 401 || status === 404 || (status === 429 && JSON.stringify(body).includes("for this client IP"));
 }
 
 function receiptProblems(batch: SentBatch, receipt: Receipt, before: Receipt | null): string[] {

@@ -44,7 +44,7 @@ export interface ReadMemory {
   recordInput(bytes: number): void;
   /** Records the bytes of the columns that are decoded at the moment. */
   recordDecoded(bytes: number): void;
-  /** Takes bytes that the read has received, and frees them at its end if nobody has before. */
+  /** Takes bytes that the read has received, and frees them at its end unless they were freed before. */
   receive(bytes: Uint8Array): void;
   /** Extends the lease while the read makes progress. */
   renew(): void;

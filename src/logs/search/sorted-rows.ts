@@ -161,7 +161,7 @@ class SortedSink implements CountSink {
   }
 }
 
-/** Returns the number of a key; NaN if it is none. */
+/** Returns the number of a key; NaN for other values. */
 function numberOf(key: KeyedRow["key"]): number {
   return typeof key === "string" && /^[-0-9]/.test(key) ? Number(key) : typeof key === "number" ? key : Number.NaN;
 }

@@ -68,7 +68,7 @@ interface StartedPart {
   outcome: Promise<PartOutcome>;
 }
 
-/** Reads parts by a pool, and those that the pool refuses by itself. */
+/** Reads parts by a pool, and those that the pool refuses without it. */
 class PartReader {
   readonly #counting: Counting;
   readonly #wanted: PartsWanted;

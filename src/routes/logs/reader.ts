@@ -86,7 +86,7 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
   };
 }
 
-/** Milliseconds after which the router reads a part by itself. Most parts take a tenth of a second. */
+/** Milliseconds after which the router reads a part itself. Most parts take a tenth of a second. */
 const PART_MS = 10_000;
 
 function scanPool(c: Context<AppEnv>, { workspaceId }: Reader): ScanPool | undefined {

@@ -78,7 +78,7 @@ describe("the memory of a table", () => {
     expect(await answer).toMatchObject({ complete: true, exact: true, matched: 16_000, notes: [] });
   });
 
-  it("16: suffices for four tables at once, beside an export, which nobody waits for", async () => {
+  it("16: suffices for four tables at once, beside an export, for which no table waits", async () => {
     const store = storeOf(4);
     const alone = await tableOf(store);
     const exporting = queryMemory.tryTakeAhead(queryMemory.capacity / 2);

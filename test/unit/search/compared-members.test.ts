@@ -61,6 +61,7 @@ function readColumns(bytes: Uint8Array, filter: LogFilter): void {
 
 /** The values of a member that a comparison tests, as a plain reader of one nested path finds them. */
 function valuesOf(data: Record<string, unknown> | undefined, name: string): unknown[] {
+  // SAFETY: the generated member `o` is an object.
   const value = name === "o.p" ? (data?.o as Record<string, unknown> | undefined)?.p : data?.[name];
   return Array.isArray(value) ? value.flat() : [value];
 }

@@ -298,6 +298,7 @@ describe("runSearch", () => {
     }
     store.flush(ONE, 10);
     const answer = await search(store, "* | patterns");
+    // SAFETY: the table has the columns `pattern` and `count`.
     const counts = rowsOf(answer).map((row) => (row as [string | null, number])[1]);
     expect(counts).toHaveLength(10_000);
     expect(counts.reduce((sum, each) => sum + each, 0)).toBe(21_000);
