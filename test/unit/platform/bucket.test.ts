@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { BUCKET_TIMER, bucketOf, MAX_CONNECTIONS, R2Files } from "../../../src/platform/bucket.ts";
 import { BucketFailure } from "../../../src/platform/bucket-failure.ts";
 import { isStorageFailure, storageFaultOf } from "../../../src/platform/failures.ts";
@@ -29,6 +29,11 @@ function newBucket(options: LimitedBucketOptions = {}) {
   const bucket = new R2Files(limited.binding, connections, timer);
   return { bucket, limited, memory, connections, waits, now: () => now };
 }
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 describe("the bucket", () => {
   it("stores a file once and keeps the bytes stored first", async () => {
@@ -127,6 +132,25 @@ describe("the bucket", () => {
     limited.inject("get", { kind: "slow", milliseconds: 100 }, 1);
     expect(await bucket.readRanges([{ key: "a", start: 0, end: 1 }])).toEqual([BYTES.slice(0, 1)]);
     expect(limited.calls.get).toBe(2);
+  });
+
+  it("gives each read its own time, with one timer for all reads of a call", async () => {
+    const { bucket } = newBucket({ readMs: 12 });
+    await bucket.putNew(fileOf("a"));
+    vi.useFakeTimers();
+    const set = globalThis.setTimeout;
+    let timersOfLimit = 0;
+    // A spy, once restored, would leave the fake timer to the files that follow in the process.
+    vi.stubGlobal("setTimeout", (call: () => void, ms: number) => {
+      if (ms !== 12) timersOfLimit++;
+      return set(call, ms);
+    });
+    // Four reads on each of six connections take 48 ms, and each may take 30.
+    const ranges = Array.from({ length: 24 }, (_, start) => ({ key: "a", start, end: start + 1 }));
+    const read = bucket.readRanges(ranges);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await read).toEqual(ranges.map(({ start, end }) => BYTES.slice(start, end)));
+    expect(timersOfLimit).toBeLessThanOrEqual(8);
   });
 
   it("gives up after five attempts with a failure of storage that names no key", async () => {
