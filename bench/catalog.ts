@@ -22,6 +22,7 @@ import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
 import { columnCountsOf } from "../src/logs/segments/decode/source-lines.ts";
 import { mergeColumns } from "../src/logs/segments/encode/choose-columns.ts";
 import { catalogFile, encodeFiles } from "../src/logs/segments/encode/encode-rows.ts";
+import type { MergeStep } from "../src/logs/segments/merge/join-texts.ts";
 import { SegmentMerger } from "../src/logs/segments/merge/segment-merger.ts";
 import { coldBatches } from "./cold-data.ts";
 
@@ -44,13 +45,14 @@ const START = Date.UTC(2026, 10, 1);
 const STEP_MS = (30 * 86_400_000) / entries;
 const FLUSHED = 10_000;
 
-function done<T>(steps: Generator<null, T>, note: (cpuMs: number) => void = () => {}): T {
+async function done<T>(steps: Generator<MergeStep, T>, note: (cpuMs: number) => void = () => {}): Promise<T> {
   for (;;) {
     const before = process.threadCpuUsage();
     const step = steps.next();
     const { user, system } = process.threadCpuUsage(before);
     note((user + system) / 1000);
     if (step.done === true) return step.value;
+    await step.value;
   }
 }
 
@@ -63,7 +65,7 @@ interface Made {
 
 const cpu = { flush: 0, merge: 0, filter: 0, longest: 0 };
 
-function make(number: number): Made {
+async function make(number: number): Promise<Made> {
   const firstSeq = number * GOAL_ENTRIES + 1;
   const parts = Array.from({ length: GOAL_ENTRIES / FLUSHED }, (_, at) => {
     const first = firstSeq + at * FLUSHED;
@@ -90,18 +92,18 @@ function make(number: number): Made {
     cpu.longest = Math.max(cpu.longest, ms);
   };
   const columns = mergeColumns(opened.map(({ reader }) => columnCountsOf(reader)));
-  const merger = new SegmentMerger(PROJECT, columns, { byColumnBytes: 0 });
+  const merger = new SegmentMerger(PROJECT, columns, { byColumnBytes: 0, rows: GOAL_ENTRIES });
   for (const { row, bytes, reader } of opened) {
     merger.addCounts(row);
     const blocks = readBlockIndex(row);
     for (const group of reader.rowGroups.keys()) {
       const block = blocks[group];
       const source = { reader, group, bytes: GroupBytes.ofFile(reader, group, bytes) };
-      if (block !== undefined) done(merger.addGroup(source, block), note("merge"));
+      if (block !== undefined) await done(merger.addGroup(source, block), note("merge"));
     }
   }
-  const merged = done(merger.finish([]), note("merge"));
-  const made = done(filterOf(WORKSPACE, PROJECT, merged, true), note("filter"));
+  const merged = await done(merger.finish([]), note("merge"));
+  const made = await done(filterOf(WORKSPACE, PROJECT, merged, true), note("filter"));
   const key = { projectId: PROJECT, firstSeq, lastSeq: firstSeq + GOAL_ENTRIES - 1, part: 16 };
   const { row } = catalogFile(key, merged, made.row);
   const flushedRowBytes = parts.reduce((sum, part) => sum + blobBytes(part.row), 0);
@@ -112,7 +114,8 @@ function blobBytes({ blocks, levels, summary, batchTable, filter, blockFilter, b
   return [blocks, levels, summary, batchTable, filter, blockFilter, body].reduce((sum, { length }) => sum + length, 0);
 }
 
-const made = Array.from({ length: distinct }, (_, number) => make(number));
+const made: Made[] = [];
+for (let number = 0; number < distinct; number++) made.push(await make(number));
 const [first] = made;
 if (first === undefined) throw new StartFailure("--distinct: 1 to 16.");
 const total = distinct * GOAL_ENTRIES;

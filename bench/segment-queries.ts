@@ -1,17 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { Aggregator } from "../src/logs/aggregate/aggregator.ts";
 import { tableOf } from "../src/logs/aggregate/table.ts";
+import { filterOf } from "../src/logs/cold/compaction/filters.ts";
+import { readBlockIndex } from "../src/logs/cold/format/batch-table.ts";
 import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
 import { WorkMeter } from "../src/logs/query/budget.ts";
 import { QueryBody } from "../src/logs/query/schema.ts";
+import { GroupBytes } from "../src/logs/segments/decode/group-bytes.ts";
 import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
+import { columnCountsOf } from "../src/logs/segments/decode/source-lines.ts";
+import { mergeColumns } from "../src/logs/segments/encode/choose-columns.ts";
+import type { CatalogFile } from "../src/logs/segments/encode/encode-rows.ts";
 import { encodeSegment } from "../src/logs/segments/encode/encode-segment.ts";
+import type { MergeStep } from "../src/logs/segments/merge/join-texts.ts";
+import { type MergedSegment, SegmentMerger } from "../src/logs/segments/merge/segment-merger.ts";
 import { ColumnAggregator } from "../src/logs/segments/scan/column-aggregator.ts";
 import { RowGroupFilter } from "../src/logs/segments/scan/row-group-filter.ts";
 import { TableBody } from "../src/logs/stats/table-schema.ts";
 
 /** Queries on the columns of segment files, as a scan of the cold tier makes them, without input. */
 
+const PROJECT = "proj_000000000001";
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 10, 20);
 /** Entries of a day, of which each file has the part that its number of entries is. */
@@ -57,24 +66,75 @@ export interface QueryFile {
   bytes: Uint8Array;
 }
 
+/** Returns batches of 100 entries. */
+export function requestBatches(first: number, count: number, random: () => number): DecodedBatch[] {
+  return Array.from({ length: count / BATCH }, (__, batch): DecodedBatch => {
+    const start = first + batch * BATCH;
+    const lines = Array.from({ length: BATCH }, (___, at) => requestLineAt(start + at, random));
+    const receivedAt = START + start;
+    return { firstSeq: start + 1, count: BATCH, commit: start + 1, receivedAt, body: Buffer.from(lines.join("\n")) };
+  });
+}
+
 /** Returns files of 100,000 entries. @param groupRows rows of a row group */
 export function queryFiles(entries: number, groupRows: number): QueryFile[] {
   const random = randomOf(7);
   return Array.from({ length: Math.ceil(entries / FILE_ENTRIES) }, (_, file) => {
     const first = file * FILE_ENTRIES;
-    const batches = Array.from({ length: FILE_ENTRIES / BATCH }, (__, batch): DecodedBatch => {
-      const start = first + batch * BATCH;
-      const lines = Array.from({ length: BATCH }, (___, at) => requestLineAt(start + at, random));
-      const receivedAt = START + start;
-      return { firstSeq: start + 1, count: BATCH, commit: start + 1, receivedAt, body: Buffer.from(lines.join("\n")) };
-    });
+    const batches = requestBatches(first, FILE_ENTRIES, random);
     const range = { firstSeq: first + 1, lastSeq: first + FILE_ENTRIES };
-    const steps = encodeSegment("proj_000000000001", linesOf(batches, range), { groupRows });
+    const steps = encodeSegment(PROJECT, linesOf(batches, range), { groupRows });
     let step = steps.next();
     while (step.done !== true) step = steps.next();
     const { parts, footer, size } = step.value;
     return { reader: new SegmentReader(footer, size), footer, bytes: new Uint8Array(Buffer.concat(parts)) };
   });
+}
+
+/** A merge of flushes, as a compaction makes it. */
+export interface Merged {
+  segment: MergedSegment;
+  filterBytes: number;
+  /** Microseconds of CPU time of all entries. */
+  mergeUs: number;
+  filterUs: number;
+}
+
+/** Merges files of one row group each. @param files of a flush, in order */
+export async function mergeFlushes(files: readonly CatalogFile[]): Promise<Merged> {
+  const opened = files.map(({ row, parts, size }) => ({
+    row,
+    bytes: new Uint8Array(Buffer.concat(parts)),
+    reader: new SegmentReader(row.batchTable, size),
+  }));
+  const start = process.cpuUsage();
+  const columns = mergeColumns(opened.map(({ reader }) => columnCountsOf(reader)));
+  const rows = files.reduce((sum, { row }) => sum + row.count, 0);
+  const merger = new SegmentMerger(PROJECT, columns, { byColumnBytes: 0, rows });
+  for (const { row, bytes, reader } of opened) {
+    merger.addCounts(row);
+    for (const [group, block] of readBlockIndex(row).entries()) {
+      await run(merger.addGroup({ reader, group, bytes: GroupBytes.ofFile(reader, group, bytes) }, block));
+    }
+  }
+  const segment = await run(merger.finish([]));
+  const mergeUs = microsSince(start);
+  const filtered = process.cpuUsage();
+  const { file } = await run(filterOf("ws_0000000BENCH", PROJECT, segment, true));
+  return { segment, filterBytes: file?.bytes.length ?? 0, mergeUs, filterUs: microsSince(filtered) };
+}
+
+function microsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return user + system;
+}
+
+async function run<T>(steps: Generator<MergeStep, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await step.value;
+  }
 }
 
 export interface BenchQuery {

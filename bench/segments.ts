@@ -10,12 +10,22 @@ import { type CatalogFile, encodeFiles } from "../src/logs/segments/encode/encod
 import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
 import { sliceOf } from "./cold-data.ts";
 import { entryAt } from "./entries.ts";
-import { DAY_ENTRIES, FILE_ENTRIES, QUERIES, queryFiles, runQuery } from "./segment-queries.ts";
+import {
+  DAY_ENTRIES,
+  FILE_ENTRIES,
+  mergeFlushes,
+  QUERIES,
+  type QueryFile,
+  queryFiles,
+  randomOf,
+  requestBatches,
+  runQuery,
+} from "./segment-queries.ts";
 import { aligned } from "./text-table.ts";
 
 /**
  * `npm run bench:segments -- [--entries 100000] [--rounds 5] [file.ndjson ...]`: CPU time of encoding a segment file, its
- * bytes by column, and CPU time of decoding columns and restoring lines, each the best of some rounds; CPU time of queries on
+ * bytes by column, and CPU time of decoding columns and restoring lines, each the best of some rounds; the same of a merge; CPU time of queries on
  * columns; and size and time of real logs, a JSON entry a line. Prints; writes nothing.
  */
 
@@ -32,6 +42,9 @@ const START = Date.UTC(2026, 10, 20);
 /** Entries of the trial whose figures the decision record gives. */
 const TRIAL_ENTRIES = 5_000_000;
 const BATCH = 50;
+/** Entries of a flush, and of a merge of flushes. */
+const FLUSHED = 10_000;
+const MERGED_ENTRIES = 250_000;
 const WARM_PASSES = 5;
 
 const batches = batchesOf();
@@ -94,7 +107,8 @@ report("substring of messages, count", () => countInMessages("status 200 in 17 m
 report("restore all lines", restoreAll);
 report("restore 1 line in 1,000", restoreSome);
 
-reportQueries();
+const merged = await reportMerge();
+reportQueries(merged);
 
 if (files.length > 0) {
   console.log("");
@@ -104,14 +118,55 @@ if (files.length > 0) {
   );
 }
 
-/** Queries on the columns of files, by row group, without input and without other requests. */
-function reportQueries(): void {
+/** Flushes of requests, and their merge, with its bytes by column. */
+async function reportMerge(): Promise<QueryFile> {
+  const random = randomOf(7);
+  const flushes = Array.from({ length: MERGED_ENTRIES / FLUSHED }, (_, at) =>
+    requestBatches(at * FLUSHED, FLUSHED, random),
+  );
+  const before = process.cpuUsage();
+  const made = flushes.flatMap((own, at) => flush(own, (at + 1) * FLUSHED, at * FLUSHED + 1));
+  const { user, system } = process.cpuUsage(before);
+  let { segment, filterBytes, mergeUs, filterUs } = await mergeFlushes(made);
+  for (let round = 1; round < rounds; round++) {
+    const again = await mergeFlushes(made);
+    mergeUs = Math.min(mergeUs, again.mergeUs);
+    filterUs = Math.min(filterUs, again.filterUs);
+  }
+  const perEntry = (total: number) => (total / MERGED_ENTRIES).toFixed(2);
+  console.log(`\nA merge of ${made.length} flushes of ${FLUSHED} requests of ${perEntry(segment.rawBytes)} bytes`);
+  print(
+    ["CPU us an entry: flush", "merge", "its filter", "together", "bytes an entry: file", "filter"],
+    [
+      [
+        ...[user + system, mergeUs, filterUs, user + system + mergeUs + filterUs].map(perEntry),
+        ...[segment.size, filterBytes].map(perEntry),
+      ],
+    ],
+  );
+  const opened = new SegmentReader(segment.footer, segment.size);
+  print(
+    ["column", "bytes an entry", "dictionary"],
+    opened.columns.map(({ name }, column) => {
+      const chunks = opened.rowGroups.flatMap((group) => group.chunks[column] ?? []);
+      const dictionary = sum(chunks.map(({ offset, dataOffset }) => dataOffset - offset));
+      return [name, perEntry(sum(chunks.map(({ storedBytes }) => storedBytes))), perEntry(dictionary)];
+    }),
+  );
+  return { reader: opened, footer: segment.footer, bytes: segment.bytes };
+}
+
+/**
+ * Queries on the columns of files, by row group, without input and without other requests.
+ * @param merged whose row groups are joined
+ */
+function reportQueries(merged: QueryFile): void {
   console.log(
-    `\nQueries on columns, one core, over ${DAY_ENTRIES / 1e6} million entries of 24 h in row groups of 10,000`,
+    `\nQueries on columns, one core, over ${DAY_ENTRIES / 1e6} million entries of 24 h: in row groups of 10,000, and in a merged file that is read again and again`,
   );
   const made = queryFiles(entries, 10_000);
   print(
-    ["query", "CPU ms", "ns of a work unit", "result"],
+    ["query", "CPU ms", "ns of a work unit", "result", "merged: CPU ms"],
     QUERIES.map((query) => {
       // The same files again and again: states grow as those of a day do, which a factor would not show.
       const files = Math.ceil((DAY_ENTRIES / FILE_ENTRIES) * query.share);
@@ -119,7 +174,12 @@ function reportQueries(): void {
         (file) => file !== undefined,
       );
       const { us, result: run } = best(() => runQuery(read, query));
-      return [query.name, (us / 1000).toFixed(0), ((us * 1000) / run.work).toFixed(2), run.result];
+      const repeated = Array.from({ length: Math.round((DAY_ENTRIES / MERGED_ENTRIES) * query.share) }, () => merged);
+      const { us: mergedUs } = best(() => runQuery(repeated, query));
+      return [
+        ...[query.name, (us / 1000).toFixed(0), ((us * 1000) / run.work).toFixed(2), run.result],
+        (mergedUs / 1000).toFixed(0),
+      ];
     }),
   );
 }
@@ -175,8 +235,8 @@ function encode(
   }
 }
 
-function flush(from: readonly DecodedBatch[], lastSeq: number): CatalogFile[] {
-  return [...encodeFiles("proj_000000000001", from, { firstSeq: 1, lastSeq }, true)].filter((step) => step !== null);
+function flush(from: readonly DecodedBatch[], lastSeq: number, firstSeq = 1): CatalogFile[] {
+  return [...encodeFiles("proj_000000000001", from, { firstSeq, lastSeq }, true)].filter((step) => step !== null);
 }
 
 function openFile({ parts, footer, size }: SegmentFile): { reader: SegmentReader; bytes: Uint8Array } {

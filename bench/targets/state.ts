@@ -23,8 +23,11 @@ const MINUTE_MS = 60 * 1000;
 const CLOCK_LEAD_MS = 8 * HOUR_MS;
 /** Entries stay in the recent tier for a day. A state is used only for a part of it. */
 const MAX_AGE_MS = 10 * HOUR_MS;
-/** Entries of a request: the largest one that ingest accepts. */
-const REQUEST_ENTRIES = 20_000;
+/**
+ * Entries of a request: nearly the largest one that ingest accepts. A multiple of the largest range of a flush would leave no entry in
+ * the recent tier.
+ */
+const REQUEST_ENTRIES = 19_500;
 /** Entries between two flushes. */
 const FLUSH_ENTRIES = 200_000;
 /** Stored bytes of an entry in the recent tier, and the largest share of all entries there. */
@@ -32,6 +35,8 @@ const RECENT_ENTRY_BYTES = 48;
 const RECENT_SHARE = 0.1;
 /** The default of `RECENT_MAX_BYTES`. */
 const RECENT_BYTES = 16_777_216;
+/** The default of `RECENT_FULL_AGE_SECONDS`. */
+const FULL_RANGE_MS = 30_000;
 const MAX_STEPS = 10_000;
 /** Reports while a state is made. */
 const REPORTS = 5;
@@ -221,6 +226,9 @@ export class States {
       }
     }
     await client.close();
+    // Full ranges do not stay.
+    await driver.waiting(FULL_RANGE_MS);
+    await driver.flush();
     const { recent, flushed } = await driver.waiting();
     if (recent + flushed !== entries) throw new Error(`${recent + flushed} of ${entries} entries are stored.`);
     const beforeMerges = driver.cpu();

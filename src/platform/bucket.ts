@@ -2,7 +2,8 @@ import type { R2Bucket, R2Object } from "@cloudflare/workers-types";
 import { settingsOf } from "../settings.ts";
 import { type Backoff, delayOf, jittered } from "./backoff.ts";
 import { BucketFailure, type BucketOperation } from "./bucket-failure.ts";
-import { type MemoryLease, MemoryPool } from "./memory-pool.ts";
+import { MemoryPool } from "./memory-pool.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** Files in a bucket of R2, with its limits kept: connections, keys of a deletion, retries. */
 
@@ -143,6 +144,7 @@ export class R2Files implements Bucket {
 
   async readRanges(ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]> {
     const results: (Uint8Array | null)[] = ranges.map(() => null);
+    const limit = this.#limitOf("get");
     let next = 0;
     let hasFailed = false;
     // Each lane reads one range after the other, so that a failure starts no further reads.
@@ -151,7 +153,7 @@ export class R2Files implements Bucket {
         const range = ranges[at];
         if (range === undefined) return;
         try {
-          results[at] = await this.#readRange(range);
+          results[at] = await this.#readRange(range, limit);
         } catch (error) {
           hasFailed = true;
           throw error;
@@ -160,29 +162,37 @@ export class R2Files implements Bucket {
     };
     const lanes = Array.from({ length: Math.min(MAX_CONNECTIONS, ranges.length) }, lane);
     // Waits for all lanes, so that no body of this call is open after it.
-    for (const ended of await Promise.allSettled(lanes)) if (ended.status === "rejected") throw ended.reason;
+    const ends = await Promise.allSettled(lanes);
+    limit.end();
+    for (const ended of ends) if (ended.status === "rejected") throw ended.reason;
     return results;
   }
 
-  async #readRange({ key, start, end }: FileRange): Promise<Uint8Array | null> {
+  async #readRange({ key, start, end }: FileRange, limit: TimeLimit): Promise<Uint8Array | null> {
     const length = end - start;
-    const found = await this.#read(key, { offset: start, length });
+    const found = await this.#read(key, { offset: start, length }, limit);
     if (found === null || found.size < end) return null;
     if (found.bytes.byteLength !== length) throw new BucketFailure("get", "the body is too short", false);
     return found.bytes;
   }
 
-  readTail(key: string, bytes: number): Promise<{ bytes: Uint8Array; size: number } | null> {
-    return this.#read(key, { suffix: bytes });
+  async readTail(key: string, bytes: number): Promise<{ bytes: Uint8Array; size: number } | null> {
+    const limit = this.#limitOf("get");
+    try {
+      return await this.#read(key, { suffix: bytes }, limit);
+    } finally {
+      limit.end();
+    }
   }
 
   /** Reads the body within the attempt, so that every opened body is read to its end. */
-  async #read(key: string, range: { offset: number; length: number } | { suffix: number }) {
+  async #read(key: string, range: { offset: number; length: number } | { suffix: number }, limit: TimeLimit) {
+    const get = async () => {
+      const found = await this.#binding.get(key, { range });
+      return found && { bytes: new Uint8Array(await found.arrayBuffer()), size: found.size };
+    };
     try {
-      return await this.#attempt("get", async () => {
-        const found = await this.#binding.get(key, { range });
-        return found && { bytes: new Uint8Array(await found.arrayBuffer()), size: found.size };
-      });
+      return await this.#attempts("get", get, limit);
     } catch (error) {
       if (error instanceof BucketFailure && error.code === INVALID_RANGE) return null;
       throw error;
@@ -201,10 +211,25 @@ export class R2Files implements Bucket {
     return { files: page.objects.map(storedFileOf), cursor: page.truncated ? page.cursor : null };
   }
 
+  #limitOf(operation: BucketOperation): TimeLimit {
+    const late = () => new BucketFailure(operation, "R2 did not respond in time", true);
+    return new TimeLimit(this.#timer.attemptMs[operation], late);
+  }
+
+  async #attempt<T>(operation: BucketOperation, call: () => Promise<T>, deadline?: number): Promise<T> {
+    const limit = this.#limitOf(operation);
+    try {
+      return await this.#attempts(operation, call, limit, deadline);
+    } finally {
+      limit.end();
+    }
+  }
+
   /** Calls R2 until it responds, and holds a connection during each attempt. */
-  async #attempt<T>(
+  async #attempts<T>(
     operation: BucketOperation,
     call: () => Promise<T>,
+    limit: TimeLimit,
     deadline = Number.POSITIVE_INFINITY,
   ): Promise<T> {
     const { now = Date.now } = this.#timer;
@@ -216,27 +241,13 @@ export class R2Files implements Bucket {
           connection.release();
           throw new BucketFailure(operation, "the call is too late", false);
         }
-        return await this.#withinTime(operation, call, connection);
+        // The connection stays in use until the call ends.
+        return await limit.run(call().finally(() => connection.release()));
       } catch (error) {
         const failure = BucketFailure.of(operation, error);
         if (!failure.isTransient || retries + 1 >= ATTEMPTS) throw failure;
       }
       await this.#timer.wait(jittered(delayOf(RETRY, retries), this.#timer.random));
-    }
-  }
-
-  /** Ends an attempt that takes too long. Its connection stays in use until the call ends. */
-  async #withinTime<T>(operation: BucketOperation, call: () => Promise<T>, connection: MemoryLease): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const fail = () => reject(new BucketFailure(operation, "R2 did not respond in time", true));
-      timer = setTimeout(fail, this.#timer.attemptMs[operation]);
-    });
-    const answer = call().finally(() => connection.release());
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -20,10 +20,10 @@ export function detachBuffer(view: ArrayBufferView): void {
  * A cache of values that can be read again at any time, bounded by their bytes over all users of the cache in the
  * isolate. The least recently used value is evicted first. A value larger than the capacity is not kept.
  */
-export class ByteCache<V> {
+export class ByteCache<V, K = object> {
   readonly capacity: number;
-  /** In order of use, newest last. Keys are compared by identity. */
-  readonly #values = new Map<object, { value: V; bytes: number }>();
+  /** In order of use, newest last. Objects as keys are compared by identity. */
+  readonly #values = new Map<K, { value: V; bytes: number }>();
   #held = 0;
 
   /** @param capacity in bytes */
@@ -36,7 +36,7 @@ export class ByteCache<V> {
     return this.#held;
   }
 
-  get(key: object): V | undefined {
+  get(key: K): V | undefined {
     const found = this.#values.get(key);
     if (found === undefined) return undefined;
     this.#values.delete(key);
@@ -45,7 +45,7 @@ export class ByteCache<V> {
   }
 
   /** Adds or replaces the value of a key. Also call it when the size of a value has changed. */
-  set(key: object, value: V, bytes: number): void {
+  set(key: K, value: V, bytes: number): void {
     this.delete(key);
     if (bytes > this.capacity) return;
     this.#values.set(key, { value, bytes });
@@ -56,7 +56,7 @@ export class ByteCache<V> {
     }
   }
 
-  delete(key: object): void {
+  delete(key: K): void {
     const found = this.#values.get(key);
     if (found === undefined) return;
     this.#values.delete(key);
@@ -83,6 +83,10 @@ export const ISOLATE_BUDGET = {
   tails: 16 * MIB,
   /** Summary columns of recent batches. */
   batchIndex: 6 * MIB,
+  /** Footers of files in the bucket: 30 KB for each file of 220,000 entries. */
+  footers: MIB,
+  /** Small ranges of these files: blocks of filters, and columns that hardly vary. */
+  smallRanges: MIB / 4,
   /** Flushes: ranges of batches while they are encoded, and the segments made of them. */
   flush: 8 * MIB,
 } as const;

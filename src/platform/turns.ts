@@ -5,7 +5,7 @@
  * fast machine; on one that is four times slower a turn stays below 50 ms. (The clock cannot be used: on Cloudflare it
  * does not advance during a turn.)
  */
-const TURN_COST = 10_000_000;
+export const TURN_COST = 10_000_000;
 
 /** The cost of a piece of work in the current turn, and the bytes that it holds. */
 export class TurnMeter {

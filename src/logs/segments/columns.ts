@@ -7,7 +7,7 @@ export type DataType = "text" | "integer" | "number" | "boolean";
 
 /** A column that holds the values of one path in `data` that have its type. */
 export interface DataColumn {
-  /** Name in the file: `data.user.plan`. */
+  /** Name in the file: `data.user.plan`; that of an own member is its own, see `isOwnColumn`. */
   name: string;
   /** Names from `data` inwards. */
   path: readonly string[];
@@ -70,6 +70,14 @@ const PLAIN_NAME = /^[^.[\]":\s]+$/;
 export function columnName(path: readonly string[], type: DataType | null): string {
   const names = path.map((name) => (PLAIN_NAME.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`));
   return `data${names.join("")}${type === null ? "" : `:${type}`}`;
+}
+
+/**
+ * Whether a column has the own member of its name. It has strings in the member of `data` of that name as well, of lines
+ * without the own member.
+ */
+export function isOwnColumn({ name, path }: DataColumn): boolean {
+  return name === path[0];
 }
 
 /** Returns a key that is equal for equal paths only. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { columnName, type DataColumn, type DataType, LEADING_COLUMNS, schemaOf } from "./columns.ts";
+import { isOwnMember } from "../query/data-path.ts";
+import { columnName, type DataColumn, type DataType, isOwnColumn, LEADING_COLUMNS, schemaOf } from "./columns.ts";
 import type { FileMeta } from "./parquet/metadata.ts";
 import { MalformedFile } from "./parquet/thrift.ts";
 
@@ -8,7 +9,7 @@ import { MalformedFile } from "./parquet/thrift.ts";
 /** Rises if files of before can no longer be read by the same rules. */
 export const FORMAT_VERSION = 1;
 /** Rises if equal lines give other bytes. */
-export const ENCODER_VERSION = 4;
+export const ENCODER_VERSION = 5;
 
 export const PROPERTY_PREFIX = "taffrail.";
 
@@ -42,9 +43,8 @@ export interface SegmentProperties {
 export function hashOfSections(sections: readonly Section[]): string {
   const [first] = sections;
   if (first !== undefined && sections.length === 1) return first.sha256;
-  const hash = createHash("sha256");
-  for (const { sha256 } of sections) hash.update(`${sha256}\n`);
-  return hash.digest("hex");
+  const hashes = sections.map(({ sha256 }) => `${sha256}\n`).join("");
+  return createHash("sha256").update(hashes).digest("hex");
 }
 
 export function propertiesOf(
@@ -70,7 +70,7 @@ export function propertiesOf(
     count,
     sha256: linesSha256,
     // A reader gets the paths of `data` without parsing names.
-    columns: JSON.stringify(columns.map(({ path, type }) => [type, ...path])),
+    columns: JSON.stringify(columns.map((column) => [isOwnColumn(column) ? OWN : column.type, ...column.path])),
     ...(sections.length > 1 && { sections: JSON.stringify(sections.map(({ rows, sha256 }) => [rows, sha256])) }),
     ...(replaces.length > 0 && { replaces: JSON.stringify(replaces) }),
   };
@@ -113,6 +113,8 @@ export function readProperties({ properties, columns: schema, rows }: FileMeta):
   };
 }
 
+/** In place of a type: the strings of an own member. */
+const OWN = "own";
 const TYPES: readonly DataType[] = ["text", "integer", "number", "boolean"];
 
 function readList(text: string): unknown[] {
@@ -144,6 +146,8 @@ function readColumns(text: string): DataColumn[] {
     const names: unknown[] = Array.isArray(item) ? item : [];
     const type = TYPES.find((known) => known === names[0]);
     const path = names.slice(1).filter((name) => typeof name === "string");
+    const [own = ""] = path;
+    if (names[0] === OWN && names.length === 2 && isOwnMember(own)) return { name: own, path, type: "text" };
     if (type === undefined || path.length === 0 || path.length !== names.length - 1) {
       throw new MalformedFile("The list of columns has another form.");
     }

@@ -1,3 +1,4 @@
+import { isOwnMember } from "../query/data-path.ts";
 import { pathKey } from "./columns.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
@@ -5,6 +6,10 @@ import { ValueScanner } from "./value-scanner.ts";
  * Templates: the text of `data` with a mark in place of each value. `#` marks a value in a column, `*` one in
  * `rest`: `{"userId":#,"tags":*,"user":{"plan":#}}`. `?` marks an optional member: the line has it exactly if a column of its
  * path has a value. Outside of a name's quotes JSON has none of these characters.
+ *
+ * The template of a line with own members (`service`, `host`) begins with `@` and has them beside `data`:
+ * `@{"service":#,"data":{"userId":#}}`. They count as members of `data` with their names, in columns and in `rest`. A line
+ * that has such a member in both places has no template.
  *
  * `rest` of a line is `data` reduced to the members with `*`: `{"tags":["a"]}`. Both follow from the template, so a line
  * is put together without searching.
@@ -14,6 +19,8 @@ const QUOTE = 0x22;
 export const IN_COLUMN = 0x23;
 export const IN_REST = 0x2a;
 export const OPTIONAL = 0x3f;
+/** Begins the template of a line with own members. */
+const OWN = 0x40;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
@@ -41,6 +48,8 @@ export interface Slot {
 export interface Template {
   bytes: Uint8Array;
   slots: readonly Slot[];
+  /** How many of the slots, the first ones, are own members. */
+  own: number;
   /** Paths of the objects that it describes, `data` itself first. */
   objects: readonly (readonly string[])[];
   /** Texts of `rest` before, between and after the values with `*`. Empty without such values. */
@@ -50,16 +59,56 @@ export interface Template {
 /** Returns the template, or `null` if `compile` cannot put lines together by it, as with a name that occurs twice. */
 export function parseTemplate(bytes: Uint8Array): Template | null {
   const parser = new Parser(bytes);
-  const end = parser.value(0, [], 0);
-  if (end !== bytes.length) return null;
-  return { bytes, slots: parser.slots, objects: parser.objects, restPieces: parser.restPieces() };
+  const end = bytes[0] === OWN ? parser.line(1) : parser.value(0, [], 0);
+  const { slots, own, objects } = parser;
+  if (end !== bytes.length || isAmbiguous(slots.slice(0, own), slots.slice(own))) return null;
+  return { bytes, slots, own, objects, restPieces: parser.restPieces() };
 }
 
+/**
+ * Whether a value in `data` is at the path of an own member, or may have a value there, or would be in `rest` under the same
+ * name.
+ */
+export function isAmbiguous(own: readonly Slot[], data: readonly Slot[]): boolean {
+  if (own.length === 0) return false;
+  const areBothInRest = (a: Slot, b: Slot) => a.inRest && b.inRest && a.path[0] === b.path[0];
+  return data.some(
+    (slot) => slot.path.length === 0 || own.some((member) => member.key === slot.key || areBothInRest(member, slot)),
+  );
+}
+
+/** Whether a template begins with own members. */
+export function hasOwn(template: Uint8Array): boolean {
+  return template[0] === OWN;
+}
+
+/**
+ * Returns the template of a line.
+ * @param own marks of its own members by name, in the order of the line
+ * @param data template of its `data`; `null` without
+ */
+export function lineTemplate(
+  own: readonly (readonly [name: string, mark: number])[],
+  data: Uint8Array | null,
+): Uint8Array {
+  if (own.length === 0) return data ?? new Uint8Array();
+  const parts: Uint8Array[] = [];
+  for (const [name, mark] of own) {
+    parts.push(Uint8Array.of(...(parts.length === 0 ? [OWN, OPEN_BRACE] : [COMMA])));
+    parts.push(encoder.encode(`"${name}":${String.fromCharCode(mark)}`));
+  }
+  if (data !== null) parts.push(encoder.encode(',"data":'), data);
+  parts.push(CLOSE);
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const scanner = new ValueScanner();
 
 class Parser {
   readonly slots: Slot[] = [];
+  own = 0;
   readonly objects: (readonly string[])[] = [];
   readonly #bytes: Uint8Array;
   /** Open objects of `rest` at each of its values, and the names before the value. */
@@ -67,6 +116,31 @@ class Parser {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+  }
+
+  /** Reads own members and `data`. @returns index after the line, or -1 */
+  line(at: number): number {
+    const bytes = this.#bytes;
+    if (bytes[at] !== OPEN_BRACE) return -1;
+    for (let i = at; ; ) {
+      const start = i + 1;
+      i = bytes[start] === QUOTE ? scanner.text(bytes, start + 1) : -1;
+      if (i < 0 || bytes[i] !== COLON) return -1;
+      const name = String(JSON.parse(decoder.decode(bytes.subarray(start, i))));
+      if (name === "data" && this.own > 0) {
+        i = this.value(i + 1, [], 0);
+        return i >= 0 && bytes[i] === CLOSE_BRACE ? i + 1 : -1;
+      }
+      const mark = bytes[++i];
+      const isNew = isOwnMember(name) && this.slots.every(({ path: [other] }) => other !== name);
+      if (!isNew || (mark !== IN_COLUMN && mark !== IN_REST)) return -1;
+      const path = [name];
+      this.slots.push({ path, key: pathKey(path), inRest: mark === IN_REST, isOptional: false, at: i });
+      if (mark === IN_REST) this.#rest.push({ path, names: [bytes.subarray(start, i - 1)] });
+      this.own++;
+      if (bytes[++i] === CLOSE_BRACE) return i + 1;
+      if (bytes[i] !== COMMA) return -1;
+    }
   }
 
   /** @returns index after the value, or -1 */
@@ -167,11 +241,15 @@ export type Token =
   /** `name` with its quotes and the colon. */
   { kind: "member" | "open"; name: Uint8Array } | { kind: "close" };
 
-/** Returns the parts of a valid template between its outer braces, without commas. `null` if it describes no members. */
+/**
+ * Returns the parts of a valid template between its outer braces, without commas. `null` if it describes no members. Own
+ * members are members, and `data` beside them is a member or a nested object.
+ */
 export function tokensOf(template: Uint8Array): Token[] | null {
-  if (template[0] !== OPEN_BRACE) return null;
+  const from = hasOwn(template) ? 1 : 0;
+  if (template[from] !== OPEN_BRACE) return null;
   const tokens: Token[] = [];
-  for (let i = 1; i < template.length - 1; ) {
+  for (let i = from + 1; i < template.length - 1; ) {
     const byte = template[i];
     if (byte === COMMA) i++;
     else if (byte === CLOSE_BRACE) {

@@ -190,6 +190,14 @@ export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
 }
 
+/** @returns index after the closing quote; -1 if the text has an escape or does not end */
+export function endOfPlainText(bytes: Uint8Array, at: number): number {
+  let i = at;
+  let byte = bytes[i] ?? 0;
+  while (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) byte = bytes[++i] ?? 0;
+  return byte === QUOTE ? i + 1 : -1;
+}
+
 export function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;

@@ -146,7 +146,7 @@ export class Flush implements Duty {
   /** Persists the intent to flush the next range. */
   #begin(now: number): FlushIntent | null {
     return this.#state.transaction(({ sql }) => {
-      const range = this.#state.waiting.nextRange();
+      const range = this.#state.waiting.nextRange(this.#state.schedule.fullProject(now));
       if (range) writeIntent(sql, range, now);
       return readIntent(sql);
     });

@@ -1,6 +1,6 @@
 import { type Backoff, delayOf } from "../../platform/backoff.ts";
 import { ISOLATE_BUDGET } from "../../platform/isolate-memory.ts";
-import { maybe, one } from "../../platform/sql.ts";
+import { maybe } from "../../platform/sql.ts";
 
 /** A batch with the columns that decide whether it fits into a range. */
 export interface UnflushedBatch {
@@ -69,15 +69,22 @@ export function chooseRange(batches: Iterable<UnflushedBatch>, limits: RangeLimi
 export interface FlushBounds {
   /** Maximum age of a batch in milliseconds. */
   maxAgeMs: number;
+  /** The same while entries of a full range wait. */
+  fullRangeAgeMs: number;
   /** Maximum stored bytes. */
   maxBytes: number;
 }
 
-/** Totals of unflushed batches. `oldestAt`: arrival of the oldest one, epoch milliseconds; `null` without batches. */
+/** Unflushed batches. `oldestAt`: arrival of the oldest one, epoch milliseconds; `null` without batches. */
 export interface UnflushedTotals {
   bytes: number;
   oldestAt: number | null;
+  /** Entries by number of their project. */
+  entries: ReadonlyMap<number, number>;
 }
+
+/** Entries of a range at most, which is a row group of a segment. */
+const RANGE_ENTRIES = 10_000;
 
 /** Above `maxBytes`, the buffer is reduced to this fraction. Otherwise the next batch would exceed it again. */
 const DRAIN_TO = 1 / 2;
@@ -91,7 +98,7 @@ const RETRY: Backoff = { firstMs: 1000, maxMs: 60_000 };
  */
 export class FlushSchedule {
   readonly #bounds: FlushBounds;
-  #waiting: UnflushedTotals | null = null;
+  #waiting: (UnflushedTotals & { entries: Map<number, number> }) | null = null;
   #isDraining = false;
   #failures = 0;
   /** Nothing is due before this time. */
@@ -107,7 +114,7 @@ export class FlushSchedule {
 
   /** Sets the totals. */
   load(waiting: UnflushedTotals): void {
-    this.#waiting = { ...waiting };
+    this.#waiting = { ...waiting, entries: new Map(waiting.entries) };
     this.#judge(this.#waiting);
   }
 
@@ -116,9 +123,11 @@ export class FlushSchedule {
     this.#waiting = null;
   }
 
-  /** Adds a stored batch. */
-  add(bytes: number, now: number): void {
+  /** Adds a stored batch. @param project its number */
+  add({ project, count, bytes }: { project: number; count: number; bytes: number }, now: number): void {
     if (this.#waiting === null) return;
+    const { entries } = this.#waiting;
+    entries.set(project, (entries.get(project) ?? 0) + count);
     this.#waiting.bytes += bytes;
     this.#waiting.oldestAt ??= now;
     this.#judge(this.#waiting);
@@ -147,7 +156,29 @@ export class FlushSchedule {
   dueAt(isOpen: boolean): number | null {
     const oldestAt = this.#waiting?.oldestAt ?? null;
     if (isOpen || (this.#isDraining && oldestAt !== null)) return this.#notBefore;
-    return oldestAt === null ? null : Math.max(oldestAt + this.#bounds.maxAgeMs, this.#notBefore);
+    if (oldestAt === null) return null;
+    const { maxAgeMs, fullRangeAgeMs } = this.#bounds;
+    const ageMs = this.#fullest() === null ? maxAgeMs : Math.min(maxAgeMs, fullRangeAgeMs);
+    return Math.max(oldestAt + ageMs, this.#notBefore);
+  }
+
+  /** Returns the project whose range is due because it is full; `null` if the oldest batch decides. */
+  fullProject(now: number): number | null {
+    const oldestAt = this.#waiting?.oldestAt ?? null;
+    const isAged = oldestAt !== null && now >= oldestAt + this.#bounds.maxAgeMs;
+    return this.#isDraining || isAged ? null : this.#fullest();
+  }
+
+  /** Returns the project with the most entries if they are a full range. */
+  #fullest(): number | null {
+    let fullest: number | null = null;
+    let most = RANGE_ENTRIES - 1;
+    for (const [project, entries] of this.#waiting?.entries ?? []) {
+      if (entries <= most) continue;
+      most = entries;
+      fullest = project;
+    }
+    return fullest;
   }
 
   #judge({ bytes }: UnflushedTotals): void {
@@ -162,7 +193,7 @@ export class FlushSchedule {
  * parts fit. A range of 4,000 batches is still large, and deleting them delays no writer.
  */
 const RANGE_LIMITS: RangeLimits = {
-  entries: 10_000,
+  entries: RANGE_ENTRIES,
   bytes: ISOLATE_BUDGET.flush,
   storedBytes: 1_500_000,
   batches: 4000,
@@ -193,16 +224,28 @@ export class UnflushedBatches {
   }
 
   summary(): UnflushedTotals {
-    const select = "SELECT COALESCE(SUM(waiting_bytes), 0) AS bytes FROM projects";
-    const { bytes } = one<{ bytes: number }>(this.#sql, select);
-    return { bytes, oldestAt: this.#oldest()?.receivedAt ?? null };
+    const select = `SELECT num AS project, waiting_entries AS entries, waiting_bytes AS bytes FROM projects
+      WHERE waiting_entries > 0`;
+    const entries = new Map<number, number>();
+    let bytes = 0;
+    for (const row of this.#sql.exec<{ project: number; entries: number; bytes: number }>(select)) {
+      entries.set(row.project, row.entries);
+      bytes += row.bytes;
+    }
+    return { bytes, oldestAt: this.#oldest()?.receivedAt ?? null, entries };
   }
 
-  /** Returns the next range: the oldest batch's project, with as many of its batches as fit. */
-  nextRange(): ({ project: number } & FlushRange) | null {
+  /**
+   * Returns the next range: as many batches of one project as fit.
+   * @param full the project; that of the oldest batch if it is `null` or has no batch among the oldest ones
+   */
+  nextRange(full: number | null = null): ({ project: number } & FlushRange) | null {
     const oldest = this.#oldest();
     if (oldest === null) return null;
-    const { commit, project } = oldest;
+    return (full === null ? null : this.#rangeOf(full, oldest)) ?? this.#rangeOf(oldest.project, oldest);
+  }
+
+  #rangeOf(project: number, { commit }: Oldest): ({ project: number } & FlushRange) | null {
     const batches = this.#sql.exec<{
       commit: number;
       firstSeq: number;

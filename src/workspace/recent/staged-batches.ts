@@ -41,6 +41,8 @@ export interface StagedRef {
   upload: string;
   /** Number of batches. All of them must be there. */
   batches: number;
+  /** Entries of these batches, for counts; absent in calls of older routers. */
+  entries?: number;
 }
 
 /** Whether an object has room for more staged batches. Deletes what has been abandoned. */

@@ -53,7 +53,10 @@ function rangesOf(count: number, size: number, late = false): TestEntry[][][] {
 interface World {
   memory: MemoryBucket;
   limited: LimitedBucket;
-  compact: (more?: Partial<CompactionCall>, now?: () => number) => ReturnType<typeof compactOnce>;
+  compact: (
+    more?: Partial<CompactionCall> & { isEnded?: boolean },
+    now?: () => number,
+  ) => ReturnType<typeof compactOnce>;
 }
 
 function world(options: LimitedBucketOptions = {}, compactionStore = store): World {
@@ -71,7 +74,7 @@ function world(options: LimitedBucketOptions = {}, compactionStore = store): Wor
     now: () => NOW,
   };
   const bucket = new R2Files(limited.binding, undefined, timer);
-  const compact = (more: Partial<CompactionCall> = {}, now = () => NOW) =>
+  const compact: World["compact"] = ({ isEnded = false, ...more } = {}, now = () => NOW) =>
     compactOnce(
       { store: compactionStore, bucket, now, pause, wideFrom: 800 },
       {
@@ -83,6 +86,7 @@ function world(options: LimitedBucketOptions = {}, compactionStore = store): Wor
         deadline: NOW + 60_000,
         ...more,
       },
+      isEnded,
     );
   return { memory, limited, compact };
 }
@@ -165,6 +169,32 @@ describe("a compaction", () => {
     expect((await env.COLD_DB.prepare("SELECT file FROM orphans").all()).results).toEqual([]);
     const { reader } = open(memory.files.get(main?.file ?? "")?.bytes ?? new Uint8Array());
     expect(reader.properties.replaces).toEqual(["0000000000000001-0", "0000000000000385-0", "0000000000000709-0"]);
+  });
+
+  test("16: joins the row groups of large files, with dictionaries that one call of zstd cannot compress", async () => {
+    const { memory, compact } = world();
+    const ranges = Array.from({ length: 3 }, (_, range) => [
+      Array.from({ length: 5000 }, (__, at) => {
+        // In no order, as ids of requests repeat.
+        const number =
+          createHash("md5")
+            .update(`${range * 5000 + at}`)
+            .digest()
+            .readUInt32LE() % 4000;
+        const id = createHash("sha256").update(`${number}`).digest("hex");
+        return entry(range * 5000 + at, { message: `GET /orders/${id} completed`, data: { at: at % 9 } });
+      }),
+    ]);
+    await storeFiles(WORKSPACE, PROJECT, ranges, memory);
+    // Three ranges are fewer than a merge waits for, unless the third one does not fit.
+    expect(await compact({ isEnded: true })).toMatchObject({ outcome: "merged", entries: 15_000 });
+    const [main] = await rows();
+    const { reader } = open(memory.files.get(main?.file ?? "")?.bytes ?? new Uint8Array());
+    expect(reader.rowGroups.map((group) => group.rows)).toEqual([15_000]);
+    // 4,000 random texts of 64 digits: more than the 40 KiB that a call of workerd's zstd can return.
+    expect(reader.dictionaryBytes(0, reader.indexOf("message"))).toBeGreaterThan(100_000);
+    expect(reader.dictionaryBytes(0, reader.indexOf("message"))).toBeLessThan(200_000);
+    expect(sorted(await linesOfRows(memory))).toEqual(expectedLines(ranges));
   });
 
   test("counts and coverage of the catalog stay as they were", async () => {

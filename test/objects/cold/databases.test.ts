@@ -153,6 +153,38 @@ describe("several databases of segments", () => {
     ]);
   });
 
+  it("16: are compacted also where a later one has older ranges, as a recovery leaves them", async () => {
+    for (const { db } of coldDatabasesOf(DATABASES)) await db.prepare("DELETE FROM segments").run();
+    const small = Array.from({ length: 80 }, (_, range) => [
+      Array.from({ length: 5 }, (_, at) => entry(range * 5 + at)),
+    ]);
+    const files = filesOf(PROJECT, small, false).map((range) => range.map(placeInRow));
+    for (const [index, range] of files.entries()) {
+      await (index >= 40 ? first : second).insertSegments(WORKSPACE, range, index * 5);
+    }
+    const ports = { bucket: null, now: Date.now, pause: async () => {} };
+    const call = { workspaceId: WORKSPACE, projectId: PROJECT, readySeq: 400, retentionDays: 30 };
+    const outcomes: [string, number][] = [];
+    for (let doneSeq = 0, at = 0; at < 6; at++) {
+      const deadline = Date.now() + 60_000;
+      const outcome = await compactIn(
+        coldDatabasesOf(DATABASES).map(({ db }) => db),
+        { ...call, doneSeq, deadline },
+        ports,
+      );
+      if (outcome.outcome === "failed") throw new Error(outcome.reason);
+      outcomes.push([outcome.outcome, outcome.doneSeq]);
+      if (outcome.outcome === "idle" && outcome.isLast) break;
+      ({ doneSeq } = outcome);
+    }
+    expect(outcomes.map(([outcome]) => outcome)).toEqual(["merged", "merged", "idle"]);
+    const found = await first.segmentsBySeq(WORKSPACE, PROJECT, { from: 1, to: 400 }, null, 9);
+    expect(found.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq])).toEqual([
+      [1, 200],
+      [201, 400],
+    ]);
+  });
+
   it("are emptied by retention and deletion", async () => {
     const cleaner = new ColdCleaner(DATABASES);
     const cutoff = (ranges[1]?.[0]?.maxTimestamp ?? 0) + 1;

@@ -106,6 +106,31 @@ describe("a flush by age", () => {
   });
 });
 
+describe("a flush of full ranges", () => {
+  it("moves 10,000 entries of a project after 30 s, whatever waits for longer, and leaves the rest", async () => {
+    const tenant = await newTenant();
+    const other = { ...tenant, projectId: await addProject(tenant) };
+    const otherKey = { ...other, ...(await addKey(other)) };
+    await sendBatches(tenant, 5);
+    await sendBatches(otherKey, ...Array(12).fill(1000));
+    await alarm(tenant.workspaceId);
+    expect(await tiers(other)).toEqual({ cold: 0, recent: 12_000 });
+    expect(await alarmAt(tenant.workspaceId)).toBeLessThanOrEqual(clock.at + 30_000);
+    clock.pass(30_000);
+    for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
+    expect([await tiers(tenant), await tiers(other)]).toEqual([
+      { cold: 0, recent: 5 },
+      { cold: 10_000, recent: 2000 },
+    ]);
+    expect(await alarmAt(tenant.workspaceId)).toBeGreaterThan(clock.at);
+    // Also by an object that has just started.
+    await sendBatches(otherKey, ...Array(8).fill(1000));
+    await evict(tenant.workspaceId);
+    await alarm(tenant.workspaceId);
+    expect(await tiers(other)).toEqual({ cold: 20_000, recent: 0 });
+  });
+});
+
 const BOUND = 8_000_000;
 
 describe("a flush by bytes", () => {

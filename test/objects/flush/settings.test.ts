@@ -44,7 +44,7 @@ describe("D21: a lowered RECENT_MAX_AGE_SECONDS", () => {
     await runInDurableObject(workspace(tenant.workspaceId), (_, { storage }) => {
       const alarm = { getAlarm: async () => null, setAlarm: async (at: number | Date) => void alarms.push(Number(at)) };
       const transactionSync = <T>(work: () => T) => storage.transactionSync(work);
-      const bounds = { maxAgeMs: 24 * HOUR_MS, maxBytes: 16_777_216 };
+      const bounds = { maxAgeMs: 24 * HOUR_MS, fullRangeAgeMs: HOUR_MS, maxBytes: 16_777_216 };
       new WorkspaceState({ sql: storage.sql, transactionSync, ...alarm }, bounds).scheduleFlush(clock.at);
     });
     expect(alarms).toEqual([clock.at + HOUR_MS]);

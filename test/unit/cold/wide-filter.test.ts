@@ -7,17 +7,20 @@ import { TOKEN_KIND, TokenCollector, type TokenHash } from "../../../src/logs/co
 import {
   ALL_KINDS,
   blockMayContain,
+  blocksOfGroups,
   FILTER_BLOCK_BYTES,
   FilterFileBuilder,
   filterKey,
   formOfKey,
   rangeOfToken,
+  sizeClass,
   WideFilterBuilder,
 } from "../../../src/logs/cold/filter/wide-filter.ts";
 import { withoutExcluded } from "../../../src/logs/cold/store/filter-lookup.ts";
 import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { ColumnTokens } from "../../../src/logs/segments/tokens/column-tokens.ts";
 import type { Bucket, FileRange } from "../../../src/platform/bucket.ts";
+import { countBuffers } from "../../support/buffer-count.ts";
 import { ExactTokens } from "../../support/exact-tokens.ts";
 import { done, filesOf, merge } from "../segments/merging.ts";
 import { bytesOf, encode, line, open } from "../segments/support.ts";
@@ -76,12 +79,47 @@ describe("a filter of a merged segment", () => {
     }
   });
 
-  test("is null if it would exclude nothing, and its form is in its key", () => {
-    const builder = new WideFilterBuilder(256);
-    for (let seed = 0; seed < 60_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
-    expect(done(builder.finish())).toBeNull();
+  test("16: has at most an eighth more blocks than its tokens need if their number is known, and can be repeated", () => {
+    for (const tokens of [20_000, 61_000, 122_000, 130_000, 250_000]) {
+      const builder = new WideFilterBuilder(blocksOfGroups(5, tokens));
+      for (let seed = 0; seed < tokens; seed++) builder.add(token(seed).a, token(seed).b);
+      const filter = done(builder.finish());
+      if (filter === null) throw new Error("The filter is full.");
+      const bits = (filter.length * 8) / tokens;
+      expect(bits).toBeGreaterThan(7.7);
+      expect(bits).toBeLessThan(9.1);
+      const blocks = filter.length / FILTER_BLOCK_BYTES;
+      const repeated = new FilterFileBuilder({ filters: 1, blocks: blocks * 4 });
+      done(repeated.put(0, filter));
+      expect(sizeClass({ filters: 1, blocks: blocks * 4 })).toBe(sizeClass({ filters: 1, blocks }));
+      for (const [form, bytes] of [
+        [{ filters: 1, blocks }, filter],
+        [{ filters: 1, blocks: blocks * 4 }, repeated.bytes],
+      ] as const) {
+        const passes = (seed: number) => {
+          const { start, end } = rangeOfToken(form, token(seed));
+          return blockMayContain(bytes.subarray(start, end), token(seed));
+        };
+        for (let seed = 0; seed < tokens; seed += 11) expect(passes(seed)).toBe(true);
+        const passed = Array.from({ length: 20_000 }, (_, index) => 1_000_000 + index).filter(passes).length;
+        expect(passed / 20_000).toBeLessThan(0.035);
+      }
+    }
+  });
+
+  test("is null if it would exclude nothing, frees its memory then, and its form is in its key", () => {
+    const { result, count } = countBuffers(() => {
+      const builder = new WideFilterBuilder(256);
+      for (let seed = 0; seed < 60_000; seed++) builder.add(Math.imul(seed, 0x9e3779b1), Math.imul(seed, 0x85ebca77));
+      return done(builder.finish());
+    });
+    expect(result).toBeNull();
+    expect([count.made, count.left]).toEqual([256 * FILTER_BLOCK_BYTES, 0]);
     const key = filterKey("v1/ws/proj", 2, { filters: 8, blocks: 16_384 }, "ab".repeat(32));
     expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS, segments: 2 });
+    // A version before does not read names of filters whose blocks are no power of two.
+    expect(key).toContain("/h-2-8-16384-");
+    expect(formOfKey(key.replace("/h-", "/g-"))).toEqual(formOfKey(key));
     // A file of the version before has one filter for each segment.
     const before = `v1/ws/proj/i-8-16384-${"ab".repeat(8)}`;
     expect(formOfKey(before)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS, segments: null });

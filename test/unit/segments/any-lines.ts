@@ -26,6 +26,23 @@ const regular = fc
     { requiredKeys: ["n", "b"] },
   )
   .chain((data) => entryAt(time).map((entry) => ({ ...entry, message: `GET /${data.n} Timeout`, data })));
+/** Entries of few services, some of which have a member of `data` of that name, too. */
+const served = fc
+  .record(
+    {
+      service: fc.constantFrom("checkout", "search", 'a"b'),
+      host: fc.constantFrom("web-1", "504"),
+      inner: fc.constantFrom<unknown>("checkout", { name: "search", version: 2 }, 504, null),
+    },
+    { requiredKeys: ["service"] },
+  )
+  .chain(({ inner, ...own }) =>
+    regular.map(({ service: _service, host: _host, data, ...entry }) => ({
+      ...entry,
+      ...own,
+      data: inner === undefined ? data : { ...data, service: inner },
+    })),
+  );
 const oddLine = fc.constantFrom<string | Uint8Array>(...ODD_LINES);
 const hostileLine = fc.oneof({ weight: 12, arbitrary: entryAt(time).map(lineOf) }, { weight: 1, arbitrary: oddLine });
 const regularLine = fc.oneof({ weight: 60, arbitrary: regular.map(lineOf) }, { weight: 1, arbitrary: hostileLine });
@@ -33,5 +50,6 @@ const regularLine = fc.oneof({ weight: 60, arbitrary: regular.map(lineOf) }, { w
 export const anyLines = fc.oneof(
   fc.array(hostileLine, { minLength: 1, maxLength: 60 }),
   fc.array(regular.map(lineOf), { minLength: 1, maxLength: 80 }),
+  fc.array(fc.oneof(served, regular).map(lineOf), { minLength: 1, maxLength: 80 }),
   fc.array(regularLine, { minLength: 1, maxLength: 80 }),
 );

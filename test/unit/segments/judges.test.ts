@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { FileEncoder } from "../../../src/logs/segments/encode/encode-segment.ts";
 import { useDuckDb } from "../../support/duckdb.ts";
-import { filesOf, merge } from "./merging.ts";
+import { filesOf, merge, mergeLarge } from "./merging.ts";
 import { batchesOf, bytesOf, encode, line, open, PROJECT, valuesIn } from "./support.ts";
 
 /** Two readers that share no code with the service judge what its encoder writes: hyparquet and DuckDB. */
@@ -140,22 +140,49 @@ describe("hyparquet and DuckDB", () => {
 
   test("read the values of a merged file, whose row groups are copied, widened and encoded again", async () => {
     await fc.assert(
-      fc.asyncProperty(entries, entries, entries, fc.boolean(), async (one, two, other, isByColumn) => {
-        const three = [one, two, other];
-        const made = three.flat();
-        const lines = made.map(([own, session], at) => line(own, { ...(session !== undefined && { session }) }, at));
-        const [first = [], second = []] = three;
-        const { merged } = merge(filesOf(lines, [first.length, first.length + second.length]), {
-          byColumnBytes: isByColumn ? 0 : Number.POSITIVE_INFINITY,
-        });
-        const bytes = bytesOf(merged);
-        const expected = inReader(bytes);
-        expect(await inHyparquet(bytes)).toEqual(expected);
-        expect(await inDuckDB(`SELECT * FROM ${stored(bytes)}`)).toEqual(expected);
-      }),
+      fc.asyncProperty(
+        entries,
+        entries,
+        entries,
+        fc.boolean(),
+        fc.nat(150),
+        async (one, two, other, isByColumn, joinRows) => {
+          const three = [one, two, other];
+          const made = three.flat();
+          const lines = made.map(([own, session], at) => line(own, { ...(session !== undefined && { session }) }, at));
+          const [first = [], second = []] = three;
+          const { merged } = merge(filesOf(lines, [first.length, first.length + second.length]), {
+            byColumnBytes: isByColumn ? 0 : Number.POSITIVE_INFINITY,
+            joinRows,
+          });
+          const bytes = bytesOf(merged);
+          const expected = inReader(bytes);
+          expect(await inHyparquet(bytes)).toEqual(expected);
+          expect(await inDuckDB(`SELECT * FROM ${stored(bytes)}`)).toEqual(expected);
+        },
+      ),
       { numRuns: 15 },
     );
   }, 60_000);
+
+  test("16: read joined row groups, with long dictionaries of sorted strings and bytes as indices", async () => {
+    const lines = Array.from({ length: 18_000 }, (_, at) =>
+      line(
+        {
+          route: `/r/${Math.floor(Math.sqrt(at % 400))}`,
+          ms: (at * 7919) % 700,
+          ...(at % 9 > 0 && { user: `u${(at * 48_271) % 3000}` }),
+        },
+        { message: `GET took ${(at * 7919) % 700} ms in ${(at * 31) % 9} steps`, session: `s${at}` },
+        at,
+      ),
+    );
+    const { bytes } = await mergeLarge(filesOf(lines, [6000, 12_000]), { byColumnBytes: 0, joinRows: 18_000 });
+    expect(open(bytes).reader.rowGroups).toHaveLength(1);
+    const expected = inReader(bytes);
+    expect(await inHyparquet(bytes)).toEqual(expected);
+    expect(await inDuckDB(`SELECT * FROM ${stored(bytes)}`)).toEqual(expected);
+  });
 
   test("read strings of one megabyte, control characters and 20,000 values in an entry", async () => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, at]));
@@ -176,7 +203,7 @@ describe("hyparquet and DuckDB", () => {
     const { key_value_metadata: pairs = [] } = parquetMetadata(new Uint8Array(bytesOf(file)).buffer);
     expect(Object.fromEntries(pairs.map(({ key, value }) => [key, value]))).toEqual({
       "taffrail.format": "1",
-      "taffrail.encoder": "4",
+      "taffrail.encoder": "5",
       "taffrail.project": "proj_000000000001",
       "taffrail.firstSeq": "1",
       "taffrail.lastSeq": "2",

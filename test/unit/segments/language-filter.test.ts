@@ -91,6 +91,20 @@ describe("17.3: a filter of the query language reads of a row group", () => {
     expect(rows).toBe(2 + 11);
   });
 
+  test("opens a column once for a literal and the regular expression around it", () => {
+    const filter = filterOf("message:~/message 1\\d$/ status:(200 OR 300)");
+    const group = new RowGroupFilter(reader, 0, filter, { asOf: null, afterCommit: 0 }, new WorkMeter());
+    const opened: string[] = [];
+    const steps = group.steps((column) => {
+      opened.push(reader.columns[column]?.name ?? "");
+      return chunk(0, column);
+    });
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    expect(opened).toEqual(["data.status", "message"]);
+    expect([...step.value.rows]).toEqual([10, 11, 15, 16]);
+  });
+
   test("in steps that the meter ends", () => {
     const meter = new WorkMeter(1);
     const { pauses, work } = read("~/u.*3/ -tags:red mixed:~/9/", meter);

@@ -5,8 +5,11 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { GroupBytes } from "../../../src/logs/segments/decode/group-bytes.ts";
 import { sourceLinesOf } from "../../../src/logs/segments/decode/source-lines.ts";
 import { encodeFiles } from "../../../src/logs/segments/encode/encode-rows.ts";
+import { joinGroups } from "../../../src/logs/segments/merge/join-groups.ts";
 import { SegmentMerger } from "../../../src/logs/segments/merge/segment-merger.ts";
+import { wholeChunk } from "../../../src/logs/segments/parquet/page-places.ts";
 import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
+import { detachBuffer } from "../../../src/platform/isolate-memory.ts";
 import { type BufferCount, countBuffers } from "../../support/buffer-count.ts";
 import { batchesOf, bytesOf, encodeRows, line, open, PROJECT } from "./support.ts";
 
@@ -126,5 +129,43 @@ describe("memory of segment files", () => {
     });
     expect(count.left).toBeLessThan(result.size + 1.1 * MIB);
     expect(count.peak).toBeLessThan(4 * MIB);
+  });
+
+  it("16: joining row groups leaves nothing but the file", () => {
+    const files = [ordinary, ordinary].map((lines, at) =>
+      bytesOf(encodeRows(lines.slice(at * 2500, at * 2500 + 2500), { perBatch: 100 })[0] ?? { parts: [] }),
+    );
+    // Only the form of the row groups matters: the second file has later numbers.
+    const opened = files.map((bytes) => ({ bytes, ...open(bytes) }));
+    const [first] = opened;
+    if (first === undefined) throw new Error("There is a file.");
+    const groups = opened.map(({ bytes, reader }) => {
+      const { rows = 0, chunks = [] } = reader.rowGroups[0] ?? {};
+      return { rows, chunks: chunks.map((meta, column) => ({ meta, column, bytes, reader })) };
+    });
+    const span = { min: 0, max: 1 };
+    const facts = {
+      ...{ sections: [], rawBytes: 1, levelMask: 1 },
+      ...{ seq: span, commit: span, timestamp: span, receivedAt: span },
+    };
+    const { result, count } = counted(() => {
+      const copies = groups.map(({ rows, chunks }) => ({
+        rows,
+        facts,
+        chunks: chunks.map(({ meta, column, bytes, reader }) => {
+          const { start, end } = reader.range(0, column);
+          const pages = reader.pages(0, column) ?? wholeChunk(meta);
+          const { min, max } = meta;
+          return { meta: { ...meta, min, max, pages }, bytes: new Uint8Array(bytes.subarray(start, end)) };
+        }),
+      }));
+      const joined = lastOf(joinGroups(copies, first.reader.columns));
+      for (const { bytes } of copies.flatMap(({ chunks }) => chunks)) detachBuffer(bytes);
+      return joined;
+    });
+    const size = result?.chunks.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
+    expect(size).toBeGreaterThan(0);
+    expect(count.left).toBeLessThan(size + SMALL);
+    expect(count.peak).toBeLessThan(2 * MIB);
   });
 });

@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { linesOf } from "../../../src/logs/cold/format/lines.ts";
 import { encodeSegment } from "../../../src/logs/segments/encode/encode-segment.ts";
 import { readFooter } from "../../../src/logs/segments/parquet/metadata.ts";
 import { writeFooter } from "../../../src/logs/segments/parquet/write-footer.ts";
-import { done, filesOf, merge } from "./merging.ts";
+import { done, filesOf, merge, mergeLarge } from "./merging.ts";
 import { batchesOf, bytesOf, line, linesIn, open, PROJECT, valuesIn } from "./support.ts";
 
 const mixed = Array.from({ length: 400 }, (_, at) =>
@@ -171,13 +172,130 @@ describe("merging segment files", () => {
     const entries = fc.array(fc.option(data, { nil: undefined }), { minLength: 3, maxLength: 120 });
     const cuts = fc.array(fc.integer({ min: 1, max: 119 }), { maxLength: 5 });
     fc.assert(
-      fc.property(entries, cuts, fc.integer({ min: 3, max: 60 }), (made, ends, groupRows) => {
+      fc.property(entries, cuts, fc.integer({ min: 3, max: 60 }), fc.nat(120), (made, ends, groupRows, joinRows) => {
         const lines = made.map((own, at) => line(own, {}, at));
         const sorted = [...new Set(ends)].filter((end) => end < lines.length).sort((a, b) => a - b);
-        const { merged } = merge(filesOf(lines, sorted, groupRows), { copyRows: 10 });
+        const files = filesOf(lines, sorted, groupRows);
+        const { merged } = merge(files, { copyRows: 10, joinRows });
         expect(linesIn(bytesOf(merged)).map(String)).toEqual(lines);
+        expect(bytesOf(merge(files, { copyRows: 10, joinRows }).merged)).toEqual(bytesOf(merged));
+        // Joined row groups are copied as others.
+        const again = merge([merged], { copyRows: 10, joinRows: joinRows * 2 }).merged;
+        expect(linesIn(bytesOf(again)).map(String)).toEqual(lines);
+        expect(again.linesSha256).toBe(merged.linesSha256);
       }),
       { numRuns: 60 },
     );
+  });
+
+  const requests = Array.from({ length: 12_000 }, (_, at) => {
+    const traceId = createHash("md5").update(`${at}`).digest("hex");
+    const random = Number.parseInt(traceId.slice(0, 8), 16);
+    const data = {
+      route: `/r/${random % 7}`,
+      durationMs: random % 700,
+      ratio: at / 3,
+      user: { id: `usr_${random % 1999}` },
+      isTeam: at % 5 === 0,
+      ...(at > 5000 && { late: at % 4 }),
+      ...(at === 7000 && { durationMs: null }),
+    };
+    const message = `GET ${data.route} took ${random % 700} ms`;
+    const session = at % 3 > 0 ? { session: `ses_${(at * 48_271) % 9000}` } : {};
+    return line(data, { message, traceId, ...session }, at);
+  });
+
+  test("16: joined row groups have one dictionary of sorted strings, take fewer bytes and give the same lines", async () => {
+    const files = filesOf(requests, [3000, 6000, 9000]);
+    const apart = merge(files, { byColumnBytes: 0 }).merged;
+    const joined = await mergeLarge(files, { byColumnBytes: 0, joinRows: 6000, rows: 12_000 });
+    const { reader, chunk } = open(joined.bytes);
+    expect(reader.rowGroups.map(({ rows }) => rows)).toEqual([6000, 6000]);
+    expect(joined.blocks.map(({ lines, firstIndex }) => [firstIndex, lines])).toEqual([
+      [0, 6000],
+      [6000, 6000],
+    ]);
+    for (const name of ["message", "data.user.id", "data.route", "level"]) {
+      const column = reader.texts(0, reader.indexOf(name), chunk(0, reader.indexOf(name)));
+      if (column.kind !== "indexedTexts") throw new Error(`${name} has no dictionary.`);
+      const texts = Array.from({ length: column.dictionary.length }, (_, at) => column.dictionary.at(at));
+      expect(texts).toEqual(texts.toSorted());
+      expect(new Set(texts).size).toBe(texts.length);
+    }
+    expect(reader.texts(0, reader.indexOf("trace_id"), chunk(0, reader.indexOf("trace_id"))).kind).toBe("texts");
+    const bytesIn = (name: string, own: typeof reader) =>
+      Array.from(own.rowGroups.keys(), (group) => own.range(group, own.indexOf(name))).reduce(
+        (sum, { start, end }) => sum + end - start,
+        0,
+      );
+    for (const name of ["message", "data.user.id", "data.durationMs", "data.route"]) {
+      expect(bytesIn(name, reader)).toBeLessThan(bytesIn(name, open(apart.bytes).reader));
+    }
+    expect(linesIn(joined.bytes).map(String)).toEqual(requests);
+    for (const { name } of reader.columns) expect(valuesIn(joined.bytes, name)).toEqual(valuesIn(apart.bytes, name));
+    // Hashes of the lines, counts and spans do not depend on the row groups.
+    const { levels, summary, linesSha256, minTimestamp, maxTimestamp, minCommit, maxCommit, rawBytes, count } = apart;
+    expect(joined).toMatchObject({ levels, summary, linesSha256, minTimestamp, maxTimestamp, minCommit, maxCommit });
+    expect(joined).toMatchObject({ rawBytes, count });
+    expect((await mergeLarge(files, { byColumnBytes: 0, joinRows: 6000, rows: 12_000 })).sha256).toBe(joined.sha256);
+  });
+
+  test("16: row groups that would not be smaller are not joined, and none has more rows than a reader accepts", async () => {
+    const ids = Array.from({ length: 400 }, (_, at) =>
+      line({ id: createHash("md5").update(`${at}`).digest("hex") }, { message: `${at}` }, at),
+    );
+    // A dictionary of each row group is smaller than what all of them would need.
+    const long = Array.from({ length: 400 }, (_, at) =>
+      line(
+        {
+          text: `${createHash("md5")
+            .update(`${at >> 4}`)
+            .digest("hex")
+            .repeat(400)}`,
+        },
+        {},
+        at,
+      ),
+    );
+    for (const lines of [ids, long]) {
+      const files = filesOf(lines, [100, 200, 300]);
+      const { reader } = open((await mergeLarge(files, { joinRows: 400 })).bytes);
+      expect(linesIn((await mergeLarge(files, { joinRows: 400 })).bytes).map(String)).toEqual(lines);
+      expect(reader.rowGroups.reduce((sum, { rows }) => sum + rows, 0)).toBe(400);
+    }
+  });
+
+  test("16: pages of texts that do not repeat are compressed again, unless they are damaged", async () => {
+    const lines = Array.from({ length: 4000 }, (_, at) =>
+      line(
+        { n: at % 3 },
+        {
+          message: `GET /api/v1/orders/${(at * 7919) % 100_003} completed with status ${200 + (at % 3)} in ${(at * 104_729) % 997} ms`,
+        },
+        at,
+      ),
+    );
+    const files = filesOf(lines, [2000]);
+    const apart = merge(files, { byColumnBytes: 0 }).merged;
+    const joined = await mergeLarge(files, { byColumnBytes: 0, joinRows: 4000 });
+    const { reader, chunk } = open(joined.bytes);
+    const message = reader.indexOf("message");
+    expect(reader.rowGroups).toHaveLength(1);
+    expect(reader.texts(0, message, chunk(0, message)).kind).toBe("texts");
+    const before = open(apart.bytes).reader;
+    const bytesBefore = [0, 1].reduce(
+      (sum, group) => sum + (before.rowGroups[group]?.chunks[message]?.storedBytes ?? 0),
+      0,
+    );
+    expect(reader.rowGroups[0]?.chunks[message]?.storedBytes).toBeLessThan(0.95 * bytesBefore);
+    expect(linesIn(joined.bytes).map(String)).toEqual(lines);
+    const [first, second] = files;
+    if (first === undefined || second === undefined) throw new Error("There are two files.");
+    const bytes = bytesOf(second);
+    const { start, end } = open(bytes).reader.range(0, message);
+    const at = Math.floor((start + end) / 2);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    const damaged = { ...second, parts: [bytes] };
+    await expect(mergeLarge([first, damaged], { joinRows: 4000 })).rejects.toThrow("A page is damaged.");
   });
 });

@@ -7,11 +7,21 @@ import { canCopy } from "../../../src/logs/segments/merge/copy-group.ts";
 import { type MergeOptions, SegmentMerger } from "../../../src/logs/segments/merge/segment-merger.ts";
 import { batchesOf, bytesOf, open, PROJECT } from "./support.ts";
 
-/** Runs a generator to its end. */
-export function done<T>(steps: Generator<null, T>): T {
+/** Runs a generator to its end. One that waits is run by `awaited`. */
+export function done<T>(steps: Generator<unknown, T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (step.value instanceof Promise) throw new Error("The generator waits.");
+  }
+}
+
+/** Runs a generator to its end, and waits for its promises. */
+export async function awaited<T>(steps: Generator<unknown, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await step.value;
   }
 }
 
@@ -26,21 +36,41 @@ export function filesOf(lines: readonly string[], ends: readonly number[], group
 }
 
 /**
- * Merges files. Row groups of 20 rows and more are copied.
+ * Merges files. Row groups of 20 rows and more are copied, and none are joined unless `joinRows` is given.
  * @returns the file, and how many row groups were copied
  */
 export function merge(files: readonly SegmentFile[], options: Partial<MergeOptions> = {}, replaces: string[] = []) {
+  const { steps, copied } = mergeSteps(files, options, replaces);
+  return { merged: done(steps), copied };
+}
+
+/** Like `merge`, of files with long dictionaries. */
+export function mergeLarge(files: readonly SegmentFile[], options: Partial<MergeOptions> = {}) {
+  return awaited(mergeSteps(files, options, []).steps);
+}
+
+function mergeSteps(files: readonly SegmentFile[], options: Partial<MergeOptions>, replaces: string[]) {
   const opened = files.map((file) => ({ file, bytes: bytesOf(file), ...open(bytesOf(file)) }));
   const columns = mergeColumns(opened.map(({ reader }) => columnCountsOf(reader)));
-  const merger = new SegmentMerger(PROJECT, columns, { copyRows: 20, ...options });
-  let copied = 0;
-  for (const { file, bytes, reader } of opened) {
-    for (const [group, { rows }] of reader.rowGroups.entries()) {
-      const { rawBytes = 0, levelMask = 0 } = file.blocks[group] ?? {};
-      if (rows >= 20 && canCopy(reader, group, columns)) copied++;
-      done(merger.addGroup({ reader, group, bytes: GroupBytes.ofFile(reader, group, bytes) }, { rawBytes, levelMask }));
+  const merger = new SegmentMerger(PROJECT, columns, { copyRows: 20, joinRows: 0, ...options });
+  const { copyRows = 20 } = options;
+  const copied = opened.reduce(
+    (sum, { reader }) =>
+      sum + reader.rowGroups.filter(({ rows }, group) => rows >= copyRows && canCopy(reader, group, columns)).length,
+    0,
+  );
+  const steps = function* () {
+    for (const { file, bytes, reader } of opened) {
+      for (const group of reader.rowGroups.keys()) {
+        const { rawBytes = 0, levelMask = 0 } = file.blocks[group] ?? {};
+        yield* merger.addGroup(
+          { reader, group, bytes: GroupBytes.ofFile(reader, group, bytes) },
+          { rawBytes, levelMask },
+        );
+      }
+      merger.addCounts(file);
     }
-    merger.addCounts(file);
-  }
-  return { merged: done(merger.finish(replaces)), copied };
+    return yield* merger.finish(replaces);
+  };
+  return { steps: steps(), copied };
 }

@@ -196,6 +196,24 @@ describe("filters on columns", () => {
     expect(doneWith(new EqualStrings(Buffer.from("/car")))).toEqual([true, "texts"]);
   });
 
+  test.each(["\u212a", "abc\u212a", `${"x".repeat(600)}\u212a`, "plain"])(
+    "17.3: a letter is found in a dictionary in any case, also outside ASCII: %#",
+    (text) => {
+      const own = Array.from({ length: 40 }, (_, at) => line({ route: at % 2 ? text : "/short" }, {}, at));
+      const bytes = bytesOf(encode(own));
+      const { reader, chunk } = open(bytes);
+      const index = reader.indexOf("data.route");
+      const column = reader.decode(0, index, chunk(0, index));
+      if (column.kind !== "indexedTexts") throw new Error("The column has a dictionary.");
+      const isAscii = text === "plain";
+      expect(column.dictionary.isAscii).toBe(isAscii);
+      const strings = new ContainingStrings(new TextFinder("k"));
+      expect(strings.foundIn(column.dictionary).map((found) => column.dictionary.at(found))).toEqual(
+        isAscii ? [] : [text],
+      );
+    },
+  );
+
   test("2: half of a surrogate pair equals no string of a column", () => {
     const own = Array.from({ length: 40 }, (_, at) => line({ a: at % 2 ? "\ufffd" : "x" }, { session: "\ufffd" }, at));
     const bytes = bytesOf(encode(own));

@@ -46,7 +46,8 @@ const CANDIDATES = 512;
 
 /**
  * Merges the next segments of the first database that has some to merge; see `compactOnce`. A merge never spans two databases. A
- * database that fails does not stop those after it.
+ * database that fails does not stop those after it. A database may have older ranges than one before it, because a
+ * recovery inserts into the last one: `doneSeq` of the outcome leaves out no range that another database has to merge.
  */
 export async function compactIn(
   databases: readonly D1Database[],
@@ -55,26 +56,49 @@ export async function compactIn(
 ): Promise<CompactionOutcome> {
   const stores = databases.map((db) => new CompactionStore(db));
   const { workspaceId, projectId, readySeq } = call;
-  let { doneSeq } = call;
+  const range = { after: call.doneSeq, to: readySeq };
+  const idle: Extract<CompactionOutcome, { outcome: "idle" }>[] = [];
   let failure: { error: unknown } | Extract<CompactionOutcome, { outcome: "failed" }> | null = null;
   for (const [index, store] of stores.entries()) {
-    const range = { after: doneSeq, to: readySeq };
-    const next = await Promise.all(stores.slice(index + 1).map((s) => s.candidates(workspaceId, projectId, range, 1)));
+    const later = await Promise.all(stores.slice(index + 1).map((s) => firstOf(s, workspaceId, projectId, range)));
+    const firstLater = Math.min(...later);
+    /** Up to here no database has anything to merge, if this one has nothing up to `seq`. */
+    const doneUpTo = (seq: number) =>
+      Math.min(seq, firstLater - 1, ...idle.filter(({ isLast }) => !isLast).map(({ doneSeq }) => doneSeq));
     try {
-      const outcome = await compactOnce({ ...ports, store }, { ...call, doneSeq }, next.flat().length > 0);
-      // The segments of a database that has failed are not done.
-      if (outcome.outcome === "merged" && failure !== null) return { ...outcome, doneSeq: call.doneSeq };
+      const outcome = await compactOnce({ ...ports, store }, call, firstLater < Number.POSITIVE_INFINITY);
       if (outcome.outcome === "failed") failure ??= outcome;
-      else if (outcome.outcome !== "idle" || !outcome.isLast) {
-        if (failure === null) return outcome;
-      } else if (failure === null) doneSeq = outcome.doneSeq;
+      else if (outcome.outcome === "idle") idle.push(outcome);
+      // The segments of a database that has failed are not done.
+      else if (failure !== null && outcome.outcome === "merged") return { ...outcome, doneSeq: call.doneSeq };
+      else if (outcome.outcome === "merged") return { ...outcome, doneSeq: doneUpTo(outcome.doneSeq) };
+      // A range that is skipped is behind the step, or it would be skipped again.
+      else if (failure === null) return outcome;
     } catch (error) {
       failure ??= { error };
     }
   }
-  if (failure === null) return { outcome: "idle", doneSeq, isLast: true };
-  if ("error" in failure) throw failure.error;
-  return failure;
+  if (failure !== null && "error" in failure) throw failure.error;
+  if (failure !== null) return failure;
+  const open = idle.filter(({ isLast }) => !isLast).map(({ doneSeq }) => doneSeq);
+  const doneSeq = open.length > 0 ? Math.min(...open) : Math.max(call.doneSeq, ...idle.map((own) => own.doneSeq));
+  return { outcome: "idle", doneSeq, isLast: open.length === 0 };
+}
+
+/** Returns the first `seq` of the segments of a database in a range; infinite without any, or if the database fails. */
+async function firstOf(
+  store: CompactionStore,
+  workspaceId: string,
+  projectId: string,
+  range: { after: number; to: number },
+): Promise<number> {
+  try {
+    const [first] = await store.candidates(workspaceId, projectId, range, 1);
+    return first?.firstSeq ?? Number.POSITIVE_INFINITY;
+  } catch {
+    // The step in that database reports the failure.
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Bucket } from "../../../platform/bucket.ts";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import type { MergedSegment } from "../../segments/merge/segment-merger.ts";
-import { ColumnTokens } from "../../segments/tokens/column-tokens.ts";
+import { ColumnTokens, expectedTokens } from "../../segments/tokens/column-tokens.ts";
 import { chooseFilter, maxFilterBytes } from "../filter/block-filter.ts";
 import { TokenTable } from "../filter/token-table.ts";
 import { TokenCollector } from "../filter/tokens.ts";
@@ -14,6 +14,7 @@ import {
   filterKey,
   formOfKey,
   SEGMENTS_OF_FILE,
+  sizeClass,
   WideFilterBuilder,
 } from "../filter/wide-filter.ts";
 import { filePrefix } from "../format/file-key.ts";
@@ -77,7 +78,8 @@ export function* filterOf(
     return { row: chooseFilter(collector, maxFilterBytes(count, size)), file: null };
   }
   const filters: Uint8Array[] = [];
-  const mostBlocks = blocksOfGroups(reader.rowGroups.length);
+  const tokens = Array.from(reader.rowGroups.keys(), (group) => expectedTokens(reader, group, chunk));
+  const mostBlocks = blocksOfGroups(reader.rowGroups.length, Math.max(...tokens));
   for (const group of reader.rowGroups.keys()) {
     const wide = new WideFilterBuilder(mostBlocks);
     yield* new ColumnTokens(new TokenCollector(() => new PassingTable(wide))).add(reader, group, chunk);
@@ -99,6 +101,12 @@ function folderOf(workspaceId: string, projectId: string): string {
   return filePrefix(workspaceId, projectId).slice(0, -1);
 }
 
+/** Returns those of the most frequent size class, in order. */
+function joinable<F extends { file: string }>(filters: readonly F[]): F[] {
+  const classes = Map.groupBy(filters, ({ file }) => sizeClass(formOfKey(file) ?? { filters: 0, blocks: 0 }));
+  return [...classes.values()].reduce<F[]>((most, own) => (own.length > most.length ? own : most), []);
+}
+
 export interface JoinPorts {
   store: CompactionStore;
   bucket: Bucket;
@@ -115,8 +123,10 @@ export async function joinNewestFilters(
   { store, bucket, now, run }: JoinPorts,
   { workspaceId, projectId, deadline }: { workspaceId: string; projectId: string; deadline: number },
 ): Promise<void> {
-  const found = await store.newestFilters(workspaceId, projectId, SEARCHED);
-  if (found.length < SEGMENTS_OF_FILE) return;
+  const newest = await store.newestFilters(workspaceId, projectId, SEARCHED);
+  const found = joinable(newest);
+  // Of different sizes, those of the most frequent one are joined once there are many.
+  if (found.length < SEGMENTS_OF_FILE && newest.length < SEARCHED) return;
   const rows: { name: (typeof found)[number]; filters: number; bytes: number }[] = [];
   const form = { filters: 0, blocks: 0 };
   for (const name of found.slice(0, SEGMENTS_OF_FILE)) {

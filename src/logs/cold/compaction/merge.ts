@@ -5,6 +5,7 @@ import { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import { columnCountsOf } from "../../segments/decode/source-lines.ts";
 import { mergeColumns } from "../../segments/encode/choose-columns.ts";
 import { type CatalogFile, catalogFile, PLACEMENT } from "../../segments/encode/encode-rows.ts";
+import type { MergeStep } from "../../segments/merge/join-texts.ts";
 import { COPY_ROWS, SegmentMerger } from "../../segments/merge/segment-merger.ts";
 import { MalformedFile } from "../../segments/parquet/thrift.ts";
 import { type Block, readBlockIndex } from "../format/batch-table.ts";
@@ -16,10 +17,11 @@ import type { CompactionStore, MergeInput } from "./store.ts";
 import { mergedPart } from "./visibility.ts";
 
 /** Runs a generator with pauses. */
-export async function inSteps<T>(steps: Generator<null, T>, pause: () => Promise<void>): Promise<T> {
+export async function inSteps<T>(steps: Generator<MergeStep, T>, pause: () => Promise<void>): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (step.value !== null) await step.value;
     await pause();
   }
 }
@@ -87,7 +89,8 @@ export class Merge {
     const { wideFrom = WIDE_FROM_ENTRIES, isInD1Only = false, bucket } = this.#ports;
     const isInBucket = bucket !== null && !isInD1Only;
     const byColumnBytes = isInBucket ? PLACEMENT.bucketFromBytes : Number.POSITIVE_INFINITY;
-    const merger = new SegmentMerger(projectId, columns, { byColumnBytes });
+    const rows = sources.reduce((sum, { input }) => sum + input.count, 0);
+    const merger = new SegmentMerger(projectId, columns, { byColumnBytes, rows });
     for (const { input } of sources) merger.addCounts(input);
     for await (const { source, group, bytes } of this.#groups(sources)) {
       const block = source.blocks[group];
@@ -171,7 +174,7 @@ export class Merge {
     detachBuffer(body);
   }
 
-  #run<T>(steps: Generator<null, T>): Promise<T> {
+  #run<T>(steps: Generator<MergeStep, T>): Promise<T> {
     return inSteps(steps, this.#ports.pause);
   }
 }

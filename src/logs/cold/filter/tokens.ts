@@ -1,4 +1,4 @@
-import type { Entry } from "../../entry.ts";
+import { type Entry, OWN_MEMBERS } from "../../entry.ts";
 import { foldCase, type Scalar } from "../../query/filter.ts";
 import type { LineTokens } from "../scan/line-tokens.ts";
 import { TokenHasher } from "./bloom.ts";
@@ -65,6 +65,14 @@ export function atPath(hasher: TokenHasher, names: readonly string[]): TokenHash
   atData(hasher);
   for (const [index, name] of names.entries()) atMember(hasher, name, index > 0);
   return hasher;
+}
+
+/**
+ * Returns the hasher in the state for a value of an own member, which has the tokens of a member of `data`: queries find both
+ * by one path.
+ */
+export function atOwnValue(hasher: TokenHasher, member: number): TokenHasher {
+  return atPath(hasher, [OWN_MEMBERS[member] ?? ""]).unit(MARK.value);
 }
 
 /** Adds a name to the path of its object. @param isNested whether the object is not `data` itself */
@@ -141,6 +149,7 @@ export class TokenCollector {
     this.#id(1, entry.traceId);
     this.#id(2, entry.spanId);
     this.#grams.add(entry.message);
+    for (const name of OWN_MEMBERS) if (entry[name] !== undefined) this.addData({ [name]: entry[name] });
     if (entry.data !== undefined) this.addData(entry.data);
   }
 

@@ -7,12 +7,12 @@ import { EXACT_KIND, TOKEN_KIND, type TokenHash } from "./tokens.ts";
  *
  * A filter is divided into blocks of 64 bytes, and all bits of a token are in one block. A file has the filters of up to eight
  * segments, interleaved: first block 0 of each, then block 1 of each. So one range of a few hundred bytes tells which of them
- * may have a token. All filters of a file have the same number of blocks, a power of two: a filter is made smaller by
- * combining its halves, and larger by repeating it.
+ * may have a token. All filters of a file have the same number of blocks: a power of two times a number below 16. A filter is made
+ * smaller by combining its halves, and larger by repeating it.
  *
- * Names begin with `g`, and the filters are those of the row groups of up to eight segments, all of a segment behind each other: a
- * token leads to the row groups that may have it. Files of earlier versions have one filter for each segment. Their names begin with
- * `i`, or with `f`: their tokens are those of `EXACT_KIND` beside grams.
+ * Names begin with `h`, and the filters are those of the row groups of up to eight segments, all of a segment behind each other: a
+ * token leads to the row groups that may have it. Files of earlier versions have powers of two as numbers of blocks: `g`, or one filter for each
+ * segment: `i`, or `f`, whose tokens are those of `EXACT_KIND` beside grams.
  */
 
 export const FILTER_BLOCK_BYTES = 64;
@@ -24,16 +24,27 @@ const PROBES = 6;
 /** Blocks of a filter that is being built: 2 MiB, and of the smallest. */
 const MAX_BLOCKS = 32_768;
 const MIN_BLOCKS = 64;
-/** Share of the bits that are set, at most, after a filter was made smaller: 2 % of the absent tokens pass. */
-const MAX_FILL = 0.52;
+/** Share of the bits that are set, at most, after a filter was made smaller: 2.5 % of the absent tokens pass. */
+const MAX_FILL = 0.54;
 const WORDS = FILTER_BLOCK_BYTES / 4;
 
+/** Bits of a token in a filter that is as full as `MAX_FILL` allows. */
+const TOKEN_BITS = 7.9;
+/** Numbers of blocks divided by a power of two: a filter has at most an eighth more bits than its tokens need. */
+const BASES = [8, 9, 10, 11, 12, 13, 14, 15];
+
 /**
- * Returns the most blocks with which the filters of some row groups are built: a power of two, so that all of them have the bytes of
- * the largest one.
+ * Returns the blocks with which the filters of some row groups are built, so that all of them have the bytes of the
+ * largest one. Halving them leads to a number that hardly exceeds what the largest one needs.
+ * @param tokens about as many as the largest row group has
  */
-export function blocksOfGroups(groups: number): number {
-  return Math.max(MIN_BLOCKS, 2 ** Math.floor(Math.log2(MAX_BLOCKS / Math.max(1, groups))));
+export function blocksOfGroups(groups: number, tokens: number): number {
+  const most = MAX_BLOCKS / Math.max(1, groups);
+  const needed = Math.max(MIN_BLOCKS, Math.min(most, (tokens * TOKEN_BITS) / BLOCK_BITS));
+  const scale = 2 ** Math.floor(Math.log2(needed / 8));
+  const base = BASES.find((own) => own * scale >= needed) ?? 16;
+  const doublings = Math.max(0, Math.floor(Math.log2(most / (base * scale))));
+  return base * scale * 2 ** doublings;
 }
 
 /** Builds a filter whose number of tokens is not known. */
@@ -41,7 +52,7 @@ export class WideFilterBuilder {
   readonly #blocks: number;
   readonly #words: Uint32Array<ArrayBuffer>;
 
-  /** @param blocks of the filter while it is built, a power of two: 2 MiB unless given */
+  /** @param blocks of the filter while it is built, see `blocksOfGroups`: 2 MiB unless given */
   constructor(blocks = MAX_BLOCKS) {
     this.#blocks = blocks;
     this.#words = new Uint32Array(blocks * WORDS);
@@ -49,7 +60,7 @@ export class WideFilterBuilder {
 
   add(a: number, b: number): void {
     const words = this.#words;
-    const start = ((a >>> 0) & (this.#blocks - 1)) * WORDS;
+    const start = ((a >>> 0) % this.#blocks) * WORDS;
     const first = spread(b);
     const second = secondOf(a, b);
     for (let probe = 0; probe < PROBES; probe++) {
@@ -65,9 +76,12 @@ export class WideFilterBuilder {
    */
   *finish(): Generator<null, Uint8Array | null> {
     let words = this.#words;
-    if (fill(words) > 0.9) return null;
+    if (fill(words) > 0.9) {
+      detachBuffer(words);
+      return null;
+    }
     yield null;
-    while (words.length > MIN_BLOCKS * WORDS) {
+    while (words.length > MIN_BLOCKS * WORDS && (words.length / WORDS) % 2 === 0) {
       const half = halved(words);
       if (fill(half) > MAX_FILL) {
         detachBuffer(half);
@@ -134,9 +148,19 @@ export interface FilterForm extends FilterSize {
   segments: number | null;
 }
 
+/**
+ * Returns a number that is equal for filters of which the smaller one can be repeated to the blocks of the larger one: the odd
+ * factor of their blocks.
+ */
+export function sizeClass({ blocks }: FilterSize): number {
+  let odd = blocks;
+  while (odd > 0 && odd % 2 === 0) odd /= 2;
+  return odd;
+}
+
 /** Returns where the blocks for a token are in a filter file. */
 export function rangeOfToken({ filters, blocks }: FilterSize, { a }: TokenHash): { start: number; end: number } {
-  const start = ((a >>> 0) & (blocks - 1)) * filters * FILTER_BLOCK_BYTES;
+  const start = ((a >>> 0) % blocks) * filters * FILTER_BLOCK_BYTES;
   return { start, end: start + filters * FILTER_BLOCK_BYTES };
 }
 
@@ -166,7 +190,7 @@ export class FilterFileBuilder {
   }
 }
 
-const NAME = /\/(?:g-(\d{1,3})|([fi]))-(\d{1,5})-(\d{1,6})-[0-9a-f]{16}$/;
+const NAME = /\/(?:[gh]-(\d{1,3})|([fi]))-(\d{1,5})-(\d{1,6})-[0-9a-f]{16}$/;
 
 /** All kinds of this version, and of the versions whose files begin with `f`. */
 export const ALL_KINDS = Object.values(TOKEN_KIND).reduce((all, kind) => all | kind, 0);
@@ -178,7 +202,7 @@ const FORMER_KINDS = EXACT_KIND.id | EXACT_KIND.text | EXACT_KIND.scalar | TOKEN
  * @param segments whose row groups have the filters
  */
 export function filterKey(folder: string, segments: number, { filters, blocks }: FilterSize, sha256: string): string {
-  return `${folder}/g-${segments}-${filters}-${blocks}-${sha256.slice(0, 16)}`;
+  return `${folder}/h-${segments}-${filters}-${blocks}-${sha256.slice(0, 16)}`;
 }
 
 /** Returns the form of a filter file from its key; `null` if the key is not of one. */

@@ -46,6 +46,8 @@ export interface ParquetMeta {
   footerBytes: number;
   /** Whether the file is in the row. Otherwise it is in the bucket. */
   isInline: boolean;
+  /** Key of the file in the bucket, which contains the hash of its bytes; absent if it was not read with the rest. */
+  file?: string;
 }
 
 /** How a segment holds its entries, column `format`: compressed blocks of lines, or a Parquet file (docs/segments.md). */

@@ -1,6 +1,6 @@
-import { type Entry, LEVELS, parseStoredLine } from "../../entry.ts";
+import { type Entry, LEVELS, OWN_MEMBERS, parseStoredLine } from "../../entry.ts";
 import { TokenHasher } from "../filter/bloom.ts";
-import { atId, TokenCollector } from "../filter/tokens.ts";
+import { atId, atOwnValue, atPath, hashValue, TokenCollector, type TokenHash } from "../filter/tokens.ts";
 import { type TypePair, TypePairs } from "../format/counts.ts";
 import { HEAD_BYTES, type SourceLine } from "../format/lines.ts";
 import { DataScanner } from "./data-scanner.ts";
@@ -23,6 +23,12 @@ const TYPE = ascii('","type":"');
 /** The opening quote of the message's text is left out. */
 const MESSAGE = ascii('","message":');
 const ID_NAMES = ["session", "traceId", "spanId"].map((name) => ascii(`,"${name}":`));
+const OWN_NAMES = OWN_MEMBERS.map((name) => ascii(`,"${name}":`));
+/** Tokens of entries that have an own member, whatever its value. */
+const OWN_TOKENS = OWN_MEMBERS.map((name): TokenHash => {
+  const { a, b } = hashValue(atPath(new TokenHasher(), [name]), undefined);
+  return { a, b };
+});
 const DATA = ascii(',"data":');
 const MULTIPLIER = 31;
 
@@ -50,6 +56,7 @@ export class LineScanner {
   readonly #hasher = new TokenHasher();
   readonly #message = new LastValue();
   readonly #ids = ID_NAMES.map(() => new LastValue());
+  readonly #own = OWN_NAMES.map(() => new LastValue());
   /** The last text between timestamp and message, by severity. */
   readonly #heads: (Head | null)[] = LEVELS.map(() => null);
   readonly #names = { from: 0, middle: 0, type: 0, to: 0, hash: 0 };
@@ -87,6 +94,12 @@ export class LineScanner {
       at = this.#id(bytes, at + name.length, end, member);
       if (at < 0) return -1;
     }
+    for (let member = 0; member < OWN_NAMES.length; member++) {
+      const name = OWN_NAMES[member];
+      if (name === undefined || !isAt(name, bytes, at)) continue;
+      at = this.#ownMember(bytes, at + name.length, end, member);
+      if (at < 0) return -1;
+    }
     if (isAt(DATA, bytes, at)) at = this.#data.scan(bytes, at + DATA.length, end);
     return bytes[at] === CLOSE_OBJECT ? at : -1;
   }
@@ -99,6 +112,22 @@ export class LineScanner {
     if (bytes[at] !== QUOTE || !this.#text.hashFolded(bytes, at + 1, end, hasher)) return -1;
     const { a, b } = hasher.finish();
     this.tokens.ids.pushPair(a, b);
+    seen?.remember(bytes, at, this.#text.next, this.tokens.round);
+    return this.#text.next;
+  }
+
+  /** Reads an own member, which has the tokens of a member of `data`. */
+  #ownMember(bytes: Uint8Array, at: number, end: number, member: number): number {
+    const seen = this.#own[member];
+    const again = seen?.again(bytes, at, this.tokens.round) ?? -1;
+    if (again >= 0) return again;
+    const hasher = atOwnValue(this.#hasher, member);
+    if (bytes[at] !== QUOTE || !this.#text.hashFolded(bytes, at + 1, end, hasher)) return -1;
+    const any = OWN_TOKENS[member];
+    if (any !== undefined) this.tokens.texts.pushPair(any.a, any.b);
+    const { a, b } = hasher.finish();
+    this.tokens.texts.pushPair(a, b);
+    this.tokens.addText(this.#text);
     seen?.remember(bytes, at, this.#text.next, this.tokens.round);
     return this.#text.next;
   }

@@ -3,6 +3,7 @@ import { countBlocks } from "../filter/block-filter.ts";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { type Left, withoutExcluded } from "./filter-lookup.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
+import { readCached } from "./small-ranges.ts";
 import {
   type ColdDatabases,
   coldDatabasesOf,
@@ -149,7 +150,7 @@ export class ColdTier {
   /** Reads ranges of segments' files. @returns the bytes of each range, in order, or `null` if its file does not exist */
   async readFiles(ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]> {
     if (this.#bucket === null) throw new Error("Segments have files, but there is no bucket.");
-    return this.#bucket.readRanges(ranges);
+    return readCached(this.#bucket, ranges);
   }
 
   /** Like `SegmentWriter.usageUpTo`. */

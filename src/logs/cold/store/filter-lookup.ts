@@ -3,6 +3,7 @@ import { BucketFailure } from "../../../platform/bucket-failure.ts";
 import { type TokenTest, tokensFor } from "../filter/token-tests.ts";
 import type { TokenHash } from "../filter/tokens.ts";
 import { blockMayContain, FILTER_BLOCK_BYTES, formOfKey, rangeOfToken } from "../filter/wide-filter.ts";
+import { readCached } from "./small-ranges.ts";
 
 /** Where the filter of a merged segment is. */
 export interface FilterPlace {
@@ -85,7 +86,10 @@ function wantedOf(file: string, tests: readonly TokenTest[], most: number): (rea
 
 async function readBlocks(bucket: Bucket, ranges: readonly FileRange[]): Promise<(Uint8Array | null)[]> {
   try {
-    return await bucket.readRanges(ranges.map(({ key, start, end }) => ({ key, start, end })));
+    return await readCached(
+      bucket,
+      ranges.map(({ key, start, end }) => ({ key, start, end })),
+    );
   } catch (error) {
     if (error instanceof BucketFailure) return [];
     throw error;

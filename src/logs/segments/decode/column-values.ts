@@ -8,11 +8,14 @@ export class Texts {
   readonly offsets: Int32Array;
   /** Has the memory of `bytes`, which may be a part of it. */
   readonly owner: Uint8Array;
+  /** Whether it is known that all characters are ASCII. */
+  readonly isAscii: boolean;
 
-  constructor(bytes: Uint8Array, offsets: Int32Array, owner = bytes) {
+  constructor(bytes: Uint8Array, offsets: Int32Array, owner = bytes, isAscii = false) {
     this.bytes = bytes;
     this.offsets = offsets;
     this.owner = owner;
+    this.isAscii = isAscii;
   }
 
   get length(): number {

@@ -1,7 +1,7 @@
 import { type ColumnValues, releaseColumn, releaseRows, Texts } from "./column-values.ts";
 
 /**
- * Copies the values of some rows, so that the column itself can be freed: a row group has up to 25,000 rows in a hundred
+ * Copies the values of some rows, so that the column itself can be freed: a row group has some 50,000 rows in a hundred
  * columns, of which a reader needs few rows at a time.
  *
  * @param rows of the row group
@@ -16,7 +16,7 @@ export function gatherRows(column: ColumnValues, rows: Int32Array): ColumnValues
         validity: column.validity && Uint8Array.from(rows, (row) => column.validity?.[row] ?? 0),
       };
     case "indexedTexts": {
-      const indices = rows.map((row) => column.indices[row] ?? -1);
+      const indices = indicesOf(column.indices, rows);
       if (column.dictionary.length <= rows.length) return { ...column, indices };
       return {
         kind: "texts",
@@ -27,11 +27,11 @@ export function gatherRows(column: ColumnValues, rows: Int32Array): ColumnValues
     case "numbers":
       return {
         kind: "numbers",
-        values: Float64Array.from(rows, (row) => column.values[row] ?? 0),
+        values: numbersOf(column.values, rows),
         validity: column.validity && Uint8Array.from(rows, (row) => column.validity?.[row] ?? 0),
       };
     case "indexedNumbers":
-      return { ...column, indices: rows.map((row) => column.indices[row] ?? -1) };
+      return { ...column, indices: indicesOf(column.indices, rows) };
     case "booleans":
       return { kind: "booleans", values: Int8Array.from(rows, (row) => column.values[row] ?? -1) };
   }
@@ -43,6 +43,20 @@ export function takeRows(column: ColumnValues, rows: Int32Array): ColumnValues {
   const sharesDictionary = taken.kind === "indexedTexts" || taken.kind === "indexedNumbers";
   if (sharesDictionary) releaseRows(column);
   else releaseColumn(column);
+  return taken;
+}
+
+// Loops take a fraction of the time of `map` and `from` with a function.
+
+function indicesOf(indices: Int32Array, rows: Int32Array): Int32Array {
+  const taken = new Int32Array(rows.length);
+  for (let at = 0; at < rows.length; at++) taken[at] = indices[rows[at] ?? 0] ?? -1;
+  return taken;
+}
+
+function numbersOf(values: Float64Array, rows: Int32Array): Float64Array {
+  const taken = new Float64Array(rows.length);
+  for (let at = 0; at < rows.length; at++) taken[at] = values[rows[at] ?? 0] ?? 0;
   return taken;
 }
 

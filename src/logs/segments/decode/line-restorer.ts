@@ -5,6 +5,7 @@ import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import {
   findRestValues,
+  hasOwn,
   parseTemplate,
   type Template,
   type Token,
@@ -148,7 +149,8 @@ export class LineJoiner {
       rest = this.#restOf(row);
       if (!findRestValues(rest, template, this.#ends)) throw new MalformedFile("The rest of a line has another form.");
     }
-    writer.bytes(DATA_HEAD);
+    // The template of a line with own members has the name of `data`.
+    writer.bytes(template.own > 0 ? COMMA : DATA_HEAD);
     let fromRest = 0;
     const write = (columns: Place["columns"]) => {
       if (columns === null) {
@@ -157,7 +159,9 @@ export class LineJoiner {
       } else writeValue(writer, columns, row);
     };
     if (tokens !== null) {
+      if (template.own === 0) writer.bytes(OPEN);
       this.#writeMembers(row, tokens, places, write);
+      if (template.own === 0) writer.bytes(END);
       return;
     }
     for (const { before, columns } of places) {
@@ -167,7 +171,7 @@ export class LineJoiner {
     writer.bytes(after);
   }
 
-  /** Writes an object of which some members may be absent. */
+  /** Writes what is in an object of which some members may be absent. */
   #writeMembers(
     row: number,
     tokens: readonly Token[],
@@ -177,7 +181,6 @@ export class LineJoiner {
     const writer = this.#writer;
     let isFirst = true;
     let member = 0;
-    writer.bytes(OPEN);
     for (const token of tokens) {
       if (token.kind === "close") {
         writer.bytes(END);
@@ -192,7 +195,6 @@ export class LineJoiner {
       else write(place.columns);
       isFirst = place === undefined;
     }
-    writer.bytes(END);
   }
 
   #timestamp(row: number): string {
@@ -232,14 +234,16 @@ export class LineJoiner {
     const template = parseTemplate(bytes);
     if (template === null || template.slots.length > this.#ends.length) throw new MalformedFile("A shape is damaged.");
     const tokens = template.slots.some(({ isOptional }) => isOptional) ? tokensOf(bytes) : null;
-    let from = 0;
+    const isOwn = hasOwn(bytes);
+    // The mark and the outer braces are not in the line.
+    let from = isOwn ? 2 : 0;
     const places = template.slots.map(({ key, inRest, isOptional, at }): Place => {
       const before = bytes.subarray(from, at);
       from = at + 1;
       if (inRest) return { before, columns: null, isOptional };
       return { before, columns: this.#data.filter((_, index) => this.#paths[index] === key), isOptional };
     });
-    return { template, places, after: bytes.subarray(from), tokens };
+    return { template, places, after: bytes.subarray(from, isOwn ? -1 : undefined), tokens };
   }
 }
 

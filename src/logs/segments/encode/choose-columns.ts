@@ -1,4 +1,4 @@
-import { columnName, type DataColumn, type DataType, pathKey } from "../columns.ts";
+import { columnName, type DataColumn, type DataType, isOwnColumn, pathKey } from "../columns.ts";
 import { type LineShape, VALUE_CLASSES } from "./line-shape.ts";
 
 /** Columns of `data` in one file. Each costs some 250 bytes a row group, so small files have fewer. */
@@ -18,12 +18,15 @@ interface PathCounts {
   path: readonly string[];
   /** Values by type; see `COUNTED_TYPES`. */
   counts: number[];
+  /** Whether some of the strings are an own member. */
+  isOwn: boolean;
 }
 
 interface Candidate {
   path: readonly string[];
   type: DataType;
   count: number;
+  isOwn: boolean;
 }
 
 /**
@@ -50,7 +53,9 @@ export function mergeColumns(files: readonly ColumnCounts[]): DataColumn[] {
   for (const { count, columns } of files) {
     rows += count;
     for (const { column, values } of columns) {
-      const { counts } = countsAt(paths, column.path, pathKey(column.path));
+      const found = countsAt(paths, column.path, pathKey(column.path));
+      const { counts } = found;
+      if (isOwnColumn(column)) found.isOwn = true;
       const index = COUNTED_TYPES.indexOf(column.type);
       counts[index] = (counts[index] ?? 0) + values;
     }
@@ -63,13 +68,20 @@ export function mergeColumns(files: readonly ColumnCounts[]): DataColumn[] {
 function pick(candidates: readonly Candidate[], rows: number, fewest: number): DataColumn[] {
   // Ties are decided by the text of the path, so that equal input gives equal files.
   const frequent = candidates
-    .filter(({ count }) => count >= fewest)
+    .filter(({ count, isOwn }) => count >= fewest || isOwn)
     .map((candidate) => ({ ...candidate, key: pathKey(candidate.path) }))
-    .sort((a, b) => b.count - a.count || compare(a.key, b.key) || compare(a.type, b.type));
+    .sort(
+      (a, b) =>
+        Number(b.isOwn) - Number(a.isOwn) || b.count - a.count || compare(a.key, b.key) || compare(a.type, b.type),
+    );
   const max = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, Math.floor(rows / ENTRIES_PER_COLUMN)));
   const named = new Set<string>();
   const columns: DataColumn[] = [];
-  for (const { path, type, key } of frequent) {
+  for (const { path, type, key, isOwn } of frequent) {
+    if (isOwn) {
+      columns.push({ name: path[0] ?? "", path, type });
+      continue;
+    }
     const name = columnName(path, named.has(key) ? type : null);
     // An encoder and a reader must name columns alike, so a path is left out as a whole or by its later types.
     if (name.length > MAX_NAME || columns.length === max) continue;
@@ -85,11 +97,12 @@ function compare(a: string, b: string): number {
 
 function countPaths(shapes: readonly LineShape[]): Map<string, PathCounts> {
   const paths = new Map<string, PathCounts>();
-  for (const { data, counts } of shapes) {
+  for (const { data, counts, own } of shapes) {
     for (const [slot, { path, key }] of data.entries()) {
       // A mark for all of `data` is no member.
       if (path.length === 0) continue;
       const found = countsAt(paths, path, key);
+      if (slot < own.length) found.isOwn = true;
       for (let index = 0; index < VALUE_CLASSES; index++) {
         found.counts[index] = (found.counts[index] ?? 0) + (counts[slot * VALUE_CLASSES + index] ?? 0);
       }
@@ -101,18 +114,22 @@ function countPaths(shapes: readonly LineShape[]): Map<string, PathCounts> {
 function countsAt(paths: Map<string, PathCounts>, path: readonly string[], key: string): PathCounts {
   const known = paths.get(key);
   if (known !== undefined) return known;
-  const added = { path, counts: new Array<number>(VALUE_CLASSES).fill(0) };
+  const added = { path, counts: new Array<number>(VALUE_CLASSES).fill(0), isOwn: false };
   paths.set(key, added);
   return added;
 }
 
 /** Returns a path's columns. Integers share the column of other numbers if the path has both. */
-function candidatesOf({ path, counts: [texts = 0, integers = 0, others = 0, booleans = 0] }: PathCounts): Candidate[] {
+function candidatesOf({
+  path,
+  isOwn,
+  counts: [texts = 0, integers = 0, others = 0, booleans = 0],
+}: PathCounts): Candidate[] {
   const numbers = integers + others;
   const candidates: Candidate[] = [
-    { path, type: "text", count: texts },
-    { path, type: others > 0 ? "number" : "integer", count: numbers },
-    { path, type: "boolean", count: booleans },
+    { path, type: "text", count: texts, isOwn },
+    { path, type: others > 0 ? "number" : "integer", count: numbers, isOwn: false },
+    { path, type: "boolean", count: booleans, isOwn: false },
   ];
   return candidates.filter(({ count }) => count > 0);
 }

@@ -1,11 +1,19 @@
-import { LEVELS } from "../../entry.ts";
+import { LEVELS, OWN_MEMBERS } from "../../entry.ts";
+import { pathKey } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
-import { parseTemplate, type Slot, type Token, templateOf } from "../template.ts";
+import { isAmbiguous, parseTemplate, type Slot, type Token, templateOf } from "../template.ts";
 import { isAt } from "../value-scanner.ts";
 
 const encoder = new TextEncoder();
-/** Bytes before the value of each of `TEXT_MEMBERS`, and before `data`. */
+/** Bytes before the value of each of `TEXT_MEMBERS` and of `OWN_MEMBERS`, and before `data`. */
 export const HEADS = TEXT_MEMBERS.map((name) => encoder.encode(`,"${name}":`));
+export const OWN_HEADS = OWN_MEMBERS.map((name) => encoder.encode(`,"${name}":`));
+/** Those of all members before `data`. */
+export const ALL_HEADS = [...HEADS, ...OWN_HEADS];
+/** Slots of own members, which no template has a place for before the columns are chosen. */
+const OWN_SLOTS = OWN_MEMBERS.map((name): Slot => {
+  return { path: [name], key: pathKey([name]), inRest: false, isOptional: false, at: -1 };
+});
 export const DATA_HEAD = encoder.encode(',"data":');
 /** Members that every line has. */
 export const REQUIRED_MEMBERS = 4;
@@ -29,10 +37,14 @@ export class LineShape {
   readonly pieces: readonly Uint8Array[];
   /** Slot of each of `TEXT_MEMBERS`; -1 if the lines do not have it. */
   readonly members: readonly number[];
-  /** Slots of values in `data`; they follow those of the members. */
+  /** Indices in `OWN_MEMBERS` of the own members that every line has. */
+  readonly own: readonly number[];
+  /** Slots of own members, then of values in `data`; they follow those of the members. */
   readonly data: readonly Slot[];
   readonly firstData: number;
-  /** The template with a `#` for every value; `null` if the lines have no `data`. */
+  /** Number of slots, the first ones, that only have strings. */
+  readonly texts: number;
+  /** The template of `data` with a `#` for every value; `null` if the lines have no `data`. */
   readonly template: Uint8Array | null;
   /** Number of values by slot in `data` and class. */
   readonly counts: Int32Array;
@@ -45,9 +57,11 @@ export class LineShape {
   readonly union: readonly Token[] | null;
   lines = 0;
 
+  /** @param data slots of values in `data` alone */
   constructor(
     pieces: readonly Uint8Array[],
     members: readonly number[],
+    own: readonly number[],
     data: readonly Slot[],
     template: Uint8Array | null,
     isDeep: boolean,
@@ -57,10 +71,12 @@ export class LineShape {
     this.union = union;
     this.pieces = pieces;
     this.members = members;
-    this.data = data;
-    this.firstData = pieces.length - 1 - data.length;
+    this.own = own;
+    this.data = [...ownSlots(own), ...data];
+    this.firstData = pieces.length - 1 - this.data.length;
+    this.texts = this.firstData + own.length;
     this.template = template;
-    this.counts = new Int32Array(data.length * VALUE_CLASSES);
+    this.counts = new Int32Array(this.data.length * VALUE_CLASSES);
   }
 
   get slots(): number {
@@ -68,21 +84,28 @@ export class LineShape {
   }
 }
 
-/** Returns the shape of lines that have any of these members of `data`; `null` if a member occurs twice. */
-export function unionShape(union: readonly Token[]): LineShape | null {
+function ownSlots(own: readonly number[]): Slot[] {
+  return own.flatMap((member) => OWN_SLOTS[member] ?? []);
+}
+
+/**
+ * Returns the shape of lines that have any of these members of `data`; `null` if a member occurs twice.
+ * @param own indices of the own members that all of them have
+ */
+export function unionShape(union: readonly Token[], own: readonly number[]): LineShape | null {
   const template = templateOf(union, () => MARK[0] ?? 0);
   const parsed = parseTemplate(template);
-  if (parsed === null) return null;
+  if (parsed === null || isAmbiguous(ownSlots(own), parsed.slots)) return null;
   const { slots } = parsed;
   const text = Buffer.concat([DATA_HEAD, template, END]);
-  const pieces = [...HEADS];
+  const pieces = [...HEADS, ...own.flatMap((member) => OWN_HEADS[member] ?? [])];
   let from = 0;
   for (const { at } of slots) {
     pieces.push(new Uint8Array(text.subarray(from, DATA_HEAD.length + at)));
     from = DATA_HEAD.length + at + 1;
   }
   pieces.push(new Uint8Array(text.subarray(from)));
-  return new LineShape(pieces, [...HEADS.keys()], slots, template, true, union);
+  return new LineShape(pieces, [...HEADS.keys()], own, slots, template, true, union);
 }
 
 /** Where a scan has found the values of a line. */
@@ -110,6 +133,13 @@ export function exactShape(
     pieces.push(head);
     at = ends[slot++] ?? to;
   }
+  const own: number[] = [];
+  for (const [member, head] of OWN_HEADS.entries()) {
+    if (!isAt(bytes, at, head)) continue;
+    own.push(member);
+    pieces.push(head);
+    at = ends[slot++] ?? to;
+  }
   const firstData = slot;
   const texts: Uint8Array[] = [];
   for (; slot <= count; slot++) {
@@ -126,5 +156,6 @@ export function exactShape(
   const template = hasData ? new Uint8Array(text.subarray(DATA_HEAD.length, text.length - 1)) : null;
   const parsed = template === null ? { slots: [] } : parseTemplate(template);
   if (parsed === null || parsed.slots.length !== count - firstData) return null;
-  return new LineShape(pieces, members, parsed.slots, template, isDeep);
+  if (isAmbiguous(ownSlots(own), parsed.slots)) return null;
+  return new LineShape(pieces, members, own, parsed.slots, template, isDeep);
 }

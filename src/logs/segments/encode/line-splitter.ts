@@ -1,11 +1,18 @@
 import { HEAD_BYTES } from "../../cold/format/lines.ts";
-import { isAt, KIND, ValueScanner } from "../value-scanner.ts";
-import { DATA_HEAD, exactShape, HEADS, LEVEL_TEXTS, type LineShape, MARK, REQUIRED_MEMBERS } from "./line-shape.ts";
+import { endOfPlainText, isAt, KIND, ValueScanner } from "../value-scanner.ts";
+import {
+  ALL_HEADS,
+  DATA_HEAD,
+  exactShape,
+  HEADS,
+  LEVEL_TEXTS,
+  type LineShape,
+  MARK,
+  REQUIRED_MEMBERS,
+} from "./line-shape.ts";
 import { UnionShapes } from "./union-shapes.ts";
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
@@ -21,14 +28,6 @@ const MAX_SHAPES = [1024, 512, 64];
 const DEPTHS = [32, 1, 0];
 /** Bytes of all shapes of a kind. */
 const MAX_SHAPE_BYTES = 128 * 1024;
-
-/** @returns index after the closing quote; -1 if the text has an escape or does not end */
-function endOfPlainText(bytes: Uint8Array, at: number): number {
-  let i = at;
-  let byte = bytes[i] ?? 0;
-  while (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) byte = bytes[++i] ?? 0;
-  return byte === QUOTE ? i + 1 : -1;
-}
 
 /** Splits lines into their shape and their values. */
 export class LineSplitter {
@@ -77,12 +76,9 @@ export class LineSplitter {
     return -1;
   }
 
+  /** Reads a line as one of a shape. */
   #reads(shape: LineShape, bytes: Uint8Array, from: number, to: number): boolean {
-    return shape.union === null ? this.#matches(shape, bytes, from, to) : this.#matchesUnion(shape, bytes, from, to);
-  }
-
-  /** Reads a line as one of a shape with all its members. */
-  #matches(shape: LineShape, bytes: Uint8Array, from: number, to: number): boolean {
+    if (shape.union !== null) return this.#readsUnion(shape, bytes, from, to);
     const { pieces } = shape;
     const slots = pieces.length - 1;
     let at = from;
@@ -93,7 +89,7 @@ export class LineSplitter {
       // The members of a nested object belong to the shape.
       if (bytes[at] === OPEN_BRACE) return false;
       at = this.#value(bytes, at, slot);
-      if (at < 0 || (slot < shape.firstData && (this.kinds[slot] ?? 0) > KIND.escapedText)) return false;
+      if (at < 0 || (slot < shape.texts && (this.kinds[slot] ?? 0) > KIND.escapedText)) return false;
     }
     const last = pieces[slots] ?? MARK;
     return at + last.length === to && isAt(bytes, at, last) && this.#hasLevel(bytes, from);
@@ -113,7 +109,7 @@ export class LineSplitter {
   }
 
   /** Reads a line as one of a shape that has any of its members. */
-  #matchesUnion({ pieces, union }: LineShape, bytes: Uint8Array, from: number, to: number): boolean {
+  #readsUnion({ pieces, union, own }: LineShape, bytes: Uint8Array, from: number, to: number): boolean {
     const { kinds, ends } = this;
     let at = from;
     let slot = 0;
@@ -129,6 +125,10 @@ export class LineSplitter {
         if (!read(at + head.length) || (kinds[slot] ?? 0) > KIND.escapedText) return false;
       } else if (slot < REQUIRED_MEMBERS) return false;
       else kinds[slot] = KIND.absent;
+    }
+    for (const member of own) {
+      const head = ALL_HEADS[HEADS.length + member] ?? MARK;
+      if (!isAt(bytes, at, head) || !read(at + head.length) || (kinds[slot++] ?? 0) > KIND.escapedText) return false;
     }
     if (union === null || !this.#hasLevel(bytes, from) || !isAt(bytes, at, DATA_HEAD)) return false;
     at += DATA_HEAD.length;
@@ -173,8 +173,8 @@ export class LineSplitter {
     this.#slots = 0;
     this.#hash = depth;
     let at = from;
-    for (let member = 0; member < HEADS.length; member++) {
-      const head = HEADS[member] ?? MARK;
+    for (let member = 0; member < ALL_HEADS.length; member++) {
+      const head = ALL_HEADS[member] ?? MARK;
       if (!isAt(bytes, at, head)) {
         if (member < REQUIRED_MEMBERS) return false;
         continue;
@@ -188,7 +188,7 @@ export class LineSplitter {
     }
     if (!this.#hasLevel(bytes, from)) return false;
     if (isAt(bytes, at, DATA_HEAD)) {
-      this.#mix(HEADS.length);
+      this.#mix(ALL_HEADS.length);
       at += DATA_HEAD.length;
       if (bytes[at] !== OPEN_BRACE) return false;
       at = this.#object(bytes, at, depth);

@@ -1,10 +1,12 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { bitsOf, packBits, runsBytes } from "../parquet/bits.ts";
-import { ChunkWriter, PAGE_ROWS, type Validity } from "../parquet/chunk-writer.ts";
+import { ChunkWriter, MOST_PAGE_ROWS, PAGE_ROWS, type Validity } from "../parquet/chunk-writer.ts";
 import { deltaBytes, encodeDelta, MAX_DELTA_SPAN } from "../parquet/delta.ts";
 import { ENCODING, type PhysicalType, TYPE } from "../parquet/metadata.ts";
 import { type EncodedColumn, presentIn, writeIndexPages } from "./text-column.ts";
 
+/** Bytes of an integer in a sorted dictionary, about: it is compressed. */
+const SORTED_BYTES = 2;
 /** Distinct numbers of a dictionary. */
 const MAX_ENTRIES = 8192;
 const TRIAL_ROWS = 1024;
@@ -24,12 +26,14 @@ export interface NumberValues {
 /**
  * Encodes a column of numbers: integers as differences, fractions with their bytes transposed, and both as a dictionary
  * where that is smaller.
+ * @param isSorted whether a dictionary is sorted, so that it takes few bytes. Takes longer
  */
 export function encodeNumbers(
   rows: number,
   { values, present, validity }: NumberValues,
   type: typeof TYPE.int64 | typeof TYPE.double,
   isRequired: boolean,
+  isSorted = false,
 ): EncodedColumn {
   const writer = new ChunkWriter(type, isRequired);
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -41,11 +45,16 @@ export function encodeNumbers(
   const isDelta = type === TYPE.int64 && min > -MAX_DELTA_SPAN / 2 && max < MAX_DELTA_SPAN / 2;
   const dictionary = isRequired && isDelta && isRising(values, present) ? null : new NumberDictionary();
   const found = dictionary?.collect(values, present) ?? null;
-  if (found !== null && found.bytes < (isDelta ? deltaSize(values, present) : present * NUMBER_BYTES)) {
+  if (isSorted && isDelta) found?.sort();
+  if (
+    found !== null &&
+    (isSorted && isDelta ? found.sortedBytes : found.bytes) <
+      (isDelta ? deltaSize(values, present) : present * NUMBER_BYTES)
+  ) {
     writer.dictionary(found.size, found.size * NUMBER_BYTES, (out, at) =>
       writePlain(found.entries, 0, found.size, type, out, at),
     );
-    writeIndexPages(writer, rows, validity, found.indices, found.size);
+    writeIndexPages(writer, rows, validity, found.indices, found.size, isSorted ? MOST_PAGE_ROWS : PAGE_ROWS);
   } else writePages(writer, rows, { values, present, validity }, type, isDelta);
   dictionary?.release();
   const isEmpty = present === 0;
@@ -98,9 +107,27 @@ class NumberDictionary {
   size = 0;
   #table = new Int32Array(512).fill(-1);
 
-  /** Bytes of the dictionary and its indices. */
+  /** Bytes of the dictionary and its indices, at most. */
   get bytes(): number {
     return this.size * NUMBER_BYTES + runsBytes(this.indices.length, bitsOf(Math.max(0, this.size - 1)));
+  }
+
+  /** The same of a sorted dictionary of integers, about. */
+  get sortedBytes(): number {
+    return this.size * SORTED_BYTES + Math.ceil((this.indices.length * bitsOf(Math.max(0, this.size - 1))) / 8);
+  }
+
+  /** Puts the numbers in rising order, after `collect`. Nothing can be added then. */
+  sort(): void {
+    const order = Array.from({ length: this.size }, (_, index) => index);
+    order.sort((a, b) => (this.entries[a] ?? 0) - (this.entries[b] ?? 0));
+    const places = new Int32Array(this.size);
+    for (const [place, index] of order.entries()) places[index] = place;
+    const sorted = Float64Array.from(order, (index) => this.entries[index] ?? 0);
+    detachBuffer(this.entries);
+    this.entries = sorted;
+    for (let at = 0; at < this.indices.length; at++) this.indices[at] = places[this.indices[at] ?? 0] ?? 0;
+    detachBuffer(places);
   }
 
   /** @returns `null` if the numbers are too many or hardly repeat */

@@ -1,10 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
+import { OWN_MEMBERS } from "../../entry.ts";
 import type { DataColumn } from "../columns.ts";
 import { pathKey } from "../columns.ts";
 import {
   IN_COLUMN,
   IN_REST,
+  lineTemplate,
   OPTIONAL,
   parseTemplate,
   placeOf,
@@ -169,7 +171,7 @@ export class Variants {
     const shape = group.splitter.shapes[index];
     const own = this.#shapes[index];
     if (shape === undefined || own === undefined) return WHOLE;
-    if (shape.template === null) return NO_DATA;
+    if (shape.template === null && shape.own.length === 0) return NO_DATA;
     const { masks, marks } = own;
     const first = (group.first[row] ?? 0) + shape.firstData;
     let isSame = own.last >= 0;
@@ -179,7 +181,10 @@ export class Variants {
       let mark: number = IN_REST;
       if (kind === KIND.absent) mark = mask === 0 ? LEFT_OUT : OPTIONAL;
       // A null is in a column, but the column has no value.
-      else if (((mask >> kind) & 1) === 1) mark = shape.union === null || kind === KIND.null ? IN_COLUMN : OPTIONAL;
+      else if (((mask >> kind) & 1) === 1) {
+        const isCertain = shape.union === null || slot < shape.own.length || kind === KIND.null;
+        mark = isCertain ? IN_COLUMN : OPTIONAL;
+      }
       if (marks[slot] !== mark) {
         marks[slot] = mark;
         isSame = false;
@@ -247,9 +252,15 @@ export class Variants {
   }
 }
 
-function templateWith({ template, data, union }: LineShape, marks: Uint8Array): Uint8Array {
+function templateWith(shape: LineShape, marks: Uint8Array): Uint8Array {
+  const own = shape.own.map((member, slot) => [OWN_MEMBERS[member] ?? "", marks[slot] ?? IN_REST] as const);
+  return lineTemplate(own, dataTemplateWith(shape, marks.subarray(own.length)));
+}
+
+function dataTemplateWith({ template, data, union, own }: LineShape, marks: Uint8Array): Uint8Array | null {
   if (union !== null) return templateOf(union, (member) => marks[member] || null);
-  const bytes = (template ?? LINE_MARK).slice();
-  for (const [slot, { at }] of data.entries()) bytes[at] = marks[slot] ?? IN_REST;
+  if (template === null) return null;
+  const bytes = template.slice();
+  for (const [slot, { at }] of data.slice(own.length).entries()) bytes[at] = marks[slot] ?? IN_REST;
   return bytes;
 }

@@ -32,8 +32,13 @@ export const DICTIONARY_BYTES = 128 * 1024;
 const TRIAL_ROWS = 1024;
 /** A dictionary must hold at most this share of the strings. */
 const MAX_DISTINCT = 0.5;
+/** Bits of an index up to which indices may be compressed well, and many are in one page. */
+const NARROW_BITS = 4;
+/** Bits of indices that are compressed byte by byte, and share of their bits up to which that is worth it. */
+const BYTE_BITS = 8;
+const SKEWED = 0.9;
 /** Longest string that is recorded as a minimum or maximum. */
-const STATISTIC_BYTES = 64;
+export const STATISTIC_BYTES = 64;
 
 /** Encodes a column of strings, in steps of at most `PAGE_ROWS` rows. */
 export function* encodeText(rows: number, cursor: TextCursor): Generator<Pause, EncodedColumn> {
@@ -103,6 +108,7 @@ function writeStrings(dictionary: TextDictionary, out: Uint8Array, from: number)
  * Writes pages of dictionary indices.
  * @param indices of the rows that have a value
  * @param size of the dictionary; 0 if no row has a value
+ * @param narrowRows of a page of narrow indices; if more than `PAGE_ROWS`, indices may be bytes
  */
 export function writeIndexPages(
   writer: ChunkWriter,
@@ -110,11 +116,15 @@ export function writeIndexPages(
   validity: Validity,
   indices: Int32Array,
   size: number,
+  narrowRows = PAGE_ROWS,
 ): void {
-  const width = bitsOf(Math.max(0, size - 1));
+  const needed = bitsOf(Math.max(0, size - 1));
+  const isByBytes = narrowRows > PAGE_ROWS && needed > NARROW_BITS && needed <= BYTE_BITS && isSkewed(indices, size);
+  const width = isByBytes ? BYTE_BITS : needed;
+  const pageRows = width <= NARROW_BITS || isByBytes ? narrowRows : PAGE_ROWS;
   let done = 0;
-  for (let from = 0; from < rows; from += PAGE_ROWS) {
-    const own = Math.min(PAGE_ROWS, rows - from);
+  for (let from = 0; from < rows; from += pageRows) {
+    const own = Math.min(pageRows, rows - from);
     const present = presentIn(validity, from, own);
     const first = done;
     const encoding = size === 0 ? ENCODING.plain : ENCODING.dictionary;
@@ -125,6 +135,18 @@ export function writeIndexPages(
     });
     done += present;
   }
+}
+
+/** Whether indices take fewer bits by their frequency, as compression of bytes gives them, than all of the same width. */
+function isSkewed(indices: Int32Array, size: number): boolean {
+  const counts = new Int32Array(size);
+  for (let at = 0; at < indices.length; at++) {
+    const index = indices[at] ?? 0;
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  let bits = 0;
+  for (const count of counts) if (count > 0) bits += count * Math.log2(indices.length / count);
+  return bits < indices.length * bitsOf(Math.max(0, size - 1)) * SKEWED;
 }
 
 /** Returns how many of the rows have a value. */

@@ -1,4 +1,5 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
+import { sortTexts } from "./sort-texts.ts";
 
 /** Bounds the time of a lookup if strings were made to have equal hashes. Half of the table is empty. */
 const MAX_PROBES = 256;
@@ -60,6 +61,24 @@ export class TextDictionary {
   /** Returns a view of a string. */
   at(index: number): Uint8Array {
     return this.#bytes.subarray(index === 0 ? 0 : this.#ends[index - 1], this.#ends[index]);
+  }
+
+  /** Returns the bytes of a string. */
+  lengthOf(index: number): number {
+    return (this.#ends[index] ?? 0) - (index === 0 ? 0 : (this.#ends[index - 1] ?? 0));
+  }
+
+  /** Copies a string. @returns index after its last byte */
+  copyTo(index: number, out: Uint8Array, at: number): number {
+    const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
+    const end = this.#ends[index] ?? 0;
+    copy(this.#bytes, start, end, out, at);
+    return at + end - start;
+  }
+
+  /** Returns the indices of the strings in the order of their bytes. */
+  sorted(): Int32Array {
+    return sortTexts({ bytes: this.#bytes, ends: this.#ends, count: this.size });
   }
 
   /** Frees its memory. Neither it nor views of its strings may be used afterwards. */

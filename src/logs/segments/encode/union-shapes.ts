@@ -12,6 +12,8 @@ const MAX_FAILURES = 256;
 /** The shapes of lines that have some of many optional members. */
 export class UnionShapes {
   readonly #unions: MemberUnion[] = [];
+  /** Own members of the lines of each union. */
+  readonly #own: string[] = [];
   /** Index of the newest shape of each union. */
   readonly indices: number[] = [];
   #versions = 0;
@@ -32,9 +34,9 @@ export class UnionShapes {
     this.#failures++;
     const tokens = exact.template === null ? null : tokensOf(exact.template);
     if (tokens === null || exact.data.length === 0) return null;
-    const at = this.#indexOf(tokens, shapes);
+    const at = this.#indexOf(tokens, exact.own.join(), shapes);
     const united = this.#unions[at]?.add(tokens) ?? null;
-    const shape = united === null ? null : unionShape(united);
+    const shape = united === null ? null : unionShape(united, exact.own);
     if (shape === null) return null;
     const add = () => {
       this.#failures = 0;
@@ -47,15 +49,19 @@ export class UnionShapes {
   }
 
   /** Returns the index of the union for these tokens; -1 if there are too many. A new one has all shapes so far. */
-  #indexOf(tokens: readonly Token[], shapes: readonly LineShape[]): number {
+  #indexOf(tokens: readonly Token[], members: string, shapes: readonly LineShape[]): number {
     const structure = structureOf(tokens);
-    const known = this.#unions.findIndex((union) => union.structure === structure);
+    const known = this.#unions.findIndex(
+      (union, index) => union.structure === structure && this.#own[index] === members,
+    );
     if (known >= 0 || this.#unions.length === MAX_UNIONS) return known;
     const union = new MemberUnion(tokens);
-    for (const { template, isDeep, union: own } of shapes) {
-      const others = template === null || !isDeep || own !== null ? null : tokensOf(template);
+    for (const { template, isDeep, union: joined, own } of shapes) {
+      const isOther = template === null || !isDeep || joined !== null || own.join() !== members;
+      const others = isOther ? null : tokensOf(template);
       if (others !== null && structureOf(others) === structure) union.add(others);
     }
+    this.#own.push(members);
     return this.#unions.push(union) - 1;
   }
 }

@@ -65,7 +65,8 @@ export function* copyGroup(
       parts.push(copied);
       // Files of earlier versions do not have the places of their pages.
       const pages = reader.pages(group, from) ?? findPages(copied);
-      chunks.push({ ...chunk, pages, offset: at, dataOffset: at + chunk.dataOffset - chunk.offset });
+      const { min, max } = chunk;
+      chunks.push({ ...chunk, min, max, pages, offset: at, dataOffset: at + chunk.dataOffset - chunk.offset });
       at += chunk.storedBytes;
     } else if (chunk !== undefined) {
       const widened = widen(source, from);
@@ -130,7 +131,8 @@ function widen({ reader, group, bytes }: GroupOfFile, column: number): EncodedCo
   return encoded;
 }
 
-function* encodeNulls(rows: number, type: SchemaColumn["type"]): Generator<Pause, EncodedColumn> {
+/** Encodes a column without a value. */
+export function* encodeNulls(rows: number, type: SchemaColumn["type"]): Generator<Pause, EncodedColumn> {
   if (type === TYPE.bytes) {
     return yield* encodeText(rows, { find: () => false, bytes: new Uint8Array(0), start: 0, end: 0 });
   }

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import type { Block } from "../../cold/format/batch-table.ts";
-import type { EncodedGroup } from "../encode/encode-group.ts";
 import { type ChunkMeta, MAGIC, type RowGroupMeta } from "../parquet/metadata.ts";
 import type { Section } from "../properties.ts";
 
@@ -13,8 +12,8 @@ export interface Span {
 
 /** What a row group adds to its file. */
 export interface GroupFacts {
-  /** SHA-256 of its lines; see `Section`. */
-  sha256: string;
+  /** Hashes of its lines. */
+  sections: readonly Section[];
   /** Bytes of its lines, each with a line feed. */
   rawBytes: number;
   levelMask: number;
@@ -28,7 +27,7 @@ export interface GroupFacts {
 const HASHED_BYTES = 1024 * 1024;
 
 /** A column of a row group. */
-interface Chunk {
+export interface Chunk {
   meta: ChunkMeta;
   bytes: Uint8Array;
 }
@@ -50,16 +49,20 @@ export class MergedFile {
   readonly timestamp = emptySpan();
   readonly receivedAt = emptySpan();
 
-  /** @throws RangeError if the row group does not follow those before it */
-  add({ parts, meta, bytes }: EncodedGroup, facts: GroupFacts): void {
+  /**
+   * @param chunks its columns in order, which the file frees
+   * @throws RangeError if the row group does not follow those before it
+   */
+  add(rows: number, chunks: Chunk[], facts: GroupFacts): void {
     const { rawBytes, levelMask, seq, timestamp } = facts;
     if (seq.min <= this.lastSeq) throw new RangeError("The row groups are not in order of seq.");
     const start = this.size - MAGIC.length;
-    this.#groups.push({ rows: meta.rows, chunks: [...copiesOf(parts, meta.chunks)] });
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0);
+    this.#groups.push({ rows, chunks });
     this.size += bytes;
     this.blocks.push({
       firstIndex: this.count,
-      lines: meta.rows,
+      lines: rows,
       rawBytes,
       start,
       end: start + bytes,
@@ -67,10 +70,10 @@ export class MergedFile {
       maxTimestamp: timestamp.max,
       levelMask,
     });
-    this.sections.push({ rows: meta.rows, sha256: facts.sha256 });
+    this.sections.push(...facts.sections);
     if (this.count === 0) this.firstSeq = seq.min;
     this.lastSeq = seq.max;
-    this.count += meta.rows;
+    this.count += rows;
     this.rawBytes += rawBytes;
     widen(this.commit, facts.commit);
     widen(this.timestamp, timestamp);
@@ -117,7 +120,7 @@ export class MergedFile {
 }
 
 /** Yields each column of a row group with a copy of its bytes. @param parts of all columns in order */
-function* copiesOf(parts: readonly Uint8Array[], chunks: readonly ChunkMeta[]): Generator<Chunk> {
+export function* copiesOf(parts: readonly Uint8Array[], chunks: readonly ChunkMeta[]): Generator<Chunk> {
   let part = 0;
   for (const meta of chunks) {
     const bytes = new Uint8Array(meta.storedBytes);
@@ -132,6 +135,23 @@ function* copiesOf(parts: readonly Uint8Array[], chunks: readonly ChunkMeta[]): 
 
 function emptySpan(): Span {
   return { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+}
+
+/** Returns what row groups add together. */
+export function joinedFacts(all: readonly GroupFacts[]): GroupFacts {
+  const spans = { seq: emptySpan(), commit: emptySpan(), timestamp: emptySpan(), receivedAt: emptySpan() };
+  for (const facts of all) {
+    widen(spans.seq, facts.seq);
+    widen(spans.commit, facts.commit);
+    widen(spans.timestamp, facts.timestamp);
+    widen(spans.receivedAt, facts.receivedAt);
+  }
+  return {
+    ...spans,
+    sections: all.flatMap(({ sections }) => sections),
+    rawBytes: all.reduce((sum, { rawBytes }) => sum + rawBytes, 0),
+    levelMask: all.reduce((mask, { levelMask }) => mask | levelMask, 0),
+  };
 }
 
 function widen(span: Span, { min, max }: Span): void {

@@ -10,14 +10,15 @@ import { EntryCounter } from "../encode/counter.ts";
 import { encodeGroup } from "../encode/encode-group.ts";
 import type { SegmentFile } from "../encode/encode-segment.ts";
 import { RowGroup } from "../encode/row-group.ts";
-import type { Pause } from "../encode/text-column.ts";
 import { writeFooter } from "../parquet/write-footer.ts";
-import { ENCODER_VERSION, FORMAT_VERSION, hashOfSections, propertiesOf } from "../properties.ts";
+import { ENCODER_VERSION, FORMAT_VERSION, hashOfSections, propertiesOf, type Section } from "../properties.ts";
 import { canCopy, copyGroup, type GroupOfFile } from "./copy-group.ts";
+import { GroupJoiner, type JoinOptions } from "./join-groups.ts";
+import type { MergeStep } from "./join-texts.ts";
 import { MergedCounts } from "./merged-counts.ts";
 import { type GroupFacts, MergedFile, type Span } from "./merged-file.ts";
 
-export interface MergeOptions {
+export interface MergeOptions extends JoinOptions {
   /** Row groups of at least this many rows are copied; the lines of smaller ones are encoded together. */
   copyRows: number;
   /** Rows, and bytes of lines, at which a row group of encoded lines ends. */
@@ -32,8 +33,13 @@ export interface MergeOptions {
 /** Rows from which on a row group is copied. */
 export const COPY_ROWS = 5000;
 
+/** Rows of joined row groups; see the decision record on them. */
+export const JOINED_ROWS = 50_000;
+
 const DEFAULTS: MergeOptions = {
   copyRows: COPY_ROWS,
+  joinRows: JOINED_ROWS,
+  rows: 0,
   groupRows: 25_000,
   groupBytes: 2 * 1024 * 1024,
   keeps: null,
@@ -66,6 +72,7 @@ export class SegmentMerger {
   readonly #options: MergeOptions;
   readonly #file = new MergedFile();
   readonly #counts = new MergedCounts();
+  readonly #joiner: GroupJoiner;
   #columns: readonly DataColumn[] | null;
   #pending = new PendingLines();
   /** Has further lines of the list that is being added. */
@@ -79,38 +86,35 @@ export class SegmentMerger {
     this.#projectId = projectId;
     this.#columns = columns;
     this.#options = { ...DEFAULTS, ...options };
-  }
-
-  /** Bytes of the file so far. */
-  get size(): number {
-    return this.#file.size;
+    this.#joiner = new GroupJoiner(this.#file, this.#options);
   }
 
   /** Adds a row group of a file. Its bytes are no longer needed afterwards. */
   *addGroup(
     source: GroupOfFile,
     { rawBytes, levelMask }: Pick<Block, "rawBytes" | "levelMask">,
-  ): Generator<Pause, void> {
+  ): Generator<MergeStep, void> {
     const { reader, group } = source;
     const columns = this.#columns;
-    const sha256 = sectionOf(reader, group);
+    const sections = sectionsOf(reader, group);
     const rows = reader.rowGroups[group]?.rows ?? 0;
     const isLarge = rows >= this.#options.copyRows && this.#options.keeps === null;
     // A row of the catalog gets the spans of copied row groups: retention deletes by them, and readers skip by them.
     const spans = SPAN_COLUMNS.map((column) => reader.numberRange(group, column)).filter((span) => span !== null);
     const [seq, commit, timestamp, receivedAt] = spans;
     const hasSpans = seq && commit && timestamp && receivedAt;
-    if (columns === null || sha256 === null || !isLarge || !hasSpans || !canCopy(reader, group, columns)) {
+    if (columns === null || sections === null || !isLarge || !hasSpans || !canCopy(reader, group, columns)) {
       yield* this.addLines(sourceLinesOf(reader, group, chunkSource(source)));
       return;
     }
     yield* this.#close();
-    const copy = yield* copyGroup(source, columns, schemaOf(columns), this.#file.size);
-    this.#file.add(copy, { sha256, rawBytes, levelMask, seq, commit, timestamp, receivedAt });
+    const schema = schemaOf(columns);
+    const copy = yield* copyGroup(source, columns, schema, 0);
+    yield* this.#joiner.add(copy, { sections, rawBytes, levelMask, seq, commit, timestamp, receivedAt }, schema);
   }
 
   /** Adds lines in order of `seq`, whose bodies it frees once they are encoded. */
-  *addLines(lines: Iterable<readonly SourceLine[]>): Generator<Pause, void> {
+  *addLines(lines: Iterable<readonly SourceLine[]>): Generator<MergeStep, void> {
     const { keeps, groupRows, groupBytes } = this.#options;
     let sincePause = 0;
     for (const list of lines) {
@@ -138,8 +142,9 @@ export class SegmentMerger {
    * @param replaces names of the segments
    * @throws RangeError if no line was added
    */
-  *finish(replaces: readonly string[]): Generator<Pause, MergedSegment> {
+  *finish(replaces: readonly string[]): Generator<MergeStep, MergedSegment> {
     yield* this.#close();
+    yield* this.#joiner.join(schemaOf(this.#columns ?? []));
     const file = this.#file;
     const { count, firstSeq, lastSeq, rawBytes, sections, commit, timestamp, receivedAt } = file;
     const columns = this.#columns;
@@ -181,15 +186,15 @@ export class SegmentMerger {
   }
 
   /** Encodes the pending lines as a row group. */
-  *#close(): Generator<Pause, void> {
+  *#close(): Generator<MergeStep, void> {
     const { group, counter } = this.#pending;
     if (group.rows === 0) return;
     if (this.#options.keeps !== null) this.#counts.add(counter.pack());
     const columns = this.#columns ?? chooseColumns(group.splitter.shapes, group.rows);
     this.#columns = columns;
     const facts = this.#pending.facts();
-    const encoded = yield* encodeGroup(group, columns, this.#file.size);
-    this.#file.add(encoded, facts);
+    const encoded = yield* encodeGroup(group, columns, 0);
+    yield* this.#joiner.add(encoded, facts, schemaOf(columns));
     for (const part of encoded.parts) detachBuffer(part);
     this.#pending.release(this.#lastBody);
     this.#pending = new PendingLines();
@@ -197,11 +202,19 @@ export class SegmentMerger {
   }
 }
 
-/** Returns the hash of a row group's lines; `null` if the file has it only together with that of others. */
-function sectionOf({ properties: { sections }, rowGroups }: SegmentReader, group: number): string | null {
-  if (sections.length !== rowGroups.length) return null;
-  const section = sections[group];
-  return section !== undefined && section.rows === rowGroups[group]?.rows ? section.sha256 : null;
+/** Returns the hashes of a row group's lines; `null` if the file has one only together with those of others. */
+function sectionsOf({ properties: { sections }, rowGroups }: SegmentReader, group: number): Section[] | null {
+  const start = rowGroups.slice(0, group).reduce((sum, { rows }) => sum + rows, 0);
+  const end = start + (rowGroups[group]?.rows ?? 0);
+  const own: Section[] = [];
+  let at = 0;
+  for (const section of sections) {
+    const last = at + section.rows;
+    if (at >= start && last <= end) own.push(section);
+    else if (at < end && last > start) return null;
+    at = last;
+  }
+  return own.length > 0 ? own : null;
 }
 
 function chunkSource({ group, bytes }: GroupOfFile) {
@@ -234,7 +247,7 @@ class PendingLines {
   facts(): GroupFacts {
     const { rows, seq, commit, timestamp, receivedAt, rawBytes } = this.group;
     return {
-      sha256: this.#hash.digest("hex"),
+      sections: [{ rows, sha256: this.#hash.digest("hex") }],
       rawBytes,
       levelMask: this.counter.levelMask,
       seq: spanOf(seq, rows),

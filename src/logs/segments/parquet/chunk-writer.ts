@@ -16,6 +16,12 @@ export const MAX_PAGE_TEXT_BYTES = 128 * 1024;
 /** Compressed bytes that a page is sized for, some less than the 40 KiB. */
 export const PAGE_STORED_BYTES = 32 * 1024;
 
+/**
+ * Rows of a page of narrow indices in a joined row group: the most that readers accept. Compression is set up for each page, so large
+ * ones are worth it.
+ */
+export const MOST_PAGE_ROWS = 65_536;
+
 const LEVELS_LENGTH_BYTES = 4;
 
 /** Buffer in which pages are built one after the other. Module state, because a page is complete within one call. */
@@ -68,6 +74,47 @@ export class ChunkWriter {
   }
 
   /**
+   * Adds a dictionary that is compressed, before the first data page.
+   * @param rawBytes of the dictionary
+   */
+  compressedDictionary(count: number, rawBytes: number, frame: Uint8Array): void {
+    this.#addFrame(PAGE.dictionary, count, ENCODING.plain, rawBytes, frame);
+    this.#dictionaryBytes = this.#storedBytes;
+  }
+
+  /** Adds the data pages of another chunk as they are stored. @param bytes of the chunk, which must have no dictionary */
+  copyPages({ encodings, values, nulls, rawBytes, pages }: ChunkMeta, bytes: Uint8Array): void {
+    if (pages === undefined) throw new RangeError("The pages of the chunk are not known.");
+    for (const encoding of encodings) this.#encodings.add(encoding);
+    this.#values += values;
+    this.#nulls += nulls;
+    this.#rawBytes += rawBytes;
+    this.#storedBytes += bytes.length;
+    this.#pageRows.push(...pages.rows);
+    this.#pageBytes.push(...pages.bytes);
+    this.#parts.push(bytes);
+  }
+
+  /** Adds a data page of another chunk. @param frame its stored bytes, or the same page compressed in another way */
+  storedPage({ values, encoding, rawBytes }: PageHeader, frame: Uint8Array): void {
+    const before = this.#storedBytes;
+    this.#addFrame(PAGE.data, values, encoding, rawBytes, frame);
+    this.#values += values;
+    this.#pageRows.push(values);
+    this.#pageBytes.push(this.#storedBytes - before);
+  }
+
+  /** Counts rows without a value, of pages that were added as they are stored. */
+  addNulls(nulls: number): void {
+    this.#nulls += nulls;
+  }
+
+  /** Bytes of the pages so far, as stored. */
+  get storedBytes(): number {
+    return this.#storedBytes;
+  }
+
+  /**
    * Adds a page of rows.
    * @param nulls number of rows without a value
    * @param max maximum number of bytes that `write` writes for the other rows
@@ -105,7 +152,7 @@ export class ChunkWriter {
   finish(offset: number, min: Uint8Array | null, max: Uint8Array | null): { parts: Uint8Array[]; meta: ChunkMeta } {
     const meta = {
       type: this.#type,
-      encodings: [...this.#encodings, ENCODING.runs],
+      encodings: [...new Set([...this.#encodings, ENCODING.runs])],
       values: this.#values,
       nulls: this.#nulls,
       elsewhere: this.elsewhere,
@@ -130,13 +177,17 @@ export class ChunkWriter {
     const { body, end } = typeof written === "number" ? { body: 0, end: written } : written;
     const raw = buffer.subarray(0, end);
     const frame = compressPage(raw, body, leastSavedOf(kind, encoding));
-    const sizes = { rawBytes: raw.length, storedBytes: frame.length, crc: crc32(frame) };
+    this.#addFrame(kind, values, encoding, raw.length, frame);
+    return frame.length;
+  }
+
+  #addFrame(kind: PageHeader["kind"], values: number, encoding: Encoding, rawBytes: number, frame: Uint8Array): void {
+    const sizes = { rawBytes, storedBytes: frame.length, crc: crc32(frame) };
     const header = writePageHeader({ kind, values, encoding, ...sizes });
     this.#encodings.add(encoding);
-    this.#rawBytes += header.length + raw.length;
+    this.#rawBytes += header.length + rawBytes;
     this.#storedBytes += header.length + frame.length;
     this.#parts.push(header, frame);
-    return frame.length;
   }
 }
 
@@ -154,7 +205,7 @@ function leastSavedOf(kind: PageHeader["kind"], encoding: Encoding): number {
 }
 
 /** Levels of a page without nulls. */
-const ONES = new Uint8Array(PAGE_ROWS).fill(1);
+const ONES = new Uint8Array(MOST_PAGE_ROWS).fill(1);
 
 function reserve(bytes: number): Uint8Array<ArrayBuffer> {
   if (bytes <= scratch.length) return scratch;

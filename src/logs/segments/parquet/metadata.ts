@@ -104,7 +104,8 @@ export function footerBytes(tail: Uint8Array): number {
  */
 export function readFooter(footer: Uint8Array, size: number): FileMeta {
   if (footerBytes(footer) !== footer.length) throw new MalformedFile("The footer has another length.");
-  const reader = new ThriftReader(footer.subarray(0, footer.length - TAIL_BYTES));
+  const bytes = footer.subarray(0, footer.length - TAIL_BYTES);
+  const reader = new ThriftReader(bytes);
   let rows = -1;
   let columns: SchemaColumn[] = [];
   const rowGroups: RowGroupMeta[] = [];
@@ -113,7 +114,7 @@ export function readFooter(footer: Uint8Array, size: number): FileMeta {
   reader.struct((id, type) => {
     if (id === 2) columns = readSchema(reader, type);
     else if (id === 3) rows = reader.int();
-    else if (id === 4) reader.list(type, () => rowGroups.push(readRowGroup(reader)));
+    else if (id === 4) reader.list(type, () => rowGroups.push(readRowGroup(reader, bytes)));
     else if (id === 5) reader.list(type, () => properties.set(...readProperty(reader)));
     else if (id === 6) createdBy = reader.text();
   });
@@ -143,7 +144,7 @@ function readColumn(reader: ThriftReader): SchemaColumn {
   return { name, type: physicalType(type), meaning, isRequired };
 }
 
-function readRowGroup(reader: ThriftReader): RowGroupMeta {
+function readRowGroup(reader: ThriftReader, bytes: Uint8Array): RowGroupMeta {
   const chunks: ChunkMeta[] = [];
   let rows = -1;
   reader.struct((id, type) => {
@@ -151,48 +152,101 @@ function readRowGroup(reader: ThriftReader): RowGroupMeta {
     if (id !== 1) return;
     reader.list(type, () =>
       reader.struct((member) => {
-        if (member === 3) chunks.push(readChunk(reader));
+        if (member === 3) chunks.push(new StoredChunk(reader, bytes));
       }),
     );
   });
   return { rows, chunks };
 }
 
-function readChunk(reader: ThriftReader): ChunkMeta {
-  const encodings: Encoding[] = [];
-  // Readers conclude from the number of nulls, so a column without it is refused.
-  let [type, codec, values, nulls, rawBytes, storedBytes, dataOffset, dictionaryOffset] = [
-    -1, -1, -1, -1, -1, -1, -1, -1,
-  ];
-  let elsewhere = 0;
-  let min: Uint8Array | null = null;
-  let max: Uint8Array | null = null;
-  reader.struct((id, kind) => {
-    if (id === 1) type = reader.int();
-    else if (id === 2) reader.list(kind, () => encodings.push(encodingOf(reader.int())));
-    else if (id === 4) codec = reader.int();
-    else if (id === 5) values = reader.int();
-    else if (id === 6) rawBytes = reader.int();
-    else if (id === 7) storedBytes = reader.int();
-    else if (id === 8) {
-      reader.list(kind, () => {
-        const [key, value] = readProperty(reader);
-        if (key === ELSEWHERE) elsewhere = Number(value);
-      });
-    } else if (id === 9) dataOffset = reader.int();
-    else if (id === 11) dictionaryOffset = reader.int();
-    else if (id === 12) {
-      reader.struct((statistic) => {
-        if (statistic === 3) nulls = reader.int();
-        else if (statistic === 5) max = new Uint8Array(reader.binary());
-        else if (statistic === 6) min = new Uint8Array(reader.binary());
-      });
-    }
-  });
-  if (codec !== CODEC_ZSTD) throw new MalformedFile("A column has another compression.");
-  const offset = dictionaryOffset < 0 ? dataOffset : dictionaryOffset;
-  const physical = physicalType(type === -1 ? TYPE.bytes : type);
-  return { type: physical, encodings, values, nulls, elsewhere, rawBytes, storedBytes, offset, dataOffset, min, max };
+/** A chunk of a footer. Takes little memory: a merged file has hundreds, and a query opens dozens of files. */
+class StoredChunk implements ChunkMeta {
+  readonly type: PhysicalType;
+  readonly encodings: readonly Encoding[];
+  readonly values: number;
+  readonly nulls: number;
+  readonly elsewhere: number;
+  readonly rawBytes: number;
+  readonly storedBytes: number;
+  readonly offset: number;
+  readonly dataOffset: number;
+  readonly #bytes: Uint8Array;
+  /** Where the statistics are in the metadata; `null` without them. */
+  readonly #min: Span | null;
+  readonly #max: Span | null;
+
+  /** @param bytes that `reader` reads. @throws MalformedFile */
+  constructor(reader: ThriftReader, bytes: Uint8Array) {
+    let encodings = 0;
+    // Readers conclude from the number of nulls, so a column without it is refused.
+    let [type, codec, values, nulls, rawBytes, storedBytes, dataOffset, dictionaryOffset] = [
+      -1, -1, -1, -1, -1, -1, -1, -1,
+    ];
+    let elsewhere = 0;
+    const spans: { min: Span | null; max: Span | null } = { min: null, max: null };
+    const readStatistic = (statistic: number): void => {
+      if (statistic === 3) nulls = reader.int();
+      else if (statistic === 5) spans.max = { start: reader.skipBinary(), end: reader.at };
+      else if (statistic === 6) spans.min = { start: reader.skipBinary(), end: reader.at };
+    };
+    reader.struct((id, kind) => {
+      if (id === 1) type = reader.int();
+      else if (id === 2) {
+        reader.list(kind, () => {
+          encodings = encodings * 16 + encodingOf(reader.int()) + 1;
+        });
+      } else if (id === 4) codec = reader.int();
+      else if (id === 5) values = reader.int();
+      else if (id === 6) rawBytes = reader.int();
+      else if (id === 7) storedBytes = reader.int();
+      else if (id === 8) {
+        reader.list(kind, () => {
+          const [key, value] = readProperty(reader);
+          if (key === ELSEWHERE) elsewhere = Number(value);
+        });
+      } else if (id === 9) dataOffset = reader.int();
+      else if (id === 11) dictionaryOffset = reader.int();
+      else if (id === 12) reader.struct(readStatistic);
+    });
+    if (codec !== CODEC_ZSTD) throw new MalformedFile("A column has another compression.");
+    this.type = physicalType(type === -1 ? TYPE.bytes : type);
+    this.encodings = encodingsIn(encodings);
+    this.values = values;
+    this.nulls = nulls;
+    this.elsewhere = elsewhere;
+    this.rawBytes = rawBytes;
+    this.storedBytes = storedBytes;
+    this.offset = dictionaryOffset < 0 ? dataOffset : dictionaryOffset;
+    this.dataOffset = dataOffset;
+    this.#bytes = bytes;
+    this.#min = spans.min;
+    this.#max = spans.max;
+  }
+
+  get min(): Uint8Array | null {
+    return this.#min && this.#bytes.subarray(this.#min.start, this.#min.end);
+  }
+
+  get max(): Uint8Array | null {
+    return this.#max && this.#bytes.subarray(this.#max.start, this.#max.end);
+  }
+}
+
+type Span = { start: number; end: number };
+
+/** Lists of encodings by their digits. Module state: files have a few lists in all of their chunks. */
+const ENCODING_LISTS = new Map<number, readonly Encoding[]>();
+const MAX_LISTS = 256;
+
+/** @param digits of the base 16: encodings, each plus one */
+function encodingsIn(digits: number): readonly Encoding[] {
+  const known = ENCODING_LISTS.get(digits);
+  if (known !== undefined) return known;
+  if (!Number.isSafeInteger(digits)) throw new MalformedFile("A column has too many encodings.");
+  const list: Encoding[] = [];
+  for (let left = digits; left > 0; left = Math.floor(left / 16)) list.unshift(encodingOf((left % 16) - 1));
+  if (ENCODING_LISTS.size < MAX_LISTS) ENCODING_LISTS.set(digits, list);
+  return list;
 }
 
 function readProperty(reader: ThriftReader): [string, string] {

@@ -1,4 +1,4 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { constants, createZstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { MalformedFile } from "./thrift.ts";
 
@@ -16,11 +16,13 @@ import { MalformedFile } from "./thrift.ts";
  */
 const LEVEL = 1;
 /** A window no larger than the input saves most of the setup of a small page. */
-const OPTIONS = [15, 17].map((windowLog) => ({
-  // Compressed output is one chunk.
-  chunkSize: 2 ** windowLog,
-  params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_windowLog]: windowLog },
-}));
+const optionsOf = (level: number) =>
+  [15, 17].map((windowLog) => ({
+    // Compressed output is one chunk.
+    chunkSize: 2 ** windowLog,
+    params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_windowLog]: windowLog },
+  }));
+const OPTIONS = optionsOf(LEVEL);
 const SMALL_BYTES = 1 << 15;
 
 /** Setting zstd up takes 35 to 45 us; smaller pages are stored. */
@@ -53,10 +55,95 @@ export function compressPage(raw: Uint8Array, bodyAt: number, leastSaved = 0): U
   return stored(raw);
 }
 
-function compress(raw: Uint8Array, bodyAt: number): Uint8Array | null {
+/**
+ * Level of long pages, which only merges write. On sorted strings it saves a quarter of what level 1 leaves, for 0.15 us of CPU an
+ * entry.
+ */
+const LONG_LEVEL = 9;
+const LONG_OPTIONS = optionsOf(LONG_LEVEL);
+/** Share of a page that compressing it again must leave at most. */
+const REPACKED = 0.97;
+/** A larger window would need tables of 24 MB at this level. */
+const LONG_WINDOW_LOG = 17;
+/** Bytes that are compressed between two pauses: a millisecond. */
+const STEP_BYTES = 64 * 1024;
+
+/**
+ * Returns a new buffer with a long page as one zstd frame. Works as a stream, because only the one-shot functions of workerd have a limit.
+ * Yields promises to be awaited before the next step.
+ */
+export function* compressLong(raw: Uint8Array): Generator<Promise<void>, Uint8Array> {
+  const stream = createZstdCompress({
+    chunkSize: STEP_BYTES,
+    params: {
+      [constants.ZSTD_c_compressionLevel]: LONG_LEVEL,
+      [constants.ZSTD_c_windowLog]: LONG_WINDOW_LOG,
+    },
+  });
+  const parts: Uint8Array[] = [];
+  let failure: Error | null = null;
+  stream.on("data", (part: Uint8Array) => parts.push(part));
+  const ended = new Promise<void>((resolve) => {
+    stream.on("end", resolve);
+    stream.on("error", (error) => {
+      failure = error;
+      resolve();
+    });
+  });
+  for (let at = 0; at < raw.length; at += STEP_BYTES) {
+    yield new Promise((resolve) => {
+      stream.write(raw.subarray(at, at + STEP_BYTES), () => resolve());
+    });
+  }
+  // workerd also fails if the end of a stream writes much at once. Behind a flush it writes a few bytes.
+  yield new Promise((resolve) => stream.flush(constants.ZSTD_e_flush, () => resolve()));
+  stream.end();
+  yield ended;
+  const packed = failure === null ? joined(parts) : null;
+  for (const buffer of new Set(parts.map((part) => part.buffer))) detachBuffer(new Uint8Array(buffer));
+  if (packed !== null && packed.length < raw.length * WORTHWHILE) return packed;
+  if (packed !== null) detachBuffer(packed);
+  return stored(raw);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/**
+ * Compresses a page again, with more effort.
+ * @param rawBytes size of the page, uncompressed
+ * @returns `null` if it does not become smaller
+ * @throws MalformedFile
+ */
+export function repackPage(frame: Uint8Array, rawBytes: number): Uint8Array | null {
+  if (singleStoredBlock(frame) !== null) return null;
+  const raw = decompressPage(frame, rawBytes);
+  const packed = compress(raw, storedHeadOf(frame), LONG_OPTIONS);
+  detachBuffer(raw);
+  if (packed === null || packed.length < frame.length * REPACKED) return packed;
+  detachBuffer(packed);
+  return null;
+}
+
+/** Returns the bytes before the compressed ones in a frame of `withStored`; 0 in others. */
+function storedHeadOf(frame: Uint8Array): number {
+  if (frame.length < STORED_HEADER_BYTES + BLOCK_HEADER_BYTES || frame[4] !== STORED_DESCRIPTOR) return 0;
+  const head = (frame[9] ?? 0) | ((frame[10] ?? 0) << 8) | ((frame[11] ?? 0) << 16);
+  // A raw block that is not the last one.
+  return (head & 7) === 0 ? head >> 3 : 0;
+}
+
+function compress(raw: Uint8Array, bodyAt: number, options = OPTIONS): Uint8Array | null {
   try {
     const body = bodyAt === 0 ? raw : raw.subarray(bodyAt);
-    const packed = zstdCompressSync(body, body.length <= SMALL_BYTES ? OPTIONS[0] : OPTIONS[1]);
+    const packed = zstdCompressSync(body, body.length <= SMALL_BYTES ? options[0] : options[1]);
     if (bodyAt === 0) return packed;
     const frame = withStored(raw, bodyAt, packed);
     detachBuffer(packed);

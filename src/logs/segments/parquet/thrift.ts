@@ -213,6 +213,14 @@ export class ThriftReader {
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
+  /** Passes over the bytes. @returns the index of the first one; they end at `at`. @throws MalformedFile */
+  skipBinary(): number {
+    const length = this.#varint();
+    if (length > this.#bytes.length - this.#at) throw new MalformedFile("Its metadata ends in the middle.");
+    this.#at += length;
+    return this.#at - length;
+  }
+
   text(): string {
     return decoder.decode(this.binary());
   }

@@ -1,4 +1,6 @@
-import type { Field } from "../../aggregate/fields.ts";
+import { TYPE_BITS } from "../../aggregate/aggregator.ts";
+import { type Field, fieldOf } from "../../aggregate/fields.ts";
+import type { OwnMember } from "../../entry.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { type FieldCodes, IN_LINE, MISSING } from "./field-codes.ts";
@@ -9,26 +11,27 @@ import { numbersOf } from "./row-values.ts";
 import { ShapeCache } from "./shapes.ts";
 
 /** The members by which a histogram groups. */
-export type CountedName = "level" | "category" | "type";
+export type CountedName = "level" | "category" | "type" | OwnMember;
 
 /**
  * Receives the number of entries of a bucket that have a name.
  * @param start of the bucket, epoch milliseconds
- * @param name `null` if the counter has no names
+ * @param name `null` if the counter has no names, or these entries no text
  */
 export type CountAdder = (start: number, name: string | null, count: number) => void;
 
-/** Counts rows of segment files by time bucket, and by level, category or type, from their columns. */
+/** Counts rows of segment files by time bucket, and by level, category, type, service or host, from their columns. */
 export class ColumnCounter {
   readonly #bucketMs: number;
   readonly #field: Field | null;
   readonly #meter: WorkMeter;
-  readonly #shapes = new ShapeCache([]);
+  readonly #shapes: ShapeCache;
 
   /** @param name member by which entries are counted; `null` for none */
   constructor(bucketMs: number, name: CountedName | null, meter: WorkMeter) {
     this.#bucketMs = bucketMs;
-    this.#field = name === null ? null : { name, own: name, paths: [] };
+    this.#field = name === null ? null : fieldOf(name);
+    this.#shapes = new ShapeCache(this.#field?.paths ?? []);
     this.#meter = meter;
   }
 
@@ -93,7 +96,8 @@ export class ColumnCounter {
     const addRow = (at: number, count: number) => {
       const name = codeAt(names?.codes ?? null, at);
       if (name === IN_LINE) return;
-      const text = names === null ? null : nameOf(names.textOf(name));
+      const isText = names !== null && name >= 0 && names.kindOf(name) === TYPE_BITS.string;
+      const text = isText ? nameOf(names.textOf(name)) : null;
       add(Number(bins.textOf(codeAt(bins.codes, at))), text, count);
     };
     const combinations = combined(names === null ? [bins] : [bins, names], rows);
@@ -104,6 +108,8 @@ export class ColumnCounter {
     const counts = new Int32Array(combinations.count);
     const firsts = new Int32Array(combinations.count);
     for (let at = 0; at < rows; at++) {
+      // A row without a value has the same combination.
+      if (names?.codes?.[at] === IN_LINE) continue;
       const combination = combinations.of?.[at] ?? 0;
       if (counts[combination] === 0) firsts[combination] = at;
       counts[combination] = (counts[combination] ?? 0) + 1;

@@ -78,8 +78,8 @@ export class FieldCodes {
   typesOf(groups: Int32Array): number {
     const { codes } = this;
     let types = 0;
-    if (codes === null || this.#ranges.length === 1) {
-      const kind = this.#ranges[0]?.kind ?? 0;
+    const kind = this.#ranges[0]?.kind ?? 0;
+    if (codes === null || this.#ranges.every((range) => range.kind === kind)) {
       for (let at = 0; at < groups.length; at++) {
         if ((groups[at] ?? -1) >= 0 && (codes === null || (codes[at] ?? -1) >= 0)) return kind;
       }

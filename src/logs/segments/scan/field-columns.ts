@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { TYPE_BITS } from "../../aggregate/aggregator.ts";
 import type { Field, OwnField } from "../../aggregate/fields.ts";
 import { logId } from "../../entry-view.ts";
@@ -151,16 +152,47 @@ function patternPlan(reader: SegmentReader, group: number, column: number, patte
     columns: [column],
     needsShapes: mayHaveWholeLines(reader, group),
     read(opened, rows, resolved) {
-      const codes = textCodes(opened.texts(column, rows), rows, ({ bytes, offsets }, index) => {
+      const texts = opened.texts(column, rows);
+      const textOf = ({ bytes, offsets }: Texts, index: number) => {
         const pattern = patterns.ofBytes(bytes, offsets[index] ?? 0, offsets[index + 1] ?? 0);
         opened.meter.add(patterns.takeWork());
         return pattern;
-      });
+      };
+      const codes = textCodes(texts, rows, textOf);
+      if (texts.kind === "texts") codeKnown(codes, texts.texts, rows, patterns);
+      // A dictionary may have more strings than these rows need.
+      else if (texts.dictionary.length <= rows.length) codeKnown(codes, texts.dictionary, null, patterns);
+      opened.meter.add(patterns.takeWork());
       // Many messages have one pattern, so their bytes tell little about the group.
       codes.values = null;
       return resolved === null ? codes : markLines(codes, resolved);
     },
   };
+}
+
+/**
+ * Gives rows whose messages are remembered the codes of these messages. The patterns of others are found when they are needed.
+ * @param rows index of the text by code; `null`: the code
+ */
+function codeKnown(
+  codes: FieldCodes,
+  { bytes, offsets }: Texts,
+  rows: Int32Array | null,
+  patterns: PatternTexts,
+): void {
+  const own = codes.codes;
+  if (own === null || patterns.size === 0) return;
+  const recoded = new Int32Array(codes.count);
+  const first = codes.addRange(patterns.size, TYPE_BITS.string, null, (code) => patterns.at(code));
+  for (let code = 0; code < recoded.length; code++) {
+    const text = rows === null ? code : (rows[code] ?? 0);
+    const known = patterns.numberOf(bytes, offsets[text] ?? 0, offsets[text + 1] ?? 0);
+    recoded[code] = known < 0 ? code : first + known;
+  }
+  codes.isByRow = false;
+  // The codes are of this field alone, and freed with its column.
+  for (let at = 0; at < own.length; at++) own[at] = recoded[own[at] ?? MISSING] ?? MISSING;
+  detachBuffer(recoded);
 }
 
 /** Returns the value that statistics give to all rows. */

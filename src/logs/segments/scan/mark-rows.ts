@@ -51,18 +51,28 @@ export function keepNumbers(
     selection.keepBetween(column.values, test.low, test.high, isSmall);
     return;
   }
+  if (column.kind === "indexedNumbers") {
+    const held = heldNumbers(column.dictionary, test);
+    selection.keepHeld(column.indices, held);
+    detachBuffer(held);
+    return;
+  }
   const marks = new Uint8Array(selection.size);
   markNumbers(column, test, selection, marks);
   selection.keep(marks);
   detachBuffer(marks);
 }
 
+/** Returns which numbers of a dictionary hold; see `markHeld`. */
+function heldNumbers(dictionary: Float64Array, test: NumberTest): Uint8Array {
+  const held = new Uint8Array(dictionary.length + 1);
+  for (let index = 0; index < dictionary.length; index++) held[index] = test.holds(dictionary[index] ?? 0) ? 1 : 0;
+  return held;
+}
+
 function markNumbers(column: NumberColumn, test: NumberTest, selection: Selection, marks: Uint8Array): void {
   if (column.kind === "indexedNumbers") {
-    const { dictionary, indices } = column;
-    const held = new Uint8Array(dictionary.length + 1);
-    for (let index = 0; index < dictionary.length; index++) held[index] = test.holds(dictionary[index] ?? 0) ? 1 : 0;
-    markHeld(indices, held, selection, marks);
+    markHeld(column.indices, heldNumbers(column.dictionary, test), selection, marks);
     return;
   }
   const { values, validity } = column;
@@ -122,20 +132,22 @@ function markTexts(column: TextColumn, test: TextTest, selection: Selection, mar
   }
 }
 
-/** @param held by index in the dictionary; a row without a value, which has index -1, does not hold */
+/** @param held 0 or 1 by index in the dictionary, and 0 at its end for rows without a value, which have index -1 */
 export function markHeld(indices: Int32Array, held: Uint8Array, selection: Selection, marks: Uint8Array): void {
   const { rows } = selection;
+  const none = held.length - 1;
+  // Without a branch on what holds, which a processor would often predict wrongly.
   if (rows === null) {
     for (let row = 0; row < indices.length; row++) {
       const index = indices[row] ?? -1;
-      if (index >= 0 && held[index] === 1) marks[row] = 1;
+      marks[row] = (marks[row] ?? 0) | (held[index < 0 ? none : index] ?? 0);
     }
     return;
   }
   for (let at = 0; at < rows.length; at++) {
     const row: number = rows[at] ?? 0;
     const index = indices[row] ?? -1;
-    if (index >= 0 && held[index] === 1) marks[row] = 1;
+    marks[row] = (marks[row] ?? 0) | (held[index < 0 ? none : index] ?? 0);
   }
 }
 

@@ -75,10 +75,17 @@ export class PageScan implements Sink {
   }
 }
 
+/** Lengths of the strings of a page. Module state, because a page is read within one call. */
+let pageLengths = new Int32Array(0);
+
+function lengthsOf(present: number): Int32Array {
+  if (pageLengths.length < present) pageLengths = new Int32Array(present);
+  return pageLengths.subarray(0, present);
+}
+
 /** Finds strings that equal one. */
 export class EqualStrings implements StringTest {
   readonly #wanted: Uint8Array;
-  #lengths = new Int32Array(0);
 
   /** @param wanted UTF-8 */
   constructor(wanted: Uint8Array) {
@@ -86,8 +93,7 @@ export class EqualStrings implements StringTest {
   }
 
   run(page: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void {
-    if (this.#lengths.length < present) this.#lengths = new Int32Array(present);
-    const lengths = this.#lengths;
+    const lengths = lengthsOf(present);
     const wanted = this.#wanted;
     if (encoding === ENCODING.deltaLength && !bufferOf(page).includes(bufferOf(wanted), at)) return;
     const { raw, start, shared } = findStrings(page, at, encoding, lengths, present);
@@ -129,13 +135,45 @@ function isAt(raw: Uint8Array, start: number, wanted: Uint8Array, from: number):
   return true;
 }
 
+/** Copies of strings, in the order in which they were found. */
+export class FoundStrings {
+  #bytes = new Uint8Array(0);
+  readonly #ends: number[] = [];
+
+  add(bytes: Uint8Array, from: number, end: number): void {
+    const start = this.#ends.at(-1) ?? 0;
+    const next = start + end - from;
+    if (next > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(16 * 1024, 2 * this.#bytes.length, next));
+      grown.set(this.#bytes);
+      detachBuffer(this.#bytes);
+      this.#bytes = grown;
+    }
+    for (let at = from, to = start; at < end; at++, to++) this.#bytes[to] = bytes[at] ?? 0;
+    this.#ends.push(next);
+  }
+
+  at(index: number): string {
+    const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
+    return Buffer.from(this.#bytes.buffer, start, (this.#ends[index] ?? start) - start).toString("utf8");
+  }
+
+  release(): void {
+    detachBuffer(this.#bytes);
+  }
+}
+
 /** Finds strings that contain a text. Pages that do not have it are not split into strings. */
 export class ContainingStrings implements StringTest {
   readonly #finder: TextFinder;
-  #lengths = new Int32Array(0);
+  readonly #copies: FoundStrings | null;
+  /** The strings of the dictionary that was searched last. */
+  #known: { dictionary: Texts; found: readonly number[] } | null = null;
 
-  constructor(finder: TextFinder) {
+  /** @param copies receives the strings that are marked; `null` if the caller does not need them */
+  constructor(finder: TextFinder, copies: FoundStrings | null = null) {
     this.#finder = finder;
+    this.#copies = copies;
   }
 
   run(raw: Uint8Array, at: number, encoding: Encoding, present: number, mark: (index: number) => void): void {
@@ -144,27 +182,36 @@ export class ContainingStrings implements StringTest {
       const matches = finder.matchesIn(raw);
       const first = matches.next(0);
       if (first < 0) return;
-      const lengths = this.#lengthsOf(present);
+      const lengths = lengthsOf(present);
       const { start } = findStrings(raw, at, encoding, lengths, present);
-      finder.findIn(matches, first, raw, start, lengths, mark);
+      finder.findIn(matches, first, raw, start, lengths, this.#found(raw, mark));
       return;
     }
-    const lengths = this.#lengthsOf(present);
+    const lengths = lengthsOf(present);
     const bytes = readStrings(raw, at, encoding, lengths, present);
-    finder.findIn(finder.matchesIn(bytes), -1, bytes, 0, lengths, mark);
+    finder.findIn(finder.matchesIn(bytes), -1, bytes, 0, lengths, this.#found(bytes, mark));
     if (bytes.buffer !== raw.buffer) detachBuffer(bytes);
   }
 
-  #lengthsOf(present: number): Int32Array {
-    if (this.#lengths.length < present) this.#lengths = new Int32Array(present);
-    return this.#lengths.subarray(0, present);
+  #found(bytes: Uint8Array, mark: (index: number) => void): (index: number, from: number, end: number) => void {
+    const copies = this.#copies;
+    if (copies === null) return mark;
+    return (index, from, end) => {
+      copies.add(bytes, from, end);
+      mark(index);
+    };
   }
 
   isIn(dictionary: Texts): boolean {
-    let isFound = false;
-    this.#finder.find(dictionary, () => {
-      isFound = true;
-    });
-    return isFound;
+    return this.foundIn(dictionary).length > 0;
+  }
+
+  /** Returns the indices of the strings of a dictionary that contain the text. */
+  foundIn(dictionary: Texts): readonly number[] {
+    if (this.#known?.dictionary === dictionary) return this.#known.found;
+    const found: number[] = [];
+    this.#finder.find(dictionary, (index) => found.push(index));
+    this.#known = { dictionary, found };
+    return found;
   }
 }

@@ -73,7 +73,7 @@ export function* markSearch(
     const column =
       type === "text" ? group.scan(index, selection.rows, search.strings, marks) : group.decode(index, selection.rows);
     if (column !== null) {
-      markFound(column, search.finder, selection, marks, group);
+      markFound(column, search, selection, marks, group);
       releaseColumn(column);
     }
     if (meter.isDue) yield;
@@ -87,7 +87,7 @@ export function* markSearch(
 
 function markFound(
   column: ColumnValues,
-  finder: TextFinder,
+  { finder, strings }: PreparedSearch,
   selection: Selection,
   marks: Uint8Array,
   { meter }: OpenGroup,
@@ -97,9 +97,7 @@ function markFound(
     case "indexedTexts": {
       const { dictionary } = column;
       const held = new Uint8Array(dictionary.length + 1);
-      finder.find(dictionary, (index) => {
-        held[index] = 1;
-      });
+      for (const index of strings.foundIn(dictionary)) held[index] = 1;
       markHeld(column.indices, held, selection, marks);
       return;
     }

@@ -75,6 +75,30 @@ export class Selection {
     this.#set(to, kept);
   }
 
+  /** Keeps the rows whose index holds. @param held see `markHeld` */
+  keepHeld(indices: Int32Array, held: Uint8Array): void {
+    const from = this.#rows;
+    const to = from ?? new Int32Array(this.size);
+    const none = held.length - 1;
+    const { size, count } = this;
+    let kept = 0;
+    if (from === null) {
+      for (let row = 0; row < size; row++) {
+        const index = indices[row] ?? -1;
+        to[kept] = row;
+        kept += held[index < 0 ? none : index] ?? 0;
+      }
+    } else {
+      for (let at = 0; at < count; at++) {
+        const row = from[at] ?? 0;
+        const index = indices[row] ?? -1;
+        to[kept] = row;
+        kept += held[index < 0 ? none : index] ?? 0;
+      }
+    }
+    this.#set(to, kept);
+  }
+
   /** Returns a selection of the same rows that changes separately. */
   copy(): Selection {
     const copy = new Selection(this.size);

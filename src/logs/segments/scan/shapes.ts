@@ -115,6 +115,6 @@ export class Shapes {
 }
 
 const UNUSED: KnownShape = {
-  template: { bytes: new Uint8Array(), slots: [], objects: [], restPieces: [] },
+  template: { bytes: new Uint8Array(), slots: [], own: 0, objects: [], restPieces: [] },
   places: [],
 };

@@ -21,8 +21,11 @@ export class TextFinder {
   readonly #asciiPattern: RegExp;
   /** Whether the part is the whole text. */
   readonly #isWhole: boolean;
-  /** Whether the part has a letter that is also the lower case of a character outside ASCII. */
+  /** Whether the text has a letter that is also the lower case of a character outside ASCII. */
   readonly #hasOdd: boolean;
+  /** Lower case bytes of the text, and where the part is in it first. */
+  readonly #whole: Uint8Array;
+  readonly #partAt: number;
 
   /** @param needle folded, not empty */
   constructor(needle: string) {
@@ -32,7 +35,9 @@ export class TextFinder {
     this.#pattern = bytePattern(part, toByteString);
     this.byteWork = this.#search.byteWork;
     this.#isWhole = part === needle;
-    this.#hasOdd = /[ik]/.test(part);
+    this.#hasOdd = /[ik]/.test(needle);
+    this.#whole = Buffer.from(needle, "latin1");
+    this.#partAt = needle.indexOf(part);
     this.#part = ASCII.test(needle) ? Buffer.from(part, "latin1") : null;
     this.#asciiPattern = asciiPattern(this.#part === null ? "" : part);
   }
@@ -58,8 +63,8 @@ export class TextFinder {
   }
 
   /** Calls `found` for each string that contains the text, in rising order. */
-  find({ bytes, offsets }: Texts, found: (index: number) => void): void {
-    const matches = this.matchesIn(bytes);
+  find({ bytes, offsets, isAscii }: Texts, found: (index: number) => void): void {
+    const matches = this.matchesIn(bytes, isAscii);
     let text = 0;
     for (let at = matches.next(0); at >= 0; ) {
       text = textAt(offsets, at, text);
@@ -75,6 +80,7 @@ export class TextFinder {
    * @param matches in `bytes`, of which none was asked for, or `first` alone
    * @param first result of `matches.next(0)`; a match may begin before the strings
    * @param lengths of the strings
+   * @param found takes the number of a string, and where its bytes are
    */
   findIn(
     matches: Matches,
@@ -82,7 +88,7 @@ export class TextFinder {
     bytes: Uint8Array,
     start: number,
     lengths: Int32Array,
-    found: (index: number) => void,
+    found: (index: number, from: number, end: number) => void,
   ): void {
     let at = first < start ? matches.next(start) : first;
     // Faster than a search of each match: a page that has one mostly has many.
@@ -92,26 +98,35 @@ export class TextFinder {
       end += lengths[text] ?? 0;
       while (at >= 0 && at < end) {
         const isFound = this.#isIn(matches, bytes, from, end);
-        if (isFound) found(text);
+        if (isFound) found(text, from, end);
         at = matches.next(isFound || matches.end <= end ? end : at + 1);
       }
     }
   }
 
   /** Whether the string around the last match contains the text. */
-  #isIn(matches: Matches, { buffer, byteOffset }: Uint8Array, start: number, end: number): boolean {
+  #isIn(matches: Matches, bytes: Uint8Array, start: number, end: number): boolean {
     // A match may also run from one string into the next.
     if (matches.end > end) return false;
-    if (matches.isExact && this.#isWhole) return true;
+    if (matches.isExact && this.#part !== null) {
+      if (this.#isWhole) return true;
+      // Mostly the text is around its part.
+      const from = matches.end - this.#part.length - this.#partAt;
+      if (from >= start && from + this.#whole.length <= end && isPartAt(bytes, this.#whole, from)) return true;
+    }
+    const { buffer, byteOffset } = bytes;
     return this.#search.isIn(Buffer.from(buffer, byteOffset + start, end - start).toString("utf8"));
   }
 
-  /** Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time. */
-  matchesIn({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
+  /**
+   * Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time.
+   * @param isAscii whether it is known that all bytes are
+   */
+  matchesIn({ buffer, byteOffset, byteLength }: Uint8Array, isAscii = false): Matches {
     const all = Buffer.from(buffer, byteOffset, byteLength);
     const part = this.#part;
     // The case of all characters that the part may match must be that of ASCII.
-    if (part === null || (this.#hasOdd && hasOddCapital(all))) {
+    if (part === null || (this.#hasOdd && !isAscii && hasOddCapital(all))) {
       return new PatternMatches(all, this.#pattern, false);
     }
     const rare = rareByteOf(all, part);
@@ -235,7 +250,7 @@ function rareByteOf(all: Buffer, part: Uint8Array): number {
 
 const [LOWER_A, LOWER_Z, CASE] = [97, 122, 32];
 
-function isPartAt(all: Buffer, part: Uint8Array, start: number): boolean {
+function isPartAt(all: Uint8Array, part: Uint8Array, start: number): boolean {
   for (let at = 0; at < part.length; at++) if (FOLD[all[start + at] ?? 0] !== part[at]) return false;
   return true;
 }

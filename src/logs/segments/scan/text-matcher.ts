@@ -1,9 +1,10 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK } from "../../query/budget.ts";
 import type { ValueSteps } from "../../search/entry-steps.ts";
 import { type ColumnValues, releaseColumn, type TextColumn } from "../decode/column-values.ts";
 import { hasValue, markHeld, textsOf } from "./mark-rows.ts";
 import type { OpenGroup } from "./open-group.ts";
-import { ContainingStrings } from "./page-scan.ts";
+import { ContainingStrings, FoundStrings } from "./page-scan.ts";
 import type { Selection } from "./selection.ts";
 import { TextFinder } from "./text-finder.ts";
 
@@ -12,7 +13,6 @@ export class TextMatcher {
   readonly passes: (text: string) => boolean;
   /** Finds the literal that each string has that passes; `null` without one. */
   readonly finder: TextFinder | null;
-  readonly #strings: ContainingStrings | null;
   /** Work units of a test for each byte of a string. */
   readonly #byteWork: number;
   readonly #steps: ValueSteps<string> | null;
@@ -31,34 +31,51 @@ export class TextMatcher {
     this.#steps = steps;
     this.passes = passes;
     this.finder = literal === "" ? null : new TextFinder(literal);
-    this.#strings = this.finder && new ContainingStrings(this.finder);
     // Steps count their own work.
     this.#byteWork = steps === null ? byteWork : 0;
   }
 
   /** Marks the rows of a selection whose string in a column passes. @throws MalformedFile */
   *mark(group: OpenGroup, index: number, selection: Selection, marks: Uint8Array): Generator<void> {
-    if (this.finder === null || this.#strings === null) {
+    if (this.finder === null) {
       const column = group.texts(index, selection.rows);
-      if (column.kind === "indexedTexts") yield* this.#markIndexed(group, column, selection, marks);
+      if (column.kind === "indexedTexts") yield* this.#markIndexed(group, column, null, selection, marks);
       else yield* this.#markRows(group, column, chosen(selection), marks);
       releaseColumn(column);
       return;
     }
     group.meter.add(group.reader.rawBytes(group.group, index) * this.finder.byteWork);
     const candidates = new Uint8Array(group.rows);
-    const column = group.scan(index, selection.rows, this.#strings, candidates);
+    const strings = new FoundStrings();
+    const test = new ContainingStrings(this.finder, strings);
+    const column = group.scan(index, selection.rows, test, candidates);
     if (column !== null) {
-      yield* this.#markIndexed(group, column, selection, marks);
+      yield* this.#markIndexed(group, column, test.foundIn(column.dictionary), selection, marks);
       releaseColumn(column);
-      return;
+    } else yield* this.#markFound(group, candidates, strings, selection, marks);
+    strings.release();
+    detachBuffer(candidates);
+  }
+
+  /** @param candidates by row: 1 for each of the strings, in their order */
+  *#markFound(
+    group: OpenGroup,
+    candidates: Uint8Array,
+    strings: FoundStrings,
+    { rows }: Selection,
+    marks: Uint8Array,
+  ): Generator<void> {
+    let next = 0;
+    let at = 0;
+    for (let row = candidates.indexOf(1); row >= 0; row = candidates.indexOf(1, row + 1)) {
+      const index = next++;
+      while (rows !== null && at < rows.length && (rows[at] ?? 0) < row) at++;
+      if (marks[row] === 1 || (rows !== null && rows[at] !== row)) continue;
+      const text = strings.at(index);
+      group.meter.add(WORK.text + text.length * this.#byteWork);
+      if (yield* this.#test(text, group)) marks[row] = 1;
+      if (group.meter.isDue) yield;
     }
-    const rows = chosen(selection).filter((row) => candidates[row] === 1);
-    if (rows.length === 0) return;
-    if (group.meter.isDue) yield;
-    const texts = group.texts(index, rows);
-    yield* this.#markRows(group, texts, rows, marks);
-    releaseColumn(texts);
   }
 
   /** Whether a number or boolean passes. */
@@ -96,17 +113,17 @@ export class TextMatcher {
     return this.#steps === null ? this.passes(text) : yield* this.#steps(text, meter);
   }
 
+  /** @param found strings of the dictionary that may pass; `null`: all */
   *#markIndexed(
     group: OpenGroup,
     { dictionary, indices }: Extract<TextColumn, { kind: "indexedTexts" }>,
+    found: readonly number[] | null,
     selection: Selection,
     marks: Uint8Array,
   ): Generator<void> {
     const held = new Uint8Array(dictionary.length + 1);
-    const found: number[] = [];
-    if (this.finder !== null) this.finder.find(dictionary, (index) => found.push(index));
-    else for (let index = 0; index < dictionary.length; index++) found.push(index);
-    for (const index of found) {
+    for (let at = 0; at < (found?.length ?? dictionary.length); at++) {
+      const index = found?.[at] ?? at;
       const text = dictionary.at(index);
       group.meter.add(WORK.text + text.length * this.#byteWork);
       held[index] = (yield* this.#test(text, group)) ? 1 : 0;
@@ -129,5 +146,8 @@ export class TextMatcher {
 
 /** Returns the rows of a selection. */
 export function chosen({ rows, size }: Selection): Int32Array {
-  return rows ?? Int32Array.from({ length: size }, (_, row) => row);
+  if (rows !== null) return rows;
+  const every = new Int32Array(size);
+  for (let row = 0; row < size; row++) every[row] = row;
+  return every;
 }

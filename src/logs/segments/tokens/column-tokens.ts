@@ -17,6 +17,7 @@ import { type DataColumn, LEADING_COLUMNS } from "../columns.ts";
 import { type ColumnValues, releaseColumn, type TextColumn, type Texts } from "../decode/column-values.ts";
 import type { ChunkSource, SegmentReader } from "../decode/segment-reader.ts";
 import type { Pause } from "../encode/text-column.ts";
+import { readPageHeader } from "../parquet/page-header.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { parseTemplate, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
 
@@ -26,6 +27,27 @@ const ID_COLUMNS = ["session", "trace_id", "span_id"].map(indexOf);
 /** Values of which the tokens are added between two pauses. */
 const PAUSE_VALUES = 8192;
 const ASCII_END = 0x80;
+
+/** Tokens of texts, of shapes and of values in `rest`, about. */
+const OTHER_TOKENS = 1000;
+
+/**
+ * Returns about how many tokens a row group has: one for each value of a column that does not repeat, and for each value of a
+ * dictionary.
+ */
+export function expectedTokens(reader: SegmentReader, group: number, chunk: ChunkSource): number {
+  const rows = reader.rowGroups[group]?.rows ?? 0;
+  let tokens = OTHER_TOKENS;
+  for (const column of [...ID_COLUMNS, ...reader.properties.columns.map((_, index) => FIRST_DATA_COLUMN + index)]) {
+    const range = reader.numberRange(group, column);
+    const span = range === null ? Number.POSITIVE_INFINITY : range.max - range.min + 1;
+    const isInteger = reader.dataTypeOf(column) === "integer";
+    const isIndexed = reader.dictionaryBytes(group, column) > 0;
+    const size = isIndexed ? readPageHeader(chunk(group, column), 0).header.values : Number.POSITIVE_INFINITY;
+    tokens += Math.min(rows - reader.nulls(group, column), size, isInteger ? span : size);
+  }
+  return tokens;
+}
 
 /**
  * Adds the tokens of a row group's entries to a collector, from its columns: at least those that the lines have, and some
