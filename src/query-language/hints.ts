@@ -21,6 +21,10 @@ const COMPARISON = /^([\p{L}_@$][\p{L}\p{N}_@$.-]*)(<=|>=|==|!=|=|<|>)(.*)$/u;
 /** What regular expressions have, and paths such as `/api/[id]/` lack. */
 const REGEX_SIGNS = /^\/\^|\$\/i?$|\\[dwsb.]|\.[*+?]|\[\^|\[\w-\w|[\])][*+?{]|\w\{\d/;
 const NUMBERS = /^-?\d+(?:\.\d+)?(?:,-?\d+(?:\.\d+)?)+$/;
+/** A regular expression of other languages, up to its second slash. */
+const SPACED_REGEX = /^\/[^/|"]+\/i?(?=[\s)]|$)/;
+/** Characters in which the second slash is searched for. */
+const MAX_REGEX = 200;
 const REGEX = "A regular expression is written `~/.../`.";
 
 /** A token with its text and the tokens beside it. */
@@ -51,7 +55,7 @@ export function hintsOf(query: string, analysis: Analysis = analyze(query)): Hin
   for (const piece of piecesOf(query, analysis)) {
     if (piece.kind === "field") field = testedBy(piece);
     else if (piece.kind === "text" || piece.kind === "pipe") field = null;
-    const found = piece.kind === "text" ? textHint(piece) : valueHint(query, piece, field);
+    const found = piece.kind === "text" ? textHint(query, piece) : valueHint(query, piece, field);
     if (found === null || hints.some(({ message }) => message === found.message)) continue;
     hints.push({ ...found, position: piece.start });
     if (hints.length === MAX_HINTS) break;
@@ -76,13 +80,14 @@ function testedBy(name: Piece): { name: Piece; colon: Piece } | null {
   return colon?.text === ":" && colon.start === name.end ? { name, colon } : null;
 }
 
-function textHint(piece: Piece): Found {
+function textHint(query: string, piece: Piece): Found {
   const { text } = piece;
   if (text.startsWith('"')) return null;
   return (
     operatorHint(piece) ??
     comparisonHint(piece) ??
     regexHint(text) ??
+    spacedRegex(query, piece, "") ??
     (/^![\p{L}_"(]/u.test(text) ? textNegation(text) : null) ??
     singleQuotes(piece)
   );
@@ -150,6 +155,18 @@ function regexHint(text: string): Found {
   return /^~\p{L}/u.test(text) ? ifNothing(`\`${shown(text)}\` is taken as it is written. ${REGEX}`) : null;
 }
 
+/** `message:/re d$/`: white space ends a word, so that the slashes are in different words. */
+function spacedRegex(query: string, { text, start }: Piece, name: string): Found {
+  if (!/^\/[^/]*$/.test(text)) return null;
+  const [written = ""] = SPACED_REGEX.exec(query.slice(start, start + MAX_REGEX)) ?? [];
+  if (written === "" || !/\s/.test(written)) return null;
+  const isRegex = name === "message" || REGEX_SIGNS.test(written);
+  const test = `${name === "" ? "" : `${name}:`}~${written}`;
+  return isRegex
+    ? always(`\`${shown(written)}\` is taken as words. A regular expression is written \`${shown(test)}\`.`)
+    : null;
+}
+
 function textNegation(text: string): Found {
   const message = `\`${shown(text)}\` is searched for as text. A negation is written \`-${shown(text.slice(1))}\`.`;
   return text.includes(":") ? always(message) : ifNothing(message);
@@ -211,7 +228,7 @@ function wordHint(query: string, { value, name, operator }: Tested): Found {
     return ifNothing(`${compares} A list is written \`${shown(`${name}:(${text.split(",").join(" OR ")})`)}\`.`);
   }
   if (/^'./.test(text)) return always(`${compares} A text is quoted by \`"\`: \`${name}:"..."\`.`);
-  const regex = regexHint(text);
+  const regex = regexHint(text) ?? spacedRegex(query, value, name);
   // Messages do not begin with a path as often as members do.
   return regex !== null && (name === "message" || /^~[\p{L}"]/u.test(text)) ? always(regex.message) : regex;
 }

@@ -1,5 +1,6 @@
 import type { QueryError } from "./error.ts";
 import { parse } from "./parse.ts";
+import { parseDuration, parseTime, printDuration } from "./values.ts";
 
 /** Suggestions that take more code than a parser in a page should have. The service adds them to its errors. */
 
@@ -17,6 +18,10 @@ export function explained(query: string, error: QueryError, now: number): QueryE
     listMeant(query, error) ??
     rangeMeant(query, error) ??
     regexMeant(query, error) ??
+    changeMeant(query, error) ??
+    periodMeant(query, error, now) ??
+    binMeant(query, error) ??
+    numberMeant(query, error) ??
     error
   );
 }
@@ -71,4 +76,83 @@ function regexMeant(query: string, error: QueryError): QueryError | null {
     expected: ["~/regex/"],
     suggestion: `${written}/${source.replaceAll("/", "\\/")}/`,
   };
+}
+
+/** What people call the changes that `patterns vs` finds. */
+const CHANGES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:new|added|appeared)$/i, "before:0"],
+  [/^(?:gone|lost|missing|removed|disappeared|old)$/i, "count:0"],
+  [/^(?:up|risen|rising|rose|more|increased|increasing)$/i, "change:>0"],
+  [/^(?:down|fallen|falling|fell|less|fewer|decreased|decreasing)$/i, "change:<0"],
+];
+
+/** `where change:new`. */
+function changeMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  if (!/\bchange:$/.test(query.slice(Math.max(0, position - 8), position))) return null;
+  const [word = ""] = /^[a-z]{1,20}/i.exec(query.slice(position, position + 20)) ?? [];
+  const suggestion = CHANGES.find(([names]) => names.test(word))?.[1];
+  return suggestion === undefined ? null : { ...error, suggestion };
+}
+
+const AGO: ReadonlyMap<string, string> = new Map([
+  ["yesterday", "1d"],
+  ["day", "1d"],
+  ["today", "1d"],
+  ["week", "7d"],
+  ["hour", "1h"],
+]);
+
+/** `patterns vs 2026-11-22`: the same span so many days before. */
+function periodMeant(query: string, error: QueryError, now: number): QueryError | null {
+  const { position } = error;
+  if (!/\bvs\s+$/.test(query.slice(Math.max(0, position - 40), position))) return null;
+  const [, word = ""] = /^(?:last\s+|previous\s+)?([^\s()|,]{1,40})/i.exec(query.slice(position, position + 60)) ?? [];
+  const time = parseTime(word);
+  const days = time?.kind === "period" ? Math.floor(now / DAY_MS) - Math.floor(time.from / DAY_MS) : 0;
+  const length = AGO.get(word.toLowerCase()) ?? (days > 0 ? `${days}d` : null);
+  if (length === null) return null;
+  return {
+    message: "`vs` takes a duration: how long before the period lies that is compared",
+    position,
+    expected: ["a duration"],
+    suggestion: length,
+  };
+}
+
+/** `count by route per 10m`. */
+function binMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  const [, unit = ""] =
+    /^(?:per|each|every|over|span|interval|step)[\s=]+([^\s()|,]{1,20})/i.exec(query.slice(position, position + 60)) ??
+    [];
+  const length = UNITS.get(unit.toLowerCase()) ?? unit;
+  const ms = parseDuration(length);
+  const before = query.slice(Math.max(0, position - MAX_READ), position);
+  const pipe = /\|\s*(?:count|stats|top|rare)\b([^|]*)$/.exec(before)?.[1];
+  if (ms === null || pipe === undefined) return null;
+  return {
+    message: "Spans of time are a key",
+    position,
+    expected: [",", "|", "the end"],
+    suggestion: `${/\bby\b/.test(pipe) ? ", " : "by "}bin(${printDuration(ms)})`,
+  };
+}
+
+const UNITS: ReadonlyMap<string, string> = new Map([
+  ["second", "1s"],
+  ["minute", "1m"],
+  ["hour", "1h"],
+  ["day", "1d"],
+  ["week", "1w"],
+]);
+
+/** `context 3 3`. */
+function numberMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  const before = query.slice(Math.max(0, position - MAX_READ), position);
+  const name = /\|\s*(context|limit|patterns|facets)\s+\d+\s*$/.exec(before)?.[1];
+  if (name === undefined || !/^(?:,\s*)?\d/.test(query.slice(position))) return null;
+  const sides = name === "context" ? ": the entries on each side" : "";
+  return { ...error, message: `\`${name}\` takes one number${sides}` };
 }

@@ -66,12 +66,15 @@ function parseAtom(state: ParserState, depth: number): Filter {
 function parseTestedField(state: ParserState): Field | null {
   const { reader, columns } = state;
   const { at } = reader;
+  // A path of many names would be read again from each of them.
+  if (columns === null && at < state.textUntil) return null;
   const tokens = reader.tokens.length;
   const field = columns === null ? pathField(reader) : columnField(reader, columns, true);
   if (field !== null && reader.next === ":" && isValue(reader.text, reader.at + 1)) {
     reader.take(":", "operator");
     return field;
   }
+  state.textUntil = reader.pathEnd;
   reader.reset(at, tokens);
   return null;
 }

@@ -96,7 +96,12 @@ function parseOf(state: ParserState, kind: PipeName): Pipe {
       if (by.length === 0) {
         const { reader } = state;
         const meant = `by ${reader.peekWord() || "field"}`;
-        throw new SyntaxFault(`\`${kind}\` needs the fields to count by`, reader.at, ["by"], meant);
+        throw new SyntaxFault(
+          `\`${kind}\` needs the fields to count by, as they are named in entries`,
+          reader.at,
+          ["by"],
+          meant,
+        );
       }
       return { kind, limit, by };
     }

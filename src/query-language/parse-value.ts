@@ -239,9 +239,9 @@ function unfit(target: Target, start: number, text = ""): SyntaxFault {
       ]);
     case "text":
       return new SyntaxFault(`\`${name}\` is text, which \`<\`, \`>\` and ranges do not compare`, start, ["a text"]);
-    default:
-      return new SyntaxFault(`\`${name}\` is compared with a number, and \`${text}\` is not a number`, start, [
-        "a number",
-      ]);
+    default: {
+      const what = text === "" ? "a regular expression" : `\`${text}\``;
+      return new SyntaxFault(`\`${name}\` is compared with a number, and ${what} is not a number`, start, ["a number"]);
+    }
   }
 }

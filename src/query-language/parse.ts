@@ -45,7 +45,7 @@ export function placeAt(text: string, position: number): Place {
 
 function read(text: string): { result: ParseResult; reader: QueryReader; pipeAt: number } {
   const reader = new QueryReader(text);
-  const state: ParserState = { reader, columns: null, atoms: 0 };
+  const state: ParserState = { reader, columns: null, atoms: 0, textUntil: 0 };
   const pipes: Pipe[] = [];
   let pipeAt = -1;
   try {

@@ -17,4 +17,6 @@ export interface ParserState {
   /** Columns of the table that the pipes before make; `null`: entries. */
   columns: readonly TableColumn[] | null;
   atoms: number;
+  /** Names before this position are no field: the path that they belong to has no value behind it. */
+  textUntil: number;
 }

@@ -137,6 +137,9 @@ export class QueryReader {
     return { kind: "regex", source, ignoreCase };
   }
 
+  /** The position behind the names that `path` read last, be they a path or not. */
+  pathEnd = 0;
+
   /** Reads names joined by dots. @returns `null`, without having read, if there is no path here */
   path(): (string | number)[] | null {
     const start = this.at;
@@ -149,6 +152,7 @@ export class QueryReader {
       for (let index = this.#match(INDEX); index !== null; index = this.#match(INDEX)) path.push(Number(index[1]));
       this.tokens.length = tokens;
       this.tokens.push({ kind: "field", start, end: this.at });
+      this.pathEnd = this.at;
       if (this.next !== ".") return path;
       this.at++;
     }

@@ -1,11 +1,11 @@
 import { nearest, SyntaxFault } from "./error.ts";
 import { fieldOf, printField } from "./fields.ts";
-import type { Aggregate, Field, Key, Pipe } from "./syntax.ts";
+import type { Aggregate, AggregateFunction, Field, Key, Pipe } from "./syntax.ts";
 
 /** A column of a table that a pipe makes. `any`: its values may have any type. */
 export interface TableColumn {
   name: string;
-  type: "level" | "time" | "any";
+  type: "level" | "time" | "number" | "any";
 }
 
 /** Returns the name of a field in a table. */
@@ -25,11 +25,15 @@ function keyColumn(key: Key, table: readonly TableColumn[] | null): TableColumn 
 }
 
 function aggregateColumn({ fn, field, as }: Aggregate): TableColumn {
-  return { name: as ?? `${fn}(${field === null ? "" : nameOf(field)})`, type: "any" };
+  const type = OF_ANY_TYPE.has(fn) ? "any" : "number";
+  return { name: as ?? `${fn}(${field === null ? "" : nameOf(field)})`, type };
 }
 
-function plain(...names: readonly string[]): TableColumn[] {
-  return names.map((name) => ({ name, type: "any" }));
+/** Functions whose values are those of their field. */
+const OF_ANY_TYPE: ReadonlySet<AggregateFunction> = new Set(["min", "max", "first", "last", "values"]);
+
+function columns(type: TableColumn["type"], ...names: readonly string[]): TableColumn[] {
+  return names.map((name) => ({ name, type }));
 }
 
 /**
@@ -42,13 +46,21 @@ export function columnsAfter(pipe: Pipe, table: readonly TableColumn[] | null): 
     case "count":
     case "top":
     case "rare":
-      return [...pipe.by.map((key) => keyColumn(key, table)), ...plain("count")];
+      return [...pipe.by.map((key) => keyColumn(key, table)), ...columns("number", "count")];
     case "stats":
       return [...pipe.by.map((key) => keyColumn(key, table)), ...pipe.aggregates.map(aggregateColumn)];
     case "patterns":
-      return plain("pattern", "count", ...(pipe.versus === null ? [] : ["before", "change"]));
+      return [
+        ...columns("any", "pattern"),
+        ...columns("number", "count", ...(pipe.versus === null ? [] : ["before", "change"])),
+      ];
     case "facets":
-      return plain("field", "type", "entries", "value", "count");
+      return [
+        ...columns("any", "field", "type"),
+        ...columns("number", "entries"),
+        ...columns("any", "value"),
+        ...columns("number", "count"),
+      ];
     case "fields":
       return pipe.fields.map((field) => fieldColumn(field, table));
     default:

@@ -2,17 +2,18 @@ import { z } from "zod";
 import type { ErrorDetail } from "../http/errors.ts";
 import { integerParameter } from "../http/paging.ts";
 import { detailOf } from "../http/resource.ts";
-import { Filters, toFilter } from "../logs/query/schema.ts";
+import { Filters, ownFilter, toFilter } from "../logs/query/schema.ts";
 import { FilterText } from "../logs/search/query-text.ts";
 import { withoutDurations } from "../logs/search/rest-filter.ts";
 import { printFilter } from "../query-language/print.ts";
+import { joined } from "../query-language/syntax.ts";
 import { tailFilterText } from "./filter.ts";
 import { TAIL_LIMITS } from "./limits.ts";
 
 /** Every filter of a query but those that a tail does not accept. */
 const simple = Filters.omit({ from: true, to: true, data: true }).shape;
 
-/** Query parameters of a tail. `level`, `category` and `type` may be repeated. */
+/** Query parameters of a tail. `level`, `category`, `type`, `service` and `host` may be repeated. */
 export const TailParameters = z.strictObject({
   ...simple,
   q: FilterText.optional(),
@@ -22,7 +23,7 @@ export const TailParameters = z.strictObject({
   ticket: z.string().optional().describe("Replaces the Authorization header, which browsers cannot send here."),
 });
 
-const REPEATABLE: ReadonlySet<string> = new Set(["level", "category", "type"]);
+const REPEATABLE: ReadonlySet<string> = new Set(["level", "category", "type", "service", "host"]);
 
 export interface TailQuery {
   /** As written by `tailFilterText`. */
@@ -54,9 +55,9 @@ export function readTailQuery(params: URLSearchParams): TailQueryResult {
   if (!parsed.success || details.length > 0) return { ok: false, details };
   const { since, ticket: _ticket, q, ...filters } = parsed.data;
   const { from: _from, to: _to, data: _data, rest: _rest, ...wanted } = toFilter(filters);
-  const isOpen = q === undefined || q.query.filter.kind === "all";
+  const parts = [ownFilter(filters), q?.query.filter ?? null].filter((each) => each !== null && each.kind !== "all");
   // Durations count from the opening of the tail.
-  const rest = isOpen ? null : printFilter(withoutDurations(q.query.filter, Date.now()));
+  const rest = parts.length === 0 ? null : printFilter(withoutDurations(joined("and", parts), Date.now()));
   const filter = tailFilterText({ ...wanted, rest });
   if (Buffer.byteLength(filter) > TAIL_LIMITS.filterBytes) {
     const message = `The filters are too long: at most ${TAIL_LIMITS.filterBytes} bytes together.`;

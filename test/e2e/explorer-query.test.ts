@@ -211,6 +211,76 @@ describe("the query language in the search box", () => {
     await suggestions.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
   });
 
+  it("17: stays within a narrow page: errors with their place, and the chosen suggestion", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open("?range=24h");
+    const long = `level:error ${"route:/api/orders ".repeat(8)}| stats p99(status), counnt() by type`;
+    await searchBox().fill(long);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    const alert = page.getByRole("alert").filter({ hasText: "Unknown function `counnt`" });
+    await alert.waitFor();
+    const place = () =>
+      searchBox().evaluate((input) => {
+        const left = (selector: string, from: ParentNode | null) =>
+          from?.querySelector(selector)?.getBoundingClientRect().left ?? Number.NaN;
+        const box = input.getBoundingClientRect();
+        const wrong = left('[class*="wrong"]', input.parentElement);
+        const caret = left('[class*="caret"]', input.closest("search"));
+        return { isInside: wrong >= box.left && wrong < box.right, off: Math.abs(wrong - caret) };
+      });
+    await expect.poll(place).toMatchObject({ isInside: true });
+    expect((await place()).off).toBeLessThan(2);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await axeFaults(page)).toEqual([]);
+
+    await searchBox().fill("level:info ");
+    const options = page.getByRole("listbox", { name: "Suggestions" }).getByRole("option");
+    await expect.poll(() => options.count()).toBe(12);
+    await page.keyboard.press("ArrowUp");
+    const last = options.last();
+    expect(await last.getAttribute("aria-selected")).toBe("true");
+    const hidden = await last.evaluate((element) => {
+      const list = element.parentElement?.getBoundingClientRect();
+      return element.getBoundingClientRect().bottom - (list?.bottom ?? 0);
+    });
+    expect(hidden).toBeLessThanOrEqual(0);
+    expect(await axeFaults(page)).toEqual([]);
+    // The list stays while the word is written on.
+    await page.keyboard.type("le");
+    expect(await options.first().isVisible()).toBe(true);
+  });
+
+  it("17: says what a query that finds little probably means", async () => {
+    await open(`?${new URLSearchParams({ range: "24h", q: "status:2xx or level:info" })}`);
+    await page.getByText("`status:2xx` compares the whole value. A range is written `status:200..299`.").waitFor();
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "staus:200", level: "info" })}`));
+    await page.getByText("No recent entry has the member `staus`; did you mean `status`?").waitFor();
+    await page.getByText("No entries match this query and these filters").waitFor();
+  });
+
+  it("17: keeps a table while it is refreshed, and draws each of its values", async () => {
+    const q = "* | stats count(), max(status) by status, bin(5m)";
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q })}`));
+    await page.getByRole("img", { name: /^count\(\) from / }).waitFor();
+    await page.getByRole("img", { name: /^max\(status\) from .* at most 500$/ }).waitFor();
+    expect(await page.getByRole("img", { name: /^status from / }).count()).toBe(0);
+    // The filters beside a table count the entries that it is made of.
+    await page.getByRole("checkbox", { name: "invoice" }).waitFor();
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    await page.route("**/logger/search", async (route) => {
+      await gate;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.locator('[aria-busy="true"]').getByRole("table").waitFor();
+    go();
+    await page.locator('[aria-busy="false"]').getByRole("table").waitFor();
+  });
+
   it("17.6: shows tables, with a chart over spans of time, and narrows them by the filters beside", async () => {
     await page.goto(
       explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "* | count by level, bin(1m)" })}`),
@@ -309,7 +379,7 @@ describe("accessible and fitting", () => {
 });
 
 describe("the explorer", () => {
-  it("requests only list, histogram, projects, workspaces and two suggestions on a reload", async () => {
+  it("requests only list, histogram, projects, workspaces, two suggestions and the missing entries on a reload", async () => {
     await open();
     const asked: string[] = [];
     page.on("request", (request) => {
@@ -324,6 +394,7 @@ describe("the explorer", () => {
       "/logger/stats",
       "/logger/stats",
       "/projects",
+      expect.stringMatching(/^\/projects\/proj_\w+\/ledger$/),
       "/workspaces",
     ]);
   });

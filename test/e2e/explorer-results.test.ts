@@ -134,8 +134,19 @@ describe("the list of entries", () => {
 });
 
 /** Drags over the middle of an element and returns the selected text. */
+/** Scrolls to an element and returns where it is once the layout is final: what is above the rows is loaded after them. */
+async function settledBox(target: Locator): Promise<Awaited<ReturnType<Locator["boundingBox"]>>> {
+  await target.scrollIntoViewIfNeeded();
+  for (let box = await target.boundingBox(); ; ) {
+    await target.page().waitForTimeout(150);
+    const next = await target.boundingBox();
+    if (JSON.stringify(next) === JSON.stringify(box)) return next;
+    box = next;
+  }
+}
+
 async function dragged(page: Page, target: Locator): Promise<string> {
-  const box = await target.boundingBox();
+  const box = await settledBox(target);
   if (box === null) throw new Error("It is not there.");
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + 2, y);

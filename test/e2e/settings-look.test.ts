@@ -73,6 +73,7 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
     };
     await expect.poll(look, { timeout: 30_000, interval: 500 }).toBe(2);
   },
+  missing: (page) => page.getByRole("cell", { name: "Beyond the rate limit" }).waitFor(),
   usage: (page) => page.getByText("No quarantined batches.").waitFor(),
   audit: (page) => page.getByRole("listitem").getByText("Workspace created").waitFor(),
   danger: (page) => page.getByRole("button", { name: "Delete workspace" }).waitFor(),

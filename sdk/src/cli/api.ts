@@ -176,8 +176,14 @@ export function readByPost(io: Io, service: Service, path: string, body: unknown
 }
 
 /** Like `readByPost`, but sends a GET request. */
-export function readByGet(io: Io, service: Service, path: string, isKnown: boolean): Promise<unknown> {
-  return requestWithRetry(io, service, path, null, isKnown, null);
+export function readByGet(
+  io: Io,
+  service: Service,
+  path: string,
+  isKnown: boolean,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  return requestWithRetry(io, service, path, null, isKnown, null, headers);
 }
 
 function requestWithRetry(
@@ -187,12 +193,14 @@ function requestWithRetry(
   body: string | null,
   isKnown: boolean,
   query: string | null,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
   let wasThere = isKnown;
   return retryFor(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
     const answer = await post(service, {
       path,
       body,
+      headers,
       timeoutMs: READ_TIMEOUT_MS,
       signal: io.stop,
     });

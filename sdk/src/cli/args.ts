@@ -4,6 +4,7 @@ import type {
   Command,
   CommandEnvironment,
   ExportCommand,
+  LedgerCommand,
   SearchOptions,
   SendCommand,
   Shared,
@@ -35,7 +36,16 @@ const OUTPUT: Options = {
 };
 const COMMON: Options = { ...OUTPUT, key: TEXT, project: TEXT };
 /** Options for members of entries: filters of `query` and others, values for `send`. */
-const MEMBERS: Options = { level: LIST, category: LIST, type: LIST, session: TEXT, trace: TEXT, data: LIST };
+const MEMBERS: Options = {
+  level: LIST,
+  category: LIST,
+  type: LIST,
+  service: LIST,
+  host: LIST,
+  session: TEXT,
+  trace: TEXT,
+  data: LIST,
+};
 const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEXT, since: TEXT };
 
 const COMMANDS: Readonly<Record<string, Options>> = {
@@ -75,6 +85,16 @@ const COMMANDS: Readonly<Record<string, Options>> = {
     limit: TEXT,
     all: FLAG,
   },
+  ledger: {
+    ...OUTPUT,
+    token: TEXT,
+    workspace: TEXT,
+    project: TEXT,
+    since: TEXT,
+    until: TEXT,
+    limit: TEXT,
+    all: FLAG,
+  },
   send: { ...COMMON, ...MEMBERS, text: FLAG, message: { type: "string", short: "m" }, "retry-for": TEXT },
 };
 
@@ -89,7 +109,7 @@ const INTERVALS: Readonly<Record<string, number>> = { "1m": 60_000, "5m": 300_00
 const GOOD_BUCKETS = 120;
 const DEFAULT_STATS_MS = 3_600_000;
 const AUDIT_FILTERS = ["actor", "action", "target"] as const;
-const GROUPS: readonly string[] = ["level", "category", "type"];
+const GROUPS: readonly string[] = ["level", "category", "type", "service", "host"];
 
 /** Parses a command line. @throws Failure if it is invalid */
 export function parseCommand(argv: readonly string[], environment: CommandEnvironment): Command {
@@ -102,7 +122,7 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
     const what = name.startsWith("-") ? "The command must come first" : `Unknown command ${name}`;
-    throw usage(`${what}: search, tail, query, stats, send, export or audit. See taffrail --help.`);
+    throw usage(`${what}: search, tail, query, stats, send, export, ledger or audit. See taffrail --help.`);
   }
   const { values, positionals } = parsed(name, QUERYING.includes(name) ? rest.map(marked) : rest, options);
   if (values.help) return { name: "help", of: name };
@@ -112,6 +132,7 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   }
   const q = positionals.map(unmarked).join(" ").trim() || null;
   if (name === "audit") return auditOf(values, environment);
+  if (name === "ledger") return ledgerOf(values, environment);
   const shared = sharedOf(values, environment);
   const { now } = environment;
   switch (name) {
@@ -172,29 +193,34 @@ function sharedOf(values: Values, environment: CommandEnvironment): Shared {
   };
 }
 
-/** Parses the options of `audit`, which needs the access token of a member instead of an API key. */
-function auditOf(values: Values, environment: CommandEnvironment): AuditCommand {
-  const { env, now } = environment;
+/** Options of commands that need the access token of a member instead of an API key. */
+function memberOf(values: Values, environment: CommandEnvironment, refusal: string) {
+  const { env } = environment;
   const token = credentialOf("token", text(values, "token") ?? env.TAFFRAIL_ACCESS_TOKEN, "TAFFRAIL_ACCESS_TOKEN");
-  if (/^sk_/.test(token)) throw usage("An API key cannot read the audit. Use the access token of an admin or owner.");
+  if (/^sk_/.test(token)) throw usage(refusal);
   const workspace = text(values, "workspace") || env.TAFFRAIL_WORKSPACE;
   if (!workspace) throw usage("A workspace is needed: --workspace ws_..., or TAFFRAIL_WORKSPACE.");
+  const isKeyVisible = text(values, "token") !== null;
+  return { ...outputOf(values, environment), ...serviceOf(values, env, token), workspace, isKeyVisible };
+}
+
+function ledgerOf(values: Values, environment: CommandEnvironment): LedgerCommand {
+  const { env, now } = environment;
+  const member = memberOf(values, environment, "An API key cannot read the ledger. Use the access token of a member.");
+  const project = projectOf({ project: text(values, "project") || env.TAFFRAIL_PROJECT || null });
+  return { name: "ledger", ...member, project, ...timesOf(values, now), limit: pagesOf(values).limit };
+}
+
+function auditOf(values: Values, environment: CommandEnvironment): AuditCommand {
+  const refusal = "An API key cannot read the audit. Use the access token of an admin or owner.";
+  const member = memberOf(values, environment, refusal);
   const filters = AUDIT_FILTERS.flatMap((name) => {
     const value = text(values, name);
     return value === null ? [] : [[name, value] as const];
   });
   const { limit } = pagesOf(values);
-  const { from } = timesOf(values, now);
-  return {
-    name: "audit",
-    ...outputOf(values, environment),
-    ...serviceOf(values, env, token),
-    workspace,
-    filters: Object.fromEntries(filters),
-    from,
-    limit,
-    isKeyVisible: text(values, "token") !== null,
-  };
+  const { from } = timesOf(values, environment.now);
+  return { name: "audit", ...member, filters: Object.fromEntries(filters), from, limit };
 }
 
 /** Returns the API key of the environment. Version 0.1 of the terminal client used `TAFFRAIL_KEY`. */
@@ -227,7 +253,7 @@ function addressOf(given: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-function projectOf({ project }: Shared): string {
+function projectOf({ project }: Pick<Shared, "project">): string {
   if (project === null) throw usage("A project is needed: --project proj_..., or TAFFRAIL_PROJECT.");
   return project;
 }
@@ -259,6 +285,8 @@ function filtersOf(values: Values, q: string | null): Filters {
     minLevel: minLevel === null ? null : levelOf("--min-level", minLevel),
     categories: list(values, "category"),
     types: list(values, "type"),
+    services: list(values, "service"),
+    hosts: list(values, "host"),
     session: text(values, "session"),
     trace: text(values, "trace"),
     search: text(values, "search"),
@@ -312,7 +340,7 @@ function bucketsOf(values: Values, now: number): Pick<StatsCommand, "from" | "to
   const isAll = text(values, "since") === "all";
   const { from, to } = timesOf(isAll ? { ...values, since: undefined } : values, now);
   const by = text(values, "by");
-  if (by !== null && !GROUPS.includes(by)) throw usage(`--by ${by}: must be level, category or type.`);
+  if (by !== null && !GROUPS.includes(by)) throw usage(`--by ${by}: must be level, category, type, service or host.`);
   const first = isAll ? null : (from ?? (to ?? now) - DEFAULT_STATS_MS);
   const length = first === null ? Number.POSITIVE_INFINITY : (to ?? now) - first;
   const fitting = Object.keys(INTERVALS).find((name) => length / (INTERVALS[name] ?? 1) <= GOOD_BUCKETS) ?? "1d";

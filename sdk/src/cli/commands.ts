@@ -113,6 +113,16 @@ export interface AuditCommand extends Omit<Shared, "project"> {
   limit: number;
 }
 
+export interface LedgerCommand extends Omit<Shared, "project"> {
+  name: "ledger";
+  workspace: string;
+  project: string;
+  /** Epoch milliseconds; `null` for the default of the service. */
+  from: number | null;
+  to: number | null;
+  limit: number;
+}
+
 export type Command =
   | { name: "help"; of: string }
   | { name: "version" }
@@ -124,7 +134,8 @@ export type Command =
   | StatsCommand
   | SendCommand
   | ExportCommand
-  | AuditCommand;
+  | AuditCommand
+  | LedgerCommand;
 
 export interface CommandEnvironment {
   env: Readonly<Record<string, string | undefined>>;

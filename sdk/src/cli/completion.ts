@@ -4,11 +4,15 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 const SCRIPTS: Readonly<Record<Shell, string>> = {
-  // bash itself ends words at the characters of COMP_WORDBREAKS, so the program prints the part after them.
+  // bash itself ends words at the characters of COMP_WORDBREAKS, so the program prints the part after them. An array of
+  // words that bash splits would expand `*` to names of files. Bash 3.2 has no `mapfile`.
   bash: `# In ~/.bashrc: eval "$(taffrail completion bash)"
 _taffrail() {
-  local IFS=$'\\n'
-  COMPREPLY=($(taffrail complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null))
+  local item
+  COMPREPLY=()
+  while IFS= read -r item; do
+    COMPREPLY+=("$item")
+  done < <(taffrail complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
 }
 complete -o nospace -o default -F _taffrail taffrail`,
   zsh: `# In ~/.zshrc, after compinit: eval "$(taffrail completion zsh)"

@@ -2,8 +2,19 @@ import { visible } from "../terminal.ts";
 import { jsonLine, type StoredEntry } from "./pretty.ts";
 import type { Table } from "./table.ts";
 
-/** Members of an entry as columns of CSV. */
-const MEMBERS = ["timestamp", "level", "category", "type", "message", "session", "traceId", "data"] as const;
+/** Members of an entry as columns of CSV. New ones come last. */
+const MEMBERS = [
+  "timestamp",
+  "level",
+  "category",
+  "type",
+  "message",
+  "session",
+  "traceId",
+  "data",
+  "service",
+  "host",
+] as const;
 
 /** Formats an entry as a row of CSV; `null`: the header. */
 export function entryCsv(entry: StoredEntry | null): string {

@@ -123,13 +123,29 @@ export function toDataFilter(tests: readonly DataTest[]): Record<string, Record<
   return Object.fromEntries([...filter].map(([path, of]) => [path, Object.fromEntries(of)]));
 }
 
+/** What tests of an entry read. */
+interface TestedEntry {
+  service?: string;
+  host?: string;
+  data?: unknown;
+}
+
 /** Whether an entry's `data` passes all tests. Applied to tails, which the service filters by other members only. */
-export function passes(tests: readonly DataTest[], data: unknown): boolean {
+export function passes(tests: readonly DataTest[], entry: TestedEntry): boolean {
   return tests.every((test) => {
-    const value = valueAt(data, test.names);
+    const value = testedValue(entry, test.names);
     if (test.operator !== "eq") return holds(test, value);
     return tests.some((other) => other.operator === "eq" && other.path === test.path && other.value === value);
   });
+}
+
+/** As in the service, `service` and `host` are an own member if `data` has none or an object of that name. */
+function testedValue(entry: TestedEntry, names: readonly string[]): unknown {
+  const value = valueAt(entry.data, names);
+  const [name] = names;
+  if (names.length !== 1 || (name !== "service" && name !== "host")) return value;
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return value === undefined || isObject ? (entry[name] ?? value) : value;
 }
 
 function holds({ operator, value: wanted }: DataTest, value: unknown): boolean {

@@ -6,9 +6,11 @@ import { list, once, text, type Values } from "./values.ts";
 /** Returns the members that the options set in every entry created from text. */
 export function membersOf(values: Values): Record<string, unknown> {
   const level = once(values, "level");
-  const [category, type, session, trace] = [
+  const [category, type, service, host, session, trace] = [
     once(values, "category"),
     once(values, "type"),
+    once(values, "service"),
+    once(values, "host"),
     text(values, "session"),
     text(values, "trace"),
   ];
@@ -17,6 +19,8 @@ export function membersOf(values: Values): Record<string, unknown> {
     ...(level === null ? {} : { level: levelOf("--level", level) }),
     ...(category === null ? {} : { category }),
     ...(type === null ? {} : { type }),
+    ...(service === null ? {} : { service }),
+    ...(host === null ? {} : { host }),
     ...(session === null ? {} : { session }),
     ...(trace === null ? {} : { traceId: trace }),
     ...(data.length === 0 ? {} : { data: nested(data) }),

@@ -8,6 +8,8 @@ export interface Filters {
   minLevel: string | null;
   categories: readonly string[];
   types: readonly string[];
+  services: readonly string[];
+  hosts: readonly string[];
   session: string | null;
   trace: string | null;
   search: string | null;
@@ -48,12 +50,14 @@ export function toTailQuery(filters: Filters, since: number | null): URLSearchPa
 }
 
 function simpleFilters(filters: Filters): Record<string, string | string[]> {
-  const { levels, minLevel, categories, types, session, trace, search } = filters;
+  const { levels, minLevel, categories, types, services, hosts, session, trace, search } = filters;
   return {
     ...(levels.length > 0 ? { level: [...levels] } : {}),
     ...(minLevel === null ? {} : { minLevel }),
     ...(categories.length > 0 ? { category: [...categories] } : {}),
     ...(types.length > 0 ? { type: [...types] } : {}),
+    ...(services.length > 0 ? { service: [...services] } : {}),
+    ...(hosts.length > 0 ? { host: [...hosts] } : {}),
     ...(session === null ? {} : { session }),
     ...(trace === null ? {} : { traceId: trace }),
     ...(search === null ? {} : { search }),

@@ -19,6 +19,8 @@ Filters (an entry must pass all; a repeated filter matches any of its values)
   --min-level <level>   this one or a more severe one
   --category <name>     repeat
   --type <name>         repeat
+  --service <name>      repeat
+  --host <name>         repeat
   --session <id>        exactly this one
   --trace <id>          exactly this one
   --search <text>       in the message or any string, number or boolean in data
@@ -38,6 +40,7 @@ export const HELP: Readonly<Record<string, string>> = {
   taffrail stats        count by time
   taffrail send         send entries from files or standard input
   taffrail export       all entries of a project, as NDJSON or Parquet
+  taffrail ledger       entries that should be in a project and are not
   taffrail audit        who changed what in a workspace
   taffrail completion   completion of command lines in bash, zsh and fish
 
@@ -98,7 +101,7 @@ ${EXITS}`,
   --since <when>        default 1h; "all" for all stored entries
   --until <when>        before
   --interval <length>   1m 5m 1h 1d; default: by the time range
-  --by <what>           count each level, category or type separately
+  --by <what>           count each level, category, type, service or host separately
 
 Aggregate (a table instead of counts by time)
   --agg <function>      count, "p99(durationMs)", "sum(bytes) as total"; repeat. Functions: count rate count_distinct
@@ -123,6 +126,24 @@ Continues after a lost connection. Count and SHA-256 are verified; the last line
   --after-seq <n>       only entries after this seq, as an interrupted export prints it
   --retry-for <length>  give up after this time of failures, default 5m
 ${COMMON.replace("one JSON object a line", "with --out: the manifest")}
+${EXITS}`,
+
+  ledger: `taffrail ledger [options]: entries that should be in a project and are not, by reason; newest first
+
+Lists what was rejected or limited, by key and hour, what clients of the library dropped, and entries of theirs that never
+arrived. Then prints the sum of each reason. With --json one item a line.
+
+  --token <token>       access token of a member, valid for 15 minutes; an API key is not accepted
+                        default $TAFFRAIL_ACCESS_TOKEN, which other users of this machine cannot see
+  --workspace <id>      default $TAFFRAIL_WORKSPACE
+  --project <id>        default $TAFFRAIL_PROJECT
+  --url <address>       default $TAFFRAIL_URL, or http://127.0.0.1:8787
+
+  --since <when>        at or after: 15m, 2h, 1d (ago), 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC); default 1d
+  --until <when>        before
+  --limit <n>           default 100
+  --all                 no limit
+${OUTPUT}
 ${EXITS}`,
 
   audit: `taffrail audit [options]: who changed what in a workspace, and who signed in to it; newest first
@@ -155,6 +176,8 @@ Members of entries by --text and -m
   --level <level>       default info
   --category <name>     default custom
   --type <name>
+  --service <name>
+  --host <name>
   --session <id>
   --trace <id>
   --data <path=value>   user.plan=team  status=500  zip='"0123"'  list='[1,2]'; repeat

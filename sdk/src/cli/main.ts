@@ -8,6 +8,7 @@ import { exportLogs } from "./export.ts";
 import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, notice, writeLine } from "./io.ts";
+import { ledger } from "./ledger.ts";
 import { query } from "./query.ts";
 import { search } from "./search.ts";
 import { send } from "./send.ts";
@@ -26,7 +27,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if ("service" in command) {
       key = command.service.key;
       if (command.isKeyVisible && io.stderr.isTTY) {
-        const [what, setting] = CREDENTIALS[command.name === "audit" ? "token" : "key"];
+        const [what, setting] = CREDENTIALS[command.name === "audit" || command.name === "ledger" ? "token" : "key"];
         notice(io, `Note: ${what} on the command line can be seen by other users of this machine; ${setting} cannot.`);
       }
     }
@@ -65,6 +66,8 @@ async function execute(command: Command, io: Io): Promise<number> {
       return exportLogs(io, command);
     case "audit":
       return audit(io, command);
+    case "ledger":
+      return ledger(io, command);
   }
 }
 

@@ -11,6 +11,8 @@ export interface StoredEntry {
   message: string;
   session?: string;
   traceId?: string;
+  service?: string;
+  host?: string;
   data?: unknown;
 }
 
@@ -57,6 +59,8 @@ export function prettyLine(entry: StoredEntry, colors: boolean): string {
     ...members(entry.data, ""),
     ...(entry.traceId === undefined ? [] : [field("trace", entry.traceId)]),
     ...(entry.session === undefined ? [] : [field("session", entry.session)]),
+    ...(entry.service === undefined ? [] : [field("service", entry.service)]),
+    ...(entry.host === undefined ? [] : [field("host", entry.host)]),
   ];
   return [
     paint(formatTime(entry.timestamp), DIM, colors),

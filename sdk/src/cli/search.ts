@@ -1,4 +1,4 @@
-import { parse } from "../../../src/query-language/parse.ts";
+import { type ParseResult, parse } from "../../../src/query-language/parse.ts";
 import { readByPost, record } from "./api.ts";
 import type { SearchCommand } from "./commands.ts";
 import { csvLines, entryCsv } from "./csv.ts";
@@ -25,13 +25,24 @@ export async function search(io: Io, command: SearchCommand): Promise<number> {
     ...(asOf === null ? {} : { asOf }),
   };
   const parsed = parse(query);
+  const maxRows = command.maxRows ?? limitOf(parsed);
   // All rows of a table, because bars need them. The service reports the faults of a query: it may be of a later version.
   const isTable = parsed.ok && parsed.columns !== null;
-  const limit = isTable ? {} : { limit: Math.min(command.maxRows ?? DEFAULT_ROWS, PAGE) };
+  const limit = isTable ? {} : { limit: Math.min(maxRows ?? DEFAULT_ROWS, PAGE) };
   const answer = record(await readByPost(io, service, "/logger/search", { ...request, ...limit }, false));
-  if (answer?.kind === "table") return printTable(io, command, answer);
-  return printEntries(io, command, request, answer);
+  if (answer?.kind === "table") return printTable(io, { ...command, maxRows }, answer);
+  return printEntries(io, { ...command, maxRows }, request, answer);
 }
+
+/** Returns the number of the last `limit` of a query that no pipe with more rows follows; `null` if there is none. */
+function limitOf(parsed: ParseResult): number | null {
+  const last = parsed.ok ? parsed.query.pipes.findLast(({ kind }) => !KEEPING.has(kind)) : undefined;
+  if (last?.kind === "top" || last?.kind === "rare" || last?.kind === "patterns") return last.limit;
+  return last?.kind === "limit" ? last.limit : null;
+}
+
+/** Pipes that leave as many rows or fewer. */
+const KEEPING: ReadonlySet<string> = new Set(["where", "sort", "fields"]);
 
 type Answer = Record<string, unknown> | null;
 
@@ -78,11 +89,19 @@ function finish(io: Io, { json, csv }: SearchCommand, answer: Answer): number {
   return answer?.complete === false ? EXIT.incomplete : EXIT.ok;
 }
 
-function summaryOf({ matched, scanned, exact, tookMs, asOf, kind }: Record<string, unknown>): string {
+function summaryOf({ matched, scanned, exact, tookMs, asOf, kind, range }: Record<string, unknown>): string {
   const count = (value: unknown) => Number(value).toLocaleString("en-US");
   // Of entries, `exact: false` says that more of them may match than were read.
   const about = kind === "entries" && exact === false ? "at least " : "";
-  return `${about}${count(matched)} entries matched, ${count(scanned)} scanned, ${count(tookMs)} ms; --as-of ${shown(String(asOf))}`;
+  return `${about}${count(matched)} entries matched, ${count(scanned)} scanned${timesOf(record(range))}, ${count(tookMs)} ms; --as-of ${shown(String(asOf))}`;
+}
+
+/** Returns the times that were searched. Services of earlier versions do not name them. */
+function timesOf(range: Record<string, unknown> | null): string {
+  if (range === null) return "";
+  const [from, to] = [range.from, range.to].map((time) => (typeof time === "string" ? shown(time) : null));
+  if (from === null && to === null) return " of all times";
+  return `${from === null ? "" : ` from ${from}`}${to === null ? "" : ` to ${to}`}`;
 }
 
 /** Returns the milliseconds of the last `bin` of a query; `null` if its table has no spans of time. */

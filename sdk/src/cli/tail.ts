@@ -190,7 +190,7 @@ class Follower {
 
   async #write(entry: StoredEntry): Promise<void> {
     const { filters, json, colors } = this.#command;
-    if (!passes(filters.data, entry.data)) return;
+    if (!passes(filters.data, entry)) return;
     await writeLine(this.#io, json ? jsonLine(entry) : prettyLine(entry, colors));
     this.#left--;
   }

@@ -195,6 +195,30 @@ test("repeats no key and no password in messages", () => {
   }
 });
 
+test("18.5: reads the options of ledger, which needs an access token and a project", () => {
+  const env = { TAFFRAIL_ACCESS_TOKEN: "eyJ.a.b", TAFFRAIL_WORKSPACE: "ws_1", TAFFRAIL_API_KEY: "sk_secret" };
+  expect(parse("ledger --project proj_1", env)).toEqual({
+    name: "ledger",
+    service: { url: "http://127.0.0.1:8787", key: "eyJ.a.b" },
+    workspace: "ws_1",
+    project: "proj_1",
+    from: null,
+    to: null,
+    limit: 100,
+    json: false,
+    colors: false,
+    isKeyVisible: false,
+  });
+  expect(parse("ledger --since 2d --until 1d --all", { ...env, TAFFRAIL_PROJECT: "proj_2" })).toMatchObject({
+    project: "proj_2",
+    from: NOW - 2 * 86_400_000,
+    to: NOW - 86_400_000,
+    limit: Number.POSITIVE_INFINITY,
+  });
+  expect(() => parse("ledger", env)).toThrow("A project is needed");
+  expect(() => parse("ledger --token sk_secret", env)).toThrow("An API key cannot read the ledger");
+});
+
 test("B17: reads the options of audit, which needs an access token", () => {
   const env = { TAFFRAIL_ACCESS_TOKEN: "eyJ.a.b", TAFFRAIL_WORKSPACE: "ws_1", TAFFRAIL_API_KEY: "sk_secret" };
   expect(parse("audit", env)).toEqual({

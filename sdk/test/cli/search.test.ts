@@ -1,7 +1,15 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { formatRefusal } from "../../src/cli/api.ts";
 import { inserted, SHELLS, scriptOf, wordsOf } from "../../src/cli/completion.ts";
 import { csvLines, entryCsv } from "../../src/cli/csv.ts";
+import { search } from "../../src/cli/search.ts";
 import { sparkLines } from "../../src/cli/sparkline.ts";
 import { readTable, tableLines } from "../../src/cli/table.ts";
 import { formatTime, timeZone } from "../../src/cli/time.ts";
@@ -86,10 +94,19 @@ describe("tables", () => {
       '"say ""hi"", 你",2026-11-22T10:05:00.000Z,1',
       ",2026-11-22T10:00:00.000Z,0",
     ]);
-    const entry = { seq: 1, timestamp: "t", level: "info", category: "c", type: "y", message: "a,b", data: { n: [1] } };
+    const entry = {
+      seq: 1,
+      timestamp: "t",
+      level: "info",
+      category: "c",
+      type: "y",
+      message: "a,b",
+      data: { n: [1] },
+      host: "h",
+    };
     expect([entryCsv(null), entryCsv(entry)]).toEqual([
-      "timestamp,level,category,type,message,session,traceId,data",
-      't,info,c,y,"a,b",,,"{""n"":[1]}"',
+      "timestamp,level,category,type,message,session,traceId,data,service,host",
+      't,info,c,y,"a,b",,,"{""n"":[1]}",,h',
     ]);
   });
 
@@ -145,6 +162,73 @@ describe("tables", () => {
   });
 });
 
+describe("what a search prints", () => {
+  /** Runs a search on a service that answers `data`, as on a terminal. */
+  async function searched(query: string, data: object): Promise<{ out: string; err: string; asked: unknown }> {
+    let asked: unknown;
+    const server = createServer(async (request, response) => {
+      asked = JSON.parse(Buffer.concat(await request.toArray()).toString());
+      const meta = { timestamp: new Date().toISOString(), requestId: "req_x" };
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ success: true, data, error: null, meta }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("No port.");
+    const streams = [new PassThrough(), new PassThrough()] as const;
+    const [stdout, stderr] = streams;
+    const io = {
+      stdin: new PassThrough(),
+      stdout: Object.assign(stdout, { isTTY: true }),
+      stderr,
+      env: {},
+      now: () => 0,
+      random: () => 0,
+      stop: new AbortController().signal,
+    };
+    const service = { url: `http://127.0.0.1:${address.port}`, key: "sk_x" };
+    const plain = {
+      project: null,
+      isKeyVisible: false,
+      json: false,
+      colors: false,
+      from: null,
+      to: null,
+      csv: false,
+      asOf: null,
+    };
+    await search(io, { name: "search", service, query, maxRows: null, ...plain });
+    const [out, err] = streams.map((stream) => String(stream.read() ?? ""));
+    server.close();
+    return { out: out ?? "", err: err ?? "", asked };
+  }
+
+  const found = { matched: 5, scanned: 9, complete: true, exact: true, notes: [], tookMs: 3, asOf: "1-x" };
+
+  test("17: the times that were searched are named, and those of all times", async () => {
+    const entries = { kind: "entries", logs: [], nextCursor: null, ...found };
+    const rangeOf = async (range?: object) => (await searched("level:error", { ...entries, range })).err;
+    expect(await rangeOf({ from: null, to: null })).toContain("5 entries matched, 9 scanned of all times, 3 ms");
+    const from = "2026-11-22T00:00:00.000Z";
+    expect(await rangeOf({ from, to: null })).toContain(`9 scanned from ${from}, 3 ms`);
+    // A service of a version before.
+    expect(await rangeOf()).toContain("9 scanned, 3 ms");
+  });
+
+  test("17: as many entries and rows as the query says", async () => {
+    const entries = { kind: "entries", logs: [], nextCursor: null, ...found };
+    expect((await searched("a | limit 700", entries)).asked).toMatchObject({ limit: 700 });
+    expect((await searched("a | limit 7000 | where b:c", entries)).asked).toMatchObject({ limit: 1000 });
+    expect((await searched("a", entries)).asked).toMatchObject({ limit: 100 });
+    const columns = [{ name: "n", type: "number" }];
+    const table = { kind: "table", columns, rows: Array.from({ length: 150 }, (_, n) => [n]), ...found };
+    const linesOf = async (query: string) => (await searched(query, table)).out.trim().split("\n").length - 1;
+    expect(await linesOf("a | top 150 by n")).toBe(150);
+    expect(await linesOf("a | count by n | sort n | limit 120")).toBe(120);
+    expect(await linesOf("a | count by n")).toBe(100);
+  });
+});
+
 describe("completion", () => {
   test("reads words as shells do", () => {
     const texts = (line: string) => wordsOf(line).map(({ text }) => text);
@@ -174,6 +258,24 @@ describe("completion", () => {
     expect(inserted("zsh", word, ['route:"/a b"', "status:500"])).toEqual([`'route:"/a b"`, "status:500"]);
     expect(inserted("bash", { ...word, quote: "'" }, ["it's"])).toEqual(["it'\\''s"]);
     expect(inserted("bash", { ...word, quote: '"' }, ['a"b$c'])).toEqual(['a\\"b\\$c']);
+  });
+
+  test("17: bash takes a completion with a wildcard as it is, whatever files there are", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "taffrail-"));
+    try {
+      for (const name of ["route:a", "route:b", "x y"]) writeFileSync(path.join(folder, name), "");
+      const script = [
+        "taffrail() { printf '%s\\n' 'route:*' '* | count' \"it's\"; }",
+        scriptOf("bash"),
+        `COMP_LINE='taffrail search ro' COMP_POINT=18`,
+        "_taffrail",
+        `printf '<%s>' "\${COMPREPLY[@]}"`,
+      ].join("\n");
+      const printed = execFileSync("bash", ["-c", script], { cwd: folder, encoding: "utf8" });
+      expect(printed).toBe("<route:*><* | count><it's>");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("every shell has a script that calls the program", () => {

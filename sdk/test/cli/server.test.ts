@@ -1,11 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { asUser, call, createTenant, type Tenant } from "../../../test/support/api.ts";
 import { startServer, type TestServer } from "../../../test/support/server.ts";
+import { createLogger } from "../../src/index.ts";
 import { sleep } from "../support/sink.ts";
 import { type Env, type Program, run, start } from "./program.ts";
 
@@ -148,6 +150,9 @@ test("17.7: every example of the tour runs and finds something; search, tail and
   expect(cut.err).toBe("The first 100 entries; more may match. For more: --all or --max-rows\n");
   const seven = await run(["search", "*", "--max-rows", "7"], env);
   expect([seven.out.trim().split("\n").length, seven.err]).toEqual([7, ""]);
+  // 17: the limit of the query is that of the command.
+  const limited = await run(["search", "* | limit 150"], env);
+  expect([limited.out.trim().split("\n").length, limited.err]).toEqual([150, ""]);
   const whole = await run(["search", "*", "--all", "--json"], env);
   expect([whole.out.trim().split("\n").length, whole.err]).toEqual([300, ""]);
   expect(await run(["search", "staus:504"], env)).toMatchObject({
@@ -338,4 +343,58 @@ test("B17: the audit is read with an access token in pages, and the token is nev
   const visible = await run(["audit", "--actor", accessToken], audit);
   expect(visible.code).toBe(3);
   for (const { out, err } of [refused, visible, pretty]) expect(out + err).not.toContain(accessToken.slice(0, 40));
+});
+
+test("18.5: the ledger shows what the library lost on the way", async () => {
+  const { account, projectId, key } = tenant;
+  const { workspaceId, accessToken } = account;
+  let isSwallowing = false;
+  // A proxy that answers for the service and stores nothing.
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).filter(([name]) => !["host", "connection", "content-length"].includes(name)),
+    );
+    const answer = isSwallowing
+      ? Response.json({ success: true, data: { accepted: 1, rejected: [] } }, { status: 201 })
+      : await fetch(`${server.url}${request.url}`, {
+          method: "POST",
+          headers: headers as Record<string, string>,
+          body: Buffer.concat(chunks),
+        });
+    response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const { port } = Object(proxy.address());
+  const logger = createLogger({
+    apiUrl: `http://127.0.0.1:${port}`,
+    projectId,
+    apiKey: key.secret,
+    transport: "batch",
+  });
+  const log = async (count: number) => {
+    for (let n = 0; n < count; n++) logger.info("entry", { n });
+    await logger.flush();
+  };
+  await log(3);
+  isSwallowing = true;
+  await log(37);
+  isSwallowing = false;
+  await log(1);
+  await logger.close();
+  proxy.close();
+  const member = { TAFFRAIL_URL: server.url, TAFFRAIL_WORKSPACE: workspaceId, TAFFRAIL_ACCESS_TOKEN: accessToken };
+  const listed = await run(["ledger", "--project", projectId, "--json"], member);
+  expect([listed.code, listed.err]).toEqual([0, ""]);
+  const items = listed.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ gap }) => gap !== null);
+  expect(items).toMatchObject([{ reason: "unknown", entries: 37, requests: null, gap: { first: 3, open: true } }]);
+  const pretty = await run(["ledger", "--project", projectId], member);
+  expect(pretty.out).toMatch(/ 37 unknown key_\w+ before seq \d+, stream [\w-]+, may still arrive\n/);
+  expect(pretty.out).toContain("37 unknown: never arrived\n");
 });

@@ -20,8 +20,8 @@ const MAX_VALUES_OF_ENTRY = 50_000;
  * Work units: reading a line and each byte of it, finding a group by one key, adding a number or a text to a measure, each
  * byte of a text. A new group needs memory in each measure. `npm run bench:work` measures them.
  */
-const LINE_WORK = 200;
-const LINE_BYTE_WORK = 0.8;
+export const LINE_WORK = 200;
+export const LINE_BYTE_WORK = 0.8;
 const KEY_WORK = 100;
 const NUMBER_WORK = 110;
 const TEXT_WORK = 400;

@@ -1,4 +1,5 @@
-import { isArrayIndex } from "../query/data-path.ts";
+import type { OwnMember } from "../entry.ts";
+import { isArrayIndex, isOwnMember } from "../query/data-path.ts";
 
 /** Fields of the entry itself, by their names in requests. Any other name is a path in `data`. */
 const OWN_FIELDS = {
@@ -26,7 +27,7 @@ const OWN_FIELDS = {
 export type OwnField = (typeof OWN_FIELDS)[keyof typeof OWN_FIELDS];
 
 /** Paths in `data` of names that stand for several members, the first that an entry has. */
-const SEMANTIC_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const SEMANTIC_FIELDS: Readonly<Record<OwnMember, readonly (readonly string[])[]>> = {
   service: [["service"], ["service", "name"], ["service.name"]],
   host: [["host"], ["host", "name"], ["host.name"]],
 };
@@ -39,7 +40,13 @@ export interface Field {
   own: OwnField | null;
   /** Paths in `data`. The first one that has a value counts; one that is not an object comes before one that is. */
   paths: readonly (readonly string[])[];
+  /** The own member that counts as a value, and its rank among the paths; `null` if there is none. */
+  member: { name: OwnMember; rank: number } | null;
 }
+
+/** Rank of an own member before all paths, and after all paths with values that are no objects; see `dataAt`. */
+const FIRST_RANK = -1;
+const MIDDLE_RANK = 500;
 
 const QUOTED = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"`;
 const INDEX = String.raw`\[(?:0|[1-9]\d*|${QUOTED})\]`;
@@ -59,10 +66,15 @@ const MAX_JOINED_NAMES = 5;
 export function fieldOf(name: string): Field {
   if (Object.hasOwn(OWN_FIELDS, name)) {
     // SAFETY: the name is a key of the table.
-    return { name, own: OWN_FIELDS[name as keyof typeof OWN_FIELDS], paths: [] };
+    return { name, own: OWN_FIELDS[name as keyof typeof OWN_FIELDS], paths: [], member: null };
   }
-  if (Object.hasOwn(SEMANTIC_FIELDS, name)) return { name, own: null, paths: SEMANTIC_FIELDS[name] ?? [] };
-  return { name, own: null, paths: pathsOf(name) };
+  if (isOwnMember(name)) return { name, own: null, paths: SEMANTIC_FIELDS[name], member: { name, rank: FIRST_RANK } };
+  return dataField(name, pathsOf(name));
+}
+
+function dataField(name: string, paths: readonly (readonly string[])[]): Field {
+  const [only] = paths.find((path) => path.length === 1) ?? [];
+  return { name, own: null, paths, member: isOwnMember(only) ? { name: only, rank: MIDDLE_RANK } : null };
 }
 
 /** Returns the field of a path in `data`: names, which may have dots, and indexes of items. */
@@ -70,7 +82,7 @@ export function fieldOfPath(name: string, path: readonly (string | number)[]): F
   const parts = path.map((part, at) => {
     return { name: String(part), joins: typeof part === "string" && typeof path[at - 1] === "string" };
   });
-  return { name, own: null, paths: spellingsOf(parts) };
+  return dataField(name, spellingsOf(parts));
 }
 
 interface PathPart {

@@ -34,9 +34,9 @@ export class FoundField {
     this.#number = Number.NaN;
   }
 
-  /** Whether the value was found at the first path of the field, so that no other path can take its place. */
+  /** Whether the value was found at the first path of the field or before, so that no other path can take its place. */
   get isFinal(): boolean {
-    return this.#rank === 0;
+    return this.#rank <= 0;
   }
 
   /** Adds a value at a path of the field. @param from,to of its JSON */

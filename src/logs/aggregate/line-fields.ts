@@ -1,4 +1,4 @@
-import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
+import { type Entry, LEVELS, OWN_MEMBERS, parseStoredLine } from "../entry.ts";
 import { logId } from "../entry-view.ts";
 import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LineSource } from "../query/feed.ts";
@@ -16,6 +16,8 @@ const IDS = [
   { name: ',"traceId":', own: "trace" },
   { name: ',"spanId":', own: "span" },
 ] as const;
+/** Own members that fields read besides paths in `data`. */
+const OWN = OWN_MEMBERS.map((name) => ({ name, head: `,"${name}":` }));
 const DATA = ',"data":';
 /** By severity: the text before the category. The scan has compared only the level's first character. */
 const LEVEL_PARTS = LEVELS.map((level) => `","level":"${level}","category":`);
@@ -31,6 +33,8 @@ export class LineFields {
   readonly found: readonly FoundField[];
   /** Own fields. */
   readonly #known: readonly { own: OwnField; found: FoundField }[];
+  /** Fields of which an own member is a value, by index in `OWN`. */
+  readonly #members: readonly (readonly { found: FoundField; rank: number }[])[];
   readonly #data: DataFields | null;
   readonly #patterns = new PatternTexts();
   /** Whether fields behind the type are needed. */
@@ -42,6 +46,12 @@ export class LineFields {
       const found = this.found[index];
       return own === null || !found ? [] : [{ own, found }];
     });
+    this.#members = OWN.map(({ name }) =>
+      fields.flatMap(({ member }, index) => {
+        const found = this.found[index];
+        return member?.name !== name || !found ? [] : [{ found, rank: member.rank }];
+      }),
+    );
     const tree = fieldTree(fields);
     this.#data = tree && new DataFields(tree, this.found);
     const inBody = new Set<string | null>(["message", "pattern", "session", "trace", "span", null]);
@@ -112,6 +122,13 @@ export class LineFields {
     for (const { name, own } of IDS) {
       if (at >= 0 && text.startsWith(name, at)) at = this.#member(own, text, at + name.length, end);
     }
+    for (let index = 0; at >= 0 && index < OWN.length; index++) {
+      const head = OWN[index]?.head ?? "";
+      if (!text.startsWith(head, at)) continue;
+      const from = at + head.length;
+      at = text.charCodeAt(from) === QUOTE ? stringEnd(text, from + 1, end) + 1 || -1 : -1;
+      for (const { found, rank } of this.#members[index] ?? []) found.add(rank, TYPE_BITS.string, from, at);
+    }
     if (at < 0) return false;
     if (text.startsWith(DATA, at)) {
       if (this.#data === null) return true;
@@ -143,6 +160,6 @@ function timeText(timestamp: number): string {
 
 /** Returns an entry with its members in the order of stored lines. */
 function inOrder({ timestamp, level, category, type, message, ...rest }: Entry): object {
-  const { session, traceId, spanId, data } = rest;
-  return { timestamp, level, category, type, message, session, traceId, spanId, data };
+  const { session, traceId, spanId, service, host, data } = rest;
+  return { timestamp, level, category, type, message, session, traceId, spanId, service, host, data };
 }

@@ -7,7 +7,7 @@ import { EXACT_LIMITS, type ValueTotal } from "./totals.ts";
 const BLOCK_VALUES = 4096;
 const BLOCK_BYTES = BLOCK_VALUES * 12;
 /** Values from which a sketch takes less memory than a list, for values that are not spread on purpose. */
-const SKETCH_FROM = 1000;
+const SKETCH_FROM = 100;
 /** Share of the list that may belong to groups with a sketch before it is moved there. */
 const MOVED_SHARE = 0.25;
 /** Values that are added between two blocks that are moved. */
@@ -46,6 +46,8 @@ export class Percentiles {
   #toMove = 0;
   /** Blocks at the front of the queue that are still to be moved. */
   #blocksToMove = 0;
+  /** Whether the list was moved because all groups together have too many values for it. */
+  #isReduced = false;
   #added = 0;
   /** By group with a sketch: how often each small integer is still to be added to it. */
   readonly #integers: Uint32Array[] = [];
@@ -66,10 +68,16 @@ export class Percentiles {
   add(group: number, value: number): void {
     this.#total.add(1);
     this.#counts.add(group, 1);
-    const sketch = this.#sketchOf(group);
+    // The value is counted and not in the list yet.
+    const sketch = this.#sketchOf(group, 1);
     if (sketch === null) this.#append(group, value);
     else sketch.add(value);
     this.#added++;
+    if (!this.#isReduced && this.#total.isExceeded) {
+      // Groups that get no further value would keep theirs in the list.
+      this.#isReduced = true;
+      this.#blocksToMove = this.#blocks.length;
+    }
     if (this.#blocksToMove > 0 && this.#added % VALUES_PER_MOVE === 0) this.#moveBlock();
   }
 
@@ -174,14 +182,16 @@ export class Percentiles {
     this.#blocks = [];
   }
 
-  /** Returns the sketch of a group, which it creates if the group has become too large for the list. */
-  #sketchOf(group: number): Sketch | null {
+  /**
+   * Returns the sketch of a group, which it creates if the group has become too large for the list.
+   * @param unlisted values of the group that are counted and not in the list
+   */
+  #sketchOf(group: number, unlisted: number): Sketch | null {
     const known = this.#sketches.get(group);
     if (known) return known;
     const most = this.#total.isExceeded ? SKETCH_FROM : EXACT_LIMITS.group;
     const count = this.#counts.get(group);
-    // The value that is being added is counted and not in the list yet.
-    return count > most ? this.#makeSketch(group, count - 1) : null;
+    return count > most ? this.#makeSketch(group, count - unlisted) : null;
   }
 
   /** @param listed values of the group in the list */
@@ -231,8 +241,9 @@ export class Percentiles {
     for (let at = 0; at < block.length; at++) {
       const group = block.groups[at] ?? 0;
       const value = block.values[at] ?? 0;
-      const sketch = this.#sketches.get(group);
-      if (sketch === undefined) this.#append(group, value);
+      // The values of a group without a sketch are all in the list.
+      const sketch = this.#sketchOf(group, 0);
+      if (sketch === null) this.#append(group, value);
       else {
         sketch.add(value);
         this.#toMove--;

@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { HeldBytes } from "./by-group.ts";
 
 /** Stated relative error of a percentile from a sketch. */
@@ -7,11 +8,17 @@ const GAMMA = (1 + SKETCH_ERROR) / (1 - SKETCH_ERROR);
 const LOG_GAMMA = Math.log(GAMMA);
 /** A bucket's representative divided by its lower bound. */
 const MIDDLE = (2 * GAMMA) / (1 + GAMMA);
-/** Buckets of a page. The buckets of durations lie close together, those of hostile numbers anywhere. */
-const PAGE_BITS = 5;
-const PAGE_BUCKETS = 1 << PAGE_BITS;
-/** Bytes of a page with its entry in a map. */
-const PAGE_BYTES = PAGE_BUCKETS * 8 + 120;
+/** Buckets from the first to the last one for which each has a place: those of durations lie close together. */
+const MAX_SPAN = 2048;
+/** Places of the first buckets. */
+const FIRST_SPAN = 32;
+/** Bytes of an array beside its elements, and of a bucket in a map. */
+const ARRAY_BYTES = 150;
+const ENTRY_BYTES = 40;
+/** Largest count of a place until places become larger. */
+const MAX_SMALL = 0xffff;
+/** Integers whose buckets are in a table. */
+const KNOWN_INTEGERS = 4096;
 /** Bytes of a sketch without its pages. */
 const SKETCH_BYTES = 300;
 
@@ -25,7 +32,7 @@ export interface SketchState {
 /**
  * Counts of numbers by buckets whose bounds grow by 2 % (DDSketch, arXiv 1908.10693, without collapsing). A percentile
  * is within 1 % of the value with that rank, for values of at least 2 ** -1022. Buckets depend on the values alone, so
- * sketches merge exactly. All doubles together have 146,000 buckets; a page of 32 takes memory if one of it is in use.
+ * sketches merge exactly. All doubles together have 146,000 buckets. Those of 1,000 durations take 1 KB.
  */
 export class Sketch {
   /** Work units of reading or merging a sketch: sorting its pages. */
@@ -84,32 +91,39 @@ export function sketched(value: number): number {
 }
 
 function bucketOf(size: number): number {
+  const isKnown = size < KNOWN_INTEGERS && (size | 0) === size;
+  return isKnown ? (integerBuckets[size] ?? 0) : bucketByLogarithm(size);
+}
+
+function bucketByLogarithm(size: number): number {
   return Math.ceil(Math.log(size) / LOG_GAMMA);
 }
+
+/** Buckets of the integers from 0 on, of which durations and sizes are. The value of 0 is not used. */
+const integerBuckets = Int16Array.from({ length: KNOWN_INTEGERS }, (_, size) => bucketByLogarithm(Math.max(1, size)));
 
 /** Returns the number whose relative distance to both bounds of the bucket is the same. */
 function middleOf(bucket: number): number {
   return Math.min(GAMMA ** (bucket - 1) * MIDDLE, Number.MAX_VALUE);
 }
 
+/** Counts by bucket: in one array while all buckets lie close together, in a map if they do not. */
 class Buckets {
   readonly #held: HeldBytes;
-  readonly #pages = new Map<number, Float64Array>();
+  /** Counts from the bucket `#first` on. */
+  #counts: Uint16Array | Float64Array = new Uint16Array(0);
+  #first = 0;
+  #far: Map<number, number> | null = null;
 
   constructor(held: HeldBytes) {
     this.#held = held;
   }
 
   add(bucket: number, count: number): void {
-    const number = bucket >> PAGE_BITS;
-    let page = this.#pages.get(number);
-    if (page === undefined) {
-      page = new Float64Array(PAGE_BUCKETS);
-      this.#pages.set(number, page);
-      this.#held.add(PAGE_BYTES);
-    }
-    const at = bucket & (PAGE_BUCKETS - 1);
-    page[at] = (page[at] ?? 0) + count;
+    const at = bucket - this.#first;
+    if (this.#far !== null) this.#addFar(this.#far, bucket, count);
+    else if (at >= 0 && at < this.#counts.length) this.#addAt(at, count);
+    else this.#addOutside(bucket, count);
   }
 
   merge({ buckets, counts }: SketchState["positive"]): void {
@@ -117,30 +131,63 @@ class Buckets {
   }
 
   state(): SketchState["positive"] {
-    const filled = [...this.rising()];
+    const filled = this.rising();
     return {
       buckets: Int32Array.from(filled, ([bucket]) => bucket),
       counts: Float64Array.from(filled, ([, count]) => count),
     };
   }
 
-  *rising(): Generator<[bucket: number, count: number]> {
-    for (const number of this.#pagesInOrder()) yield* filledOf(number, this.#pages.get(number));
+  rising(): [bucket: number, count: number][] {
+    if (this.#far !== null) return [...this.#far].sort(([a], [b]) => a - b);
+    const filled: [number, number][] = [];
+    for (const [at, count] of this.#counts.entries()) if (count > 0) filled.push([this.#first + at, count]);
+    return filled;
   }
 
-  *falling(): Generator<[bucket: number, count: number]> {
-    for (const number of this.#pagesInOrder().reverse()) {
-      yield* [...filledOf(number, this.#pages.get(number))].reverse();
+  falling(): [bucket: number, count: number][] {
+    return this.rising().reverse();
+  }
+
+  #addAt(at: number, count: number): void {
+    const sum = (this.#counts[at] ?? 0) + count;
+    if (sum > MAX_SMALL && this.#counts instanceof Uint16Array) this.#replace(Float64Array.from(this.#counts));
+    this.#counts[at] = sum;
+  }
+
+  #addFar(far: Map<number, number>, bucket: number, count: number): void {
+    const known = far.get(bucket);
+    if (known === undefined) this.#held.add(ENTRY_BYTES);
+    far.set(bucket, (known ?? 0) + count);
+  }
+
+  /** Adds to a bucket without a place. */
+  #addOutside(bucket: number, count: number): void {
+    const { length } = this.#counts;
+    const [low, high] = length === 0 ? [bucket, bucket] : [this.#first, this.#first + length - 1];
+    const [first, last] = [Math.min(low, bucket), Math.max(high, bucket)];
+    if (last - first >= MAX_SPAN) {
+      const far = new Map<number, number>();
+      for (const [own, times] of this.rising()) this.#addFar(far, own, times);
+      this.#replace(new Uint16Array(0));
+      this.#far = far;
+      this.#addFar(far, bucket, count);
+      return;
     }
+    // At least twice as many places, half of them to each side of a first bucket, so that few arrays are made.
+    const span = Math.max(FIRST_SPAN, Math.min(2 * length, MAX_SPAN), last - first + 1);
+    const from = length === 0 ? first - FIRST_SPAN / 2 : bucket < low ? last - span + 1 : first;
+    const grown = this.#counts instanceof Uint16Array ? new Uint16Array(span) : new Float64Array(span);
+    grown.set(this.#counts, length === 0 ? 0 : low - from);
+    this.#first = from;
+    this.#replace(grown);
+    this.#addAt(bucket - from, count);
   }
 
-  #pagesInOrder(): number[] {
-    return [...this.#pages.keys()].sort((a, b) => a - b);
-  }
-}
-
-function* filledOf(number: number, page: Float64Array | undefined): Generator<[bucket: number, count: number]> {
-  for (const [at, count] of page?.entries() ?? []) {
-    if (count > 0) yield [(number << PAGE_BITS) + at, count];
+  #replace(counts: Uint16Array | Float64Array): void {
+    const bytesOf = ({ byteLength }: Uint16Array | Float64Array) => (byteLength === 0 ? 0 : byteLength + ARRAY_BYTES);
+    this.#held.add(bytesOf(counts) - bytesOf(this.#counts));
+    detachBuffer(this.#counts);
+    this.#counts = counts;
   }
 }

@@ -1,3 +1,4 @@
+import { ByteCache, ISOLATE_BUDGET } from "../../platform/isolate-memory.ts";
 import { allBlocks } from "../cold/filter/block-filter.ts";
 import type { Block } from "../cold/format/batch-table.ts";
 import { BatchTable } from "../cold/format/decode.ts";
@@ -26,7 +27,11 @@ export interface PendingBlock {
   body: BlockBody | RowGroup | CorruptSegment | null | undefined;
 }
 
-/** Reads the bodies of blocks, and the footers of files, from D1. */
+// Module state: one instance per isolate, shared by all its requests and objects.
+/** Footers by the keys of their files, which contain the hash of their bytes. A file never changes. */
+const footers = new ByteCache<Uint8Array, string>(ISOLATE_BUDGET.footers);
+
+/** Reads the bodies of blocks, and the footers of files that are not cached, from D1. */
 export class BodyReader {
   readonly #source: BodySource;
   readonly #workspaceId: string;
@@ -40,12 +45,21 @@ export class BodyReader {
     this.#meter = meter;
   }
 
-  /** Returns the bytes that D1 sends for a block that is read alone. */
-  bytesOf({ meta, block }: PendingBlock): number {
-    const { parquet } = meta;
-    if (parquet === undefined) return block.end - block.start;
-    if (parquet.isInline) return block.end - block.start + parquet.footerBytes;
-    return this.#files.has(meta) ? 0 : parquet.footerBytes;
+  /**
+   * Returns the bytes that D1 sends for blocks. The footer of a file in the bucket is sent once for all of its blocks.
+   * @param sent segments whose footer was counted; receives those of the blocks
+   */
+  bytesOf(blocks: readonly PendingBlock[], sent = new Set<SegmentMeta>()): number {
+    let bytes = 0;
+    for (const { meta, block } of blocks) {
+      const { parquet } = meta;
+      if (parquet === undefined || parquet.isInline) bytes += block.end - block.start;
+      if (parquet?.isInline) bytes += parquet.footerBytes;
+      if (parquet === undefined || parquet.isInline || this.#files.has(meta) || sent.has(meta)) continue;
+      bytes += parquet.footerBytes;
+      sent.add(meta);
+    }
+    return bytes;
   }
 
   /** Reads blocks in the fewest ranges. The first is certainly read. @returns work units */
@@ -67,17 +81,34 @@ export class BodyReader {
     return cost;
   }
 
-  /** Whether a block is in a file in the bucket that was opened before. */
+  /** Whether a block is in a file in the bucket that was opened before, or whose footer is cached. */
   #takeOpened(pending: PendingBlock): boolean {
-    const file = this.#files.get(pending.meta);
+    const file = this.#files.get(pending.meta) ?? this.#openCached(pending.meta);
     if (file !== undefined) pending.body = new RowGroup(file, pending.index, pending.block.rawBytes);
     return file !== undefined;
+  }
+
+  /** If the segment was deleted, its file is missing in the bucket; see `RowGroupReader`. */
+  #openCached(meta: SegmentMeta): OpenFile | undefined {
+    const key = meta.parquet?.file;
+    const footer = key === undefined ? undefined : footers.get(key);
+    if (key === undefined || footer === undefined) return undefined;
+    try {
+      return this.#open(meta, footer, key);
+    } catch (error) {
+      // What D1 has of the segment decides.
+      if (error instanceof CorruptSegment) return undefined;
+      throw error;
+    }
   }
 
   /** @throws CorruptSegment */
   #open(meta: SegmentMeta, footer: Uint8Array, key: string | null): OpenFile {
     const file = openFile(meta, allBlocks(meta), footer, key, this.#meter);
-    if (key !== null) this.#files.set(meta, file);
+    if (key !== null) {
+      this.#files.set(meta, file);
+      footers.set(key, footer, footer.length);
+    }
     return file;
   }
 }

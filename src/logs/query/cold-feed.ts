@@ -25,8 +25,8 @@ export interface ColdSource extends BodySource {
 /** Number of segments examined for the first page, and the maximum on any page. Most queries need few. */
 export const FIRST_SEGMENTS = 32;
 export const MAX_SEGMENTS = 256;
-/** Number of segments examined for the first page of a query for an id, which excludes nearly all: 2.5 ms. */
-export const ID_SEGMENTS = 128;
+/** Number of segments examined for the first page of a count, and of a query whose tests exclude most: 2.5 ms. */
+export const LONG_SEGMENTS = 128;
 
 /** Bytes of bodies, as stored, in the first read. Each further read doubles them. Most queries need few blocks. */
 const FIRST_BODY_BYTES = 64 * 1024;
@@ -99,8 +99,8 @@ export class ColdFeed implements ScanFeed {
     this.#scan = scan;
     this.#bodies = new BodyReader(source, workspaceId, scan.pacer.meter);
     this.#groups = new RowGroupReader(source, workspaceId, scan, { asOf, afterCommit });
-    // What filters leave is likely to be needed.
-    if (selection.tests.length > 0) this.#groupBytes = MAX_GROUP_BYTES;
+    // What filters leave is likely to be needed, and a count needs all.
+    if (selection.tests.length > 0 || scan.rows === null) this.#groupBytes = MAX_GROUP_BYTES;
     this.#sign = selection.order === "desc" ? -1 : 1;
     this.#pager = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
   }
@@ -167,7 +167,7 @@ export class ColdFeed implements ScanFeed {
    * next.
    */
   #splitAhead(bytes: number): void {
-    let known = this.#blocks.reduce((sum, pending) => sum + this.#bodies.bytesOf(pending), 0);
+    let known = this.#bodies.bytesOf(this.#blocks);
     while (known < bytes) {
       const meta = this.#metas.shift();
       if (!meta) return;
@@ -180,7 +180,7 @@ export class ColdFeed implements ScanFeed {
     const blocks = this.#blocksOf(meta);
     this.#blocks.push(...blocks);
     this.#blocks.sort((a, b) => this.#sign * (a.bound - b.bound));
-    return blocks.reduce((sum, pending) => sum + this.#bodies.bytesOf(pending), 0);
+    return this.#bodies.bytesOf(blocks);
   }
 
   /**
@@ -265,18 +265,20 @@ export class ColdFeed implements ScanFeed {
   /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */
   async #read(wanted: PendingBlock): Promise<void> {
     // The first row groups of a page are mostly enough. A count needs every file, and a needle those that its tests leave.
-    const isEach = this.#scan.rows === null || this.#selection.tests.length > 0;
-    const isLong = wanted.meta.parquet !== undefined && (isEach || this.#groupBytes > FIRST_GROUP_BYTES);
-    const isSparse = isLong || this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
-    const minBytes = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
+    const isFile = wanted.meta.parquet !== undefined;
+    const isEach = isFile && (this.#scan.rows === null || this.#selection.tests.length > 0);
+    const isLong = isFile && this.#groupBytes > FIRST_GROUP_BYTES;
+    const isSparse = isEach || isLong || this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
+    const minBytes = isEach ? MAX_BODY_BYTES : isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
     const grown = Math.max(minBytes, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
     this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
     if (isSparse) this.#splitAhead(this.#bodyBytes);
     const blocks = [wanted];
-    let bytes = this.#bodies.bytesOf(wanted);
+    const sent = new Set<SegmentMeta>();
+    let bytes = this.#bodies.bytesOf([wanted], sent);
     for (const next of this.#blocks) {
       if (next.body !== undefined) continue;
-      bytes += this.#bodies.bytesOf(next);
+      bytes += this.#bodies.bytesOf([next], sent);
       if (bytes > this.#bodyBytes) break;
       blocks.push(next);
     }

@@ -1,3 +1,5 @@
+import { type Entry, OWN_MEMBERS, type OwnMember } from "../entry.ts";
+
 /**
  * Paths into an entry's `data`: names joined by ".", as in `user.plan`. A name with a dot or a bracket in it is written
  * as a JSON string in brackets: `["user.plan"]`, `request["x.id"].length`. A number indexes an array, as in
@@ -50,6 +52,26 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
     else return undefined;
   }
   return value;
+}
+
+/**
+ * Returns `data` as a path finds its values in it. `service` and `host` were members of `data` before they were own members,
+ * and saved queries name them there. So a path that is exactly one of these names finds, in this order: a member of
+ * `data` that is no object, the own member, an object in `data`. (The fields `service` and `host` of the query language read
+ * the own member first.)
+ */
+export function dataAt(entry: Entry, path: readonly (string | number)[]): unknown {
+  const { data } = entry;
+  const [name] = path;
+  if (path.length !== 1 || !isOwnMember(name)) return data;
+  const own = entry[name];
+  if (own === undefined) return data;
+  const inner = data !== undefined && Object.hasOwn(data, name) ? data[name] : undefined;
+  return inner === undefined || isRecord(inner) ? { [name]: own } : data;
+}
+
+export function isOwnMember(name: unknown): name is OwnMember {
+  return OWN_MEMBERS.some((own) => own === name);
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

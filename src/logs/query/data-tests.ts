@@ -106,6 +106,10 @@ export class PathNode {
   kind: number = VALUE.none;
   from = 0;
   to = 0;
+  /** The last line with an own member that counts at this path in place of an object, and the position of its text. */
+  ownLine = 0;
+  ownFrom = 0;
+  ownTo = 0;
   /** The last line whose value was decoded. */
   decodedLine = 0;
   decoded: unknown;
@@ -173,6 +177,20 @@ export class DataTests {
   /** Records the value at a path. @param from,to of a string between its quotes */
   found(node: PathNode, kind: number, from: number, to: number): void {
     if (node.line === this.#line) node.forget();
+    if (kind === VALUE.nested && node.ownLine === this.#line) {
+      this.#set(node, VALUE.string, node.ownFrom, node.ownTo);
+    } else this.#set(node, kind, from, to);
+  }
+
+  /** Records an own member, before the members of `data`; see `dataAt`. @param from,to of its text */
+  foundOwn(node: PathNode, from: number, to: number): void {
+    node.ownLine = this.#line;
+    node.ownFrom = from;
+    node.ownTo = to;
+    this.#set(node, VALUE.string, from, to);
+  }
+
+  #set(node: PathNode, kind: number, from: number, to: number): void {
     node.line = this.#line;
     node.kind = kind;
     node.from = from;

@@ -2,7 +2,7 @@ import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from ".
 import { someText } from "../search/data-values.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
-import { valueAt } from "./data-path.ts";
+import { dataAt, valueAt } from "./data-path.ts";
 
 /**
  * Returns text as `search` compares it: in lower case. Sigma has two lower case forms, and `toLowerCase` chooses by the
@@ -159,15 +159,15 @@ const MEMBERS = {
     decidedBy: "content",
     isId: false,
     isOpen: isNull,
-    passes: (needle, { message, data }) =>
-      needle === null || containsText(message, needle) || containsText(data, needle),
+    passes: (needle, { message, service, host, data }) =>
+      needle === null || [message, service, host, data].some((value) => containsText(value, needle)),
     canonical: asItIs,
   },
   data: {
     decidedBy: "content",
     isId: false,
     isOpen: (conditions) => conditions.length === 0,
-    passes: (conditions, { data }) => conditions.every((condition) => passesCondition(condition, data)),
+    passes: (conditions, entry) => conditions.every((condition) => passesCondition(condition, entry)),
     canonical: (conditions) => conditions.map(({ path, op, value }) => JSON.stringify([path, op, value])).sort(),
   },
   rest: {
@@ -256,8 +256,8 @@ export function sortedNames(names: readonly string[] | null): string[] | null {
 }
 
 /** `ne` also holds if there is no value. Every other test except `exists: false` requires one. */
-function passesCondition(condition: DataCondition, data: unknown): boolean {
-  const value = valueAt(data, condition.path);
+function passesCondition(condition: DataCondition, entry: Entry): boolean {
+  const value = valueAt(dataAt(entry, condition.path), condition.path);
   switch (condition.op) {
     case "eq":
       return value === condition.value;

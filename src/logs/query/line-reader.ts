@@ -2,7 +2,9 @@ import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
 import { takeItemWork } from "../search/data-values.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
+import { LINE_TEXTS } from "../search/wanted-members.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
+import { isOwnMember } from "./data-path.ts";
 import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
 import { type ContentFilter, type LogFilter, matchesContent, type NoMembers } from "./filter.ts";
 import { numberEnd } from "./json-number.ts";
@@ -32,9 +34,8 @@ const TIMESTAMP_LENGTH = 24;
 const LEVEL_PARTS = LEVELS.map((level) => `","level":"${level}","category":"`);
 const TYPE = ',"type":"';
 const MESSAGE = ',"message":"';
-const SESSION = ',"session":"';
-const TRACE_ID = ',"traceId":"';
-const SPAN_ID = ',"spanId":"';
+/** Members that a line may have before `data`. A search and paths in `data` find own members. */
+const MEMBERS = LINE_TEXTS.slice(3).map((name) => ({ head: `,"${name}":"`, isOwn: isOwnMember(name) }));
 const DATA = ',"data":';
 /** Index of the category in `LINE_TEXTS`. */
 const CATEGORY = 0;
@@ -59,8 +60,8 @@ export type FirstVerdict = Verdict | "open";
 export class LineReader {
   /** The filter without its rest. */
   readonly #others: LogFilter;
-  readonly #session: string | null;
-  readonly #traceId: string | null;
+  /** Wanted texts by index in `MEMBERS`. */
+  readonly #wanted: readonly (string | null)[];
   readonly #tests: DataTests;
   readonly #search: TextSearch | null;
   readonly #rest: RestFilter | null;
@@ -82,8 +83,7 @@ export class LineReader {
     unread satisfies NoMembers;
     this.#rest = rest;
     this.#slices = rest?.members ? new MemberSlices(rest.members) : null;
-    this.#session = session === null ? null : bytesOf(session);
-    this.#traceId = traceId === null ? null : bytesOf(traceId);
+    this.#wanted = [session, traceId].map((id) => (id === null ? null : bytesOf(id)));
     this.#tests = new DataTests(data);
     this.#search = search === null ? null : new TextSearch(search);
     this.#byteWork = WORK.readByte + (this.#search?.byteWork ?? 0);
@@ -165,21 +165,22 @@ export class LineReader {
     if (at < 0) return null;
     slices?.text(CATEGORY + 2, from, at - 1);
     let passes = true;
-    for (const [name, wanted, index] of [
-      [SESSION, this.#session, CATEGORY + 3],
-      [TRACE_ID, this.#traceId, CATEGORY + 4],
-      [SPAN_ID, null, CATEGORY + 5],
-    ] as const) {
-      if (!text.startsWith(name, at)) {
+    for (let member = 0; member < MEMBERS.length; member++) {
+      const { head, isOwn } = MEMBERS[member] ?? { head: "", isOwn: false };
+      const wanted = this.#wanted[member] ?? null;
+      if (!text.startsWith(head, at)) {
         if (wanted !== null) passes = false;
         continue;
       }
-      from = at + name.length;
-      at = this.#string(from);
+      const name = at + 2;
+      from = at + head.length;
+      at = isOwn ? this.#searched(from) : this.#string(from);
       if (at < 0) return null;
-      slices?.text(index, from, at - 1);
+      slices?.text(CATEGORY + 3 + member, from, at - 1);
       // Both texts are canonical JSON, so equal values have equal bytes.
       if (wanted !== null && !(at - 1 - from === wanted.length && text.startsWith(wanted, from))) passes = false;
+      const node = isOwn ? this.#tests.root?.member(text, name, from - 3) : null;
+      if (node) this.#tests.foundOwn(node, from, at - 1);
     }
     if (text.startsWith(DATA, at)) {
       const data = at + DATA.length;

@@ -62,6 +62,7 @@ export class MemberSlices {
       return this.#strings.decoded(raw, from, this.#texts[index + 1] ?? from);
     };
     const [session, traceId, spanId] = [textOf("session"), textOf("traceId"), textOf("spanId")];
+    const [service, host] = [textOf("service"), textOf("host")];
     return {
       timestamp: "",
       level: LEVELS[severity] ?? "trace",
@@ -71,6 +72,8 @@ export class MemberSlices {
       ...(session !== undefined && { session }),
       ...(traceId !== undefined && { traceId }),
       ...(spanId !== undefined && { spanId }),
+      ...(service !== undefined && { service }),
+      ...(host !== undefined && { host }),
       ...(this.#hasData && { data: this.#members(raw) }),
     };
   }

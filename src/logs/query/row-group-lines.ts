@@ -16,7 +16,7 @@ const FIRST_ROWS = 256;
 const MAX_ROWS = 4096;
 const ROWS_GROWTH = 4;
 /** Bytes of the columns of these rows. */
-const WINDOW_BYTES = 1024 * 1024;
+const WINDOW_BYTES = 2 * 1024 * 1024;
 /** Bytes of a row in one column, beside its string. */
 const VALUE_BYTES = 8;
 

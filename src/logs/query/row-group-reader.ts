@@ -37,7 +37,7 @@ export interface RowGroupScan {
 }
 
 /** Row groups whose columns are planned for one read. */
-const MAX_PLANNED = 128;
+const MAX_PLANNED = 256;
 /** Rows that are found ahead, each of 20 bytes. */
 const MAX_ROWS_AHEAD = 16_384;
 /** Bytes of the columns of lines that are read in one round, if memory is free. Each row group has rows of the page. */

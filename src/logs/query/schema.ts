@@ -1,13 +1,15 @@
 import { z } from "zod";
-import { LEVELS, type Level } from "../entry.ts";
+import { type Filter, joined, type ValueTest } from "../../query-language/syntax.ts";
+import { LEVELS, type Level, OWN_MEMBERS, type OwnMember } from "../entry.ts";
 import { timeSchema } from "../ingest/timestamp.ts";
 import { andFilters, compileFilter } from "../search/compile-filter.ts";
 import { FilterText, isRelative, type ParsedQuery } from "../search/query-text.ts";
+import { restFilterOf } from "../search/rest-filter.ts";
 import { QUERY_LIMITS } from "./budget.ts";
 import { type Cursor, decodeCursor, decodeSnapshot, type Snapshot } from "./cursor.ts";
 import { DataConditions } from "./data-schema.ts";
 import type { Order } from "./feed.ts";
-import { ALL_LEVELS_MASK, foldCase, type LogFilter, type NoMembers } from "./filter.ts";
+import { ALL_LEVELS_MASK, foldCase, type LogFilter, type NoMembers, sortedNames } from "./filter.ts";
 
 /** A query as the router runs it. */
 export interface LogQuery {
@@ -46,6 +48,12 @@ export const Filters = z
       .describe("This level or a more severe one. With `level`, both must match."),
     session: z.string().optional().describe("Exactly this session."),
     traceId: z.string().optional().describe("Exactly this trace."),
+    service: oneOrMore(Name, "a service")
+      .optional()
+      .describe(
+        "Exactly this service, or one of these: the entry's `service`, else `service` in `data`, else `service.name` there.",
+      ),
+    host: oneOrMore(Name, "a host").optional().describe("Exactly this host, likewise."),
     from: timeSchema.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
     to: timeSchema.optional().describe("Timestamp before this: ISO 8601 or epoch milliseconds."),
     search: z
@@ -54,7 +62,7 @@ export const Filters = z
       .max(QUERY_LIMITS.search)
       .optional()
       .describe(
-        "Substring of the message, or of any string, number or boolean in `data`, ignoring case. Numbers and booleans are searched as the text that `JSON.stringify` writes. Names of members are not searched.",
+        "Substring of the message, of `service` or `host`, or of any string, number or boolean in `data`, ignoring case. Numbers and booleans are searched as the text that `JSON.stringify` writes. Names of members are not searched.",
       ),
     data: DataConditions.optional(),
   })
@@ -154,8 +162,10 @@ function asOfOf(body: QueryFields, cursor: Cursor | null, ctx: z.core.$Refinemen
 
 /** Returns the filter of a request. A parameter that narrows nothing does not compile. */
 export function toFilter(parameters: z.output<typeof Filters>): LogFilter {
-  const { level, minLevel, category, type, session, traceId, from, to, search, data, ...unused } = parameters;
+  const { level, minLevel, category, type, session, traceId, service, host, from, to, search, data, ...unused } =
+    parameters;
   unused satisfies NoMembers;
+  const own = ownFilter({ service, host });
   return {
     levelMask: levelMaskOf(level, minLevel),
     categories: listOf(category),
@@ -166,8 +176,22 @@ export function toFilter(parameters: z.output<typeof Filters>): LogFilter {
     to: to ?? null,
     search: search === undefined ? null : foldCase(search),
     data: data ?? [],
-    rest: null,
+    // It has no times.
+    rest: own === null ? null : restFilterOf(own, 0),
   };
+}
+
+/** Returns the filter of own members, which the query language expresses; `null` if none is given. */
+export function ownFilter(parameters: Pick<z.output<typeof Filters>, OwnMember>): Filter | null {
+  const filters = OWN_MEMBERS.flatMap((name): Filter[] => {
+    const texts = listOf(parameters[name]);
+    if (texts === null) return [];
+    const tests = sortedNames(texts)?.map((text): ValueTest => ({ kind: "exact", text })) ?? [];
+    const [only] = tests;
+    const test: ValueTest = only !== undefined && tests.length === 1 ? only : { kind: "anyOf", tests };
+    return [{ kind: "field", field: { kind: "own", name }, test }];
+  });
+  return filters.length === 0 ? null : joined("and", filters);
 }
 
 function levelMaskOf(level: Level | Level[] | undefined, minLevel: Level | undefined): number {

@@ -2,7 +2,7 @@ import type { ReportUnreadable } from "../batch.ts";
 import { allTokenTestsOf } from "../cold/filter/language-tokens.ts";
 import type { PagerSelection } from "../cold/store/selection.ts";
 import { idHashesOf } from "../id-filter.ts";
-import { ColdFeed, FIRST_SEGMENTS, ID_SEGMENTS } from "./cold-feed.ts";
+import { ColdFeed, FIRST_SEGMENTS, LONG_SEGMENTS } from "./cold-feed.ts";
 import { direction, type Order, type ScanFeed, type ScanItem } from "./feed.ts";
 import { categoryMaskOf, isForOneId, type LogFilter } from "./filter.ts";
 import { MovedFeed, type MovedSource, openMoved } from "./moved-feed.ts";
@@ -53,7 +53,8 @@ export async function withColdTier(
   const kept = keptFilter(filter, recent.first);
   const selection = coldSelection(source, recent.first, filter, { from, to, order });
   const { projects } = selection;
-  const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
+  const isLong = reading.rows === null || selection.tests.length > 0;
+  const segments = isLong ? LONG_SEGMENTS : FIRST_SEGMENTS;
   const groups = { ...reading, filter: kept };
   const cold =
     isRecentAlone || projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments, groups);

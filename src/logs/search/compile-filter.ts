@@ -197,9 +197,12 @@ function takes(members: LogFilter, part: Filter): boolean {
   }
 }
 
+/** A text that is equal to no other one, whatever the case. */
+const UNCASED = /^[\x20-@[-`{-~]+$/;
+
 /** Returns the texts of which the value is exactly one; `null` for other tests. */
 function exactTexts(test: ValueTest): string[] | null {
-  if (test.kind === "exact") return [test.text];
+  if (test.kind === "exact" || (test.kind === "is" && UNCASED.test(test.text))) return [test.text];
   if (test.kind !== "anyOf") return null;
   const texts = test.tests.map(exactTexts);
   return texts.includes(null) ? null : [...new Set(texts.flatMap((each) => each ?? []))];

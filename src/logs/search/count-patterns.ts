@@ -1,4 +1,5 @@
 import type { Filter, Scalar, TimeValue, ValueTest } from "../../query-language/syntax.ts";
+import { printDuration } from "../../query-language/values.ts";
 import { Aggregator } from "../aggregate/aggregator.ts";
 import { fieldOf } from "../aggregate/fields.ts";
 import { planOf } from "../aggregate/plan.ts";
@@ -60,9 +61,21 @@ export function patternCounter(search: SearchRun, pipe: PipeOf<"patterns">, tabl
   };
   const made = async () => {
     const table = await finish(search, pipe, now, earlier);
-    return { ...table, notes: [...missing, ...table.notes] };
+    return { ...table, notes: [...missing, ...table.notes, ...untested(pipe, table, tablePipes)] };
   };
   return { sink, scan, finish: made, tablePipes };
+}
+
+/** Returns a note if a later `where` tests only the patterns that the number leaves. */
+function untested(
+  { limit, versus }: PipeOf<"patterns">,
+  { rows }: MadeTable,
+  tablePipes: readonly TablePipe[],
+): string[] {
+  // The row of all others is one more.
+  if (limit === null || rows.length <= limit || !tablePipes.some(({ kind }) => kind === "where")) return [];
+  const all = versus === null ? "patterns" : `patterns vs ${printDuration(versus)}`;
+  return [`\`where\` tests only these ${limit}. All are tested by \`${all} | where ... | limit ${limit}\`.`];
 }
 
 /** Share of a budget that finding the first entry may take. */

@@ -38,7 +38,7 @@ export function entryStepsOf(filter: Filter, now: number, compared: ComparedMemb
     case "text":
       if (filter.test.kind === "regex") {
         const steps = regexStepsOf(filter.test);
-        return ({ message, data }, _, meter) => steps([message, data], meter);
+        return ({ message, service, host, data }, _, meter) => steps([message, service, host, data], meter);
       }
       return textSteps(filter.test);
     case "field": {
@@ -79,12 +79,12 @@ function leavesOf(test: ValueTest): ValueTest[] {
 
 function textSteps(wanted: TextTest): EntrySteps {
   const passes = textTestOf(wanted);
-  return function* ({ message, data }, _, meter) {
+  return function* ({ message, service, host, data }, _, meter) {
     const visit = (text: string) => {
       meter.add(WORK.text + text.length * TEXT_BYTE_WORK);
       return passes(text);
     };
-    const isFound = someText(message, visit) || someText(data, visit);
+    const isFound = [message, service, host, data].some((value) => someText(value, visit));
     if (meter.isDue) yield;
     return isFound;
   };

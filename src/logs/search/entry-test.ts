@@ -8,7 +8,8 @@ import {
   type TimeValue,
   type ValueTest,
 } from "../../query-language/syntax.ts";
-import type { Entry } from "../entry.ts";
+import type { Entry, OwnMember } from "../entry.ts";
+import { dataAt } from "../query/data-path.ts";
 import { foldCase } from "../query/filter.ts";
 import { type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
 import { patternOf } from "./pattern.ts";
@@ -56,7 +57,8 @@ export function entryTestOf(filter: Filter, now: number, compared: ComparedMembe
     case "text": {
       const test = textTestOf(filter.test);
       // A damaged line may have anything in place of its message.
-      return ({ message, data }) => someText(message, test) || someText(data, test);
+      return ({ message, service, host, data }) =>
+        [message, service, host, data].some((value) => someText(value, test));
     }
     case "field": {
       const read = readerOf(filter.field);
@@ -199,7 +201,7 @@ export function readerOf(field: Field): ReadField {
   if (field.kind === "column") throw new RangeError("Entries have fields and no columns.");
   if (field.kind === "own") return OWN_READERS[field.name];
   const { path } = field;
-  return ({ data }, _, visit) => someAt(data, path, visit);
+  return (entry, _, visit) => someAt(dataAt(entry, path), path, visit);
 }
 
 function member(read: (entry: Entry, place: EntryPlace) => unknown): ReadField {
@@ -209,10 +211,11 @@ function member(read: (entry: Entry, place: EntryPlace) => unknown): ReadField {
   };
 }
 
-/** A member of `data`, else one that OpenTelemetry names so. */
-function resource(name: string): ReadField {
+/** The own member, else a member of `data`, else one that OpenTelemetry names so. */
+function resource(name: OwnMember): ReadField {
   const [own, semantic] = [[name], [name, "name"]];
-  return ({ data }, _, visit) => {
+  return ({ [name]: text, data }, _, visit) => {
+    if (text !== undefined) return visit(text);
     let isFound = false;
     const passes = someAt(data, own, (value) => {
       if (value !== null && typeof value === "object" && !Array.isArray(value)) return false;

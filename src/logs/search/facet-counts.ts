@@ -1,7 +1,7 @@
 import { printField } from "../../query-language/fields.ts";
 import { TYPE_BITS } from "../aggregate/aggregator.ts";
 import type { WorkMeter } from "../query/budget.ts";
-import { isRecord } from "../query/data-path.ts";
+import { isOwnMember, isRecord } from "../query/data-path.ts";
 import type { FacetAdder } from "../segments/scan/facet-columns.ts";
 import { jsonBytes } from "./value-table.ts";
 
@@ -77,7 +77,7 @@ export class FacetCounts implements FacetAdder {
     if (typeof path === "string") return this.#fieldOf(path);
     const known = this.#byPath.get(path);
     if (known !== undefined) return known;
-    const field = this.#fieldOf(printField({ kind: "data", path: [...path] }));
+    const field = this.#fieldOf(nameOf(path));
     if (field !== null) this.#byPath.set(path, field);
     return field;
   }
@@ -97,7 +97,7 @@ export class FacetCounts implements FacetAdder {
       }
     } else if (isRecord(value)) {
       for (const [name, member] of Object.entries(value)) this.addAll(member, [...path, name]);
-    } else this.addValue(printField({ kind: "data", path }), value);
+    } else this.addValue(nameOf(path), value);
   }
 
   /** Counts a value of the current entry. */
@@ -110,7 +110,7 @@ export class FacetCounts implements FacetAdder {
 
   #addType(path: readonly string[], bit: number): void {
     if (path.length === 0) return;
-    const field = this.#fieldOf(printField({ kind: "data", path: [...path] }));
+    const field = this.#fieldOf(nameOf(path));
     if (field !== null) this.#addTo(field, bit);
   }
 
@@ -156,6 +156,12 @@ export class FacetCounts implements FacetAdder {
     this.#bytes = held;
     return true;
   }
+}
+
+/** Returns the name of a member of `data`. `service` and `host` are no other fields than the own members. */
+function nameOf(path: readonly string[]): string {
+  const [name] = path;
+  return path.length === 1 && isOwnMember(name) ? name : printField({ kind: "data", path: [...path] });
 }
 
 function typeBit(value: unknown): number {

@@ -25,6 +25,8 @@ const MEMBERS = [
   ["session", FACET_MEMBERS.session],
   ["traceId", FACET_MEMBERS.traceId],
   ["spanId", FACET_MEMBERS.spanId],
+  ["service", "service"],
+  ["host", "host"],
 ] as const;
 
 export class FacetSink implements CountSink {

@@ -1,8 +1,9 @@
 import { nearest } from "../../query-language/error.ts";
 import { OWN_NAMES, printField } from "../../query-language/fields.ts";
-import type { Field, Filter, Key, OwnField, Query } from "../../query-language/syntax.ts";
+import type { Field, Filter, Key, OwnField, Pipe, Query } from "../../query-language/syntax.ts";
+import { columnsAfter } from "../../query-language/table-columns.ts";
 import type { Entry } from "../entry.ts";
-import { isRecord } from "../query/data-path.ts";
+import { dataAt, isOwnMember, isRecord } from "../query/data-path.ts";
 import { someAt, someItem } from "./data-values.ts";
 
 /** Type of a field's values. `any`: of several types. */
@@ -29,6 +30,8 @@ const OWN_MEMBERS: readonly (readonly [keyof Entry, OwnField])[] = [
   ["session", "session"],
   ["traceId", "trace"],
   ["spanId", "span"],
+  ["service", "service"],
+  ["host", "host"],
 ];
 
 /** Returns the fields of entries, the most frequent first. */
@@ -48,11 +51,17 @@ export function sampledFields(entries: readonly Entry[]): SampledField[] {
   for (const [index, entry] of entries.entries()) {
     for (const [member, name] of OWN_MEMBERS)
       if (entry[member] !== undefined) add({ kind: "own", name }, "string", index);
-    addMembers(entry.data, [], (path, type) => add({ kind: "data", path }, type, index));
+    addMembers(entry.data, [], (path, type) => add(memberField(path), type, index));
   }
   return [...found.values()]
     .map(({ field, type, count }) => ({ field, type, count }))
     .sort((a, b) => b.count - a.count);
+}
+
+/** Returns the field of a member of `data`: `service` of a client that sends it in `data` is no other field than the own one. */
+function memberField(path: string[]): Field {
+  const [name] = path;
+  return path.length === 1 && isOwnMember(name) ? { kind: "own", name } : { kind: "data", path };
 }
 
 const PLAIN_NAMES = /^[\p{L}_@$][\p{L}\p{N}_@$-]*(?:\.[\p{L}_@$][\p{L}\p{N}_@$-]*)+$/u;
@@ -111,11 +120,11 @@ function visit(entry: Entry, field: Field, each: (value: unknown) => void): void
       each(item);
       return false;
     });
-  if (field.kind === "data") someAt(entry.data, field.path, items);
+  if (field.kind === "data") someAt(dataAt(entry, field.path), field.path, items);
   if (field.kind !== "own") return;
   const member = OWN_MEMBERS.find(([, name]) => name === field.name)?.[0];
-  if (member !== undefined) items(entry[member]);
-  else if (field.name === "service" || field.name === "host") {
+  if (member !== undefined && entry[member] !== undefined) items(entry[member]);
+  else if (isOwnMember(field.name)) {
     const isFound = someAt(entry.data, [field.name], (value) => {
       if (!isRecord(value)) each(value);
       return !isRecord(value);
@@ -128,12 +137,12 @@ function visit(entry: Entry, field: Field, each: (value: unknown) => void): void
 const MAX_UNKNOWN = 3;
 const MAX_COMPARED = 300;
 
-/** Returns a note for each field of a query that no entry of a sample has. An empty sample proves nothing. */
-export function unknownFields(entries: readonly Entry[], query: Query): string[] {
+/** Returns a note for each field that no entry of a sample has. An empty sample proves nothing. */
+export function unknownFields(entries: readonly Entry[], fields: Iterable<Field>): string[] {
   if (entries.length === 0) return [];
   const unknown = new Map<string, Field>();
-  for (const field of fieldsOf(query)) {
-    if (field.kind === "data" && !entries.some(({ data }) => someAt(data, field.path, () => true)))
+  for (const field of fields) {
+    if (field.kind === "data" && !entries.some((entry) => hasMember(entry, field)))
       unknown.set(printField(field), field);
     if (unknown.size === MAX_UNKNOWN) break;
   }
@@ -141,45 +150,84 @@ export function unknownFields(entries: readonly Entry[], query: Query): string[]
   const known = sampledFields(entries).slice(0, MAX_COMPARED);
   const names = [...OWN_NAMES, ...known.map(({ field }) => printField(field))];
   return [...unknown.keys()].map((name) => {
-    const meant = nearest(name, names);
+    const meant = memberMeant(name, names);
     return `No recent entry has the member \`${name}\`${meant === undefined ? "." : `; did you mean \`${meant}\`?`}`;
   });
 }
 
-/** Whether `unknownFields` can say anything of a query. */
-export function namesMembers(query: Query): boolean {
-  return [...fieldsOf(query)].some(({ kind }) => kind === "data");
+/** Returns the name that is meant by one that no entry has: `user.plan` by `plan`, `city` by `cities`. */
+function memberMeant(name: string, names: readonly string[]): string | undefined {
+  const inner = names.find((each) => each.toLowerCase().endsWith(`.${name.toLowerCase()}`));
+  const single = name.replace(/ies$/i, "y").replace(/([^s])s$/i, "$1");
+  return inner ?? nearest(name, names) ?? (single === name ? undefined : memberMeant(single, names));
 }
 
-/** Fields of entries that tests require and that keys read. That an entry lacks a member may be what is searched for. */
-function* fieldsOf({ filter, pipes }: Query): Generator<Field> {
-  yield* testedFields(filter);
+/** Returns the members that tests require, and those that pipes read. That an entry lacks one may be what is searched for. */
+export function namedMembers({ filter, pipes }: Query): Field[] {
+  const fields = testedFields(filter);
   for (const pipe of pipes) {
-    switch (pipe.kind) {
-      case "where":
-        yield* testedFields(pipe.filter);
-        break;
-      case "sort":
-        yield pipe.by;
-        break;
-      case "fields":
-        yield* pipe.fields;
-        return;
-      case "stats":
-        for (const { field } of pipe.aggregates) if (field !== null) yield field;
-        yield* keyFields(pipe.by);
-        return;
-      case "count":
-      case "top":
-      case "rare":
-        yield* keyFields(pipe.by);
-        return;
-    }
+    if (pipe.kind === "where") fields.push(...testedFields(pipe.filter));
+    const read = fieldsRead(pipe);
+    fields.push(...read.map(({ field }) => field));
+    if (columnsAfter(pipe, null) !== null) break;
+  }
+  return fields.filter(isMember);
+}
+
+/**
+ * Returns the members that pipes read although no entry that passed has one.
+ * @param filled the columns of the table that have values; `null`: there is no table
+ * @param first the first entry of an answer without a table
+ */
+export function emptyMembers({ pipes }: Query, filled: ReadonlySet<string> | null, first: Entry | null): Field[] {
+  const table = pipes.find((pipe) => columnsAfter(pipe, null) !== null);
+  if (table !== undefined) {
+    const empty = fieldsRead(table).filter(({ column }) => filled?.has(column) !== true);
+    return empty.map(({ field }) => field).filter(isMember);
+  }
+  // Entries without the field come last.
+  const sort = pipes.findLast((pipe) => pipe.kind === "sort");
+  if (sort === undefined || sort.by.kind !== "data") return [];
+  return first === null || hasMember(first, sort.by) ? [] : [sort.by];
+}
+
+/** Returns the fields of entries that a pipe reads, with the columns that show them. */
+function fieldsRead(pipe: Pipe): { field: Field; column: string }[] {
+  const names = columnsAfter(pipe, null)?.map(({ name }) => name) ?? [];
+  const shown = (fields: readonly (Field | null)[], from = 0) =>
+    fields.flatMap((field, at) => (field === null ? [] : [{ field, column: names[from + at] ?? "" }]));
+  switch (pipe.kind) {
+    case "sort":
+      return shown([pipe.by]);
+    case "fields":
+      return shown(pipe.fields);
+    case "stats":
+      return [
+        ...shown(pipe.by.map(fieldOfKey)),
+        ...shown(
+          pipe.aggregates.map(({ field }) => field),
+          pipe.by.length,
+        ),
+      ];
+    case "count":
+    case "top":
+    case "rare":
+      return shown(pipe.by.map(fieldOfKey));
+    default:
+      return [];
   }
 }
 
-function keyFields(keys: readonly Key[]): Field[] {
-  return keys.flatMap((key) => (key.kind === "field" ? [key.field] : []));
+function fieldOfKey(key: Key): Field | null {
+  return key.kind === "field" ? key.field : null;
+}
+
+function isMember({ kind }: Field): boolean {
+  return kind === "data";
+}
+
+function hasMember(entry: Entry, { path }: Extract<Field, { kind: "data" }>): boolean {
+  return someAt(dataAt(entry, path), path, () => true);
 }
 
 function testedFields(filter: Filter): Field[] {

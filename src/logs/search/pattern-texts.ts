@@ -8,25 +8,31 @@ const MAX_BYTES = 1024 * 1024;
 const SLOTS = 2 * MAX_KNOWN;
 /** Bounds the time of a lookup if messages were made to have equal hashes. */
 const MAX_PROBES = 32;
+const WORD_BYTES = 4;
 
 /**
  * Work units: of a known message and each of its bytes, of finding the pattern of another one and for each of its bytes,
  * and for each quote, which may begin 200 characters that are looked through.
  */
-const KNOWN_WORK = 60;
-const KNOWN_BYTE_WORK = 1;
+const KNOWN_WORK = 40;
+const KNOWN_BYTE_WORK = 0.5;
 const NEW_WORK = 400;
 const NEW_BYTE_WORK = 20;
 const QUOTE_WORK = 300;
+/** Characters that a pattern is made of. */
+const MOST_CHARACTERS = 2000;
 
-const [ZERO, NINE, ONE] = [0x30, 0x39, 0x31];
-const [DOUBLE_QUOTE, QUOTE, SLASH, BACKSLASH] = [0x22, 0x27, 0x2f, 0x5c];
+const [ZERO, NINE] = [0x30, 0x39];
+const [SLASH, BACKSLASH] = [0x2f, 0x5c];
 const [SMALL_V, SMALL_X, CAPITAL_X] = [0x76, 0x78, 0x58];
+
+/** What is in place of a digit that makes a difference: a zero, or another digit. Else the digit itself is. */
+const [IS_ZERO, IS_OTHER] = [0, 1];
 
 /**
  * Finds the patterns of messages, as JSON: bytes of UTF-8, one character each. Messages that differ only in their digits
  * have one pattern, so it is found once for all of them. What decides are the kinds of characters; only the digits of a
- * version in a path, and whether a digit before an "x" is a zero, make a difference.
+ * version in a path, and whether a digit before an "x" is a zero, make a difference. Messages are compared in words of four bytes.
  */
 export class PatternTexts {
   /** Work units since the last `takeWork`. */
@@ -34,17 +40,29 @@ export class PatternTexts {
   readonly #seed = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
   /** Number plus one of the message of each slot; 0: empty. Made when the first message is remembered. */
   #slots = new Int32Array(0);
-  #bytes = new Uint8Array(0);
-  readonly #ends: number[] = [];
-  readonly #hashes: number[] = [];
+  /** By number of a message: its hash, its bytes, and the index of its first word. */
+  #hashes = new Int32Array(0);
+  #lengths = new Int32Array(0);
+  #starts = new Int32Array(0);
+  /** Words of all messages, with zeros as digits. */
+  #words = new Int32Array(0);
+  #usedWords = 0;
+  /** Index and value of each digit that makes a difference; `null` without one. */
+  readonly #digits: (Int32Array | null)[] = [];
   readonly #patterns: string[] = [];
-  /** The current message with its digits replaced, and its hash. */
-  readonly #shape = new Uint8Array(MAX_LENGTH);
   readonly #json = new Uint8Array(MAX_LENGTH);
-  /** Slot where the current message is remembered. */
-  #slot = 0;
+  /** The bytes that were read last. */
+  #viewed: Uint8Array | null = null;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** The current message, its hash, and the slot where it is remembered. */
+  readonly #message = new Int32Array(MAX_LENGTH / WORD_BYTES);
   #hash = 0;
-  #quotes = 0;
+  #slot = 0;
+
+  /** Number of messages that are remembered. */
+  get size(): number {
+    return this.#patterns.length;
+  }
 
   /** Returns the work units since the last call. */
   takeWork(): number {
@@ -53,14 +71,23 @@ export class PatternTexts {
     return work;
   }
 
+  /** Returns the pattern of a message that is remembered. @param known its number */
+  at(known: number): string {
+    return this.#patterns[known] ?? "";
+  }
+
+  /** @param bytes UTF-8 from `start` to `end`. @returns the number of a message with the same pattern; -1 if none is remembered */
+  numberOf(bytes: Uint8Array, start: number, end: number): number {
+    return end - start > MAX_LENGTH ? -1 : this.#find(bytes, start, end - start);
+  }
+
   /** @param bytes UTF-8 from `start` to `end` */
   ofBytes(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start;
-    if (length > MAX_LENGTH) return this.#found(textOf(bytes, start, length), length);
-    const known = this.#knownOf(bytes, start, length);
-    if (known !== null) return known;
-    // The message may be the current one, with its digits replaced.
-    return this.#remember(this.#found(textOf(bytes, start, length), length), length);
+    const known = this.numberOf(bytes, start, end);
+    if (known >= 0) return this.at(known);
+    const pattern = this.#made(textOf(bytes, start, length), length);
+    return length > MAX_LENGTH ? pattern : this.#remember(pattern, bytes, start, length);
   }
 
   /** @param text has a string as JSON from `from` to `to`: bytes of UTF-8, one character each. @returns `null` if it is damaged */
@@ -73,82 +100,132 @@ export class PatternTexts {
       if (byte === BACKSLASH) isPlain = false;
       json[at] = byte;
     }
-    const known = isPlain ? this.#knownOf(json, 0, length) : null;
-    if (known !== null) return known;
+    const known = isPlain ? this.#find(json, 0, length) : -1;
+    if (known >= 0) return this.at(known);
     const message = parsed(text.slice(from, to));
     if (message === null) return null;
-    const pattern = this.#found(message, length);
-    return isPlain ? this.#remember(pattern, length) : pattern;
+    const pattern = this.#made(message, length);
+    return isPlain ? this.#remember(pattern, json, 0, length) : pattern;
   }
 
-  /** Makes a message the current one. @returns its pattern, if it is known */
-  #knownOf(bytes: Uint8Array, start: number, length: number): string | null {
+  /** Makes a message the current one. @returns its number, or -1 */
+  #find(bytes: Uint8Array, start: number, length: number): number {
     this.#work += KNOWN_WORK + length * KNOWN_BYTE_WORK;
-    this.#replaceDigits(bytes, start, length);
+    this.#read(bytes, start, length);
     let slot = this.#hash & (SLOTS - 1);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const known = (this.#slots[slot] ?? 0) - 1;
       if (known < 0) break;
-      if (this.#hashes[known] === this.#hash && this.#isAt(known, length)) return this.#patterns[known] ?? null;
+      if (this.#hashes[known] === this.#hash && this.#isAt(known, bytes, start, length)) return known;
       slot = (slot + 1) & (SLOTS - 1);
     }
     this.#slot = slot;
-    return null;
+    return -1;
   }
 
-  #found(message: string, length: number): string {
-    this.#work += NEW_WORK + Math.min(length, 2000) * NEW_BYTE_WORK + this.#quotes * QUOTE_WORK;
-    this.#quotes = 0;
+  #made(message: string, length: number): string {
+    let quotes = 0;
+    for (let at = 0; at < message.length && at < MOST_CHARACTERS; at++) {
+      const character = message[at];
+      if (character === '"' || character === "'") quotes++;
+    }
+    this.#work += NEW_WORK + Math.min(length, MOST_CHARACTERS) * NEW_BYTE_WORK + quotes * QUOTE_WORK;
     return toByteString(JSON.stringify(patternOf(message)));
   }
 
-  /** Makes a message the current one: replaces its digits, and finds its hash. */
-  #replaceDigits(bytes: Uint8Array, start: number, length: number): void {
-    const shape = this.#shape;
-    let hash = this.#seed;
-    let quotes = 0;
-    let isVersion = false;
-    for (let at = 0; at < length; at++) {
-      let byte = bytes[start + at] ?? 0;
-      if (byte <= NINE && byte >= ZERO) {
-        const next = at + 1 < length ? bytes[start + at + 1] : 0;
-        if (!isVersion) byte = byte !== ZERO && (next === SMALL_X || next === CAPITAL_X) ? ONE : ZERO;
-      } else {
-        isVersion = byte === SMALL_V && at > 0 && shape[at - 1] === SLASH;
-        if (byte === QUOTE || byte === DOUBLE_QUOTE) quotes++;
-      }
-      shape[at] = byte;
-      hash = Math.imul(hash ^ byte, 0x01000193);
+  /** Makes a message the current one: its words with zeros as digits, and their hash. */
+  #read(bytes: Uint8Array, start: number, length: number): void {
+    if (this.#viewed !== bytes) {
+      this.#viewed = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    const view = this.#view;
+    const message = this.#message;
+    const whole = length >> 2;
+    let hash = this.#seed ^ length;
+    for (let word = 0; word < whole; word++) {
+      const own = withoutDigits(view.getInt32(start + WORD_BYTES * word, true));
+      message[word] = own;
+      hash = Math.imul(hash ^ own, 0x9e3779b1);
+      hash = (hash << 13) | (hash >>> 19);
+    }
+    if ((length & 3) !== 0) {
+      let last = 0;
+      for (let at = length - 1; at >= whole * WORD_BYTES; at--) last = (last << 8) | (bytes[start + at] ?? 0);
+      message[whole] = withoutDigits(last);
+      hash = Math.imul(hash ^ withoutDigits(last), 0x9e3779b1);
     }
     hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca77);
     this.#hash = hash ^ (hash >>> 13);
-    this.#quotes = quotes;
   }
 
-  #isAt(known: number, length: number): boolean {
-    const own = known === 0 ? 0 : (this.#ends[known - 1] ?? 0);
-    if ((this.#ends[known] ?? 0) - own !== length) return false;
-    for (let at = 0; at < length; at++) if (this.#bytes[own + at] !== this.#shape[at]) return false;
+  /** Whether the current message has the pattern of another one. */
+  #isAt(known: number, bytes: Uint8Array, start: number, length: number): boolean {
+    if (this.#lengths[known] !== length) return false;
+    const own = this.#starts[known] ?? 0;
+    const words = (length + 3) >> 2;
+    for (let word = 0; word < words; word++) if (this.#words[own + word] !== this.#message[word]) return false;
+    const digits = this.#digits[known] ?? null;
+    if (digits === null) return true;
+    for (let at = 0; at < digits.length; at += 2) {
+      const digit = bytes[start + (digits[at] ?? 0)] ?? 0;
+      const wanted = digits[at + 1] ?? 0;
+      if (wanted === IS_OTHER ? digit === ZERO : digit !== (wanted === IS_ZERO ? ZERO : wanted)) return false;
+    }
     return true;
   }
 
   /** Remembers the pattern of the current message. */
-  #remember(pattern: string, length: number): string {
-    const from = this.#ends.at(-1) ?? 0;
-    const isFull = this.#ends.length === MAX_KNOWN || from + length > MAX_BYTES;
+  #remember(pattern: string, bytes: Uint8Array, start: number, length: number): string {
+    const words = (length + 3) >> 2;
+    const isFull = this.size === MAX_KNOWN || (this.#usedWords + words) * WORD_BYTES > MAX_BYTES;
     if (isFull || (this.#slots[this.#slot] ?? 0) !== 0) return pattern;
-    if (this.#slots.length === 0) this.#slots = new Int32Array(SLOTS);
-    if (from + length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(64 * 1024, this.#bytes.length * 2, from + length));
-      grown.set(this.#bytes);
-      this.#bytes = grown;
+    if (this.#slots.length === 0) {
+      this.#slots = new Int32Array(SLOTS);
+      this.#hashes = new Int32Array(MAX_KNOWN);
+      this.#lengths = new Int32Array(MAX_KNOWN);
+      this.#starts = new Int32Array(MAX_KNOWN);
     }
-    this.#bytes.set(this.#shape.subarray(0, length), from);
-    this.#slots[this.#slot] = this.#ends.push(from + length);
-    this.#hashes.push(this.#hash);
-    this.#patterns.push(pattern);
+    if (this.#usedWords + words > this.#words.length) {
+      const grown = new Int32Array(Math.max(16 * 1024, this.#words.length * 2, this.#usedWords + words));
+      grown.set(this.#words);
+      this.#words = grown;
+    }
+    const number = this.size;
+    this.#words.set(this.#message.subarray(0, words), this.#usedWords);
+    this.#hashes[number] = this.#hash;
+    this.#lengths[number] = length;
+    this.#starts[number] = this.#usedWords;
+    this.#usedWords += words;
+    this.#digits.push(tellingDigits(bytes, start, length));
+    this.#slots[this.#slot] = this.#patterns.push(pattern);
     return pattern;
   }
+}
+
+/** Returns a word with "0" in place of each of its digits. */
+function withoutDigits(word: number): number {
+  const low = word & 0x7f7f7f7f;
+  // The highest bit of each byte of ASCII that is at least "0", and not above "9".
+  const digits = (low + 0x50505050) & ~(low + 0x46464646) & ~word & 0x80808080;
+  return word & ~Math.imul(digits >>> 7, 0x0f);
+}
+
+/** Returns index and value of each digit that makes a difference; `null` without one. */
+function tellingDigits(bytes: Uint8Array, start: number, length: number): Int32Array | null {
+  const found: number[] = [];
+  let isVersion = false;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[start + at] ?? 0;
+    if (byte < ZERO || byte > NINE) {
+      isVersion = byte === SMALL_V && at > 0 && bytes[start + at - 1] === SLASH;
+      continue;
+    }
+    const next = at + 1 < length ? bytes[start + at + 1] : 0;
+    if (isVersion) found.push(at, byte);
+    else if (next === SMALL_X || next === CAPITAL_X) found.push(at, byte === ZERO ? IS_ZERO : IS_OTHER);
+  }
+  return found.length === 0 ? null : Int32Array.from(found);
 }
 
 function textOf({ buffer, byteOffset }: Uint8Array, start: number, length: number): string {

@@ -5,6 +5,7 @@ import { explained } from "../../query-language/meant.ts";
 import { analyze, type ParseResult, parse, parseFilterText } from "../../query-language/parse.ts";
 import { QUERY_LIMITS } from "../../query-language/parser-state.ts";
 import type { Filter, Regex } from "../../query-language/syntax.ts";
+import { InvalidQuery, planSearch } from "./search-plan.ts";
 import { compileAll, InvalidRegex } from "./text-tests.ts";
 
 /** A query of a request. Its regular expressions compile. */
@@ -23,6 +24,23 @@ export const QueryText = z
   .transform((text, ctx): HintedQuery => {
     const analysis = analyze(text);
     return { ...parsed(text, analysis.result, ctx), hints: hintsOf(text, analysis) };
+  });
+
+/** A query that is stored: its text, and whether it makes a table. */
+export const StoredQueryText = z
+  .string()
+  .describe(`A query in the query language. ${LIMITS}`)
+  .meta({ examples: ["* | stats count() by level, bin(5m)"] })
+  .transform((text, ctx): { text: string; isTable: boolean } => {
+    const { query, columns } = parsed(text, parse(text), ctx);
+    if (ctx.issues.length > 0) return z.NEVER;
+    try {
+      planSearch(query);
+    } catch (error) {
+      if (!(error instanceof InvalidQuery)) throw error;
+      ctx.addIssue({ code: "custom", message: error.message });
+    }
+    return { text, isTable: columns !== null };
   });
 
 /** The filter part of a query. */

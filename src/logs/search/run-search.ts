@@ -12,6 +12,7 @@ import { InvalidQuery, isByTime, planSearch, type SearchPlan } from "./search-pl
 import {
   type EntriesAnswer,
   type Found,
+  rangeOf,
   type SearchAnswer,
   type SearchQuery,
   type SearchResult,
@@ -42,9 +43,9 @@ export async function runSearch(
     const found = await run({ reading, source, wanted, filter, compared }, plan);
     if (!found.ok) return found;
     const { answer } = found;
-    answer.notes = [...hinted(wanted, answer), ...answer.notes, ...compared.notes(answer.notes)];
-    answer.tookMs = clock() - startedAt;
-    return { ok: true, answer, work: pacer.meter.done };
+    const notes = [...hinted(wanted, answer), ...answer.notes, ...compared.notes(answer.notes)];
+    const finished = { range: rangeOf(filter), notes, tookMs: clock() - startedAt };
+    return { ok: true, answer: { ...answer, ...finished }, work: pacer.meter.done };
   } catch (error) {
     if (error instanceof InvalidQuery) return { ok: false, reason: "invalid_query", message: error.message };
     if (!(error instanceof InvalidRegex)) throw error;
@@ -141,9 +142,16 @@ async function page(search: SearchRun, { sort, entryPipes }: SearchPlan): Promis
     ...snapshotOf(search, result.snapshot),
     tookMs: 0,
   };
+  if (matched < most && Number.isFinite(most) && next !== null) answer.notes.push(moreOf(matched, most));
   if (context === undefined) return { ok: true, answer };
   const { commit } = result.snapshot;
   const wide = await withNeighbours(search, rows, context.entries, sort.order, commit);
   if (!wide.complete) answer.notes.push(NEIGHBOURS_MISSING);
   return { ok: true, answer: { ...answer, rows: wide.rows, complete: complete && wide.complete } };
+}
+
+/** What a note states about a page that ends before the `limit` of its query. */
+function moreOf(matched: number, most: number): string {
+  const [read, asked] = [matched, most].map((count) => count.toLocaleString("en-US"));
+  return `${read} of at most ${asked} entries: the next page continues at \`nextCursor\`.`;
 }

@@ -57,8 +57,14 @@ export type SearchFailure =
   /** The query cannot be run: `message` states why. */
   | { ok: false; reason: "invalid_query"; message: string };
 
+/** The times that a query searches, ISO 8601: `from <= timestamp < to`. `null`: from the oldest entry, or to the newest. */
+export interface SearchedRange {
+  from: string | null;
+  to: string | null;
+}
+
 /** `work`: work units used. */
-export type SearchResult = { ok: true; answer: SearchAnswer; work: number } | SearchFailure;
+export type SearchResult = { ok: true; answer: SearchAnswer & { range: SearchedRange }; work: number } | SearchFailure;
 
 /** The result of a part of a search. */
 export type Found<Answer> = { ok: true; answer: Answer } | SearchFailure;
@@ -78,6 +84,16 @@ export interface SearchRun {
   /** What comparisons of entries meet in place of numbers. */
   compared: ComparedMembers;
 }
+
+/** Returns the times that a filter leaves to be searched. */
+export function rangeOf({ from, to }: LogFilter): SearchedRange {
+  const text = (time: number | null) =>
+    time === null || Math.abs(time) > LAST_INSTANT ? null : new Date(time).toISOString();
+  return { from: text(from), to: text(to) };
+}
+
+/** The last time that a `Date` has, epoch milliseconds. */
+const LAST_INSTANT = 8_640_000_000_000_000;
 
 /** Returns the members of an answer that name the snapshot, with a note on what it no longer has. */
 export function snapshotOf({ wanted, filter }: SearchRun, { commit, oldest }: { commit: number; oldest: number }) {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Query } from "../../query-language/syntax.ts";
 import { storedEntrySchema } from "../entry-view.ts";
 import { timeSchema } from "../ingest/timestamp.ts";
 import { QUERY_LIMITS } from "../query/budget.ts";
@@ -35,7 +36,7 @@ export const SearchBody = z
       .max(MAX_ROWS)
       .optional()
       .describe(
-        `Entries of a page: default ${QUERY_LIMITS.limitDefault}, at most ${QUERY_LIMITS.limit}. Rows of a table: default and at most ${MAX_ROWS}.`,
+        `Entries of a page: default ${QUERY_LIMITS.limitDefault} or the \`limit\` of the text, at most ${QUERY_LIMITS.limit}. Rows of a table: default and at most ${MAX_ROWS}.`,
       ),
     cursor: z
       .string()
@@ -82,11 +83,17 @@ export const SearchBody = z
       from: body.from ?? null,
       to: body.to ?? null,
       asOf: snapshot?.commit ?? cursor?.asOf ?? null,
-      limit: isTable ? QUERY_LIMITS.limit : (body.limit ?? QUERY_LIMITS.limitDefault),
+      limit: isTable ? QUERY_LIMITS.limit : (body.limit ?? pageOf(query)),
       cursor,
       hints,
     };
   });
+
+/** A page has as many entries as the text asks for, if a page can have so many. */
+function pageOf({ pipes }: Query): number {
+  const limits = pipes.flatMap((pipe) => (pipe.kind === "limit" ? [pipe.limit] : []));
+  return limits.length === 0 ? QUERY_LIMITS.limitDefault : Math.min(QUERY_LIMITS.limit, ...limits);
+}
 
 const COMMON = {
   matched: z.int().describe("Entries that pass the filter, as far as they were read."),
@@ -98,6 +105,11 @@ const COMMON = {
     .string()
     .describe(
       "What was read: the last commit, and the instant of the question. Opaque; send it back to ask the same again.",
+    ),
+  range: z
+    .object({ from: z.iso.datetime().nullable(), to: z.iso.datetime().nullable() })
+    .describe(
+      "Times that were searched, by the text and the request: `from <= timestamp < to`. `null`: all up to the oldest or the newest entry.",
     ),
   notes: z
     .array(z.string())
@@ -137,7 +149,7 @@ export const parseAnswerSchema = z.object({
     .describe("The abstract syntax: plain data, each node with its `kind`."),
   text: z.string().describe("The query as the formatter writes it: one line for the filter and for each pipe."),
   columns: z
-    .array(z.object({ name: z.string(), type: z.enum(["level", "time", "any"]) }))
+    .array(z.object({ name: z.string(), type: z.enum(["level", "time", "number", "any"]) }))
     .nullable()
     .describe("Columns of the table that the query makes; `null`: it finds entries."),
   hints: z

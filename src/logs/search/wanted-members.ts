@@ -1,7 +1,8 @@
 import type { Field, Filter, OwnField } from "../../query-language/syntax.ts";
+import { isOwnMember } from "../query/data-path.ts";
 
 /** Members of a line that are strings of their own, in the order of the line. */
-export const LINE_TEXTS = ["category", "type", "message", "session", "traceId", "spanId"] as const;
+export const LINE_TEXTS = ["category", "type", "message", "session", "traceId", "spanId", "service", "host"] as const;
 export type LineText = (typeof LINE_TEXTS)[number];
 
 /** The members of an entry that decide about a filter. */
@@ -41,7 +42,7 @@ function takes(wanted: { texts: Set<LineText>; data: Set<string> }, filter: Filt
     case "or":
       return filter.filters.every((each) => takes(wanted, each));
     case "field": {
-      const text = filter.field.kind === "own" ? OWN_TEXTS[filter.field.name] : undefined;
+      const text = textOf(filter.field);
       if (text !== undefined) wanted.texts.add(text);
       for (const name of namesOf(filter.field)) wanted.data.add(name);
       return true;
@@ -49,10 +50,17 @@ function takes(wanted: { texts: Set<LineText>; data: Set<string> }, filter: Filt
   }
 }
 
+/** Returns the text of a line that has the values of a field; `service` and `host` are also read as members of `data`. */
+function textOf(field: Field): LineText | undefined {
+  if (field.kind === "own") return isOwnMember(field.name) ? field.name : OWN_TEXTS[field.name];
+  const [name] = field.kind === "data" && field.path.length === 1 ? field.path : [];
+  return isOwnMember(name) ? name : undefined;
+}
+
 /** Names of members of `data` that have values of a field: the first names of its path, joined by dots. */
 function namesOf(field: Field): string[] {
   if (field.kind === "own") {
-    return field.name === "service" || field.name === "host" ? [field.name, `${field.name}.name`] : [];
+    return isOwnMember(field.name) ? [field.name, `${field.name}.name`] : [];
   }
   const names: string[] = [];
   for (const part of field.kind === "data" ? field.path : []) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LEVELS } from "../entry.ts";
+import { LEVELS, OWN_MEMBERS } from "../entry.ts";
 import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
@@ -17,8 +17,18 @@ export const INTERVALS = {
   "1d": 24 * 60 * MINUTE_MS,
 } as const;
 
-export const GROUPS = ["level", "category", "type"] as const;
+/** Members whose counts are stored with batches and segments. */
+export const COUNTED_GROUPS = ["level", "category", "type"] as const;
+export type CountedGroup = (typeof COUNTED_GROUPS)[number];
+
+/** Members by which a histogram groups. Counts by an own member are made from entries. */
+export const GROUPS = [...COUNTED_GROUPS, ...OWN_MEMBERS] as const;
 export type GroupBy = (typeof GROUPS)[number];
+
+/** Whether stored counts have the names of a group. */
+export function isCountedGroup(groupBy: GroupBy): groupBy is CountedGroup {
+  return COUNTED_GROUPS.some((group) => group === groupBy);
+}
 
 export const STATS_LIMITS = {
   /** Maximum number of buckets in a response, from the HTTP contract. */
@@ -48,7 +58,15 @@ export const HistogramBody = z
     filters: Filters.optional(),
     q: FilterText.optional(),
     interval: z.enum(intervalNames).describe("Length of a bucket. Buckets begin at whole multiples of it in UTC."),
-    groupBy: z.enum(GROUPS).optional().describe("Also counts each bucket by this member."),
+    groupBy: z
+      .enum(GROUPS)
+      .optional()
+      .describe(
+        [
+          "Also counts each bucket by this member. `service` and `host` are read as in `filters`: entries without such a text are",
+          "in no group, and those with several are in each.",
+        ].join("\n"),
+      ),
   })
   .transform(
     ({ projectId, filters, q, interval, groupBy }): StatsQuery => ({
@@ -143,8 +161,19 @@ export class Histogram {
    */
   add(timestamp: number, counted: Counted, count: number): void {
     const counts = this.#count(timestamp, count);
-    if (this.#groupBy === "level") counts.levels[counted.level] = (counts.levels[counted.level] ?? 0) + count;
-    else if (this.#groupBy !== null) this.#addName(counts.names, counted[this.#groupBy], count);
+    const groupBy = this.#groupBy;
+    if (groupBy === "level") counts.levels[counted.level] = (counts.levels[counted.level] ?? 0) + count;
+    else if (groupBy !== null && isCountedGroup(groupBy)) this.#addName(counts.names, counted[groupBy], count);
+  }
+
+  /**
+   * Counts one entry in each of some groups.
+   * @param names different ones
+   * @throws TooManyBuckets
+   */
+  addInGroups(timestamp: number, names: Iterable<string>): void {
+    const counts = this.#count(timestamp, 1);
+    for (const name of names) this.#addName(counts.names, name, 1);
   }
 
   /**
@@ -157,8 +186,8 @@ export class Histogram {
   }
 
   /**
-   * Counts entries of a level, category or type, by which the histogram groups.
-   * @param name `null` if it does not group
+   * Counts entries of a group.
+   * @param name `null` if they are in none
    * @throws TooManyBuckets
    */
   addNamed(timestamp: number, name: string | null, count: number): void {
@@ -169,6 +198,11 @@ export class Histogram {
       const level = LEVELS.findIndex((known) => known === name);
       counts.levels[level] = (counts.levels[level] ?? 0) + count;
     }
+  }
+
+  /** Whether counts by minute, level, category and type suffice. */
+  get takesCounts(): boolean {
+    return this.#groupBy === null || isCountedGroup(this.#groupBy);
   }
 
   /** Whether counts by minute and level suffice. */

@@ -1,11 +1,25 @@
+import { TYPE_BITS } from "../aggregate/aggregator.ts";
+import { LINE_BYTE_WORK, LINE_WORK, MAX_GROUPS_OF_ENTRY } from "../aggregate/entry-aggregator.ts";
+import { fieldOf } from "../aggregate/fields.ts";
+import { LineFields } from "../aggregate/line-fields.ts";
+import type { OwnMember } from "../entry.ts";
 import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
-import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "../query/budget.ts";
+import { QUERY_BUDGET, type QueryBudget, ScanPacer, type WorkMeter } from "../query/budget.ts";
+import type { LineSource } from "../query/feed.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
 import { ColumnCounter } from "../segments/scan/column-counter.ts";
 import { countMatching, type StatsSource } from "./count-entries.ts";
 import type { Counted, CountSink, RowSink } from "./count-feed.ts";
-import { type Bucket, Histogram, LineNames, NOTHING, type StatsQuery, TooManyBuckets } from "./histogram.ts";
+import {
+  type Bucket,
+  Histogram,
+  isCountedGroup,
+  LineNames,
+  NOTHING,
+  type StatsQuery,
+  TooManyBuckets,
+} from "./histogram.ts";
 
 /** The response of `POST /logger/stats`. */
 export interface StatsAnswer {
@@ -20,7 +34,7 @@ export type StatsResult = { ok: true; answer: StatsAnswer } | { ok: false; reaso
 
 /**
  * Counts entries by time. Uses the counts stored with batches and segments for filters on level, category, type and
- * whole minutes. Scans entries for other filters, and for the two partial minutes at the ends of a time range.
+ * whole minutes. Scans entries for other filters and groups, and for the two partial minutes at the ends of a time range.
  */
 export async function runStats(
   source: StatsSource,
@@ -30,7 +44,8 @@ export async function runStats(
 ): Promise<StatsResult> {
   const histogram = new Histogram(intervalMs, groupBy);
   const pacer = new ScanPacer();
-  const sink = new HistogramSink(histogram, new ColumnCounter(intervalMs, groupBy, pacer.meter));
+  const ownTexts = groupBy === null || isCountedGroup(groupBy) ? null : new OwnTexts(groupBy, pacer.meter);
+  const sink = new HistogramSink(histogram, new ColumnCounter(intervalMs, groupBy, pacer.meter), ownTexts);
   try {
     const counting = { source: boundedSource(source, memory), sink, budget, memory, pacer };
     const { complete, progress } = await countMatching(counting, filter, null);
@@ -49,14 +64,18 @@ function lastSeqOf(progress: readonly ProjectProgress[]): Pick<StatsAnswer, "las
 
 /** Adds entries to a histogram. */
 class HistogramSink implements CountSink {
-  readonly takesCounts = true;
+  readonly takesCounts: boolean;
   readonly isFull = false;
   readonly #histogram: Histogram;
   readonly #names = new LineNames();
+  readonly #ownTexts: OwnTexts | null;
   readonly rows: RowSink;
 
-  constructor(histogram: Histogram, counter: ColumnCounter) {
+  /** @param ownTexts of the own member by which the histogram groups; `null` if it groups by none */
+  constructor(histogram: Histogram, counter: ColumnCounter, ownTexts: OwnTexts | null) {
+    this.takesCounts = histogram.takesCounts;
     this.#histogram = histogram;
+    this.#ownTexts = ownTexts;
     this.rows = {
       columnsOf: (reader, group) => counter.columnsOf(reader, group),
       add: (reader, group, rows, chunk) =>
@@ -76,7 +95,12 @@ class HistogramSink implements CountSink {
     this.#histogram.addLevel(timestamp, level, count);
   }
 
-  addLine(match: LineMatch, _: unknown, matcher: BatchMatcher): boolean {
+  addLine(match: LineMatch, lines: LineSource, matcher: BatchMatcher): boolean {
+    if (this.#ownTexts !== null) {
+      const names = this.#ownTexts.of(match, lines);
+      if (names !== null) this.#histogram.addInGroups(match.timestamp, names);
+      return names !== null;
+    }
     const { needsNames } = this.#histogram;
     if (!matcher.reads && needsNames && !matcher.isEntry(match)) return false;
     this.#histogram.add(match.timestamp, needsNames ? this.#names.of(match) : NOTHING, 1);
@@ -84,4 +108,40 @@ class HistogramSink implements CountSink {
   }
 
   scanned(): void {}
+}
+
+/** Reads the texts of an own member in lines, as a filter on the member does. */
+class OwnTexts {
+  readonly #fields: LineFields;
+  readonly #meter: WorkMeter;
+
+  constructor(member: OwnMember, meter: WorkMeter) {
+    this.#fields = new LineFields([fieldOf(member)]);
+    this.#meter = meter;
+  }
+
+  /** Returns the different texts of an entry, the first 100 if it has more; `null` if the line is no entry. */
+  of(match: LineMatch, lines: LineSource): Iterable<string> | null {
+    this.#meter.add(LINE_WORK + (match.end - match.start) * LINE_BYTE_WORK);
+    const [found] = this.#fields.found;
+    if (found === undefined || !this.#fields.read(match, lines)) return null;
+    const texts = new Set<string>();
+    for (let at = 0; at < found.count && texts.size < MAX_GROUPS_OF_ENTRY; at++) {
+      if (found.kinds[at] !== TYPE_BITS.string) continue;
+      const text = parsedText(found.textAt(at));
+      if (text === null) return null;
+      texts.add(text);
+    }
+    return texts;
+  }
+}
+
+/** @param json bytes of UTF-8, one character each. @returns `null` if it is no string */
+function parsedText(json: string): string | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(json, "latin1").toString("utf8"));
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
 }

@@ -17,7 +17,7 @@ import { TableSink } from "./table-sink.ts";
  * Version of a part and of its state. Raise it with each change of what a plan, a filter or a state means: a scan object
  * of another version refuses the part, and the router reads it.
  */
-const PART_VERSION = 1;
+const PART_VERSION = 2;
 
 /** A filter without functions. */
 type PlainFilter = Omit<LogFilter, "rest"> & { rest: Pick<RestFilter, "filter" | "now" | "text"> | null };
@@ -89,7 +89,7 @@ export async function countSegments(
 const FUNCTIONS: ReadonlySet<string> = new Set(["count", "rate", ...FIELD_FUNCTIONS]);
 const OPERATORS: ReadonlySet<string> = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "exists"]);
 const PLAN_MEMBERS = ["columns", "fields", "keys", "measures", "rateSeconds"];
-const FIELD_MEMBERS = ["name", "own", "paths"];
+const FIELD_MEMBERS = ["member", "name", "own", "paths"];
 
 /** Whether this version understands all of a call. A filter with a further member would be read as if it had none. */
 function isKnown({ version, plan, filter }: PartCall): boolean {

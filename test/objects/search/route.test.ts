@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { parseAnswerSchema, searchAnswerSchema, suggestAnswerSchema } from "../../../src/logs/search/search-schema.ts";
 import { type Answer, bearer, call } from "../accounts/support.ts";
-import { addKey, newTenant, receiptOf, send, type Tenant } from "../ingest/support.ts";
+import { addKey, addProject, newTenant, receiptOf, send, type Tenant } from "../ingest/support.ts";
 import { openTail } from "../tail/support.ts";
 
 const MINUTE = 60_000;
@@ -116,6 +116,14 @@ describe("POST /logger/search", () => {
     expect(await notesOf({ query: "staus:500" })).toEqual([unknown]);
     expect(await notesOf({ query: "staus:500 | count by route" })).toEqual([unknown]);
     expect(await notesOf({ query: "status:999" })).toEqual([]);
+    // 17: a key that no entry has makes one row, of null.
+    const key = "No recent entry has the member `rout`; did you mean `route`?";
+    expect(await notesOf({ query: "* | top 5 by rout" })).toEqual([key]);
+    expect(await notesOf({ query: "* | stats p99(rout) by route" })).toEqual([key]);
+    expect(await notesOf({ query: "* | sort rout desc" })).toEqual([key]);
+    expect(await notesOf({ query: "* | stats count(rout), count() | where count():<5" })).toEqual([key]);
+    expect(await notesOf({ query: "* | count by route, status" })).toEqual([]);
+    expect(await notesOf({ query: "category:cache | count by route, status" })).toEqual([]);
     expect(await notesOf({ query: "level:error -staus:500" })).toEqual([]);
     expect(await notesOf({ query: "staus:500", to: Date.now() - 7 * 86_400_000 })).toEqual([]);
   });
@@ -159,6 +167,94 @@ describe("POST /logger/search", () => {
   });
 });
 
+describe("17: a key of one project", () => {
+  const SECRET = "number of the other project";
+  let other: Tenant;
+  let foreign: Tenant;
+
+  beforeAll(async () => {
+    const projectId = await addProject(tenant);
+    other = { ...tenant, projectId, ...(await addKey({ ...tenant, projectId })) };
+    foreign = await newTenant();
+    for (const each of [other, foreign]) {
+      const logs = Array.from({ length: 5 }, (_, n) => ({
+        message: `${SECRET} ${n}`,
+        data: { hidden: "hidden-value" },
+      }));
+      receiptOf(await send(each, logs));
+    }
+  });
+
+  it("reads no entries of others, by whatever filter, key, pattern or neighbour", async () => {
+    const ids = [other, foreign].map(({ projectId }) => projectId);
+    const own = `project:${tenant.projectId}`;
+    for (const query of [
+      SECRET,
+      `"${SECRET}"`,
+      ...ids.flatMap((id) => [
+        `project:${id}`,
+        `project:=${id}`,
+        `project:(${id} OR x)`,
+        `-${own}`,
+        `project:${id} OR zzz`,
+      ]),
+      `id:* -${own}`,
+      "hidden:*",
+      "project:~/^proj_/ hidden:*",
+    ]) {
+      expect({ query, ...(await search({ query })) }).toMatchObject({ query, matched: 0, logs: [] });
+      const { rows } = await tableOf({ query: `${query} | count` });
+      expect([query, rows]).toEqual([query, [[0]]]);
+    }
+    expect((await tableOf({ query: "* | count by project" })).rows).toEqual([[tenant.projectId, 60]]);
+    for (const query of [
+      "* | facets 50",
+      "* | patterns",
+      "* | patterns vs 1d",
+      "level:error | context 100",
+      "* | sort hidden",
+    ]) {
+      const { text } = await post("/logger/search", { query, limit: 1000 });
+      expect(text).not.toMatch(/hidden-value|other project/);
+    }
+  });
+
+  it("is suggested no members, values or projects of others", async () => {
+    for (const query of [
+      "",
+      "hid",
+      "hidden:",
+      "project:",
+      `project:${other.projectId} `,
+      "a | top by ",
+      `"${SECRET}" mess`,
+    ]) {
+      const { status, text } = await post("/logger/search/suggest", { query });
+      expect([query, status]).toEqual([query, 200]);
+      expect(text).not.toMatch(/hidden|other project/);
+      expect(text.replace(query, "")).not.toContain(foreign.projectId);
+    }
+  });
+
+  it("cannot go on with cursors or snapshots of others", async () => {
+    const page = { query: "*", limit: 2 };
+    for (const each of [other, foreign]) {
+      const first = await post("/logger/search", page, bearer(each.secret));
+      const { nextCursor, asOf } = searchAnswerSchema.parse(first.data).kind === "entries" ? Object(first.data) : {};
+      expect(nextCursor).toEqual(expect.any(String));
+      const taken = await post("/logger/search", { ...page, cursor: nextCursor });
+      expect([taken.status, taken.details]).toEqual([400, [expect.objectContaining({ path: "cursor" })]]);
+      // A snapshot is a number of a commit. It selects among the own entries only.
+      const { text } = await post("/logger/search", { ...page, asOf, limit: 1000 });
+      expect(text).not.toMatch(/hidden-value|other project/);
+      const named = await post("/logger/search", { ...page, projectId: each.projectId });
+      expect([named.status, named.code]).toEqual([404, "NOT_FOUND"]);
+      const suggested = await post("/logger/search/suggest", { query: "hid", projectId: each.projectId });
+      expect([suggested.status, suggested.code]).toEqual([404, "NOT_FOUND"]);
+    }
+  });
+});
+
 describe("POST /logger/search/parse", () => {
   it("17.2: returns syntax, formatted text and columns, without a credential", async () => {
     const answer = await post("/logger/search/parse", { query: "a:b AND -c|count by bin( 5m )" }, {});
@@ -177,7 +273,7 @@ describe("POST /logger/search/parse", () => {
       text: "a:b -c\n| count by bin(5m)",
       columns: [
         { name: "time", type: "time" },
-        { name: "count", type: "any" },
+        { name: "count", type: "number" },
       ],
       hints: [],
     });

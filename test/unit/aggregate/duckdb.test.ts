@@ -230,7 +230,7 @@ test("300 random sets of entries and queries: tables equal DuckDB's over the exp
     { numRuns: 300 },
   );
   expect(compared).toBeGreaterThan(3000);
-}, 60_000);
+}, 180_000);
 
 /** What a table is compared by: parts of SQL. */
 type Judged = Pick<TableAnswer, "rows" | "matched" | "complete" | "exact">;
@@ -380,7 +380,7 @@ test("300 random queries of the query language: tables equal DuckDB's over the e
     { numRuns: 300 },
   );
   expect(compared).toBeGreaterThan(1500);
-}, 60_000);
+}, 180_000);
 
 /** Equal within 1e-9 of the largest numbers that are added up. */
 function expectClose(mine: number, theirs: number): void {

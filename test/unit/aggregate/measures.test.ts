@@ -125,6 +125,28 @@ describe("percentiles", () => {
     expect(all.valueAt(3, 500)).toBeNull();
   });
 
+  it("17: take 2.5 KB for each of many groups, also of those that get no further value", () => {
+    const held = new HeldBytes();
+    const all = new Percentiles(held, new ValueTotal());
+    const [groups, values] = [2000, 700];
+    let most = 0;
+    for (let group = 0; group < groups; group++) {
+      for (let at = 0; at < values; at++) all.add(group, Math.floor((at / values) ** 2 * 1500));
+      most = Math.max(most, held.bytes);
+    }
+    expect(held.bytes).toBeLessThan(groups * 2500);
+    // While all values are in the list.
+    expect(most).toBeLessThan(EXACT_LIMITS.total * 13);
+    inOneStep(all.finish(groups));
+    expect([0, 1999].map((group) => all.valueAt(group, 990))).toEqual([sketched(1467), sketched(1467)]);
+    // Numbers of very different sizes.
+    const wide = new Percentiles(new HeldBytes(), new ValueTotal());
+    for (let at = 0; at < 60_001; at++) wide.add(0, 10 ** ((at % 601) - 300) * (at % 2 === 0 ? 1 : -1));
+    inOneStep(wide.finish(1));
+    expect(wide.valueAt(0, 1000)).toBe(sketched(1e300));
+    expect(wide.valueAt(0, 1)).toBe(sketched(-(10 ** 299)));
+  });
+
   it.each([1, 3])("4: are exact for 1,000,000 values in all groups and near for 1,000,001, in %i parts", (parts) => {
     const groups = Array.from({ length: 40 }, (_, at) => numbered(25_000, at + 1));
     const exact = percentilesOf(groups, parts);

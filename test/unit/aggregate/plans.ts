@@ -28,6 +28,8 @@ const DATA: TestField[] = [
   { text: "a[0]", paths: [["a", "0"]] },
   { text: "a.0", paths: [["a", "0"], ["a.0"]] },
   { text: "a.length", paths: [["a", "length"], ["a.length"]] },
+  { text: "service", paths: [["service"], ["service", "name"], ["service.name"]] },
+  { text: "data.service", paths: [["service"]] },
   { text: "__proto__", paths: [["__proto__"]] },
   { text: '"".b', paths: [["", "b"]] },
   { text: '"\\""', paths: [['"']] },

@@ -109,9 +109,16 @@ function valuesOf({ entry, seq, projectId, commit }: TestRow, { text, paths }: T
   if (paths.length === 0) return own[text] === undefined ? NOTHING : { values: [own[text]], whole: own[text] };
   // The line is JSON: what an entry has is what JSON keeps of it.
   const data: unknown = entry.data === undefined ? undefined : plain(entry.data);
+  if ((text === "service" || text === "host") && entry[text] !== undefined) {
+    return { values: [entry[text]], whole: entry[text] };
+  }
   const found = paths.map((path) => at(data, path, false));
   const best =
     found.find((each) => each.some(({ isObject }) => !isObject)) ?? found.find((each) => each.length > 0) ?? [];
+  const [only = "", ...more] = paths.find((path) => path.length === 1) ?? [];
+  const member = more.length === 0 && (only === "service" || only === "host") ? entry[only] : undefined;
+  // The own member counts in place of a member of `data` that is missing or an object.
+  if (member !== undefined && best.every(({ isObject }) => isObject)) return { values: [member], whole: member };
   const hasOthers = best.some(({ isObject }) => !isObject);
   const kept = best.filter(({ isObject }) => !hasOthers || !isObject);
   return { values: kept.flatMap(({ values }) => values), whole: kept[0]?.whole };

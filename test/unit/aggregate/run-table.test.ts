@@ -4,7 +4,7 @@ import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
 import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
 import { runTable, type TableAnswer, tableText } from "../../../src/logs/stats/run-table.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
-import { entryAt, fewFilters, time } from "../query/arbitraries.ts";
+import { anyFilters, entryAt, time } from "../query/arbitraries.ts";
 import { passes } from "../query/reference.ts";
 import { SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
 import { aggregation, bodyOf, key, own } from "./plans.ts";
@@ -48,7 +48,7 @@ describe("runTable", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
-        fc.oneof(fc.constant({}), fewFilters),
+        fc.oneof(fc.constant({}), anyFilters),
         fc.uniqueArray(key, { maxLength: 3, selector: (each) => ("bin" in each ? "time" : each.text) }),
         fc.array(aggregation, { minLength: 1, maxLength: 4 }),
         fc.record({

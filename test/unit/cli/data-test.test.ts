@@ -5,7 +5,7 @@ import { matchesContent } from "../../../src/logs/query/filter.ts";
 import { Filters, toFilter } from "../../../src/logs/query/schema.ts";
 
 /** Few names and values, so that tests often match. */
-const name = fc.constantFrom("a", "b", "0", "length", "__proto__", "x.y");
+const name = fc.constantFrom("a", "b", "0", "length", "__proto__", "x.y", "service");
 const scalar = fc.constantFrom<unknown>(0, 1, 2, -1, "1", "a", "", true, null);
 const { data } = fc.letrec((tie) => ({
   data: fc.oneof({ depthSize: "small" }, scalar, fc.array(tie("data"), { maxLength: 2 }), tie("object")),
@@ -33,18 +33,31 @@ const test_ = fc.oneof(
 
 test("a tail excludes exactly what a query would", () => {
   fc.assert(
-    fc.property(fc.array(test_, { minLength: 1, maxLength: 3 }), data, (texts, value) => {
-      const tests = texts.map(parseDataTest);
-      let filter: object;
-      try {
-        filter = toDataFilter(tests);
-      } catch {
-        return;
-      }
-      const service = toFilter(Filters.parse({ data: filter }));
-      const entry = { timestamp: "", level: "info" as const, category: "", type: "", message: "", data: Object(value) };
-      expect(passes(tests, entry.data)).toBe(matchesContent(service, entry));
-    }),
+    fc.property(
+      fc.array(test_, { minLength: 1, maxLength: 3 }),
+      data,
+      fc.constantFrom("a", "1", undefined),
+      (texts, value, own) => {
+        const tests = texts.map(parseDataTest);
+        let filter: object;
+        try {
+          filter = toDataFilter(tests);
+        } catch {
+          return;
+        }
+        const service = toFilter(Filters.parse({ data: filter }));
+        const entry = {
+          timestamp: "",
+          level: "info" as const,
+          category: "",
+          type: "",
+          message: "",
+          data: Object(value),
+        };
+        if (own !== undefined) Object.assign(entry, { service: own });
+        expect(passes(tests, entry)).toBe(matchesContent(service, entry));
+      },
+    ),
     { numRuns: 3000 },
   );
 });

@@ -86,6 +86,8 @@ const PRINTED: readonly [string, string][] = [
     "* | stats p99(ms), avg(x) as mean by a | where p99(ms):>5 mean:<=2",
   ],
   ["* | fields time, a.b | sort a.b", "* | fields time, a.b | sort a.b"],
+  ["* | patterns vs 1d | where before:0 count:(5 OR >7)", "* | patterns vs 1d | where before:0 count:(5 OR >7)"],
+  ["* | stats max(a) by x | where max(a):b*", "* | stats max(a) by x | where max(a):b*"],
   ["* | context 5", "* | context 5"],
   ["* | facets", "* | facets"],
 ];
@@ -139,6 +141,11 @@ const REFUSED: readonly [text: string, position: number, message: string, sugges
   ["a | count by time(1m)", 17, "Unexpected"],
   ["a | count by x | sort -count", 22, "not the name", "count desc"],
   ["a | stats count() | sort -count", 25, "not the name", "count() desc"],
+  ["a | count by x | where count:new", 29, "is compared with a number"],
+  ["a | stats p99(ms) as slow by x | where slow:~/9/", 44, "a regular expression is not a number"],
+  ["a | patterns vs 1d | where before:0*", 34, "is compared with a number"],
+  ["a | facets | where entries:many", 27, "is compared with a number"],
+  ["a | count by x | fields count | where count:=5", 44, "compares strings", "5"],
   ["a | sort -time", 9, "not the name", "time desc"],
 ];
 

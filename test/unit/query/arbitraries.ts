@@ -114,6 +114,8 @@ const memberName = fc.constantFrom(
   "ж\n",
   "",
   '"',
+  "service",
+  "host",
 );
 
 const scalar = fc.oneof(
@@ -150,6 +152,12 @@ const kind = fc.oneof(builtIn, fc.record({ category: ownName, type: ownName }));
 
 const sessionId = fc.oneof(fc.constantFrom("s1", "s2", 's"1'), nastyText);
 
+/** Values of `service` and `host`. */
+const ownText = fc.oneof(
+  fc.constantFrom("s1", "checkout", 's"1', "504"),
+  nastyText.filter((text) => text !== ""),
+);
+
 /** Few different times, so that many are equal; some in other minutes and years. */
 export const time = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 1_795_183_259_990, max: 1_795_183_260_010 }) },
@@ -166,6 +174,8 @@ export function entryAt(timestamps: fc.Arbitrary<number>): fc.Arbitrary<TestEntr
         message: nastyText.map((text) => text || "empty"),
         session: sessionId,
         traceId: sessionId,
+        service: ownText,
+        host: ownText,
         data: record(dataValue),
       },
       { requiredKeys: ["timestamp", "level", "kind", "message"] },
@@ -223,6 +233,8 @@ export interface TestFilters {
   minLevel?: string;
   session?: string;
   traceId?: string;
+  service?: string | string[];
+  host?: string | string[];
   from?: number | string;
   to?: number | string;
   search?: string;
@@ -262,3 +274,14 @@ export const fewFilters = fc.tuple(filters, fc.nat({ max: 3 }), fc.array(fc.nat(
   const kept = members.sort((a, b) => a.rank - b.rank).slice(0, count);
   return Object.fromEntries(kept.map(({ member }) => member)) as TestFilters;
 });
+
+/** With filters that the query language expresses, for tests that give the places of entries. */
+export const anyFilters: fc.Arbitrary<TestFilters> = fc.oneof(
+  { weight: 3, arbitrary: fewFilters },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fewFilters, fc.record({ service: oneOrMore(ownText), host: oneOrMore(ownText) }, { requiredKeys: [] }))
+      .map(([some, own]) => ({ ...some, ...own })),
+  },
+);

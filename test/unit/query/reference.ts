@@ -15,11 +15,37 @@ export function passes(entry: TestEntry, filters: TestFilters, data: readonly Da
     (filters.minLevel === undefined || severity(entry.level) >= severity(filters.minLevel)) &&
     (filters.session === undefined || entry.session === filters.session) &&
     (filters.traceId === undefined || entry.traceId === filters.traceId) &&
+    isResource("service", filters.service, entry) &&
+    isResource("host", filters.host, entry) &&
     (filters.from === undefined || entry.timestamp >= new Date(filters.from).getTime()) &&
     (filters.to === undefined || entry.timestamp < new Date(filters.to).getTime()) &&
-    (filters.search === undefined || hasText([entry.message, entry.data], folded(filters.search))) &&
-    data.every((test) => passesData(entry.data, test))
+    (filters.search === undefined ||
+      hasText([entry.message, entry.service, entry.host, entry.data], folded(filters.search))) &&
+    data.every((test) => passesData(dataFor(entry, test.names), test))
   );
+}
+
+/** Whether the own member, or what stands in its place in `data`, is one of the wanted texts. */
+function isResource(name: "service" | "host", wanted: string | string[] | undefined, entry: TestEntry): boolean {
+  if (wanted === undefined) return true;
+  const isWanted = (value: unknown) =>
+    [value, ...(Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [])].some(
+      (each) => typeof each === "string" && [wanted].flat().includes(each),
+    );
+  if (entry[name] !== undefined) return isWanted(entry[name]);
+  const data: unknown = entry.data === undefined ? undefined : JSON.parse(JSON.stringify(entry.data));
+  const plain = member(data, name);
+  if (plain !== null && (typeof plain.value !== "object" || plain.value === null || Array.isArray(plain.value)))
+    return isWanted(plain.value);
+  return isWanted(member(plain?.value, "name")?.value) || isWanted(member(data, `${name}.name`)?.value);
+}
+
+/** `data` with the own member of a path, unless `data` has another value than an object there. */
+function dataFor(entry: TestEntry, [name, ...more]: readonly string[]): unknown {
+  if ((name !== "service" && name !== "host") || more.length > 0 || entry[name] === undefined) return entry.data;
+  const own = member(entry.data, name)?.value;
+  const isOther = own !== undefined && (typeof own !== "object" || own === null || Array.isArray(own));
+  return isOther ? entry.data : { [name]: entry[name] };
 }
 
 function hasText(value: unknown, needle: string): boolean {

@@ -129,11 +129,53 @@ describe("row groups of segment files", () => {
     store.files.clear();
     const { source, faults } = spied(store);
     const { readBodies } = source.cold;
-    let calls = 0;
     // The rows are deleted after their footers were read.
-    source.cold.readBodies = async (id, ranges) => (calls++ === 0 ? readBodies(id, ranges) : ranges.map(() => null));
+    source.cold.readBodies = async (id, ranges) =>
+      ranges.some(({ footerBytes = 0 }) => footerBytes > 0) ? readBodies(id, ranges) : ranges.map(() => null);
     expect(await messagesOf(source, {})).toEqual([]);
     expect(faults).toEqual([]);
+  });
+
+  it("16.2: takes footers that were read before from memory, also of a file that is gone with its row", async () => {
+    const store = new TestStore(PROJECT);
+    for (let segment = 0; segment < 3; segment++) {
+      // Others than in all other tests.
+      store.add(PROJECT, [entryAt(segment, { data: { own: randomBytes(8).toString("hex") } })]);
+      store.flush(PROJECT, 1, "bucket");
+    }
+    const { source, faults } = spied(store);
+    const { readBodies } = source.cold;
+    let footers = 0;
+    source.cold.readBodies = async (id, ranges) => {
+      footers += ranges.filter(({ footerBytes = 0 }) => footerBytes > 0).length;
+      return readBodies(id, ranges);
+    };
+    expect(await messagesOf(source, {})).toEqual(["m2", "m1", "m0"]);
+    expect(footers).toBe(3);
+    expect(await messagesOf(source, {})).toEqual(["m2", "m1", "m0"]);
+    expect(footers).toBe(3);
+    const [first = ""] = store.files.keys();
+    store.files.delete(first);
+    source.cold.readBodies = async (_, ranges) => ranges.map(() => null);
+    expect(await messagesOf(source, {})).toEqual(["m2", "m1"]);
+    expect(faults).toEqual([]);
+  });
+
+  it("16.2: reads the footer of a file once for all of its row groups, so that a count has few rounds for many files", async () => {
+    const store = new TestStore(PROJECT);
+    for (let segment = 0; segment < 12; segment++) {
+      const entries = Array.from({ length: 100 }, (_, at) =>
+        entryAt(segment * 100 + at, { data: { at, mark: at % 7 } }),
+      );
+      store.add(PROJECT, entries);
+      store.flush(PROJECT, 1, "bucket");
+    }
+    const { source, rounds } = spied(store);
+    const table = TableBody.parse({ aggregations: [{ fn: "count", as: "n" }], groupBy: ["data.mark"] });
+    const result = await runTable(source, table);
+    expect(result).toMatchObject({ ok: true, answer: { matched: 1200, complete: true } });
+    // At most 256 of the 600 row groups are planned for one.
+    expect(rounds.length).toBeLessThanOrEqual(4);
   });
 
   it.each(["inline", "bucket"] as const)("16: costs its own entries alone if a file is damaged (%s)", async (kind) => {

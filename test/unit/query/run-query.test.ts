@@ -4,7 +4,7 @@ import { parseLogId } from "../../../src/logs/entry-view.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../../../src/logs/query/budget.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
+import { anyFilters, entryAt, type TestFilters, time } from "./arbitraries.ts";
 import { inOrder, passes } from "./reference.ts";
 import {
   type AnsweredPage,
@@ -92,7 +92,7 @@ describe("runQuery", () => {
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
         fc.array(batch, { maxLength: 3 }),
-        fewFilters,
+        anyFilters,
         fc.constantFrom("asc" as const, "desc" as const),
         fc.record({
           offset: fc.oneof(fc.constant(0), fc.nat({ max: 12 })),
@@ -145,7 +145,7 @@ describe("runQuery", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
-        fewFilters,
+        anyFilters,
         fc.constantFrom("asc" as const, "desc" as const),
         fc.nat({ max: 12 }),
         fc.integer({ min: 1, max: 9 }),

@@ -4,7 +4,7 @@ import { LEVELS } from "../../../src/logs/entry.ts";
 import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
 import { GROUPS, HistogramBody, INTERVALS, STATS_LIMITS } from "../../../src/logs/stats/histogram.ts";
 import { runStats, type StatsAnswer } from "../../../src/logs/stats/run-stats.ts";
-import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
+import { anyFilters, entryAt, type TestFilters, time } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
 import { SEGMENT_KINDS, type TestEntry, TestStore } from "./store.ts";
 
@@ -33,11 +33,36 @@ function counted(entries: readonly TestEntry[], { interval, groupBy }: Question)
       const inside = entries.filter(({ timestamp }) => timestamp >= start && timestamp < start + length);
       const bucket = { start: new Date(start).toISOString(), count: inside.length };
       if (groupBy === undefined) return bucket;
-      const names = [...new Set(inside.map((entry) => entry[groupBy]))];
-      const groups = names.map((name) => [name, inside.filter((entry) => entry[groupBy] === name).length]);
+      const names = [...new Set(inside.flatMap((entry) => namesOf(entry, groupBy)))];
+      const groups = names.map((name) => [
+        name,
+        inside.filter((entry) => namesOf(entry, groupBy).includes(name)).length,
+      ]);
       return { ...bucket, groups: Object.fromEntries(groups) };
     });
   return { buckets, total: entries.length, complete: true };
+}
+
+function namesOf(entry: TestEntry, groupBy: (typeof GROUPS)[number]): string[] {
+  return groupBy === "service" || groupBy === "host" ? ownTexts(entry, groupBy) : [entry[groupBy]];
+}
+
+/** The texts of the own member, or of what stands in its place in `data`. */
+function ownTexts(entry: TestEntry, name: "service" | "host"): string[] {
+  if (entry[name] !== undefined) return [entry[name]];
+  const data: unknown = entry.data === undefined ? {} : JSON.parse(JSON.stringify(entry.data));
+  const [plain] = membersAt(data, name);
+  const places = [[plain], membersAt(plain, "name"), membersAt(data, `${name}.name`)];
+  const [first = []] = places.filter(([value]) => value !== undefined && !isObject(value));
+  return first.flatMap((value) => [value].flat(Number.POSITIVE_INFINITY)).filter((text) => typeof text === "string");
+}
+
+function membersAt(value: unknown, name: string): unknown[] {
+  return isObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 describe("runStats", () => {
@@ -55,7 +80,7 @@ describe("runStats", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
-        fewFilters,
+        anyFilters,
         // SAFETY: `Object.keys` of a literal returns exactly its keys.
         fc.constantFrom(...(Object.keys(INTERVALS) as (keyof typeof INTERVALS)[])),
         fc.option(fc.constantFrom(...GROUPS), { nil: undefined }),
@@ -129,6 +154,38 @@ describe("runStats", () => {
       reason: "too_many",
     });
     expect(await answerOf(store, { interval: "1h" }, 5000)).toMatchObject({ total: STATS_LIMITS.buckets + 3 });
+  });
+
+  it.each(SEGMENT_KINDS)("counts by service and host what a filter on them finds, in segments of %s", async (kind) => {
+    const store = new TestStore();
+    const entries = [
+      { ...simple(START), service: "checkout", host: "web-1" },
+      {
+        ...simple(START + 1),
+        service: "checkout",
+        data: { service: "other", host: { ip: "10.0.0.1", name: "web-2" } },
+      },
+      { ...simple(START + 2), data: { "service.name": "search", host: ["web-1", "web-3", "web-1", 5, null] } },
+      { ...simple(START + 3), data: { service: 5, "service.name": "search", host: null } },
+      { ...simple(START + 4), data: { service: { version: 1 }, "service.name": "checkout" } },
+      simple(START + 5),
+    ];
+    const answers = async () => {
+      const services = await answerOf(store, { interval: "1d", groupBy: "service" });
+      const hosts = await answerOf(store, { interval: "1d", groupBy: "host" });
+      return [services, hosts].map(({ total, buckets }) => ({ total, groups: buckets[0]?.groups }));
+    };
+    store.add("proj_00000000000a", entries);
+    const expected = [
+      { total: 6, groups: { checkout: 3, search: 1 } },
+      { total: 6, groups: { "web-1": 2, "web-2": 1, "web-3": 1 } },
+    ];
+    expect(await answers()).toEqual(expected);
+    store.flush("proj_00000000000a", 1, kind);
+    expect(await answers()).toEqual(expected);
+    for (const [name, count] of Object.entries({ checkout: 3, search: 1 })) {
+      expect((await answerOf(store, { interval: "1d", filters: { service: name } })).total).toBe(count);
+    }
   });
 
   it("counts groups of any name", async () => {

@@ -28,7 +28,8 @@ export function segmentFiles(
   const files = [...steps].filter((step) => step !== null);
   return files.map((file) => {
     const row = isInline ? placeInRow(file) : placeInBucket(file, workspaceId);
-    const segment = { ...row, parquet: { footerBytes: row.batchTable.length, isInline } };
+    const named = row.file === null ? {} : { file: row.file };
+    const segment = { ...row, parquet: { footerBytes: row.batchTable.length, isInline, ...named } };
     return { segment, bytes: Buffer.concat(file.parts) };
   });
 }

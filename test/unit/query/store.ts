@@ -35,9 +35,10 @@ export interface TestRow {
 
 /** Members in the order in which ingest writes them. */
 export function lineOf({ timestamp, level, category, type, message, ...rest }: TestEntry): string {
-  const { session, traceId, spanId, data } = rest;
+  const { session, traceId, spanId, service, host, data } = rest;
   const time = new Date(timestamp).toISOString();
-  return JSON.stringify({ timestamp: time, level, category, type, message, session, traceId, spanId, data });
+  const own = { session, traceId, spanId, service, host, data };
+  return JSON.stringify({ timestamp: time, level, category, type, message, ...own });
 }
 
 export function bodyOf(entries: readonly TestEntry[]): Uint8Array {

@@ -56,13 +56,17 @@ export const entry: fc.Arbitrary<Entry> = fc
     message: word,
     session: fc.option(fc.constantFrom("s1", "S1"), { nil: undefined }),
     traceId: fc.option(fc.constantFrom("abc", "5"), { nil: undefined }),
+    service: fc.option(fc.constantFrom("x", "Timeout", "5"), { nil: undefined }),
+    host: fc.option(fc.constantFrom("X", "\u0130x"), { nil: undefined }),
     data: fc.option(data, { nil: undefined }),
   })
-  .map(({ session, traceId, data: own, ...rest }) => ({
+  .map(({ session, traceId, service, host, data: own, ...rest }) => ({
     timestamp: new Date(NOW).toISOString(),
     ...rest,
     ...(session && { session }),
     ...(traceId && { traceId }),
+    ...(service && { service }),
+    ...(host && { host }),
     ...(own && { data: own }),
   }));
 export const place: fc.Arbitrary<EntryPlace> = fc.record({
@@ -110,6 +114,9 @@ const NAMES = [
   "tags",
   "service",
   "host",
+  "data.service",
+  "data.host",
+  "service.name",
   '"user.id"',
   "user.name",
   "a.b",

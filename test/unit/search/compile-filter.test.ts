@@ -222,6 +222,9 @@ describe("a compiled filter", () => {
     ["session:=a trace:=b", { session: "a", traceId: "b" }],
     ["category:(=http OR =ai) type:=request", { categories: ["http", "ai"], types: ["request"] }],
     ["status:*", { data: [{ path: ["status"], op: "exists", value: true }] }],
+    // 17: a text without letters has one case, so the filters of ids serve it.
+    ["session:12-34", { session: "12-34" }],
+    ["trace:(00451)", { traceId: "00451" }],
     ["-status:*", { data: [{ path: ["status"], op: "exists", value: false }] }],
   ])("has members for what they express exactly: %s", (text, members) => {
     expect(compiled(text)).toEqual({ ...OPEN_FILTER, ...members });

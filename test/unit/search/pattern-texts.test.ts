@@ -35,6 +35,8 @@ it("finds the patterns of messages in bytes and in JSON, also of those that diff
         const found = patterns.ofBytes(bytes, 1, bytes.length - 1);
         expect(found, text).toBe(toByteString(JSON.stringify(patternOf(wellFormed))));
         if (patterns.takeWork() < 400) known++;
+        const number = patterns.numberOf(bytes, 1, bytes.length - 1);
+        if (number >= 0) expect(patterns.at(number), text).toBe(found);
         all++;
       }
     }),

@@ -170,17 +170,22 @@ function facets(entries: readonly TestRow[], limit: number): unknown[][] {
   for (const row of entries) {
     const own = new Map<string, unknown[]>();
     const add = (name: string, values: unknown[]) => own.set(name, [...(own.get(name) ?? []), ...values]);
-    const [{ level, category, type, session, traceId, spanId, data }] = placed(row);
+    const [{ level, category, type, session, traceId, spanId, service, host, data }] = placed(row);
     const members = { level, category, type, session, trace: traceId, span: spanId, project: row.projectId };
+    const nameOf = (path: string[]) =>
+      path.length === 1 && ["service", "host"].includes(path[0] ?? "")
+        ? (path[0] ?? "")
+        : printField({ kind: "data", path });
     for (const [name, value] of Object.entries(members)) if (value !== undefined) add(name, [value]);
+    for (const [name, value] of Object.entries({ service, host })) if (value !== undefined) add(name, [value]);
     const walk = (value: unknown, path: string[]) => {
       if (Array.isArray(value)) {
-        if (path.length > 0) add(printField({ kind: "data", path }), []);
+        if (path.length > 0) add(nameOf(path), []);
         for (const item of value) if (!Array.isArray(item)) walk(item, path);
-        if (value.some((item) => Array.isArray(item))) add(printField({ kind: "data", path }), [[]]);
+        if (value.some((item) => Array.isArray(item))) add(nameOf(path), [[]]);
       } else if (value !== null && typeof value === "object") {
         for (const [name, member] of Object.entries(value)) walk(member, [...path, name]);
-      } else add(printField({ kind: "data", path }), [value]);
+      } else add(nameOf(path), [value]);
     };
     walk(data ?? {}, []);
     for (const [name, values] of own) {

@@ -17,7 +17,7 @@ export function passes(filter: Filter, entry: Entry, place: EntryPlace, now: num
   if (filter.kind === "field")
     return valuesOf(filter.field, entry, place).some((value) => holds(filter.test, value, now));
   const { test } = filter;
-  return textsIn([entry.message, entry.data]).some((text) => {
+  return textsIn([entry.message, entry.service, entry.host, entry.data]).some((text) => {
     if (test.kind === "contains") return folded(text).includes(folded(test.text));
     if (test.kind === "regex") return nativeRegex(test).test(text);
     return wildcard(test.pattern, false).test(text);
@@ -40,7 +40,7 @@ function itemsOf(value: unknown): unknown[] {
 }
 
 function fieldValues(field: Field, entry: Entry, place: EntryPlace): unknown[] {
-  if (field.kind === "data") return at(entry.data, field.path);
+  if (field.kind === "data") return memberValues(field.path, entry);
   if (field.kind === "column") throw new Error("A column");
   const { name } = field;
   const own: Record<string, unknown> = {
@@ -50,10 +50,20 @@ function fieldValues(field: Field, entry: Entry, place: EntryPlace): unknown[] {
     ...{ time: place.timestamp, received: place.receivedAt, seq: place.seq },
   };
   if (name in own) return own[name] === undefined ? [] : [own[name]];
+  if ((name === "service" || name === "host") && entry[name] !== undefined) return [entry[name]];
   const plain = at(entry.data, [name]).filter(
     (value) => value === null || typeof value !== "object" || Array.isArray(value),
   );
   return plain.length > 0 ? plain : at(entry.data, [name, "name"]);
+}
+
+/** An own member counts in place of a member of `data` that is missing or an object. */
+function memberValues(path: readonly (string | number)[], entry: Entry): unknown[] {
+  const values = at(entry.data, path);
+  const [name] = path;
+  if (path.length > 1 || (name !== "service" && name !== "host") || entry[name] === undefined) return values;
+  const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+  return values.every(isObject) ? [entry[name]] : values;
 }
 
 function at(value: unknown, path: readonly (string | number)[]): unknown[] {

@@ -10,6 +10,7 @@ import {
   type SearchSource,
   searchTexts,
 } from "../../../src/logs/search/search-query.ts";
+import { SearchBody } from "../../../src/logs/search/search-schema.ts";
 import { parse } from "../../../src/query-language/parse.ts";
 import type { Query } from "../../../src/query-language/syntax.ts";
 import { SEGMENT_KINDS, type TestEntry, TestStore } from "../query/store.ts";
@@ -127,6 +128,7 @@ describe("runSearch", () => {
     const ids: string[] = [];
     let cursor: SearchQuery["cursor"] = null;
     const matched: unknown[] = [];
+    const notes: string[][] = [];
     for (;;) {
       const instant: number = cursor?.search?.instant ?? NOW + 2000;
       const answer: SearchAnswer = await search(store, "time:10s | limit 8", {
@@ -135,6 +137,7 @@ describe("runSearch", () => {
       if (answer.kind !== "entries") throw new Error("A table");
       ids.push(...idsOf(answer));
       matched.push([answer.matched, answer.exact, answer.complete]);
+      notes.push(answer.notes);
       store.add(ONE, [entry(20_000)]);
       if (answer.nextCursor === null) break;
       cursor = decodeCursor(answer.nextCursor);
@@ -146,8 +149,33 @@ describe("runSearch", () => {
       [6, false, true],
       [8, false, true],
     ]);
+    // 17: a page that ends before the query's limit says so.
+    const more = (read: number) => `${read} of at most 8 entries: the next page continues at \`nextCursor\`.`;
+    expect(notes).toEqual([[more(3)], [more(6)], []]);
     const all = await search(store, "time:10s | limit 100", { now: NOW + 2000, asOf: cursor?.asOf ?? null });
-    expect(all).toMatchObject({ matched: 10, exact: true, nextCursor: null });
+    expect(all).toMatchObject({ matched: 10, exact: true, nextCursor: null, notes: [] });
+  });
+
+  it("17: a page has as many entries as the query's limit, if a page can have so many", () => {
+    const limitOf = (body: object) => SearchBody.parse(body).limit;
+    expect(limitOf({ query: "level:error" })).toBe(100);
+    expect(limitOf({ query: "level:error | limit 1000" })).toBe(1000);
+    expect(limitOf({ query: "* | limit 5000 | where a:1 | limit 300 | context 2" })).toBe(300);
+    expect(limitOf({ query: "* | sort a | limit 9000" })).toBe(1000);
+    expect(limitOf({ query: "* | limit 1000", limit: 10 })).toBe(10);
+  });
+
+  it("17: names the times that were searched, of the text and the request together", async () => {
+    const store = new TestStore();
+    store.add(ONE, [entry(0)]);
+    const iso = (at: number) => new Date(at).toISOString();
+    expect(await search(store, "*")).toMatchObject({ range: { from: null, to: null } });
+    expect(await search(store, "m | count", { to: NOW })).toMatchObject({ range: { from: null, to: iso(NOW) } });
+    expect(await search(store, "time:1h level:info | sort seq | limit 5", { from: NOW - 60_000 })).toMatchObject({
+      range: { from: iso(NOW - 60_000), to: null },
+    });
+    const range = { from: "2026-11-20T00:00:00.000Z", to: "2026-11-22T00:00:00.000Z" };
+    expect(await search(store, "time:2026-11-20..2026-11-22 | facets")).toMatchObject({ range });
   });
 
   it("answers the same with the `asOf` of an answer, which has the commit and the instant", async () => {
@@ -247,6 +275,14 @@ describe("runSearch", () => {
       [null, 3, 2, 1],
     ]);
     expect(last.notes).toHaveLength(1);
+    // 17: `where` after a number of patterns tests these only, and says so.
+    const few = await search(store, "* | patterns 2 vs 1d | where before:0");
+    expect([rowsOf(few), few.notes[1]]).toEqual([
+      [],
+      "`where` tests only these 2. All are tested by `patterns vs 1d | where ... | limit 2`.",
+    ]);
+    const all = await search(store, "* | patterns vs 1d | where before:0 | limit 2");
+    expect([rowsOf(all), all.notes]).toEqual([[["new <N>", 1, 0, 1]], []]);
     expect(rowsOf(await search(store, "-new | where message:* | patterns vs 12h"))).toEqual([
       ["risen <N>", 5, 0, 5],
       ["same <N>", 2, 0, 2],
@@ -436,7 +472,17 @@ describe("runSearch", () => {
     const read = (answer: SearchAnswer) =>
       JSON.parse(Buffer.from([...searchTexts({ ...answer, tookMs: 0 })].join(""), "latin1").toString("utf8"));
     const answer = await search(store, "*");
-    const common = { matched: 1, scanned: 1, complete: true, exact: true, asOf: answer.asOf, notes: [], tookMs: 0 };
+    const range = { from: null, to: null };
+    const common = {
+      range,
+      matched: 1,
+      scanned: 1,
+      complete: true,
+      exact: true,
+      asOf: answer.asOf,
+      notes: [],
+      tookMs: 0,
+    };
     expect(read(answer)).toEqual({ kind: "entries", logs: rowsOf(answer), nextCursor: null, ...common });
     expect(read(await search(store, "* | fields message"))).toEqual({
       kind: "table",

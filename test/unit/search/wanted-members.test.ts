@@ -17,7 +17,8 @@ it.each<[string, string[], string[]]>([
   ["items[0].id:x", [], ["items"]],
   ["message:a* -session:*", ["message", "session"], []],
   ["pattern:*N* OR seq:>5 OR received:1h", ["message"], []],
-  ["service:shop", [], ["service", "service.name"]],
+  ["data.service:shop", ["service"], ["service"]],
+  ["service:shop", ["service"], ["service", "service.name"]],
 ])("17.3: a line is read as far as its filter asks: %s", (text, texts, data) => {
   const members = compiled(text).rest?.members;
   expect([[...(members?.texts ?? [])], [...(members?.data ?? [])]]).toEqual([texts, data]);

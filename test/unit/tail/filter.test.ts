@@ -20,6 +20,8 @@ const WANTED: TestEntry = {
   message: "connection timed out",
   session: "sess_1",
   traceId: "trace_1",
+  service: "checkout",
+  host: "web-1",
 };
 
 /** A value of each parameter that `WANTED` passes, and the change of `WANTED` that does not. */
@@ -30,6 +32,8 @@ const NARROWING: Record<FilterParameter, { value: string; changed: Partial<TestE
   type: { value: "request", changed: { type: "response" } },
   session: { value: "sess_1", changed: { session: "sess_2" } },
   traceId: { value: "trace_1", changed: { traceId: "trace_2" } },
+  service: { value: "checkout", changed: { service: "billing" } },
+  host: { value: "web-1", changed: { host: "web-2" } },
   search: { value: "TIMED", changed: { message: "connection refused" } },
   q: { value: "(message:*out OR seq:<0) time:>2020", changed: { message: "connection refused" } },
 };

@@ -130,4 +130,6 @@ export interface LogEntry {
   session?: string;
   traceId?: string;
   spanId?: string;
+  service?: string;
+  host?: string;
 }

@@ -1,21 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { requestBody } from "../../../../web/src/pages/explorer/filters.ts";
-import { askedOf, binOf, withFilters } from "../../../../web/src/pages/explorer/search/asked.ts";
-import { drawingOf } from "../../../../web/src/pages/explorer/search/series.ts";
+import { askedOf, axesOf, withFilters } from "../../../../web/src/pages/explorer/search/asked.ts";
+import { drawingsOf } from "../../../../web/src/pages/explorer/search/series.ts";
+import { narrowed } from "../../../../web/src/pages/explorer/search/suggestions.ts";
 import { readView, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
 
 describe("the query of a view", () => {
   it.each([
-    ["", { isAnswer: false, q: null, text: "" }],
-    ["*", { isAnswer: false, q: null, text: "" }],
-    ["level:error timeout", { isAnswer: false, q: "level:error timeout", text: "timeout" }],
-    ["a OR b | where c:d", { isAnswer: false, q: "(a OR b) c:d", text: "" }],
-    ["a | count", { isAnswer: true, q: null, text: "" }],
-    ["a | limit 5", { isAnswer: true, q: null, text: "" }],
-    ["level:>=", { isAnswer: false, q: "level:>=", text: "" }],
+    ["", { isAnswer: false, q: null, text: "", hints: [] }],
+    ["*", { isAnswer: false, q: null, text: "", hints: [] }],
+    ["level:error timeout", { isAnswer: false, q: "level:error timeout", text: "timeout", hints: [] }],
+    ["a OR b | where c:d", { isAnswer: false, q: "(a OR b) c:d", text: "", hints: [] }],
+    ["a | count", { isAnswer: true, q: "a", text: "", hints: [] }],
+    ["a | limit 5", { isAnswer: true, q: "a", text: "", hints: [] }],
+    // The entries that the table is made of, for what counts and downloads entries.
+    ["a | where c:d | count by e | where e:f", { isAnswer: true, q: "a c:d", text: "", hints: [] }],
+    ["* | patterns", { isAnswer: true, q: null, text: "", hints: [] }],
+    ["level:>=", { isAnswer: false, q: "level:>=", text: "", hints: [] }],
   ])("%s", (query, asked) => {
     expect(askedOf(query)).toEqual(asked);
+  });
+
+  it("17: has hints on a text that finds entries", () => {
+    expect(askedOf("level:info or status:5xx").hints).toEqual([
+      "`or` is searched for as a word. The operator is `OR`.",
+      "`status:5xx` compares the whole value. A range is written `status:500..599`.",
+    ]);
+    // Of use only if nothing matches: the service says it then, and for tables.
+    expect(askedOf("message:timeout").hints).toEqual([]);
+    expect(askedOf("status:5xx | count").hints).toEqual([]);
   });
 
   it("17.7: is in the address, which saved views hold; addresses without it are read as before", () => {
@@ -53,6 +67,14 @@ describe("the query of a view", () => {
     );
     expect(parse(query).ok).toBe(true);
     expect(withFilters("* | count", {})).toBe("* | count");
+    // 17: the text stays as written, because the service has hints on it.
+    const level = { level: ["error" as const] };
+    expect(withFilters("a=1  or b |count", {})).toBe("a=1  or b |count");
+    expect(withFilters("a=1  or b |count", level)).toBe("level:error (a=1  or b) |count");
+    expect(withFilters('"a|b" OR c', level)).toBe('level:error ("a|b" OR c)');
+    expect(withFilters("| count", level)).toBe("level:error | count");
+    expect(withFilters("*", level)).toBe("level:error");
+    expect(withFilters("a:>=", level)).toBe("a:>=");
   });
 });
 
@@ -70,8 +92,11 @@ describe("the chart of a table", () => {
     ],
   };
 
+  const axes = { binMs: 300_000, keys: ["route", "time"] };
+
   it("17.6: has a series for each group, the highest first, at the places of its spans", () => {
-    const drawing = drawingOf(table, 300_000);
+    const [drawing, ...others] = drawingsOf(table, axes);
+    expect(others).toEqual([]);
     expect(drawing).toMatchObject({ measure: "n", spans: 3, groups: 3, peak: 9 });
     expect(drawing?.series.map(({ name, points }) => [name, [...points]])).toEqual([
       ["/b", [[2, 9]]],
@@ -80,11 +105,60 @@ describe("the chart of a table", () => {
     ]);
   });
 
-  it("is absent without spans of time, numbers or rows", () => {
-    expect(binOf(parse("a | count by route"))).toBeNull();
-    expect(binOf(parse("a | stats count() by route, bin(5m) | limit 3"))).toBe(300_000);
-    expect(drawingOf(table, null)).toBeNull();
-    expect(drawingOf({ ...table, rows: [] }, 300_000)).toBeNull();
-    expect(drawingOf({ ...table, columns: table.columns.slice(0, 2) }, 300_000)).toBeNull();
+  it("17: has a drawing for each value, and none for a key that is a number", () => {
+    const columns = ["status", "time", "n", "p99(ms)", "name"].map((name) => ({
+      name,
+      type: name === "time" ? "time" : name === "name" ? "string" : "number",
+    }));
+    const rows = [
+      [200, "2026-11-22T10:00:00.000Z", 4, 80.5, "x"],
+      [500, "2026-11-22T10:00:00.000Z", 1, 900, "x"],
+    ];
+    const drawings = drawingsOf({ columns, rows }, { binMs: 300_000, keys: ["status", "time"] });
+    expect(drawings.map(({ measure, series }) => [measure, series.map(({ name, peak }) => [name, peak])])).toEqual([
+      [
+        "n",
+        [
+          ["200 x", 4],
+          ["500 x", 1],
+        ],
+      ],
+      [
+        "p99(ms)",
+        [
+          ["500 x", 900],
+          ["200 x", 80.5],
+        ],
+      ],
+    ]);
   });
+
+  it("is absent without spans of time, numbers or rows", () => {
+    expect(axesOf(parse("a | count by route"))).toBeNull();
+    expect(axesOf(parse("a | stats count() by user.id, bin(5m) | limit 3"))).toEqual({
+      binMs: 300_000,
+      keys: ["user.id", "time"],
+    });
+    expect(axesOf(parse("a | count by b, bin(5m) | stats max(count) by time"))).toEqual({
+      binMs: 300_000,
+      keys: ["time"],
+    });
+    expect(drawingsOf(table, null)).toEqual([]);
+    expect(drawingsOf({ ...table, rows: [] }, axes)).toEqual([]);
+    expect(drawingsOf({ ...table, columns: table.columns.slice(0, 2) }, axes)).toEqual([]);
+  });
+});
+
+it("17: suggestions stay while the same word is written on, and go where the text differs", () => {
+  const items = ["route:", "received:", "user.route:"].map((text) => ({ text, kind: "field" }));
+  const suggestions = { query: "a:b r c:d", start: 4, end: 5, items };
+  const textsOf = (text: string) => narrowed(suggestions, text)?.items.map((item) => item.text) ?? null;
+  expect(textsOf("a:b r c:d")).toEqual(["route:", "received:", "user.route:"]);
+  expect(narrowed(suggestions, "a:b rou c:d")).toMatchObject({ start: 4, end: 7, query: "a:b rou c:d" });
+  expect(textsOf("a:b ROU c:d")).toEqual(["route:", "user.route:"]);
+  expect(textsOf("a:b rx c:d")).toBeNull();
+  expect(textsOf("a:x r c:d")).toBeNull();
+  expect(textsOf("a:b r c:")).toBeNull();
+  expect(textsOf("a:b c:d")).toBeNull();
+  expect(textsOf("")).toBeNull();
 });

@@ -9,6 +9,7 @@ import { Row } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { curlOf } from "./actions/curl.ts";
 import css from "./nothing.module.css";
+import { EmptyNotes } from "./search/notes.tsx";
 import type { ExplorerState } from "./use-explorer.ts";
 import { rangeText } from "./view/format.ts";
 import { hasFilters } from "./view/view.ts";
@@ -62,11 +63,21 @@ export function EmptyResults({ workspaceId, projectId, projects, explorer, isLiv
     );
   }
   const filtered = hasFilters(view.filters);
+  const what = view.query === undefined ? "" : filtered ? " match this query and these filters" : " match this query";
   return (
     <Empty title="No matching entries">
       <p>
-        {filtered ? "No entries match these filters" : "No entries"} in this time range: {rangeText(view.range)}.
+        No entries{what === "" && filtered ? " match these filters" : what} in this time range: {rangeText(view.range)}.
       </p>
+      {view.query === undefined ? null : (
+        <EmptyNotes
+          workspaceId={workspaceId}
+          projectId={projectId}
+          view={view}
+          times={explorer.times}
+          shown={explorer.asked.hints}
+        />
+      )}
       <Row>
         {filtered ? (
           <Button onClick={() => change((before) => ({ ...before, filters: {} }))}>Clear filters</Button>

@@ -13,8 +13,10 @@ import { Histogram } from "./histogram/histogram.tsx";
 import { LiveBar } from "./live/live-bar.tsx";
 import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
+import { MissingEntries } from "./results/missing.ts";
 import { Results } from "./results/results.tsx";
 import { AnswerView } from "./search/answer-view.tsx";
+import { Notes } from "./search/notes.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
 import { useExplorer } from "./use-explorer.ts";
@@ -110,6 +112,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
               onChange={onFilters}
               categories={explorer.categories}
               types={explorer.types}
+              services={explorer.services}
+              hosts={explorer.hosts}
               entries={entries}
             />
           </aside>
@@ -120,6 +124,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
               </p>
             ) : null}
             <Chips filters={view.filters} onChange={onFilters} />
+            <Notes notes={asked.hints} />
             {asked.isAnswer ? (
               <AnswerView
                 workspaceId={workspaceId}
@@ -161,27 +166,29 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             {isAtEnd ? notice : null}
             {asked.isAnswer || (isFailing && entries.length === 0) ? null : (
               <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
-                <Results
-                  entries={entries}
-                  query={results.query}
-                  busy={results.busy === "load" || results.busy === "more"}
-                  hasFailed={results.failedOn === "more"}
-                  hasMore={results.nextCursor !== null && results.complete}
-                  onMore={results.more}
-                  onFilter={onFilter}
-                  onContext={context.show}
-                  projectNames={projectNames}
-                  linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
-                  empty={
-                    <EmptyResults
-                      workspaceId={workspaceId}
-                      projectId={projectId}
-                      projects={projects.data}
-                      explorer={explorer}
-                      isLive={isLive}
-                    />
-                  }
-                />
+                <MissingEntries.Provider value={explorer.missing}>
+                  <Results
+                    entries={entries}
+                    query={results.query}
+                    busy={results.busy === "load" || results.busy === "more"}
+                    hasFailed={results.failedOn === "more"}
+                    hasMore={results.nextCursor !== null && results.complete}
+                    onMore={results.more}
+                    onFilter={onFilter}
+                    onContext={context.show}
+                    projectNames={projectNames}
+                    linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
+                    empty={
+                      <EmptyResults
+                        workspaceId={workspaceId}
+                        projectId={projectId}
+                        projects={projects.data}
+                        explorer={explorer}
+                        isLive={isLive}
+                      />
+                    }
+                  />
+                </MissingEntries.Provider>
               </div>
             )}
           </div>

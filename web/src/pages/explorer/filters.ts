@@ -24,6 +24,8 @@ export interface Filters {
   type?: string[];
   session?: string;
   traceId?: string;
+  service?: string[];
+  host?: string[];
   /** Inclusive, ISO 8601. */
   from?: string;
   /** Exclusive, ISO 8601. */

@@ -26,6 +26,33 @@ export async function queryLogs(workspaceId: string, body: QueryRequest, signal:
   return data;
 }
 
+/** Returns the most frequent values of a field, and whether all entries were counted. */
+export async function countValues(
+  workspaceId: string,
+  { field, ...request }: { projectId?: string; filters: Filters; field: string },
+  signal: AbortSignal,
+): Promise<{ counts: ReadonlyMap<string, number>; complete: boolean }> {
+  const body = {
+    ...requestBody(request),
+    aggregations: [{ fn: "count", as: "count" }],
+    groupBy: [field],
+    sort: { by: "count" },
+    limit: VALUES,
+  };
+  const { data } = await authorized<{ rows: unknown[][]; complete: boolean }>("/logger/stats", {
+    workspaceId,
+    body,
+    signal,
+  });
+  const named = data.rows.flatMap(([name, count]): [string, number][] =>
+    typeof name === "string" && typeof count === "number" ? [[name, count]] : [],
+  );
+  return { counts: new Map(named), complete: data.complete };
+}
+
+/** Values of a field that the page lists. */
+const VALUES = 100;
+
 export async function countLogs(workspaceId: string, body: StatsRequest, signal: AbortSignal): Promise<Stats> {
   const { data } = await authorized<Stats>("/logger/stats", { workspaceId, body: requestBody(body), signal });
   return data;

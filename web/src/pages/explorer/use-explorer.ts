@@ -9,7 +9,9 @@ import type { QueryRequest } from "./actions/curl.ts";
 import { useNames } from "./filter-bar/use-names.ts";
 import type { Filters } from "./filters.ts";
 import { useStats } from "./histogram/use-stats.ts";
+import { ownName } from "./live/live-counts.ts";
 import { useLive, useMerged } from "./live/use-live.ts";
+import { useMissing } from "./results/use-missing.ts";
 import { askedOf } from "./search/asked.ts";
 import { useResults } from "./use-results.ts";
 import { timesOf } from "./view/range.ts";
@@ -88,11 +90,19 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     fit: from === undefined,
   });
   // The counts of names only help selecting, so they load after the list.
-  const isSettled = results.busy === null && results.failure === null && !isEmpty && !isAnswer;
+  const isSettled = hasScope && (isAnswer || (results.busy === null && results.failure === null && !isEmpty));
   const categories = useNames({ ...counting, groupBy: "category", wanted: isSettled });
   const types = useNames({ ...counting, groupBy: "type", wanted: isSettled });
   const entries = useMerged(live.entries, results.entries);
+  // Counts of services and hosts read entries, so only a project that has them is asked.
+  const hasNames = (name: "service" | "host") =>
+    filters[name] !== undefined || entries.some((entry) => ownName(entry, name) !== "");
+  const hasServices = useMemo(() => hasNames("service"), [entries, filters.service]);
+  const hasHosts = useMemo(() => hasNames("host"), [entries, filters.host]);
+  const services = useNames({ ...counting, groupBy: "service", wanted: isSettled && hasServices });
+  const hosts = useNames({ ...counting, groupBy: "host", wanted: isSettled && hasHosts });
 
+  const missing = useMissing(workspaceId, projectId, from, key, isSettled && entries.length > 0);
   // Compares ids, because the number of live entries stays the same once old ones are dropped.
   const newest = live.entries[0]?.id;
   const counted = useRef<string | undefined>(undefined);
@@ -102,12 +112,16 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     stats.reload();
     if (filters.category === undefined) categories.reload();
     if (filters.type === undefined) types.reload();
+    if (hasServices && filters.service === undefined) services.reload();
+    if (hasHosts && filters.host === undefined) hosts.reload();
   };
   usePoll(recount, RECOUNT_MS);
   usePoll(() => {
     if (live.tail.state !== "live") return;
     if (filters.category !== undefined) categories.reload();
     if (filters.type !== undefined) types.reload();
+    if (filters.service !== undefined) services.reload();
+    if (filters.host !== undefined) hosts.reload();
   }, RECOUNT_OTHERS_MS);
   // The first entry fixes the range of the chart and its interval.
   const isFirst = newest !== undefined && from === undefined && stats.counted?.stats.total === 0;
@@ -165,6 +179,9 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     stats,
     categories,
     types,
+    missing,
+    services: hasServices ? services : null,
+    hosts: hasHosts ? hosts : null,
     entries,
     failure,
     retry,

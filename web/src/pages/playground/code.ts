@@ -1,9 +1,10 @@
-import { ENTRY_MEMBERS } from "../../../../src/logs/entry.ts";
+import { ENTRY_MEMBERS, OWN_MEMBERS } from "../../../../src/logs/entry.ts";
 import { quoted } from "../../lib/shell.ts";
 import type { Call } from "./call.ts";
 import { type Outgoing, typesOf } from "./draft.ts";
 
-const MEMBERS: ReadonlySet<string> = new Set(ENTRY_MEMBERS);
+/** Members with a place of their own in a call of the client library. */
+const MEMBERS: ReadonlySet<string> = new Set(ENTRY_MEMBERS.filter((name) => !OWN_MEMBERS.some((own) => own === name)));
 /** Members of an entry that a child logger adds to all its entries. */
 const IDS = ["session", "traceId", "spanId"] as const;
 

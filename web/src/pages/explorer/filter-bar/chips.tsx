@@ -44,13 +44,16 @@ export function Chips({
   );
 }
 
-function chipsOf({ level, minLevel, category, type, session, traceId, search, data }: ViewFilters): Chip[] {
+function chipsOf(filters: ViewFilters): Chip[] {
+  const { level, minLevel, category, type, service, host, session, traceId, search, data } = filters;
   return [
     ...(search ? [{ text: `contains “${search}”`, removed: drop("search") }] : []),
     ...(minLevel ? [{ text: `level at least ${minLevel}`, removed: drop("minLevel") }] : []),
     ...listChips("level", level),
     ...listChips("category", category),
     ...listChips("type", type),
+    ...listChips("service", service),
+    ...listChips("host", host),
     ...(session ? [{ text: `session ${session}`, removed: drop("session") }] : []),
     ...(traceId ? [{ text: `trace ${traceId}`, removed: drop("traceId") }] : []),
     ...testsOf(data).map((test) => ({
@@ -63,7 +66,10 @@ function chipsOf({ level, minLevel, category, type, session, traceId, search, da
   ];
 }
 
-function listChips(name: "level" | "category" | "type", values: readonly string[] | undefined): Chip[] {
+function listChips(
+  name: "level" | "category" | "type" | "service" | "host",
+  values: readonly string[] | undefined,
+): Chip[] {
   return (values ?? []).map((value) => ({
     text: `${name} ${value}`,
     removed: (filters) => {

@@ -20,14 +20,17 @@ interface FilterPanelProps {
   onChange: (change: (filters: ViewFilters) => ViewFilters) => void;
   categories: SeenNames;
   types: SeenNames;
+  /** `null` if no entry has one. */
+  services: SeenNames | null;
+  hosts: SeenNames | null;
   /** Loaded entries, from which paths and values are suggested. */
   entries: readonly LogEntry[];
 }
 
 /** Controls for every filter of the API except search and time, which the toolbar has. */
-export function FilterPanel({ id, filters, onChange, categories, types, entries }: FilterPanelProps) {
+export function FilterPanel({ id, filters, onChange, categories, types, services, hosts, entries }: FilterPanelProps) {
   const paths = useMemo(() => pathsIn(entries), [entries]);
-  const { level, minLevel, category, type, session, traceId, data } = filters;
+  const { level, minLevel, category, type, service, host, session, traceId, data } = filters;
   const builtInTypes = (category ?? BUILT_IN_CATEGORIES).flatMap((name) => TYPES.get(name) ?? []);
   const put = (name: keyof ViewFilters, value: ViewFilters[keyof ViewFilters]): void => {
     const isEmpty = value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
@@ -57,6 +60,28 @@ export function FilterPanel({ id, filters, onChange, categories, types, entries 
         known={[...new Set(builtInTypes)]}
         onChange={(names) => put("type", names)}
       />
+      {services === null ? null : (
+        <NamesFilter
+          label="Service"
+          plural="services"
+          chosen={service ?? []}
+          names={services}
+          known={[]}
+          maxLength={256}
+          onChange={(names) => put("service", names)}
+        />
+      )}
+      {hosts === null ? null : (
+        <NamesFilter
+          label="Host"
+          plural="hosts"
+          chosen={host ?? []}
+          names={hosts}
+          known={[]}
+          maxLength={256}
+          onChange={(names) => put("host", names)}
+        />
+      )}
       <TextFilter label="Session" value={session ?? ""} onChange={(text) => put("session", text)} />
       <TextFilter label="Trace ID" value={traceId ?? ""} onChange={(text) => put("traceId", text)} />
       <DataFilter data={data} paths={paths} onChange={(next) => put("data", next)} />

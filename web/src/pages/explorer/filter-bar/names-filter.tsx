@@ -15,11 +15,13 @@ interface NamesFilterProps {
   names: SeenNames;
   /** Built-in names. */
   known: readonly string[];
+  /** Characters of a name. */
+  maxLength?: number;
   onChange: (names: string[]) => void;
 }
 
 /** Filters by any of several names: checkboxes for names that occur, an input for others. */
-export function NamesFilter({ label, plural, chosen, names, known, onChange }: NamesFilterProps) {
+export function NamesFilter({ label, plural, chosen, names, known, maxLength = 64, onChange }: NamesFilterProps) {
   const [all, setAll] = useState(false);
   const [typed, setTyped] = useState("");
   const id = useId();
@@ -76,7 +78,7 @@ export function NamesFilter({ label, plural, chosen, names, known, onChange }: N
           id={id}
           list={`${id}-list`}
           value={typed}
-          maxLength={64}
+          maxLength={maxLength}
           placeholder={`Other ${label.toLowerCase()}`}
           autocomplete="off"
           spellcheck={false}

@@ -3,9 +3,9 @@ import { useLoad } from "../../../lib/load.ts";
 import type { Filters } from "../filters.ts";
 import type { CountedEntry, CountsByBucket } from "../live/live-counts.ts";
 import { type OnArrival, useLiveCounts } from "../live/use-live-counts.ts";
-import { countLogs } from "../query.ts";
+import { countLogs, countValues } from "../query.ts";
 
-/** A category or type that occurs, with its number of entries. */
+/** A category, type, service or host that occurs, with its number of entries. */
 export interface Seen {
   name: string;
   count: number;
@@ -20,7 +20,7 @@ export interface SeenNames {
 }
 
 interface NamesOptions {
-  groupBy: "category" | "type";
+  groupBy: "category" | "type" | "service" | "host";
   /** Key of the load: a new key counts again. */
   key: string;
   query: string;
@@ -40,10 +40,12 @@ interface Names {
 const GROUPS = {
   category: ({ category }: CountedEntry): string => category,
   type: ({ type }: CountedEntry): string => type,
+  service: ({ service }: CountedEntry): string => service,
+  host: ({ host }: CountedEntry): string => host,
 };
 
 /**
- * Counts the categories or types of entries that match all other filters. The selection among these names is ignored,
+ * Counts the categories, types, services or hosts of entries that match all other filters. The selection among these names is ignored,
  * so that more of them can be selected. A failure only hides the names; they can still be typed.
  */
 export function useNames(options: NamesOptions): SeenNames {
@@ -55,7 +57,11 @@ export function useNames(options: NamesOptions): SeenNames {
   const { key, query } = begun.current;
   const loaded = useLoad(key, async (signal): Promise<Names | null> => {
     if (key === "") return null;
-    const request = { ...(projectId === null ? {} : { projectId }), filters, interval: "1d", groupBy } as const;
+    const scope = { ...(projectId === null ? {} : { projectId }), filters };
+    if (groupBy === "service" || groupBy === "host") {
+      return { ...(await countValues(workspaceId, { ...scope, field: groupBy }, signal)), lastSeq: undefined };
+    }
+    const request = { ...scope, interval: "1d", groupBy } as const;
     const { buckets, complete, lastSeq } = await countLogs(workspaceId, request, signal);
     const counts = new Map<string, number>();
     for (const { groups } of buckets) {
@@ -75,7 +81,7 @@ export function useNames(options: NamesOptions): SeenNames {
 function seenOf({ counts }: Names, live: CountsByBucket): Seen[] {
   const all = new Map(counts);
   for (const groups of live.values()) {
-    for (const [name, count] of groups) all.set(name, (all.get(name) ?? 0) + count);
+    for (const [name, count] of groups) if (name !== "") all.set(name, (all.get(name) ?? 0) + count);
   }
   return [...all].map(([name, count]) => ({ name, count })).sort((a, b) => b.count - a.count);
 }

@@ -39,7 +39,7 @@ interface DetailsProps {
 /** All members of an entry. */
 export function Details({ id, entry, project, onFilter, onContext, link }: DetailsProps) {
   const json = useMemo(() => JSON.stringify(entry, null, 2), [entry]);
-  const { level, category, type, session, traceId, spanId, data } = entry;
+  const { level, category, type, session, traceId, spanId, service, host, data } = entry;
   return (
     <section class={css.details} id={id} aria-label={`Details of entry ${entry.seq}`}>
       <div class={css.acts}>
@@ -64,6 +64,10 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
         <Choice name="Level" value={level} onChoose={() => onFilter({ level: [level] })} />
         <Choice name="Category" value={category} onChoose={() => onFilter({ category: [category] })} />
         <Choice name="Type" value={type} onChoose={() => onFilter({ type: [type] })} />
+        {service === undefined ? null : (
+          <Choice name="Service" value={service} onChoose={() => onFilter({ service: [service] })} />
+        )}
+        {host === undefined ? null : <Choice name="Host" value={host} onChoose={() => onFilter({ host: [host] })} />}
         {session === undefined ? null : (
           <Choice name="Session" value={session} onChoose={() => onFilter({ session })} />
         )}

@@ -4,6 +4,7 @@ import { isSelecting } from "../../../ui/selection.ts";
 import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
 import { Marked, SearchedText } from "./marked.tsx";
+import { MissingEntries } from "./missing.ts";
 import css from "./row.module.css";
 import { type DataMatch, firstMatchAt, matchInData } from "./search-match.ts";
 
@@ -39,6 +40,7 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
   const [category, type] = [visible(entry.category), visible(entry.type)];
   const date = new Date(timestamp);
   const search = useContext(SearchedText);
+  const missing = useContext(MissingEntries).get(entry.seq);
   const match = useMemo(() => hiddenMatch(entry, search), [entry, search]);
   const classes = [css.row];
   if (isNarrow) classes.push(css.narrow);
@@ -76,6 +78,11 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
         </span>
       )}
       <span class={css.message}>
+        {missing === undefined ? null : (
+          <span class={css.missing} title={`Before this entry: ${missing.reasons.join("; ")}`}>
+            {missing.entries === 1 ? "1 entry" : `${missing.entries.toLocaleString()} entries`} missing here
+          </span>
+        )}
         {match === null ? null : (
           <span class={css.match}>
             {visible(writePath(match.names))}: <Marked text={match.excerpt} />

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { parse } from "../../../../../src/query-language/parse.ts";
 import { useLoad } from "../../../lib/load.ts";
 import type { LogEntry } from "../../../model/types.ts";
@@ -9,8 +9,10 @@ import type { Times } from "../view/range.ts";
 import type { ViewFilters } from "../view/view.ts";
 import { visible } from "../view/visible.ts";
 import css from "./answer-view.module.css";
-import { binOf, withFilters } from "./asked.ts";
-import { AnswerChart } from "./chart.tsx";
+import { axesOf, withFilters } from "./asked.ts";
+import { cellText, LINE } from "./cell-text.ts";
+import { AnswerCharts } from "./chart.tsx";
+import { Notes } from "./notes.tsx";
 
 interface Answered {
   matched: number;
@@ -48,25 +50,25 @@ export function AnswerView({ workspaceId, projectId, query, filters, times: { fr
   const loaded = useLoad(`${round} ${JSON.stringify(body)}`, async (signal) => {
     return (await authorized<SearchAnswer>("/logger/search", { workspaceId, body, signal })).data;
   });
-  const answer = loaded.data;
+  // A refresh keeps the table until the next one is there.
+  const shown = `${workspaceId} ${projectId} ${text}`;
+  const last = useRef<{ shown: string; answer: SearchAnswer } | null>(null);
+  if (loaded.data !== null) last.current = { shown, answer: loaded.data };
+  const answer = last.current?.shown === shown ? last.current.answer : null;
   const table = useMemo(() => answer && tableOf(answer), [answer]);
   if (loaded.failure !== null) return <Failure failure={loaded.failure} onRetry={loaded.reload} />;
   if (answer === null || table === null) return <Loading />;
   const { rows, columns } = table;
   return (
-    <div class={css.answer}>
+    <div class={css.answer} aria-busy={loaded.busy}>
       <p class={css.status} role="status">
         {`${count(rows.length)} rows of ${count(answer.matched)} entries; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
         {rows.length > SHOWN ? ` The first ${SHOWN} are shown.` : ""}
         {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}
       </p>
-      {answer.notes.map((note) => (
-        <p class={css.note} key={note}>
-          {visible(note)}
-        </p>
-      ))}
+      <Notes notes={answer.notes} />
       {rows.length === 0 ? <Empty title="No rows" /> : null}
-      <AnswerChart table={table} binMs={binOf(parse(query))} />
+      <AnswerCharts table={table} axes={axesOf(parse(query))} />
       {rows.length === 0 ? null : (
         <ScrollBox label="Answer">
           <table class={css.table}>
@@ -82,11 +84,14 @@ export function AnswerView({ workspaceId, projectId, query, filters, times: { fr
             <tbody>
               {rows.slice(0, SHOWN).map((row, at) => (
                 <tr key={at}>
-                  {columns.map(({ name, type }, column) => (
-                    <td key={name} data-number={type === "number"}>
-                      {cellText(row[column], type)}
-                    </td>
-                  ))}
+                  {columns.map(({ name, type }, column) => {
+                    const cell = cellText(row[column], type);
+                    return (
+                      <td key={name} data-number={type === "number"} data-long={cell.length > LINE}>
+                        {cell}
+                      </td>
+                    );
+                  })}
                 </tr>
               ))}
             </tbody>
@@ -99,17 +104,6 @@ export function AnswerView({ workspaceId, projectId, query, filters, times: { fr
 
 function count(value: number): string {
   return value.toLocaleString();
-}
-
-/** Characters of a cell. */
-const CELL = 300;
-
-export function cellText(value: unknown, type: string): string {
-  if (value === null || value === undefined) return "–";
-  if (type === "time" && typeof value === "string") return new Date(value).toLocaleString();
-  if (typeof value === "number") return value.toLocaleString(undefined, { maximumFractionDigits: 3 });
-  const text = visible(typeof value === "string" ? value : JSON.stringify(value));
-  return text.length > CELL ? `${text.slice(0, CELL)}…` : text;
 }
 
 /** Entries as a table, for queries whose pipes choose entries otherwise than by time. */

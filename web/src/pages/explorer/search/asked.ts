@@ -1,6 +1,8 @@
 import { parseDataPath } from "../../../../../src/logs/query/data-path.ts";
-import { type ParseResult, parse } from "../../../../../src/query-language/parse.ts";
-import { print, printFilter } from "../../../../../src/query-language/print.ts";
+import { printField } from "../../../../../src/query-language/fields.ts";
+import { hintsOf } from "../../../../../src/query-language/hints.ts";
+import { analyze, type ParseResult } from "../../../../../src/query-language/parse.ts";
+import { printFilter } from "../../../../../src/query-language/print.ts";
 import {
   type Field,
   type Filter,
@@ -19,30 +21,59 @@ export interface Asked {
   q: string | null;
   /** A text that is searched for, to mark it in entries; empty if there is none. */
   text: string;
+  /** What the text probably does not do as intended. The service says it of answers. */
+  hints: readonly string[];
 }
 
 /** Reads a query. One that is not valid is passed on, so that the service says why. */
 export function askedOf(query: string): Asked {
-  if (query.trim() === "") return { isAnswer: false, q: null, text: "" };
-  const result = parse(query);
-  if (!result.ok) return { isAnswer: false, q: query, text: "" };
+  if (query.trim() === "") return { isAnswer: false, q: null, text: "", hints: [] };
+  const analysis = analyze(query);
+  const { result } = analysis;
+  if (!result.ok) return { isAnswer: false, q: query, text: "", hints: [] };
   const { filter, pipes } = result.query;
-  const filters = pipes.flatMap((pipe) => (pipe.kind === "where" ? [pipe.filter] : []));
-  if (filters.length < pipes.length) return { isAnswer: true, q: null, text: "" };
+  const end = pipes.findIndex(({ kind }) => kind !== "where");
+  const isAnswer = end >= 0;
+  // Of an answer, the entries that it is made of.
+  const filters = pipes
+    .slice(0, isAnswer ? end : pipes.length)
+    .flatMap((pipe) => (pipe.kind === "where" ? [pipe.filter] : []));
   const whole = joined(
     "and",
     [filter, ...filters].filter(({ kind }) => kind !== "all"),
   );
   const isOpen = whole.kind === "and" && whole.filters.length === 0;
-  return { isAnswer: false, q: isOpen ? null : printFilter(whole), text: textOf(whole) };
+  const q = isOpen ? null : printFilter(whole);
+  if (isAnswer) return { isAnswer, q, text: "", hints: [] };
+  const hints = hintsOf(query, analysis).filter(({ ifNothing }) => !ifNothing);
+  return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message) };
 }
 
-/** The milliseconds of the spans of time in the table of a query; `null` if it has none. */
-export function binOf(result: ParseResult): number | null {
+/** How the table of a query over spans of time is drawn. */
+export interface Axes {
+  /** Milliseconds of a span. */
+  binMs: number;
+  /** Names of the columns that group, which are not drawn as values. */
+  keys: readonly string[];
+}
+
+/** Returns how the table of a query is drawn; `null` if it has no spans of time. */
+export function axesOf(result: ParseResult): Axes | null {
   if (!result.ok) return null;
-  const bins = result.query.pipes.flatMap((pipe) => ("by" in pipe && Array.isArray(pipe.by) ? pipe.by : []));
-  const bin = bins.findLast(({ kind }) => kind === "bin");
-  return bin?.kind === "bin" ? bin.ms : null;
+  let binMs: number | null = null;
+  let keys: string[] = [];
+  for (const pipe of result.query.pipes) {
+    if (!("by" in pipe && Array.isArray(pipe.by))) continue;
+    const bin = pipe.by.find(({ kind }) => kind === "bin");
+    // A table of a table has its own keys, and the spans of the first.
+    if (bin?.kind === "bin") binMs = bin.ms;
+    keys = pipe.by.map((key) => (key.kind === "field" ? nameOf(key.field) : "time"));
+  }
+  return binMs === null ? null : { binMs, keys };
+}
+
+function nameOf(field: Field): string {
+  return field.kind === "column" ? field.name : printField(field);
 }
 
 function textOf(filter: Filter): string {
@@ -50,13 +81,16 @@ function textOf(filter: Filter): string {
   return filter.kind === "and" ? (filter.filters.map(textOf).find((text) => text !== "") ?? "") : "";
 }
 
-/** Returns a query with the filters of a view as tests. */
+/** Returns a query with the filters of a view as tests. Its own text stays as written, because the service has hints on it. */
 export function withFilters(query: string, filters: ViewFilters): string {
-  const result = parse(query);
-  if (!result.ok) return query;
-  const tests = [...testsOf(filters), result.query.filter].filter(({ kind }) => kind !== "all");
-  const filter: Filter = tests.length === 0 ? { kind: "all" } : joined("and", tests);
-  return print({ ...result.query, filter });
+  const { result, tokens } = analyze(query);
+  const tests = testsOf(filters);
+  if (!result.ok || tests.length === 0) return query;
+  const added = printFilter(joined("and", tests));
+  const pipe = tokens.find(({ kind, start, end }) => kind === "operator" && query.slice(start, end) === "|");
+  const [own, pipes] = pipe === undefined ? [query, ""] : [query.slice(0, pipe.start), query.slice(pipe.start)];
+  if (result.query.filter.kind === "all") return `${added} ${pipes}`.trim();
+  return `${added} (${own.trim()}) ${pipes}`.trim();
 }
 
 function testsOf({
@@ -64,6 +98,8 @@ function testsOf({
   minLevel,
   category,
   type,
+  service,
+  host,
   session,
   traceId,
   search,
@@ -77,6 +113,8 @@ function testsOf({
     ...(severity ? [own("level", { kind: "compare", operator: ">=", value: severity })] : []),
     ...(category?.length ? [own("category", anyOf(category.map((text) => ({ kind: "exact", text }))))] : []),
     ...(type?.length ? [own("type", anyOf(type.map((text) => ({ kind: "exact", text }))))] : []),
+    ...(service?.length ? [own("service", anyOf(service.map((text) => ({ kind: "exact", text }))))] : []),
+    ...(host?.length ? [own("host", anyOf(host.map((text) => ({ kind: "exact", text }))))] : []),
     ...(session ? [own("session", { kind: "exact", text: session })] : []),
     ...(traceId ? [own("trace", { kind: "exact", text: traceId })] : []),
     ...(search ? [{ kind: "text" as const, test: { kind: "contains" as const, text: search } }] : []),

@@ -1,33 +1,51 @@
 import { useMemo } from "preact/hooks";
 import { visible } from "../view/visible.ts";
 import css from "./answer-view.module.css";
-import { drawingOf, type Series } from "./series.ts";
+import type { Axes } from "./asked.ts";
+import { cellText } from "./cell-text.ts";
+import { type Drawing, drawingsOf, type Series } from "./series.ts";
 
 const WIDTH = 1000;
 const HEIGHT = 140;
-/** Room above the highest value. */
-const TOP = 8;
+/** Room above the highest value, for the width of a line. */
+const TOP = 2;
 /** Spans of a line with a point for each. */
 const MAX_FILLED = 2000;
 
-interface AnswerChartProps {
+interface AnswerChartsProps {
   table: { columns: { name: string; type: string }[]; rows: unknown[][] };
-  binMs: number | null;
+  axes: Axes | null;
 }
 
-/** Bars of one group over time, or a line for each of several. The table below has the same values. */
-export function AnswerChart({ table, binMs }: AnswerChartProps) {
-  const drawing = useMemo(() => drawingOf(table, binMs), [table, binMs]);
-  if (drawing === null) return null;
-  const { measure, from, to, spans, series, groups, peak } = drawing;
+/** A chart for each numeric column of a table over time. The table below has the same values. */
+export function AnswerCharts({ table, axes }: AnswerChartsProps) {
+  const drawings = useMemo(() => drawingsOf(table, axes), [table, axes?.binMs, axes?.keys.join()]);
+  if (drawings.length === 0) return null;
+  return (
+    <div class={css.charts}>
+      {drawings.map((drawing) => (
+        <AnswerChart key={drawing.measure} drawing={drawing} />
+      ))}
+    </div>
+  );
+}
+
+/** Bars of one group over time, or a line for each of several. */
+function AnswerChart({ drawing: { measure, from, to, spans, series, groups, peak } }: { drawing: Drawing }) {
   const x = WIDTH / spans;
   const y = (value: number): number => (peak === 0 ? 0 : (Math.max(0, value) / peak) * (HEIGHT - TOP));
   const [only] = series;
   // A span without entries has no row, and of a count that is 0.
   const isCount = /^(?:count|rate|sum)\b/.test(measure) && spans <= MAX_FILLED;
-  const label = `${measure} from ${time(from)} to ${time(to)}, at most ${peak.toLocaleString()}`;
+  const most = cellText(peak, "number");
+  const label = `${measure} from ${time(from)} to ${time(to)}, at most ${most}`;
   return (
     <figure class={css.chart}>
+      <p class={css.measure}>{visible(measure)}</p>
+      <div class={css.values} aria-hidden="true">
+        <span>{most}</span>
+        <span>0</span>
+      </div>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={visible(label)}>
         {series.length === 1 && only
           ? [...only.points].map(([at, value]) => (
@@ -41,16 +59,22 @@ export function AnswerChart({ table, binMs }: AnswerChartProps) {
               />
             ))}
       </svg>
-      <figcaption>
-        <ul class={css.legend}>
-          {series.map(({ name, peak: most }, at) => (
-            <li key={name} class={css[`tone${at}`]}>
-              {visible(name === "" ? measure : name)} (to {most.toLocaleString()})
-            </li>
-          ))}
-          {groups > series.length ? <li class={css.more}>{groups - series.length} more in the table</li> : null}
-        </ul>
-      </figcaption>
+      <div class={css.times} aria-hidden="true">
+        <span>{time(from)}</span>
+        <span>{time(to)}</span>
+      </div>
+      {series.length < 2 ? null : (
+        <figcaption>
+          <ul class={css.legend}>
+            {series.map(({ name, peak: highest }, at) => (
+              <li key={name} class={css[`tone${at}`]}>
+                {visible(name)} (to {cellText(highest, "number")})
+              </li>
+            ))}
+            {groups > series.length ? <li class={css.more}>{groups - series.length} more in the table</li> : null}
+          </ul>
+        </figcaption>
+      )}
     </figure>
   );
 }
@@ -66,5 +90,5 @@ function lineOf({ points }: Series, x: number, y: (value: number) => number): st
 }
 
 function time(ms: number): string {
-  return new Date(ms).toLocaleString();
+  return new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

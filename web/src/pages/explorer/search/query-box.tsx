@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { QueryError } from "../../../../../src/query-language/error.ts";
 import { analyze } from "../../../../../src/query-language/parse.ts";
@@ -6,6 +7,7 @@ import type { Times } from "../view/range.ts";
 import { visible } from "../view/visible.ts";
 import { askedQueries, rememberQuery } from "./history.ts";
 import css from "./query-box.module.css";
+import { basisText } from "./suggestions.ts";
 import { useSuggestions } from "./use-suggestions.ts";
 
 interface QueryBoxProps {
@@ -32,10 +34,12 @@ interface Option {
 export function QueryBox({ workspaceId, projectId, times, value, onSearch }: QueryBoxProps) {
   const [text, setText] = useState(value);
   const [open, setOpen] = useState<{ position: number } | null>(null);
-  const [active, setActive] = useState(-1);
+  const [activeLabel, setActiveLabel] = useState<string | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const shown = useRef<HTMLDivElement>(null);
+  const place = useRef<HTMLSpanElement>(null);
+  const caret = useRef<HTMLSpanElement>(null);
   const [listId, errorId] = [useId(), useId()];
   const asked = useRef(value);
   useEffect(() => {
@@ -58,10 +62,19 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
     });
   }, [open, text, suggestions]);
   const isOpen = options.length > 0;
-  useEffect(() => setActive(-1), [options]);
-  // The text below the transparent input scrolls with it.
+  const basis = isOpen && suggestions?.basis && text.trim() !== "" ? basisText(suggestions.basis) : null;
+  const active = options.findIndex(({ label }) => label === activeLabel);
+  useEffect(() => {
+    if (active >= 0) document.getElementById(`${listId}-${active}`)?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  // The text below the transparent input scrolls with it, and so does the caret under the box.
   const follow = (): void => {
-    if (shown.current && input.current) shown.current.scrollLeft = input.current.scrollLeft;
+    if (!shown.current || !input.current) return;
+    shown.current.scrollLeft = input.current.scrollLeft;
+    if (!place.current || !caret.current) return;
+    const box = shown.current.getBoundingClientRect();
+    const at = place.current.getBoundingClientRect().left - box.left;
+    caret.current.style.marginInlineStart = `${Math.max(EDGE_PX, Math.min(at, box.width - EDGE_PX * 2))}px`;
   };
   useLayoutEffect(follow);
 
@@ -69,13 +82,27 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
     setOpen(null);
     const wrong = query.trim() !== "" && !analyze(query).result.ok;
     setRefused(wrong ? query : null);
-    if (wrong) return;
+    if (wrong) {
+      requestAnimationFrame(showPlace);
+      return;
+    }
     asked.current = query;
     rememberQuery(workspaceId, query.trim());
     onSearch(query.trim());
   };
+  // Where the text is wrong may be outside of the visible part.
+  const showPlace = (): void => {
+    if (!input.current || !place.current) return;
+    const { offsetLeft } = place.current;
+    const { scrollLeft, clientWidth } = input.current;
+    if (offsetLeft < scrollLeft + EDGE_PX || offsetLeft > scrollLeft + clientWidth - EDGE_PX * 2) {
+      input.current.scrollLeft = offsetLeft - clientWidth / 2;
+    }
+    follow();
+  };
   const put = ({ query, position }: Option): void => {
     setText(query);
+    setActiveLabel(null);
     setOpen({ position });
     requestAnimationFrame(() => {
       input.current?.focus();
@@ -88,7 +115,10 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
     if (key === "ArrowDown" || key === "ArrowUp") {
       event.preventDefault();
       if (!isOpen) setOpen({ position: input.current?.selectionStart ?? text.length });
-      else setActive((at) => (at + (key === "ArrowDown" ? 1 : options.length - (at < 0 ? 0 : 1))) % options.length);
+      else {
+        const next = active + (key === "ArrowDown" ? 1 : options.length - (active < 0 ? 0 : 1));
+        setActiveLabel(options[next % options.length]?.label ?? null);
+      }
     } else if (key === "Escape" && open !== null) {
       event.preventDefault();
       event.stopPropagation();
@@ -110,7 +140,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
       >
         <div class={css.box}>
           <div class={css.shown} ref={shown} aria-hidden="true">
-            {colored(text, tokens, error)}
+            {colored(text, tokens, error, place)}
           </div>
           <input
             ref={input}
@@ -134,6 +164,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
             onInput={({ currentTarget }) => {
               const { value: now, selectionStart } = currentTarget;
               setText(now);
+              setActiveLabel(null);
               setOpen({ position: selectionStart ?? now.length });
               // The clear button of the field does not submit the form.
               if (now === "" && value !== "") search("");
@@ -142,31 +173,34 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
             onScroll={follow}
             onBlur={() => setOpen(null)}
           />
-          <div class={css.list} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1} hidden={!isOpen}>
-            {options.map((option, at) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
-              <div
-                key={option.label}
-                id={`${listId}-${at}`}
-                class={css.option}
-                role="option"
-                aria-selected={at === active}
-                tabIndex={-1}
-                // Keeps the focus in the input.
-                onPointerDown={(event) => event.preventDefault()}
-                onClick={() => put(option)}
-              >
-                <span class={css.label}>{visible(option.label)}</span>
-                {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
-              </div>
-            ))}
+          <div class={css.list} hidden={!isOpen}>
+            <div class={css.options} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1}>
+              {options.map((option, at) => (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+                <div
+                  key={option.label}
+                  id={`${listId}-${at}`}
+                  class={css.option}
+                  role="option"
+                  aria-selected={at === active}
+                  tabIndex={-1}
+                  // Keeps the focus in the input.
+                  onPointerDown={(event) => event.preventDefault()}
+                  onClick={() => put(option)}
+                >
+                  <span class={css.label}>{visible(option.label)}</span>
+                  {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
+                </div>
+              ))}
+            </div>
+            {basis === null ? null : <p class={css.basis}>{basis}</p>}
           </div>
         </div>
         <Button type="submit">Search</Button>
       </form>
       {error === null ? null : (
         <p class={css.error} id={errorId} role="alert">
-          <span aria-hidden="true" class={css.caret} style={{ paddingInlineStart: `${caretColumn(text, error)}ch` }}>
+          <span aria-hidden="true" class={css.caret} ref={caret}>
             ^
           </span>
           <span>
@@ -179,15 +213,16 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
   );
 }
 
-/** Columns of the caret under the box, which shows the beginning of a long text. */
-const MAX_COLUMN = 60;
-
-function caretColumn(text: string, { position }: QueryError): number {
-  return Math.min([...text.slice(0, position)].length, MAX_COLUMN);
-}
+/** Pixels between the text and the edge of the box. */
+const EDGE_PX = 11;
 
 /** The text with its pieces in colors, and what is wrong underlined. */
-function colored(text: string, tokens: ReturnType<typeof analyze>["tokens"], error: QueryError | null) {
+function colored(
+  text: string,
+  tokens: ReturnType<typeof analyze>["tokens"],
+  error: QueryError | null,
+  place: RefObject<HTMLSpanElement | null>,
+) {
   const parts = [];
   let at = 0;
   for (const { kind, start, end } of tokens) {
@@ -203,6 +238,11 @@ function colored(text: string, tokens: ReturnType<typeof analyze>["tokens"], err
     at = end;
   }
   const rest = text.slice(at);
-  parts.push(error !== null && rest !== "" ? <span class={css.wrong}>{rest}</span> : rest);
+  if (error === null) parts.push(rest);
+  else {
+    // What follows the last piece may begin before the place of the error.
+    const right = text.slice(at, Math.max(at, error.position));
+    parts.push(right, <span key="place" ref={place} />, <span class={css.wrong}>{rest.slice(right.length)}</span>);
+  }
   return parts;
 }

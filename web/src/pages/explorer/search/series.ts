@@ -1,3 +1,5 @@
+import type { Axes } from "./asked.ts";
+
 /** What is drawn of a table over spans of time. */
 
 interface Table {
@@ -30,12 +32,24 @@ const MOST = 6;
 /** Spans of time beyond which a table is not drawn: its times lie too far apart. */
 const MAX_SPANS = 20_000;
 
-/** Returns the first numeric column of a table over time, by group; `null` if there is nothing to draw. */
-export function drawingOf({ columns, rows }: Table, binMs: number | null): Drawing | null {
+/** Values that are drawn. The table has all. */
+const MAX_MEASURES = 4;
+
+/** Returns a drawing for each numeric column of a table over time that is no key, by group; none if there is nothing to draw. */
+export function drawingsOf(table: Table, axes: Axes | null): Drawing[] {
+  if (axes === null) return [];
+  const measures = table.columns.flatMap(({ name, type }, at) =>
+    type === "number" && !axes.keys.includes(name) ? [at] : [],
+  );
+  return measures.slice(0, MAX_MEASURES).flatMap((at) => drawingOf(table, axes, at) ?? []);
+}
+
+function drawingOf({ columns, rows }: Table, { binMs, keys: names }: Axes, measure: number): Drawing | null {
   const time = columns.findIndex(({ name, type }) => name === "time" && type === "time");
-  const measure = columns.findIndex(({ type }) => type === "number");
-  if (binMs === null || time < 0 || measure < 0) return null;
-  const keys = columns.flatMap(({ type }, at) => (at === time || type === "number" ? [] : [at]));
+  if (time < 0) return null;
+  const keys = columns.flatMap(({ name, type }, at) =>
+    at === time || (type === "number" && !names.includes(name)) ? [] : [at],
+  );
   const times = rows.map((row) => Date.parse(String(row[time]))).filter((at) => !Number.isNaN(at));
   if (times.length === 0) return null;
   const from = times.reduce((a, b) => Math.min(a, b));

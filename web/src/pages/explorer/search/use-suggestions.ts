@@ -1,24 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { authorized } from "../../../session/session.ts";
 import type { Times } from "../view/range.ts";
-
-export interface Suggestion {
-  text: string;
-  kind: string;
-  count?: number;
-}
-
-/** Suggestions for a place of a text. They replace the text from `start` to `end`. */
-export interface Suggestions {
-  query: string;
-  start: number;
-  end: number;
-  items: Suggestion[];
-}
+import { narrowed, type Suggestions } from "./suggestions.ts";
 
 /** Milliseconds without a letter before the service is asked. */
-const PAUSE_MS = 150;
-const SHOWN = 12;
+const PAUSE_MS = 120;
 
 /** Asks the service how a text may continue while it is being written. A failure only hides the suggestions. */
 export function useSuggestions(
@@ -30,8 +16,10 @@ export function useSuggestions(
   const [suggestions, setSuggestions] = useState<Suggestions | null>(null);
   const key = typed === null ? "" : `${typed.position} ${typed.query}`;
   useEffect(() => {
-    setSuggestions(null);
-    if (typed === null) return;
+    if (typed === null) {
+      setSuggestions(null);
+      return;
+    }
     const controller = new AbortController();
     const timer = setTimeout(() => {
       const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
@@ -41,11 +29,12 @@ export function useSuggestions(
         body,
         signal: controller.signal,
       }).then(
-        ({ data: { start, end, items } }) => {
-          if (controller.signal.aborted) return;
-          setSuggestions({ query: typed.query, start, end, items: items.slice(0, SHOWN) });
+        ({ data: { start, end, items, basis } }) => {
+          if (!controller.signal.aborted) setSuggestions({ query: typed.query, start, end, items, basis });
         },
-        () => undefined,
+        () => {
+          if (!controller.signal.aborted) setSuggestions(null);
+        },
       );
     }, PAUSE_MS);
     return () => {
@@ -53,5 +42,9 @@ export function useSuggestions(
       controller.abort();
     };
   }, [key, workspaceId, projectId]);
-  return suggestions?.query === typed?.query ? suggestions : null;
+  const current = useMemo(
+    () => (suggestions === null || typed === null ? null : narrowed(suggestions, typed.query)),
+    [suggestions, typed?.query],
+  );
+  return current;
 }

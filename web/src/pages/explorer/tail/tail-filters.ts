@@ -1,4 +1,4 @@
-import { parseDataPath, valueAt } from "../../../../../src/logs/query/data-path.ts";
+import { dataAt, parseDataPath, valueAt } from "../../../../../src/logs/query/data-path.ts";
 import { isOrdered, type NoMembers } from "../../../../../src/logs/query/filter.ts";
 import { tailFilterText } from "../../../../../src/tail/filter.ts";
 import { TAIL_LIMITS } from "../../../../../src/tail/limits.ts";
@@ -7,12 +7,12 @@ import type { DataCondition, Filters } from "../filters.ts";
 
 /** Query parameters for the filters that the service applies to a tail. */
 export function tailParameters(filters: Filters): URLSearchParams {
-  const { level, minLevel, category, type, session, traceId, search, q, ...others } = filters;
+  const { level, minLevel, category, type, service, host, session, traceId, search, q, ...others } = filters;
   // `remainingTest` applies these. A filter that neither function applies does not compile.
   const { from: _from, to: _to, data: _data, ...ignored } = others;
   ignored satisfies NoMembers;
   const query = new URLSearchParams();
-  for (const [name, values] of Object.entries({ level, category, type })) {
+  for (const [name, values] of Object.entries({ level, category, type, service, host })) {
     for (const value of values ?? []) query.append(name, value);
   }
   for (const [name, value] of Object.entries({ minLevel, session, traceId, search, q })) {
@@ -25,7 +25,9 @@ export function tailParameters(filters: Filters): URLSearchParams {
  * Whether the service accepts these filters for a tail. Their size is limited because they are stored with the
  * connection.
  */
-export function fitsTail({ category, type, session, traceId, search, q }: Filters): boolean {
+export function fitsTail({ category, type, service, host, session, traceId, search, q }: Filters): boolean {
+  // The service writes them in the query language, with little besides their names.
+  const own = [service, host].flatMap((names) => names?.map((name) => JSON.stringify(`    service:=${name}`)) ?? []);
   const text = tailFilterText({
     // Three digits, as the longest mask has.
     levelMask: 127,
@@ -34,7 +36,7 @@ export function fitsTail({ category, type, session, traceId, search, q }: Filter
     session: session || null,
     traceId: traceId || null,
     search: search?.toLowerCase() || null,
-    rest: q || null,
+    rest: own.join("") + (q ?? "") || null,
   });
   return new TextEncoder().encode(text).length <= TAIL_LIMITS.filterBytes;
 }
@@ -49,7 +51,9 @@ export function remainingTest({ from, to, data }: Filters): (entry: LogEntry) =>
   return (entry) => {
     const at = Date.parse(entry.timestamp);
     if (!(at >= start && at < end)) return false;
-    return tests.every(({ names, condition }) => names !== null && passes(condition, valueAt(entry.data, names)));
+    return tests.every(
+      ({ names, condition }) => names !== null && passes(condition, valueAt(dataAt(entry, names), names)),
+    );
   };
 }
 

@@ -38,6 +38,8 @@ export function readView(search: string): ReadView {
     ...(minLevel !== null && isLevel(minLevel) ? { minLevel } : {}),
     ...listed("category", params.getAll("category").filter(Boolean)),
     ...listed("type", params.getAll("type").filter(Boolean)),
+    ...listed("service", params.getAll("service").filter(Boolean)),
+    ...listed("host", params.getAll("host").filter(Boolean)),
     ...texts(params, invalidParameters),
     ...dataOf(params.get("data"), invalidParameters),
   };
@@ -54,11 +56,13 @@ export function readView(search: string): ReadView {
 export function viewSearch({ query, filters, range, order, live }: View): string {
   const params = new URLSearchParams();
   if (query) params.set("q", query);
-  const { level, minLevel, category, type, session, traceId, search, data } = filters;
+  const { level, minLevel, category, type, service, host, session, traceId, search, data } = filters;
   for (const name of level ?? []) params.append("level", name);
   if (minLevel) params.set("minLevel", minLevel);
   for (const name of category ?? []) params.append("category", name);
   for (const name of type ?? []) params.append("type", name);
+  for (const name of service ?? []) params.append("service", name);
+  for (const name of host ?? []) params.append("host", name);
   if (session) params.set("session", session);
   if (traceId) params.set("traceId", traceId);
   if (search) params.set("search", search);

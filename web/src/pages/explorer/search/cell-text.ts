@@ -1,0 +1,13 @@
+import { visible } from "../view/visible.ts";
+
+/** Characters of a cell, and those of a cell that is not broken into lines. */
+const CELL = 300;
+export const LINE = 40;
+
+export function cellText(value: unknown, type: string): string {
+  if (value === null || value === undefined) return "–";
+  if (type === "time" && typeof value === "string") return new Date(value).toLocaleString();
+  if (typeof value === "number") return value.toLocaleString(undefined, { maximumFractionDigits: 3 });
+  const text = visible(typeof value === "string" ? value : JSON.stringify(value));
+  return text.length > CELL ? `${text.slice(0, CELL)}…` : text;
+}

@@ -1,0 +1,36 @@
+import { useLoad } from "../../../lib/load.ts";
+import { authorized } from "../../../session/session.ts";
+import type { Times } from "../view/range.ts";
+import type { View } from "../view/view.ts";
+import { visible } from "../view/visible.ts";
+import css from "./answer-view.module.css";
+import { withFilters } from "./asked.ts";
+
+/** What to know about a query or its answer, one line each. */
+export function Notes({ notes }: { notes: readonly string[] }) {
+  return notes.map((note) => (
+    <p class={css.note} key={note}>
+      {visible(note)}
+    </p>
+  ));
+}
+
+interface EmptyNotesProps {
+  workspaceId: string;
+  projectId: string | null;
+  view: View;
+  times: Times;
+  /** Notes that are shown already. */
+  shown: readonly string[];
+}
+
+/** Asks the service why a query may find nothing. A failure only hides the reasons. */
+export function EmptyNotes({ workspaceId, projectId, view, times: { from, to }, shown }: EmptyNotesProps) {
+  const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const query = withFilters(view.query ?? "*", view.filters);
+  const body = { query, limit: 1, ...range, ...(projectId === null ? {} : { projectId }) };
+  const { data } = useLoad(JSON.stringify([workspaceId, body]), async (signal) => {
+    return (await authorized<{ notes: string[] }>("/logger/search", { workspaceId, body, signal })).data;
+  });
+  return <Notes notes={data?.notes.filter((note) => !shown.includes(note)) ?? []} />;
+}
