@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { visible } from "../terminal.ts";
 import { outcomeOf } from "../transports/answers.ts";
+import { createStream } from "../transports/stream.ts";
 import { settingsOf } from "./environment.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -19,6 +20,7 @@ export const runtime: Runtime = {
     process.env.NODE_ENV === "development" || (process.env.NODE_ENV === undefined && process.stdout?.isTTY === true),
   visible,
   answers: async () => ({ outcomeOf }),
+  createStream,
   settings: () => settingsOf(globalThis.process?.env ?? {}),
   onIdle(flush) {
     if (!isHooked) {

@@ -1,4 +1,5 @@
 import type { LoggerOptions } from "../logger-options.ts";
+import type { Stream } from "../transports/stream.ts";
 
 /** A value that belongs to one task, also after its awaits. */
 export interface ContextStore<T> {
@@ -23,6 +24,8 @@ export interface Runtime {
   visible(text: string, before?: string): string;
   /** Loads the module that interprets answers which do not accept all entries. Rejects if it cannot be loaded. */
   answers(): Promise<Pick<typeof import("../transports/answers.ts"), "outcomeOf">>;
+  /** Numbers the entries of a queue. Browsers have none: the header would need the permission of a preflight. */
+  createStream?: () => Stream;
   /** Reads options from the environment. */
   settings(): Settings;
   /** Calls `flush` when the event loop of the process is empty. @returns a function that removes the listener */

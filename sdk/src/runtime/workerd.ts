@@ -1,5 +1,6 @@
 import { visible } from "../terminal.ts";
 import { outcomeOf } from "../transports/answers.ts";
+import { createStream } from "../transports/stream.ts";
 import { settingsOf, type Variables } from "./environment.ts";
 import type { ContextStore, Runtime } from "./runtime.ts";
 import { streamGzip, synchronousContext } from "./shared.ts";
@@ -34,6 +35,7 @@ export const runtime: Runtime = {
   isPretty: () => false,
   visible,
   answers: async () => ({ outcomeOf }),
+  createStream,
   settings: () => settingsOf(platform().process?.env ?? {}),
   onIdle: () => () => {},
 };

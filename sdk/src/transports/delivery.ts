@@ -1,4 +1,5 @@
 import type { DropReason } from "../logger-options.ts";
+import type { Stream } from "./stream.ts";
 
 export interface QueueOptions {
   /** Number of entries that starts a delivery, and maximal number of entries of one. */
@@ -43,6 +44,8 @@ export interface Delivery {
   id: string;
   body: Uint8Array;
   count: number;
+  /** Of the queue. */
+  stream?: Stream | undefined;
 }
 
 export type Deliver = (delivery: Delivery) => Promise<Outcome>;

@@ -15,11 +15,13 @@ export interface HttpOptions {
 /** Returns a function that sends deliveries to the service's ingest route and converts answers to outcomes. */
 export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpOptions): Deliver {
   const url = `${apiUrl.replace(/\/+$/, "")}/logger/${encodeURIComponent(projectId)}/log`;
-  return async ({ body, id, count }) => {
+  return async ({ body, id, count, stream }) => {
     // Before the timeout starts, because on Node this loads the modules of `fetch`, which takes a second on a busy
     // machine.
     const headers = new Headers({ "Content-Type": "application/x-ndjson", "Idempotency-Key": id });
     if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
+    const numbers = stream?.header(id);
+    if (numbers) headers.set("Taffrail-Stream", numbers);
     let sent = body;
     if (gzip && runtime.gzip && body.length >= GZIP_FROM) {
       sent = await runtime.gzip(body);

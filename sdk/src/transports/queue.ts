@@ -1,4 +1,6 @@
+import { runtime } from "#runtime";
 import { HOUR_MS } from "../limits.ts";
+import type { DropReason } from "../logger-options.ts";
 import { asError, encodeText, withTimeout } from "../safe.ts";
 import type { Deliver, Delivery, Outcome, Queue, QueueEvents, QueueOptions } from "./delivery.ts";
 import { createLines, linesOf } from "./lines.ts";
@@ -18,6 +20,7 @@ interface Batch extends Delivery {
 export function createQueue(options: QueueOptions, deliver: Deliver, events: QueueEvents): Queue {
   const { size, maxEntries, maxBody, maxQueueBytes, flushInterval, concurrency, maxRetries, timeout } = options;
   const waiting = createLines();
+  const stream = runtime.createStream?.();
   /** Batches that are not in flight, oldest first. */
   const ready: Batch[] = [];
   const inFlight = new Set<Batch>();
@@ -43,6 +46,12 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   let giveUp = (): void => {};
   const counts = { delivered: 0, requests: 0, retries: 0, spooled: 0 };
 
+  /** @param isCounted whether no request stands for the lines */
+  function drop(lines: readonly string[], reason: DropReason, isCounted = true): void {
+    if (isCounted) stream?.drop(lines.length, reason);
+    events.drop(lines, reason);
+  }
+
   function push(line: Uint8Array, level: number, now: number): void {
     let kept = line;
     for (;;) {
@@ -51,7 +60,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       // The line is only valid until the next log call, and a callback for drops may log.
       kept = kept.slice();
       const evicted = !isClosed && waiting.evict(level, excess);
-      events.drop(linesOf(evicted || kept), isClosed ? "closed" : "queue-full");
+      drop(linesOf(evicted || kept), isClosed ? "closed" : "queue-full");
       if (!evicted) return;
     }
     const isFirst = waiting.count === 0;
@@ -94,9 +103,10 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   }
 
   function takeBatch(): Batch {
-    const { count } = waiting;
+    const before = waiting.count;
     const body = waiting.take(maxEntries, maxBody);
-    return batchOf({ id: nextId(), body, count: count - waiting.count }, order++);
+    const count = before - waiting.count;
+    return batchOf({ id: stream?.take(count) ?? nextId(), body, count }, order++);
   }
 
   function batchOf(delivery: Delivery, order: number, isAdopted = false): Batch {
@@ -105,7 +115,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       resolve = settle;
     });
     batchBytes += delivery.body.length;
-    return { ...delivery, order, tries: 0, startedAt: 0, isAdopted, done, resolve };
+    return { ...delivery, stream, order, tries: 0, startedAt: 0, isAdopted, done, resolve };
   }
 
   function nextId(): string {
@@ -143,7 +153,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       const own = kind === "pause" && wait > 0 ? 0 : options.wait(batch.tries || 1);
       pausedUntil = Math.max(pausedUntil, Date.now() + Math.min(Math.max(wait, own), HOUR_MS));
       if (batch.tries <= maxRetries) {
-        if (outcome.newId) batch.id = nextId();
+        if (outcome.newId) batch.id = stream?.part(batch.id) ?? nextId();
         counts.retries++;
         ready.push(batch);
         ready.sort((a, b) => a.order - b.order);
@@ -159,12 +169,15 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     if (isFailed) {
       isOver = !!queue.spool?.add(batch);
       if (isOver) counts.spooled += count;
-      else if (!isAdopted) events.drop(lines, "retries");
+      else if (!isAdopted) drop(lines, "retries");
     } else if (kind === "split" && count > 1) {
       parts = [lines.splice(0, count >> 1), lines];
     } else {
       const isLost = (_: string, i: number): boolean => rejected.includes(i) || !(isDelivered || rejected.length > 0);
-      events.drop(lines.filter(isLost), kind === "split" ? "too-large" : "rejected");
+      const gone = lines.filter(isLost);
+      // The service knows what it rejected of a delivery, and the rest of a delivery stands for all of it.
+      const isCounted = !isDelivered && !isAdopted && gone.length === count;
+      drop(gone, kind === "split" ? "too-large" : "rejected", isCounted);
       if (isDelivered) {
         gap = Math.min(outcome.gap ?? 0, flushInterval);
         counts.delivered += count - rejected.length;
@@ -173,9 +186,11 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
         parts = [lines.filter((line, i) => !isLost(line, i))];
       }
     }
-    const made = parts.map((lines) =>
-      batchOf({ id: nextId(), body: encodeText(`${lines.join("\n")}\n`), count: lines.length }, order, isAdopted),
-    );
+    const cut = parts.length > 1 ? count >> 1 : undefined;
+    const made = parts.map((lines, i) => {
+      const id = stream?.part(batch.id, i && cut, i ? undefined : cut) ?? nextId();
+      return batchOf({ id, body: encodeText(`${lines.join("\n")}\n`), count: lines.length }, order, isAdopted);
+    });
     ready.unshift(...made);
     if (made.length === 0) batch.resolve(isOver);
     else Promise.all(made.map(({ done }) => done)).then((all) => batch.resolve(!all.includes(false)));

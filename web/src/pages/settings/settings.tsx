@@ -11,6 +11,7 @@ import { General } from "./general.tsx";
 import { Keys } from "./keys/keys.tsx";
 import { Limits } from "./limits/limits.tsx";
 import { Members } from "./members/members.tsx";
+import { MissingEntries } from "./missing.tsx";
 import { Projects } from "./projects.tsx";
 import css from "./settings.module.css";
 import { UsageSection } from "./usage.tsx";
@@ -30,6 +31,7 @@ const SECTIONS: readonly SectionEntry[] = [
   { slug: "members", title: "Members", View: Members },
   { slug: "limits", title: "Limits", View: Limits },
   { slug: "violations", title: "Violations", View: Violations },
+  { slug: "missing", title: "Missing entries", View: MissingEntries },
   { slug: "usage", title: "Usage", View: UsageSection },
   { slug: "audit", title: "Audit", View: Audit },
   { slug: "danger", title: "Danger zone", View: Danger },

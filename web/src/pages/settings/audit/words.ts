@@ -16,8 +16,15 @@ const WORDS: Record<AuditAction, string> = {
   "project.rename": "Project renamed",
   "project.delete": "Project deleted",
   "key.create": "API key created",
+  "key.update": "API key changed",
   "key.rotate": "API key rotated",
   "key.revoke": "API key revoked",
+  "view.create": "View saved",
+  "view.update": "View changed",
+  "view.delete": "View deleted",
+  "board.create": "Board created",
+  "board.update": "Board changed",
+  "board.delete": "Board deleted",
   "limits.set": "Limits changed",
   "sandbox.reset": "Sandbox reset",
 };
@@ -29,6 +36,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   invitation: "Invitations",
   project: "Projects",
   key: "API keys",
+  view: "Views",
+  board: "Boards",
 };
 
 /** Label of an action. An action that only a newer service has is shown by its name. */
@@ -82,10 +91,16 @@ function spelled(name: string, value: unknown): string | null {
   if (value === null) return name === "expiresAt" ? "never" : "none";
   if (name === "expiresAt" && typeof value === "number") return new Date(value).toISOString();
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((item) => spelled("", item)).join("; ");
-  return typeof value === "object" ? limitInWords(value) : String(value);
+  if (typeof value !== "object") return String(value);
+  return name === "range" ? rangeInWords(value) : limitInWords(value);
 }
 
-/** Text of the default limit or of a rule, the only values that are objects. */
+function rangeInWords(range: object): string {
+  const { last, from, to } = range as Record<string, unknown>;
+  return last === undefined ? `${from ?? "the beginning"} to ${to ?? "now"}` : `last ${last}`;
+}
+
+/** Text of the default limit or of a rule. */
 function limitInWords(value: object): string {
   const { method, path, limit, windowSeconds } = value as Record<string, unknown>;
   const count = `${limit} in ${windowSeconds} s`;

@@ -26,8 +26,10 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "DELETE", pattern: "/projects/:projectId", what: "delete a project" },
   { method: "GET", pattern: "/projects/:projectId/keys", what: "list keys" },
   { method: "POST", pattern: "/projects/:projectId/keys", what: "create a key" },
+  { method: "PATCH", pattern: "/projects/:projectId/keys/:keyId", what: "change a key" },
   { method: "POST", pattern: "/projects/:projectId/keys/:keyId/rotate", what: "rotate a key" },
   { method: "DELETE", pattern: "/projects/:projectId/keys/:keyId", what: "revoke a key" },
+  { method: "GET", pattern: "/projects/:projectId/ledger", what: "missing entries" },
   { method: "GET", pattern: "/workspaces", what: "list workspaces" },
   { method: "POST", pattern: "/workspaces", what: "create a workspace" },
   { method: "GET", pattern: "/workspaces/:workspaceId", what: "the workspace" },
@@ -45,6 +47,16 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "GET", pattern: "/workspaces/:workspaceId/violations", what: "list violations" },
   { method: "GET", pattern: "/workspaces/:workspaceId/usage", what: "usage" },
   { method: "GET", pattern: "/workspaces/:workspaceId/audit", what: "the audit" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/views", what: "list views" },
+  { method: "POST", pattern: "/workspaces/:workspaceId/views", what: "save a view" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/views/:viewId", what: "one view" },
+  { method: "PATCH", pattern: "/workspaces/:workspaceId/views/:viewId", what: "change a view" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId/views/:viewId", what: "delete a view" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/boards", what: "list boards" },
+  { method: "POST", pattern: "/workspaces/:workspaceId/boards", what: "create a board" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/boards/:boardId", what: "one board" },
+  { method: "PATCH", pattern: "/workspaces/:workspaceId/boards/:boardId", what: "change a board" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId/boards/:boardId", what: "delete a board" },
 ];
 
 /** The patterns that a rule may have, each once. */
