@@ -31,6 +31,7 @@ let owner: User;
 let workspaceId: string;
 let projectId: string;
 let keyId: string;
+let viewId: string;
 
 const idOf = ({ data }: Answer) => String(Reflect.get(Object(data), "id"));
 const remaining = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Remaining"));
@@ -85,6 +86,25 @@ const REQUESTS: Request[] = [
     calls: WITH_SECRET,
   },
   { name: "revokeKey", path: () => inProject(`/keys/${keyId}`), options: { method: "DELETE" }, status: 200 },
+  { name: "ledger", path: () => inProject("/ledger"), status: 200 },
+  {
+    name: "createSaved",
+    path: () => inWorkspace("/views"),
+    options: { body: { name: "v", query: "*" } },
+    status: 201,
+    take: (answer) => {
+      viewId = idOf(answer);
+    },
+  },
+  { name: "listSaved", path: () => inWorkspace("/boards"), status: 200 },
+  { name: "getSaved", path: () => inWorkspace(`/views/${viewId}`), status: 200 },
+  {
+    name: "changeSaved",
+    path: () => inWorkspace(`/views/${viewId}`),
+    options: { method: "PATCH", body: { name: "w" } },
+    status: 200,
+  },
+  { name: "deleteSaved", path: () => inWorkspace(`/views/${viewId}`), options: { method: "DELETE" }, status: 200 },
   { name: "rateLimits", path: () => inWorkspace("/rate-limits"), status: 200 },
   {
     name: "setLimits",
@@ -152,9 +172,9 @@ function ask(bindings: object, user: User, { path, options = {} }: Pick<Request,
 }
 
 /** Sends all requests and checks that each is counted once. */
-async function sendAll(bindings: object, check: (request: Request) => void): Promise<void> {
+async function sendAll(bindings: object, check: (request: Request) => void, requests = REQUESTS): Promise<void> {
   let left = 1000;
-  for (const request of REQUESTS) {
+  for (const request of requests) {
     const answer = await ask(bindings, owner, request);
     expect([request.name, answer.status, remaining(answer)]).toEqual([request.name, request.status, --left]);
     request.take?.(answer);
@@ -215,7 +235,9 @@ describe("during a deploy", () => {
   it("a router calls an object of the version before by its methods, and each request counts once", async () => {
     await setUp();
     const { bindings } = recorded((method) => (method === "manage" ? "manageOfALaterVersion" : method));
-    await sendAll(bindings, () => {});
+    // Methods that came after `manage` have no older form: the router answers 503 with `Retry-After`.
+    const known = REQUESTS.filter(({ name }) => name !== "ledger" && !name.endsWith("Saved"));
+    await sendAll(bindings, () => {}, known);
   });
 
   it("an object answers routers of the version before in the shapes that they read", async () => {

@@ -15,6 +15,8 @@ interface World {
   project(): Promise<string>;
   key(): Promise<string>;
   member(): Promise<string>;
+  /** A view or a board. */
+  saved(kind: "views" | "boards"): Promise<string>;
   invitation(): Promise<string>;
 }
 
@@ -81,6 +83,31 @@ const MATRIX: Row[] = [
     path: async (world) => own(`/invitations/${await world.invitation()}`)(world),
     status: 200,
   },
+  ...(["views", "boards"] as const).flatMap((kind): Row[] => {
+    const [list, one] = [`${W}/${kind}`, `${W}/${kind}/{${kind.slice(0, -1)}Id}`];
+    const path: Row["path"] = async (world) => own(`/${kind}/${await world.saved(kind)}`)(world);
+    const content = kind === "views" ? { query: "*" } : { panels: [] };
+    return [
+      { method: "GET", route: list, least: "viewer", path: own(`/${kind}`), status: 200 },
+      {
+        method: "POST",
+        route: list,
+        least: "member",
+        path: own(`/${kind}`),
+        // Names are unique.
+        body: {
+          ...content,
+          get name() {
+            return crypto.randomUUID();
+          },
+        },
+        status: 201,
+      },
+      { method: "GET", route: one, least: "viewer", path, status: 200 },
+      { method: "PATCH", route: one, least: "member", path, body: { version: 1, projectId: null }, status: 200 },
+      { method: "DELETE", route: one, least: "member", path, status: 200 },
+    ];
+  }),
   { method: "GET", route: "/projects", least: "viewer", path: () => "/projects", status: 200 },
   { method: "POST", route: "/projects", least: "member", path: () => "/projects", body: { name: "x" }, status: 201 },
   {
@@ -107,6 +134,13 @@ const MATRIX: Row[] = [
   },
   {
     method: "GET",
+    route: "/projects/{projectId}/ledger",
+    least: "viewer",
+    path: ({ projectId }) => `/projects/${projectId}/ledger`,
+    status: 200,
+  },
+  {
+    method: "GET",
     route: "/projects/{projectId}/keys",
     least: "viewer",
     path: ({ projectId }) => `/projects/${projectId}/keys`,
@@ -119,6 +153,14 @@ const MATRIX: Row[] = [
     path: ({ projectId }) => `/projects/${projectId}/keys`,
     body: { name: "k", scopes: ["logs:read"] },
     status: 201,
+  },
+  {
+    method: "PATCH",
+    route: "/projects/{projectId}/keys/{keyId}",
+    least: "admin",
+    path: async (world) => `/projects/${world.projectId}/keys/${await world.key()}`,
+    body: { dedupe: "never" },
+    status: 200,
   },
   {
     method: "POST",
@@ -200,6 +242,12 @@ describe("the role matrix", () => {
       member: async () => {
         await addMember(workspaceId, spare, "viewer");
         return spare.userId;
+      },
+      saved: async (kind) => {
+        const content = kind === "views" ? { query: "*" } : { panels: [] };
+        const body = { name: crypto.randomUUID(), ...content };
+        const answer = await call(`/workspaces/${workspaceId}/${kind}`, { body, headers });
+        return String(Reflect.get(Object(answer.data), "id"));
       },
       invitation: async () =>
         invitationOf(await invite(owner, workspaceId, `${crypto.randomUUID()}@example.com`, "viewer")).id,

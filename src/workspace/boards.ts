@@ -1,0 +1,86 @@
+import type { ProjectRow } from "./projects.ts";
+import { insertSaved, isTaken } from "./saved-items.ts";
+
+export const PANEL_KINDS = ["table", "line", "bars", "area", "number"] as const;
+
+export const BOARD_LIMITS = {
+  panels: 24,
+  /** Bytes of JSON of all panels. */
+  panelBytes: 64 * 1024,
+  /** Columns of the grid, its last row, and rows of the tallest panel. */
+  columns: 12,
+  rows: 999,
+  height: 48,
+  /** Characters of a title. */
+  title: 200,
+  /** Characters of the name of a view or a board. */
+  name: 100,
+} as const;
+
+/** The times of a view or a panel. `last`: a duration such as `15m`. Times in ISO 8601: `from <= timestamp < to`. */
+export type SavedRange = { last: string } | { from: string | null; to: string | null } | null;
+
+/** A query of a board, and where its result is shown. */
+export interface Panel {
+  /** Unique in the board. */
+  id: string;
+  title: string;
+  /** In the query language. */
+  query: string;
+  kind: (typeof PANEL_KINDS)[number];
+  /** Absent: the range that the reader of the board chooses. */
+  range?: SavedRange;
+  /** Columns and rows of the grid. */
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+/** The panels of the board of a new project. They fit entries of the client library's adapters and OTLP's routes. */
+export const FIRST_PANELS: readonly Panel[] = [
+  {
+    id: "levels",
+    title: "Entries by level",
+    query: "* | stats count() by level, bin(5m)",
+    kind: "bars",
+    ...{ x: 0, y: 0, w: 12, h: 7 },
+  },
+  {
+    id: "errors",
+    title: "Errors by type",
+    query: "level:>=error | top 10 by category, type",
+    kind: "table",
+    ...{ x: 0, y: 7, w: 6, h: 8 },
+  },
+  {
+    id: "routes",
+    title: "Slowest paths",
+    query: "durationMs:* | stats count(), p95(durationMs) as p95 by path | sort p95 desc | limit 10",
+    kind: "table",
+    ...{ x: 6, y: 7, w: 6, h: 8 },
+  },
+  {
+    id: "patterns",
+    title: "Top patterns",
+    query: "* | patterns 10",
+    kind: "table",
+    ...{ x: 0, y: 15, w: 12, h: 9 },
+  },
+];
+
+/** Creates the board of a new project, in the transaction that creates the project. */
+export function createFirstBoard(sql: SqlStorage, project: ProjectRow, userId: string, now: number): void {
+  const content = { panels: FIRST_PANELS };
+  const name = freeName(sql, project);
+  insertSaved(sql, { kind: "board", name, project: project.num, isFirst: true, content }, userId, now);
+}
+
+/** Names that are tried with a number before the id of the project, which no other board of a project has. */
+const NUMBERED = 9;
+
+function freeName(sql: SqlStorage, { name, id }: ProjectRow): string {
+  const endings = ["", ...Array.from({ length: NUMBERED - 1 }, (_, n) => ` ${n + 2}`), ` ${id}`];
+  const names = endings.map((ending) => `${[...name].slice(0, BOARD_LIMITS.name - ending.length).join("")}${ending}`);
+  return names.find((each) => !isTaken(sql, "board", each)) ?? id;
+}
