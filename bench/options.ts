@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 
-export const PARTS = ["ingest", "limits", "query", "tiers", "tail", "rows", "memory", "targets"] as const;
+export const PARTS = ["ingest", "doors", "limits", "query", "tiers", "tail", "rows", "memory", "targets"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface BenchOptions {
@@ -33,7 +33,7 @@ export const USAGE = `npm run bench -- [options]
   --only LIST    some of ${PARTS.join(",")}
   --quick        --seconds 1 --rounds 1 --entries 100000
   --growth LIST  targets: the same questions at these millions of entries, such as 1,5,20 (none)
-  --victorialogs PATH  targets: executable of a VictoriaLogs to compare with (none)
+  --victorialogs PATH  doors, targets: executable of a VictoriaLogs to compare with (none)
   --state DIR    targets: keeps the stored entries for runs of the next hours (deleted with the process)
   --out FILE     where the results go; without it a whole run writes bench/results.json, any other none`;
 

@@ -1,5 +1,6 @@
 import type { Machine } from "./machine.ts";
 import type { BenchOptions } from "./options.ts";
+import { DOOR_SERVICE, type DoorRow } from "./parts/doors.ts";
 import { type IngestResults, type IngestRow, SERVICE } from "./parts/ingest.ts";
 import type { LimitCostRow } from "./parts/limit-cost.ts";
 import type { LimitsRow } from "./parts/limits.ts";
@@ -12,6 +13,7 @@ import type { TargetsResults } from "./parts/targets.ts";
 /** Results of each requested part. */
 export interface Measured {
   ingest?: IngestResults;
+  doors?: DoorRow[];
   limits?: LimitsRow[];
   limitCost?: LimitCostRow[];
   query?: QueryResults;
@@ -43,6 +45,7 @@ const TARGETS = {
   ratioAt1000: 0.5,
   cpuMicrosAt1000: 3,
   ratioAt50: 1.2,
+  doorCpuRatio: { 50: 1.6, 1000: 1.2 } as Readonly<Record<number, number>>,
   limitCost: 1.15,
   rowsPerEntry: 0.15,
   coldBytesPerEntry: 80,
@@ -63,15 +66,26 @@ const QUERY_TARGETS: Readonly<Record<string, number>> = {
   "count per minute by level, one project": 10,
 };
 
-export function verdictsOf({ ingest, limitCost, tiers, tail, rows, memory }: Measured): Verdict[] {
+export function verdictsOf({ ingest, doors, limitCost, tiers, tail, rows, memory }: Measured): Verdict[] {
   return [
     ...(ingest ? ingestVerdicts(ingest.rows) : []),
+    ...doorVerdicts(doors ?? []),
     ...limitCostVerdicts(limitCost ?? []),
     ...(tiers ? tiersVerdicts(tiers) : []),
     ...(tail ? tailVerdicts(tail) : []),
     ...(rows ? rowsVerdicts(rows) : []),
     ...(memory ? memoryVerdicts(memory) : []),
   ];
+}
+
+function doorVerdicts(rows: readonly DoorRow[]): Verdict[] {
+  return rows
+    .filter(({ contender, cpuRatio }) => contender === DOOR_SERVICE && cpuRatio !== null)
+    .map(({ format, batch, cpuRatio }) => ({
+      target: `${format}, ${batch} a request: at most ${TARGETS.doorCpuRatio[batch]} times the CPU of VictoriaLogs`,
+      measured: cpuRatio?.toFixed(2) ?? "",
+      reached: cpuRatio !== null && cpuRatio <= (TARGETS.doorCpuRatio[batch] ?? 0),
+    }));
 }
 
 function memoryVerdicts({ loads }: MemoryResults): Verdict[] {
@@ -168,12 +182,24 @@ function rowsVerdicts(rows: readonly RowsRow[]): Verdict[] {
   }));
 }
 
-export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows, memory, targets }: Measured): string[] {
+export function faultsOf({
+  ingest,
+  doors,
+  limits,
+  limitCost,
+  query,
+  tiers,
+  tail,
+  rows,
+  memory,
+  targets,
+}: Measured): string[] {
   const faults: string[] = memory?.wrong ? [`memory: ${memory.wrong}`] : [];
   if (targets) faults.push(...targetFaults(targets));
   const measured = [
     ...(ingest?.rows.map((row) => ({ ...row, what: `${row.contender}, ${row.batch} a batch, ${row.connections}` })) ??
       []),
+    ...(doors?.map((row) => ({ ...row, what: `${row.contender}, ${row.format}, ${row.batch} a request` })) ?? []),
     ...(limits?.map((row) => ({ ...row, what: row.name })) ?? []),
     ...(limitCost?.map((row) => ({ ...row, what: row.name })) ?? []),
   ];

@@ -11,6 +11,7 @@ import { ROOT } from "../scripts/lib/paths.ts";
 import { LoadGenerator } from "./load/generator.ts";
 import { machine } from "./machine.ts";
 import { type BenchOptions, benchOptions } from "./options.ts";
+import { benchDoors } from "./parts/doors.ts";
 import { benchIngest } from "./parts/ingest.ts";
 import { benchLimitCost } from "./parts/limit-cost.ts";
 import { benchLimits } from "./parts/limits.ts";
@@ -65,6 +66,13 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
       measured.ingest = await benchIngest(workshop, generator, options, (row) =>
         progress(
           `${row.batch} a batch, ${row.connections} connections, ${row.contender}`,
+          `${Math.round(row.entriesPerSecond)} entries/s`,
+        ),
+      );
+    } else if (part === "doors") {
+      measured.doors = await benchDoors(workshop, generator, options, (row) =>
+        progress(
+          `${row.format}, ${row.batch} a request, ${row.contender}`,
           `${Math.round(row.entriesPerSecond)} entries/s`,
         ),
       );

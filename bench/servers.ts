@@ -39,7 +39,13 @@ export class Workshop {
     dataDir = this.newDataDir(),
   ): Promise<BenchServer> {
     await migrateDatabase(dataDir);
-    return this.#start(dataDir, worker, { ...newSecrets(), LOG_LEVEL: "warn", AUTH_LIMIT: "1000000", ...settings });
+    return this.#start(dataDir, worker, {
+      ...newSecrets(),
+      LOG_LEVEL: "warn",
+      AUTH_LIMIT: "1000000",
+      SCAN_OBJECTS: "0",
+      ...settings,
+    });
   }
 
   /** A worker of the bench with its own configuration. */

@@ -9,6 +9,7 @@ export function tableOf(results: Results): string {
   return [
     head(results),
     ingestTable(results),
+    doorsTable(results),
     limitsTable(results),
     limitCostTable(results),
     queryTable(results.query),
@@ -74,6 +75,39 @@ function ingestTable({ ingest }: Results): string | null {
       rows,
     ),
     `Peak memory of the service: ${decimal(ingest.peakMemoryMiB, 0)} MiB`,
+  ].join("\n");
+}
+
+function doorsTable({ doors }: Results): string | null {
+  if (!doors) return null;
+  const rows = doors.map((row) => [
+    row.format,
+    String(row.batch),
+    row.contender,
+    whole(row.entriesPerSecond),
+    decimal(row.cpuMicrosPerEntry, 2),
+    decimal(row.allCpuMicrosPerEntry, 2),
+    row.cpuRatio === null ? "-" : row.cpuRatio.toFixed(2),
+    decimal(row.p50Ms, 1),
+    decimal(row.p99Ms, 1),
+    whole(row.failed),
+    row.stored === null ? "-" : row.stored === row.acknowledged ? "all" : `${row.stored} of ${row.acknowledged}`,
+    decimal(row.otherCores, 2),
+  ]);
+  const heads = [
+    "protocol",
+    "a request",
+    "server",
+    "entries/s",
+    "CPU us/entry",
+    "all in",
+    "x peer",
+    "p50 ms",
+    "p99 ms",
+  ];
+  return [
+    "Protocols of other clients, 16 connections, no body twice (CPU us/entry as above; x peer: CPU relative to VictoriaLogs)",
+    aligned([...heads, "failed", "stored", "others"], rows),
   ].join("\n");
 }
 

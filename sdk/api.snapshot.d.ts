@@ -737,7 +737,7 @@ declare function printField(field: Field): string;
 /** A column of a table that a pipe makes. `any`: its values may have any type. */
 interface TableColumn {
   name: string;
-  type: "level" | "time" | "any";
+  type: "level" | "time" | "number" | "any";
 }
 /** What a piece of a query is, for its color. */
 type TokenKind = "field" | "operator" | "text" | "value" | "regex" | "keyword" | "function" | "pipe";

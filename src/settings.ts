@@ -99,8 +99,10 @@ export const settingsSchema = z
     PROVIDER_B_ISSUER: providerUrl.default("https://accounts.google.com"),
     PROVIDER_B_CLIENT_ID: z.string().optional(),
     PROVIDER_B_CLIENT_SECRET: z.string().optional(),
-    // Seconds that a batch stays in its workspace's object at most, and bytes as stored that one object keeps there.
+    // Seconds that a batch stays in its workspace's object at most, the same while 10,000 entries of a project wait, and bytes
+    // as stored that one object keeps there.
     RECENT_MAX_AGE_SECONDS: integer(1, 86_400).default(3600),
+    RECENT_FULL_AGE_SECONDS: integer(1, 86_400).default(30),
     RECENT_MAX_BYTES: integer(10_000, 67_108_864).default(16_777_216),
     // `off`: files of the cold tier are stored in D1. Files in the bucket are still read and deleted.
     COLD_BUCKET: z.enum(["on", "off"]).default("on"),

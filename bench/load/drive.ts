@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "undici";
 import { busyMicros, cpuMicros } from "../process-stats.ts";
 import { percentile } from "../stats.ts";
+import { type DoorBody, stamped } from "./door-bodies.ts";
 import type { LoadResult, LoadRun } from "./protocol.ts";
-import { connect, disconnect, preparedBodies, send } from "./requests.ts";
+import { connect, disconnect, preparedBodies, preparedDoorBodies, send } from "./requests.ts";
 
 /**
  * Failures after which a run ends. Otherwise it would send hundreds of thousands of requests to a server that refuses
@@ -27,6 +28,8 @@ export async function drive(run: LoadRun): Promise<LoadResult> {
 class Drive {
   readonly #run: LoadRun;
   readonly #bodies: readonly (Buffer | null)[];
+  readonly #doorBodies: readonly DoorBody[];
+  #sent = 0;
   readonly #latencies: number[] = [];
   readonly #measureFrom: number;
   readonly #measureTo: number;
@@ -38,7 +41,13 @@ class Drive {
 
   constructor(run: LoadRun) {
     this.#run = run;
-    this.#bodies = run.batch === 0 ? [null] : preparedBodies(run.batch);
+    this.#doorBodies = run.format === undefined ? [] : preparedDoorBodies(run.format, run.batch);
+    this.#bodies =
+      run.batch === 0
+        ? [null]
+        : run.format === undefined
+          ? preparedBodies(run.batch)
+          : this.#doorBodies.map(() => null);
     this.#measureFrom = performance.now() + run.warmMs;
     this.#measureTo = this.#measureFrom + run.measureMs;
   }
@@ -72,13 +81,20 @@ class Drive {
     // Connections start far apart in the bodies, so that a body is never sent twice at the same time.
     let next = Math.floor((number * this.#bodies.length) / this.#run.connections);
     for (let now = performance.now(); now < this.#measureTo && this.#failed < GIVE_UP_AFTER; ) {
-      const body = this.#bodies[next++ % this.#bodies.length] ?? null;
+      const body = this.#body(next++ % this.#bodies.length);
       const own = idempotent ? { ...headers, "idempotency-key": randomUUID() } : headers;
       const failure = await send(client, { path, headers: own, body, expectedStatus });
       const sentAt = now;
       now = performance.now();
       this.#note(failure, now, now - sentAt);
     }
+  }
+
+  #body(at: number): Buffer | null {
+    const { format } = this.#run;
+    const door = this.#doorBodies[at];
+    if (format === undefined || door === undefined) return this.#bodies[at] ?? null;
+    return stamped(door, ++this.#sent);
   }
 
   #note(failure: string | null, now: number, latency: number): void {

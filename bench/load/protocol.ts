@@ -1,3 +1,5 @@
+import type { DoorFormat } from "./door-bodies.ts";
+
 /** Repeated requests for a fixed time, from several connections that each wait for their response. */
 export interface LoadRun {
   kind: "run";
@@ -9,6 +11,8 @@ export interface LoadRun {
   idempotent: boolean;
   /** Entries in a body; 0 sends a GET without a body. */
   batch: number;
+  /** The protocol of the bodies, each sent once; by default the service's own entries. */
+  format?: DoorFormat;
   connections: number;
   /** Milliseconds before the measurement begins. */
   warmMs: number;

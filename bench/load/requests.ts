@@ -1,5 +1,6 @@
 import { Client } from "undici";
 import { bodyOf } from "../entries.ts";
+import { type DoorBody, type DoorFormat, doorBody } from "./door-bodies.ts";
 
 /** Bodies created in advance for each size of batch; connections use them in turn. 1,000 entries are 330 KB, 20,000 are 6.6 MB. */
 const BODIES: Readonly<Record<number, number>> = { 1: 4000, 50: 400, 1000: 64, 20000: 4 };
@@ -13,6 +14,18 @@ export function preparedBodies(batch: number): readonly Buffer[] {
   const count = BODIES[batch] ?? Math.max(1, Math.ceil(60_000 / batch));
   const made = Array.from({ length: count }, (_, at) => bodyOf(batch, at * batch));
   bodies.set(batch, made);
+  return made;
+}
+
+const doorBodies = new Map<string, readonly DoorBody[]>();
+
+/** Bodies of `batch` entries in the protocol of another client. */
+export function preparedDoorBodies(format: DoorFormat, batch: number): readonly DoorBody[] {
+  const known = doorBodies.get(`${format} ${batch}`);
+  if (known) return known;
+  const count = BODIES[batch] ?? Math.max(1, Math.ceil(60_000 / batch));
+  const made = Array.from({ length: count }, (_, at) => doorBody(format, batch, at * batch));
+  doorBodies.set(`${format} ${batch}`, made);
   return made;
 }
 

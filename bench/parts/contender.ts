@@ -25,7 +25,10 @@ export interface Contender {
 }
 
 export interface PreparedRun {
-  load: Pick<LoadRun, "origin" | "path" | "headers" | "idempotent" | "batch" | "serverPid" | "expectedStatus">;
+  load: Pick<
+    LoadRun,
+    "origin" | "path" | "headers" | "idempotent" | "batch" | "format" | "serverPid" | "expectedStatus"
+  >;
   /** Number of stored requests; `null` if nothing is stored. */
   stored: (() => Promise<number>) | null;
   end(): Promise<void>;

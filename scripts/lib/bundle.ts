@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { appendFile, cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { StartFailure } from "./failure.ts";
@@ -114,7 +115,8 @@ async function sourceHash(sources: readonly string[]): Promise<string> {
   }
   const hash = createHash("sha256");
   for (const file of files.sort()) {
-    const content = await readFile(file);
+    // A thousand small files: asynchronous reads take three times as long.
+    const content = readFileSync(file);
     hash.update(`${path.relative(ROOT, file)}\0${content.length}\0`).update(content);
   }
   return hash.digest("hex");

@@ -10,7 +10,7 @@ import {
   type V4WorkerOptionsShape,
 } from "miniflare";
 import { childRunning } from "./child-processes.ts";
-import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
+import { hasMigrations, MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
 import { BUNDLE, migrationsDirOf, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
 import { answerOf } from "./wrangler-answers.ts";
@@ -72,6 +72,14 @@ export function effectiveBindings(overrides: Readonly<Record<string, string>>): 
  */
 export async function migrateDatabase(dataDir: string): Promise<string[]> {
   const { d1Databases, compatibilityDate } = workerOptions();
+  const isCurrent = Object.entries(d1Databases ?? {}).every(([binding, database]) =>
+    hasMigrations(
+      stateDir(dataDir),
+      typeof database === "string" ? database : String(database.id),
+      migrationsDirOf(binding),
+    ),
+  );
+  if (isCurrent) return [];
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),

@@ -1,4 +1,3 @@
-import { createGunzip } from "node:zlib";
 import { detachBuffer } from "../platform/isolate-memory.ts";
 import {
   type BodyFault,
@@ -7,17 +6,23 @@ import {
   type BodyResult,
   ChunkBuffer,
   DRAIN_BYTES,
-  inflated,
-  isGzip,
   NoMemory,
   readBody,
   SMALL_BYTES,
 } from "./body.ts";
 import { BodyIncomplete, BodyReader } from "./body-reader.ts";
+import {
+  BadEncoding,
+  type Encoding,
+  encodingOf,
+  INFLATED_BYTES,
+  inflated,
+  inflatedChunks,
+  inflaterBytes,
+} from "./encodings.ts";
 
-/** Bytes of one read, and of one inflated chunk. */
+/** Bytes of one read. */
 const READ_BYTES = 128 * 1024;
-const INFLATED_BYTES = 64 * 1024;
 
 /** Thrown by `BodyStream` if the body cannot be read to its end. The rest of the body was discarded. */
 export class BodyFailed extends Error {
@@ -41,10 +46,11 @@ export async function openBody(
 ): Promise<BodyResult | BodyStream> {
   const { body, headers } = request;
   const length = Number(headers.get("Content-Length") ?? Number.NaN);
-  const isZipped = isGzip(headers);
-  if (body === null || isZipped === null || (!isZipped && length <= SMALL_BYTES)) {
+  const sent = encodingOf(headers, options.encodings ?? []);
+  if (body === null || sent === null || (sent === "identity" && length <= SMALL_BYTES)) {
     return readBody(request, limit, options);
   }
+  const encoding = sent === "identity" ? null : sent;
   const bodyLease = new BodyLease(options.beforeLarge);
   const reader = new BodyReader(body, () => bodyLease.isPressed);
   try {
@@ -54,7 +60,7 @@ export async function openBody(
     }
     const first = length > SMALL_BYTES ? null : await readSmall(reader, bodyLease);
     if (first?.isWhole) {
-      const bytes = isZipped ? inflated(first.bytes, Math.min(limit, SMALL_BYTES)) : first.bytes;
+      const bytes = encoding ? inflated(first.bytes, encoding, Math.min(limit, SMALL_BYTES)) : first.bytes;
       if (bytes instanceof Uint8Array) return { ok: true, bytes, lease: bodyLease.leaseFor(bytes.length) };
       if (bytes === "bad_encoding" || limit <= SMALL_BYTES) {
         bodyLease.release();
@@ -62,7 +68,7 @@ export async function openBody(
       }
     }
     await bodyLease.switchToLargePool();
-    return new BodyStream(reader, first, { limit, isZipped, bodyLease, length: isZipped ? Number.NaN : length });
+    return new BodyStream(reader, first, { limit, encoding, bodyLease, length: encoding ? Number.NaN : length });
   } catch (error) {
     bodyLease.release();
     if (error instanceof BodyIncomplete) return { ok: false, reason: error.reason };
@@ -92,7 +98,8 @@ async function readSmall(reader: BodyReader, bodyLease: BodyLease): Promise<Firs
 
 interface StreamOptions {
   limit: number;
-  isZipped: boolean;
+  /** `null` if the body is sent as it is. */
+  encoding: Encoding | null;
   bodyLease: BodyLease;
   /** Bytes of the body; NaN if they are not known. */
   length: number;
@@ -120,7 +127,8 @@ export class BodyStream {
 
   /** Bytes that the stream itself holds. */
   get held(): number {
-    return READ_BYTES + (this.#options.isZipped ? READ_BYTES + 2 * INFLATED_BYTES : 0);
+    const { encoding } = this.#options;
+    return READ_BYTES + (encoding ? READ_BYTES + INFLATED_BYTES + inflaterBytes(encoding) : 0);
   }
 
   /** Waits for memory of this many bytes in total. @throws BodyFailed */
@@ -149,9 +157,9 @@ export class BodyStream {
 
   /** Yields the body in chunks, inflated. A chunk is valid until the next one is requested. @throws BodyFailed */
   async *chunks(): AsyncGenerator<Uint8Array> {
-    const { limit, isZipped } = this.#options;
+    const { limit, encoding } = this.#options;
     let size = 0;
-    for await (const chunk of isZipped ? this.#inflated() : this.#received()) {
+    for await (const chunk of encoding ? this.#inflated(encoding) : this.#received()) {
       size += chunk.length;
       if (size > limit) throw await this.#failed("too_large");
       yield chunk;
@@ -180,42 +188,12 @@ export class BodyStream {
     }
   }
 
-  /**
-   * Inflates with backpressure: a chunk is inflated when the one before was read. (A `DecompressionStream` inflates all its
-   * input at once.)
-   */
-  async *#inflated(): AsyncGenerator<Uint8Array> {
-    const gunzip = createGunzip({ chunkSize: INFLATED_BYTES });
-    let fault: unknown = null;
-    const feed = async () => {
-      try {
-        for await (const chunk of this.#received()) {
-          if (gunzip.destroyed) return;
-          await new Promise<void>((resolve) => gunzip.write(chunk, () => resolve()));
-        }
-        gunzip.end();
-      } catch (error) {
-        fault = error;
-        gunzip.destroy();
-      }
-    };
-    const fed = feed();
-    let filled: ArrayBufferLike | null = null;
+  async *#inflated(encoding: Encoding): AsyncGenerator<Uint8Array> {
     try {
-      for await (const chunk of gunzip) {
-        // The chunks before have filled their buffer.
-        if (filled !== null && filled !== chunk.buffer) detachBuffer(new Uint8Array(filled));
-        filled = chunk.buffer;
-        yield chunk;
-      }
-      await fed;
-    } catch {
-      throw fault ?? (await this.#failed("bad_encoding"));
-    } finally {
-      gunzip.destroy();
-      if (filled !== null) detachBuffer(new Uint8Array(filled));
+      yield* inflatedChunks(this.#received(), encoding);
+    } catch (error) {
+      throw error instanceof BadEncoding ? await this.#failed("bad_encoding") : error;
     }
-    if (fault !== null) throw fault;
   }
 
   async #failed(reason: BodyFault): Promise<BodyFailed> {

@@ -1,7 +1,7 @@
-import { gunzipSync } from "node:zlib";
 import { detachBuffer, largeBodies, smallBodies } from "../platform/isolate-memory.ts";
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 import { BodyIncomplete, BodyReader, type LossReason } from "./body-reader.ts";
+import { type Encoding, encodingOf, inflated } from "./encodings.ts";
 
 /** Bytes up to which a body over its limit is read and discarded, so that the client can read the response. */
 export const DRAIN_BYTES = 16 * 1024 * 1024;
@@ -9,8 +9,9 @@ export const DRAIN_BYTES = 16 * 1024 * 1024;
 export const SMALL_BYTES = 64 * 1024;
 /** Milliseconds for which a body may wait for memory. */
 const MEMORY_WAIT_MS = 10_000;
-/** Maximum ratio of deflate. */
+/** Maximum ratio of deflate. A frame of zstd has no bound that matters. */
 const MAX_INFLATION = 1032;
+const NO_ENCODINGS: readonly Encoding[] = [];
 
 export type BodyFault =
   | "too_large"
@@ -26,8 +27,8 @@ export type BodyResult =
   { ok: true; bytes: Uint8Array; lease: MemoryLease } | { ok: false; reason: BodyFault };
 
 export interface BodyOptions {
-  /** Whether `Content-Encoding: gzip` is accepted; the limit then applies to the inflated body. */
-  gzip?: boolean;
+  /** The values of `Content-Encoding` that are accepted; the limit applies to the inflated body. None by default. */
+  encodings?: readonly Encoding[];
   /** Called once, before more than 64 KiB are received or inflated. May end the request. */
   beforeLarge?: () => Promise<void>;
 }
@@ -120,7 +121,7 @@ export class BodyLease {
 async function receive(
   request: Request,
   limit: number,
-  { gzip = false }: BodyOptions,
+  { encodings = NO_ENCODINGS }: BodyOptions,
   bodyLease: BodyLease,
 ): Promise<BodyResult> {
   const { body, headers } = request;
@@ -130,16 +131,10 @@ async function receive(
   const reader = new BodyReader(body, () => bodyLease.isPressed);
   const raw = length > limit ? await reader.drain(DRAIN_BYTES) : await read(reader, length, limit, bodyLease);
   if (raw === null) return { ok: false, reason: "too_large" };
-  const isZipped = isGzip(headers);
-  if (isZipped === false) return { ok: true, bytes: raw, lease: bodyLease.leaseFor(raw.length) };
-  if (isZipped === null || !gzip) return { ok: false, reason: "unknown_encoding" };
-  return inflate(raw, limit, bodyLease);
-}
-
-/** Whether a body is sent as gzip; `null` for an encoding that is not supported. */
-export function isGzip(headers: Headers): boolean | null {
-  const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "";
-  return encoding === "identity" || encoding === "" ? false : encoding === "gzip" || null;
+  const encoding = encodingOf(headers, encodings);
+  if (encoding === "identity") return { ok: true, bytes: raw, lease: bodyLease.leaseFor(raw.length) };
+  if (encoding === null) return { ok: false, reason: "unknown_encoding" };
+  return inflate(raw, encoding, limit, bodyLease);
 }
 
 /**
@@ -265,31 +260,17 @@ export class ChunkBuffer {
 }
 
 /** Inflates in one pass and stops at the limit, so that a small body never unpacks to gigabytes. */
-async function inflate(raw: Uint8Array, limit: number, bodyLease: BodyLease): Promise<BodyResult> {
+async function inflate(raw: Uint8Array, encoding: Encoding, limit: number, bodyLease: BodyLease): Promise<BodyResult> {
   // Most bodies are small, so the first attempt asks for no more memory than a small one takes.
-  let bytes = bodyLease.isLarge ? "too_large" : inflated(raw, Math.min(limit, SMALL_BYTES));
+  let bytes = bodyLease.isLarge ? "too_large" : inflated(raw, encoding, Math.min(limit, SMALL_BYTES));
   if (bytes === "too_large" && limit > SMALL_BYTES) {
     await bodyLease.switchToLargePool();
-    await bodyLease.reserve(raw.length + Math.min(limit, raw.length * MAX_INFLATION));
-    bytes = inflated(raw, limit);
+    const most = encoding === "zstd" ? limit : Math.min(limit, raw.length * MAX_INFLATION);
+    await bodyLease.reserve(raw.length + most);
+    bytes = inflated(raw, encoding, limit);
   }
   detachBuffer(raw);
   return bytes instanceof Uint8Array
     ? { ok: true, bytes, lease: bodyLease.leaseFor(bytes.length) }
     : { ok: false, reason: bytes };
-}
-
-/** Message of workerd's zlib if the output would exceed `maxOutputLength`; it sets no code. A test pins the message. */
-const OUTPUT_LIMIT_MESSAGE = "Memory limit exceeded";
-
-/** Inflates in one call. Not with a `DecompressionStream`, which inflates all its input before its reader gets a byte. */
-export function inflated(raw: Uint8Array, limit: number): Uint8Array | "too_large" | "bad_encoding" {
-  try {
-    const out = gunzipSync(raw, { maxOutputLength: limit });
-    // Not as a Buffer, whose slices are views.
-    return new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
-  } catch (error) {
-    const tooLarge = error instanceof Error && error.message === OUTPUT_LIMIT_MESSAGE;
-    return tooLarge ? "too_large" : "bad_encoding";
-  }
 }

@@ -5,7 +5,7 @@ import type { LimitState, RefusedBy, RouteRef } from "../limits/state.ts";
 import { clientIp } from "../platform/loopback.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Settings } from "../settings.ts";
-import { refuseTooMany } from "./errors.ts";
+import { type Refusal, refuseTooMany } from "./errors.ts";
 
 /** State of one request, from middleware to handler. */
 export interface Variables {
@@ -29,6 +29,8 @@ export interface Variables {
   admit: (() => Promise<void>) | null;
   /** Checks the credential again, or ends the request. Set by guards of routes with an access token. */
   recheckSession?: () => Promise<void>;
+  /** Makes the response of a refused request, on routes whose errors are not those of the API. Set by the route. */
+  answerFailure?: (refusal: Refusal, requestId: string) => Response;
   /** Fields for the request's event, added by guards and handlers. */
   log: Record<string, string | number | boolean | null>;
 }

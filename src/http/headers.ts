@@ -5,7 +5,7 @@ import type { AppEnv } from "./context.ts";
 import { retryAfter } from "./errors.ts";
 
 const ALLOWED_HEADERS =
-  "Authorization, Content-Type, Content-Encoding, X-Workspace-Id, Idempotency-Key, X-Request-Id, traceparent";
+  "Authorization, Content-Type, Content-Encoding, X-Workspace-Id, Idempotency-Key, Taffrail-Stream, X-Request-Id, traceparent";
 const EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id";
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 /** Seconds for which a browser may cache a preflight; Chromium's upper bound is 7,200. */
@@ -14,28 +14,50 @@ const PREFLIGHT_MAX_AGE = "7200";
 /** Paths that pages of any origin may call. They authenticate by a header, never by a cookie, or not at all. */
 const OPEN_PATHS = /^\/(?:(?:logger|sandbox)(?:\/|$)|openapi\.json$)/;
 
+/** A path of a request, and whether it speaks the protocol of another client. */
+export interface RequestedPath {
+  path: string;
+  isForeign: boolean;
+}
+
 /** Returns `Access-Control-Allow-Origin`; `null` if the origin is not allowed. Never allows credentials. */
-export function allowedOrigin(path: string, origin: string, settings: Settings): string | null {
-  if (OPEN_PATHS.test(path)) return "*";
+function allowedOrigin({ path, isForeign }: RequestedPath, origin: string, settings: Settings): string | null {
+  if (isForeign || OPEN_PATHS.test(path)) return "*";
   return origin === settings.FRONTEND_URL || settings.CORS_ORIGINS.includes(origin) ? origin : null;
 }
 
 /** Returns the headers of a cross-origin response; none for a request without `Origin`. */
-export function corsHeaders(path: string, origin: string | undefined, settings: Settings): Record<string, string> {
+export function corsHeaders(
+  requested: RequestedPath,
+  origin: string | undefined,
+  settings: Settings,
+): Record<string, string> {
   if (origin === undefined) return {};
-  const allowed = allowedOrigin(path, origin, settings);
+  const allowed = allowedOrigin(requested, origin, settings);
   const vary = allowed === "*" ? {} : { Vary: "Origin" };
   if (allowed === null) return vary;
   return { ...vary, "Access-Control-Allow-Origin": allowed, "Access-Control-Expose-Headers": EXPOSED_HEADERS };
 }
 
-/** Returns the headers of a preflight's 204. */
-export function preflightHeaders(path: string, origin: string, settings: Settings): Record<string, string> {
-  const base = corsHeaders(path, origin, settings);
+/** Names of headers, as a preflight lists them. */
+const HEADER_NAMES = /^[\w-]+(?: *, *[\w-]+)*$/;
+
+/**
+ * Returns the headers of a preflight's 204.
+ * @param wanted the headers that the request will have. Clients of other protocols have headers of their own.
+ */
+export function preflightHeaders(
+  requested: RequestedPath,
+  origin: string,
+  wanted: string | undefined,
+  settings: Settings,
+): Record<string, string> {
+  const base = corsHeaders(requested, origin, settings);
   if (!base["Access-Control-Allow-Origin"]) return base;
+  const isAnyAllowed = requested.isForeign && wanted !== undefined && HEADER_NAMES.test(wanted);
   return {
     ...base,
-    "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+    "Access-Control-Allow-Headers": isAnyAllowed ? wanted : ALLOWED_HEADERS,
     "Access-Control-Allow-Methods": ALLOWED_METHODS,
     "Access-Control-Max-Age": PREFLIGHT_MAX_AGE,
   };

@@ -57,12 +57,14 @@ export function createApp({ resources, countUnrouted, fallback }: AppOptions): H
   const specs = resources.flatMap((resource) => resource.specs);
   const allows = methodTable(specs);
   const groupOf = pathGroups(specs);
-  app.use("*", securityHeaders, pipeline(allows));
+  app.use("*", securityHeaders, pipeline(allows, foreignPaths(specs)));
   for (const { app: routes } of resources) app.route("/", routes);
-  app.onError((error, c) => failure(refusalOf(error, c), c.get("requestId")));
+  app.onError((error, c) => (c.get("answerFailure") ?? failure)(refusalOf(error, c), c.get("requestId")));
   app.notFound(async (c) => {
     const allowed = allows(c.req.path);
     const fields = c.get("log");
+    if (allowed.length > 0) answerLikeOf(specs, c.req.path)?.(c);
+    const answer = c.get("answerFailure") ?? failure;
     fields.event = allowed.length === 0 ? "router.not-found" : "router.method-not-allowed";
     fields.group = groupOf(c.req.path);
     if (allowed.length === 0 && (c.req.method === "GET" || c.req.method === "HEAD")) {
@@ -80,11 +82,11 @@ export function createApp({ resources, countUnrouted, fallback }: AppOptions): H
       // Hono would pass this on to the pipeline, past the headers that every response has.
       if (!(error instanceof Error)) throw error;
       c.error = error;
-      return failure(refusalOf(error, c), c.get("requestId"));
+      return answer(refusalOf(error, c), c.get("requestId"));
     }
     const refusal = unroutedRefusal(c, allowed);
     fields.outcome = refusal.code;
-    return failure(refusal, c.get("requestId"));
+    return answer(refusal, c.get("requestId"));
   });
   return app;
 }
@@ -95,7 +97,7 @@ function unroutedRefusal(c: Context<AppEnv>, allowed: readonly string[]): Refusa
   return { code: "METHOD_NOT_ALLOWED", message, headers: { Allow: allowed.join(", ") } };
 }
 
-function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
+function pipeline(allows: (path: string) => string[], isForeign: (path: string) => boolean): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const startedAt = Date.now();
     const requestId = requestIdOf(c.req.header("X-Request-Id"));
@@ -111,7 +113,9 @@ function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv>
     if (c.req.method === "OPTIONS") {
       const allow = allows(path);
       if (origin !== undefined && c.req.header("Access-Control-Request-Method") !== undefined) {
-        const headers = { ...preflightHeaders(path, origin, settings), "X-Request-Id": requestId };
+        const wanted = c.req.header("Access-Control-Request-Headers");
+        const requested = { path, isForeign: isForeign(path) };
+        const headers = { ...preflightHeaders(requested, origin, wanted, settings), "X-Request-Id": requestId };
         return new Response(null, { status: 204, headers });
       }
       if (allow.length > 0) {
@@ -126,7 +130,8 @@ function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv>
     const limit = c.get("limit");
     if (limit) for (const [name, value] of Object.entries(limitHeaders(limit))) headers.set(name, value);
     if (origin !== undefined) {
-      for (const [name, value] of Object.entries(corsHeaders(path, origin, settings))) headers.append(name, value);
+      const cors = corsHeaders({ path, isForeign: isForeign(path) }, origin, settings);
+      for (const [name, value] of Object.entries(cors)) headers.append(name, value);
     }
     const fields = c.get("log");
     if (fields.event === undefined) return;
@@ -218,6 +223,17 @@ function methodTable(specs: readonly RouteSpec[]): (path: string) => string[] {
     }
     return [...methods];
   };
+}
+
+/** Whether a path speaks the protocol of another client. */
+function foreignPaths(specs: readonly RouteSpec[]): (path: string) => boolean {
+  const patterns = specs.filter(({ isForeign }) => isForeign).map(({ path }) => patternToRegExp(path));
+  return (path) => patterns.some((pattern) => pattern.test(path));
+}
+
+/** Returns what gives refusals the shape of a path's protocol. */
+function answerLikeOf(specs: readonly RouteSpec[], path: string): RouteSpec["answerLike"] {
+  return specs.find(({ answerLike, path: pattern }) => answerLike && patternToRegExp(pattern).test(path))?.answerLike;
 }
 
 /** Converts `/projects/:projectId` to an expression that matches one literal path. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { isId } from "../ids.ts";
 import { type BodyResult, readBody } from "./body.ts";
 import { type AppEnv, finishAfterDisconnect, readInSession } from "./context.ts";
+import type { Encoding } from "./encodings.ts";
 import { ApiError, type ErrorCode, type ErrorDetail, type ErrorPlace, refuse, refuseFields } from "./errors.ts";
 
 /** Maximum number of fields in one error, so that an invalid body does not cause a response many times its size. */
@@ -83,17 +84,22 @@ export function refuseForMemory(): never {
   return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Try again.", { headers });
 }
 
-export function bodyOrRefuse(body: BodyResult, limit: number): Extract<BodyResult, { ok: true }> {
+/** @param encodings that are accepted, for the message */
+export function bodyOrRefuse(
+  body: BodyResult,
+  limit: number,
+  encodings: readonly Encoding[] = [],
+): Extract<BodyResult, { ok: true }> {
   if (body.ok) return body;
   switch (body.reason) {
     case "too_large":
-      return refuse("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes.`);
+      return refuse("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes, as sent or after decompression.`);
     case "incomplete":
       return refuse("VALIDATION_ERROR", "The body ended early or is badly chunked.");
     case "bad_encoding":
       return refuse("VALIDATION_ERROR", "The body is not valid gzip. Compress it, or remove Content-Encoding.");
     case "unknown_encoding":
-      return refuse("UNSUPPORTED_MEDIA_TYPE", "This Content-Encoding is not supported here.");
+      return refuse("UNSUPPORTED_MEDIA_TYPE", unsupportedEncoding(encodings));
     case "idle":
       return refuse("REQUEST_TIMEOUT", "No byte of the body arrived for 30 seconds.");
     case "slow":
@@ -143,8 +149,14 @@ function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
   return issue.keys.map((key) => ({
     path: path ? `${path}.${key}` : key,
     code: "unrecognized_key",
-    message: "Unknown member.",
+    // A schema's own message names the members that it has.
+    message: issue.message.startsWith("Unrecognized key") ? "Unknown member." : issue.message,
   }));
+}
+
+function unsupportedEncoding(accepted: readonly Encoding[]): string {
+  const hint = accepted.length === 0 ? "Send the body without it." : `Send ${accepted.join(", ")}, or none.`;
+  return `This Content-Encoding is not supported here. ${hint}`;
 }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -181,7 +193,11 @@ interface RouteFacts {
   /** Request headers beyond the common ones, for the OpenAPI document: a description or a schema of each. */
   headers?: Readonly<Record<string, string | z.ZodType>>;
   /** 101: the response is a WebSocket. 302: it is a redirect. Neither has an envelope. */
-  status: 101 | 200 | 201 | 302;
+  status: 101 | 200 | 201 | 202 | 204 | 302;
+  /** Whether the route speaks the protocol of other clients: its errors have their shape, and pages of any origin may call it. */
+  isForeign?: boolean;
+  /** Gives refusals that shape. Called for a request of another method on the path. */
+  answerLike?: (c: Context<AppEnv>) => void;
   errors: readonly ErrorCode[];
 }
 

@@ -4,7 +4,19 @@ import type { ProjectRow } from "../workspace/projects.ts";
 import { readWorkspace } from "../workspace/settings.ts";
 import { newApiKey } from "./api-key.ts";
 import { maskToScopes, type Scope } from "./scopes.ts";
-import { endOf, findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, retireKey, revokeKey } from "./store.ts";
+import { type KeySettings, shownSettings } from "./settings.ts";
+import {
+  endOf,
+  findKeyById,
+  insertKey,
+  type KeyInfo,
+  keyInfo,
+  listKeys,
+  type NewKey,
+  retireKey,
+  revokeKey,
+  updateKey,
+} from "./store.ts";
 
 /** What users do with the keys of a workspace: create, rotate, revoke and list them. */
 
@@ -47,7 +59,7 @@ function makeKey(
   workspaceId: string,
   project: number,
   createdBy: string,
-  request: KeyRequest,
+  request: KeyRequest & Pick<NewKey, "settings">,
   now: number,
 ): CreatedKey {
   const made = newApiKey(workspaceId);
@@ -55,7 +67,7 @@ function makeKey(
 }
 
 /**
- * Creates a successor with the same name, scopes and expiry. The old key stays valid for `overlapSeconds`.
+ * Creates a successor with the same name, scopes, expiry and settings. The old key stays valid for `overlapSeconds`.
  * @returns `null` if the key does not exist or is no longer valid
  */
 export function rotateKey(
@@ -71,7 +83,8 @@ export function rotateKey(
   const old = findKeyById(sql, project, keyId);
   if (!old || old.revokedAt !== null || (endOf(old) ?? Number.POSITIVE_INFINITY) <= now) return null;
   const { name, scopes } = keyInfo(old);
-  const made = makeKey(sql, workspaceId, project, createdBy, { name, scopes, expiresAt: old.expiresAt }, now);
+  const successor = { name, scopes, expiresAt: old.expiresAt, settings: old };
+  const made = makeKey(sql, workspaceId, project, createdBy, successor, now);
   retireKey(sql, old.hash, now + overlapSeconds * 1000, made.key.id);
   note(keyId, { before: { name }, after: { replacedBy: made.key.id, overlapSeconds } });
   return made;
@@ -84,6 +97,36 @@ export function removeKey(sql: SqlStorage, project: number, keyId: string, note:
     note(keyId, { before: { name: key.name } });
   }
   return key !== null;
+}
+
+/** The members of a key that may be changed; an absent one keeps its value. */
+export interface KeyChange extends Partial<Omit<KeySettings, "vercelSecret">> {
+  name?: string;
+  /** `null` removes the secret. */
+  vercelSecret?: string | null;
+}
+
+/** Changes a key's name and settings. They hold from the next request on. @returns `null` if the key does not exist */
+export function changeKey(
+  sql: SqlStorage,
+  project: number,
+  keyId: string,
+  change: KeyChange,
+  note: AuditNote,
+): KeyInfo | null {
+  const key = findKeyById(sql, project, keyId);
+  if (key === null) return null;
+  const { name = key.name, mapping = key.settings.mapping, dedupe = key.settings.dedupe } = change;
+  const secret = change.vercelSecret === undefined ? key.settings.vercelSecret : (change.vercelSecret ?? undefined);
+  const settings: KeySettings = { mapping, dedupe, ...(secret !== undefined && { vercelSecret: secret }) };
+  if (JSON.stringify([key.name, key.settings]) === JSON.stringify([name, settings])) return keyInfo(key);
+  updateKey(sql, key, name, settings);
+  note(keyId, {
+    before: { name: key.name, ...shownSettings(key.settings) },
+    after: { name, ...shownSettings(settings) },
+  });
+  const changed = findKeyById(sql, project, keyId);
+  return changed && keyInfo(changed);
 }
 
 /** Returns a page of a project's keys; `null` if the cursor is invalid. */

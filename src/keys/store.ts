@@ -2,6 +2,7 @@ import { newId } from "../ids.ts";
 import { mapRows, maybe, one } from "../platform/sql.ts";
 import type { NewApiKey } from "./api-key.ts";
 import { maskToScopes, type Scope, scopesToMask } from "./scopes.ts";
+import { DEFAULT_SETTINGS, type KeySettings, parseSettings, type ShownSettings, shownSettings } from "./settings.ts";
 
 /** Milliseconds between two writes of a key's `last_used_at`. */
 const LAST_USED_STEP_MS = 60_000;
@@ -21,6 +22,9 @@ export interface KeyRow {
   retiresAt: number | null;
   revokedAt: number | null;
   lastUsedAt: number | null;
+  settings: KeySettings;
+  /** Rises with every change of the settings; 0 if they were never changed. */
+  settingsVersion: number;
 }
 
 /** A key as lists show it, without its hash. */
@@ -33,6 +37,8 @@ export interface KeyInfo {
   expiresAt: number | null;
   revokedAt: number | null;
   lastUsedAt: number | null;
+  /** Absent from objects of an older version. */
+  settings?: ShownSettings;
 }
 
 type Row = Pick<KeyRow, "id" | "hash" | "project" | "name" | "prefix" | "scopes"> & {
@@ -41,6 +47,8 @@ type Row = Pick<KeyRow, "id" | "hash" | "project" | "name" | "prefix" | "scopes"
   retires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  settings: string | null;
+  settings_version: number;
 };
 
 function fromRow(row: Row): KeyRow {
@@ -56,6 +64,8 @@ function fromRow(row: Row): KeyRow {
     retiresAt: row.retires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    settings: parseSettings(row.settings),
+    settingsVersion: row.settings_version,
   };
 }
 
@@ -70,6 +80,7 @@ export function keyInfo(key: KeyRow): KeyInfo {
     expiresAt: endOf(key),
     revokedAt,
     lastUsedAt,
+    settings: shownSettings(key.settings),
   };
 }
 
@@ -89,13 +100,15 @@ export interface NewKey {
   createdBy: string;
   /** Epoch milliseconds; `null` for a key that does not expire. */
   expiresAt: number | null;
+  /** The settings of the key that this one replaces. */
+  settings?: Pick<KeyRow, "settings" | "settingsVersion">;
 }
 
 export function insertKey(sql: SqlStorage, key: NewKey, made: NewApiKey, now: number): KeyInfo {
   const row = one<Row>(
     sql,
-    `INSERT INTO keys (hash, id, project, name, prefix, scopes, created_by, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+    `INSERT INTO keys (hash, id, project, name, prefix, scopes, created_by, created_at, expires_at, settings, settings_version)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     made.hash,
     newId("key"),
     key.project,
@@ -105,8 +118,26 @@ export function insertKey(sql: SqlStorage, key: NewKey, made: NewApiKey, now: nu
     key.createdBy,
     now,
     key.expiresAt,
+    key.settings ? storedSettings(key.settings.settings) : null,
+    key.settings?.settingsVersion ?? 0,
   );
   return keyInfo(fromRow(row));
+}
+
+function storedSettings(settings: KeySettings): string | null {
+  return settings === DEFAULT_SETTINGS ? null : JSON.stringify(settings);
+}
+
+/** Writes the name and the settings of a key. The version of the settings rises if they change. */
+export function updateKey(sql: SqlStorage, key: KeyRow, name: string, settings: KeySettings): void {
+  const isChanged = JSON.stringify(settings) !== JSON.stringify(key.settings);
+  sql.exec(
+    "UPDATE keys SET name = ?, settings = ?, settings_version = settings_version + ? WHERE hash = ?",
+    name,
+    storedSettings(settings),
+    isChanged ? 1 : 0,
+    key.hash,
+  );
 }
 
 export function findKeyByHash(sql: SqlStorage, hash: string): KeyRow | null {

@@ -27,7 +27,10 @@ export interface RouteRef {
   method: string;
   /** The pattern as registered, e.g. `/logger/:projectId/log`. */
   pattern: string;
-  /** The literal path, without the query string. */
+  /**
+   * The literal path, without the query string. Empty if only the object knows the project of the key: the path is then the
+   * pattern with that project.
+   */
   path: string;
   /** Id of the request, for the event of a violation; absent in calls of older routers. */
   requestId?: string;

@@ -26,6 +26,8 @@ export const storedEntrySchema = z.object({
   session: z.string().optional(),
   traceId: z.string().optional(),
   spanId: z.string().optional(),
+  service: z.string().optional(),
+  host: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
   seq: z.int().describe("The entry's number in its project, from 1 and without gaps."),
   projectId: z.string(),

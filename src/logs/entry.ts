@@ -33,8 +33,17 @@ export const ENTRY_MEMBERS = [
   "session",
   "traceId",
   "spanId",
+  "service",
+  "host",
   "data",
 ] as const;
+
+/**
+ * Own members that were members of `data` before they had a place of their own. Whatever reads `data` finds them there,
+ * too; see `own-members.ts`. In the order of a line.
+ */
+export const OWN_MEMBERS = ["service", "host"] as const;
+export type OwnMember = (typeof OWN_MEMBERS)[number];
 
 /** An entry as stored, with defaults and normalized times, members in the order of `ENTRY_MEMBERS`. */
 export interface Entry {
@@ -47,6 +56,10 @@ export interface Entry {
   session?: string;
   traceId?: string;
   spanId?: string;
+  /** The program that wrote the entry, 1 to `INGEST_LIMITS.ownLength` characters. */
+  service?: string;
+  /** The machine on which it ran, likewise. */
+  host?: string;
   data?: Record<string, unknown>;
 }
 
@@ -92,6 +105,8 @@ export const INGEST_LIMITS = {
   dataDepth: 32,
   /** Characters of `category` and of `type`. */
   nameLength: 64,
+  /** Characters of `service` and of `host` as own members. A longer one stays in `data`. */
+  ownLength: 256,
   /** Milliseconds a timestamp may be ahead of the receipt. */
   futureMs: 24 * 60 * 60 * 1000,
   /** Rejections listed in one receipt. `rejectedCount` counts all. */

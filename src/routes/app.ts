@@ -9,6 +9,15 @@ import { oauth } from "./auth/oauth.ts";
 import { oauthLinks } from "./auth/oauth-link.ts";
 import { authRecovery } from "./auth/recovery.ts";
 import { authSessions } from "./auth/sessions.ts";
+import { addDatadog } from "./doors/datadog.ts";
+import { addDrains } from "./doors/drains.ts";
+import { addElasticsearch } from "./doors/elasticsearch.ts";
+import { addJournal } from "./doors/journal.ts";
+import { addLineDoors } from "./doors/lines.ts";
+import { addLoki } from "./doors/loki.ts";
+import { addOtlpDoor } from "./doors/otlp.ts";
+import { addPlainDoor } from "./doors/plain.ts";
+import { addSplunk } from "./doors/splunk.ts";
 import { countUnrouted } from "./guards/address.ts";
 import { addContext } from "./logs/context.ts";
 import { addExport } from "./logs/export.ts";
@@ -25,12 +34,15 @@ import { operatorFiles } from "./site/operator-files.ts";
 import { accountPageFile } from "./site/pages.ts";
 import { playgroundProxy, sandbox } from "./site/sandbox.ts";
 import { audit } from "./workspaces/audit.ts";
+import { boards } from "./workspaces/boards.ts";
 import { acceptances, invitations } from "./workspaces/invitations.ts";
 import { keys } from "./workspaces/keys.ts";
+import { ledger } from "./workspaces/ledger.ts";
 import { limitedPaths, rateLimits, violations } from "./workspaces/limits.ts";
 import { members } from "./workspaces/members.ts";
 import { projects } from "./workspaces/projects.ts";
 import { usage } from "./workspaces/usage.ts";
+import { views } from "./workspaces/views.ts";
 import { workspaces } from "./workspaces/workspaces.ts";
 
 export const logger = resource();
@@ -42,6 +54,19 @@ addContext(logger);
 addExport(logger);
 addTail(logger);
 addIngest(logger);
+
+/** Routes in the protocols of other clients. */
+export const doors = resource();
+
+addPlainDoor(doors);
+addLineDoors(doors);
+addDrains(doors);
+addJournal(doors);
+addLoki(doors);
+addElasticsearch(doors);
+addSplunk(doors);
+addDatadog(doors);
+addOtlpDoor(doors);
 
 /**
  * Paths that a limit rule may name. Read at the first rule, because `resources` below contains the route that sets
@@ -71,12 +96,16 @@ const resources: Resource[] = [
   projects,
   keys,
   logger,
+  doors,
   sandbox,
   playground,
   limits,
   violations,
   usage,
   audit,
+  views,
+  boards,
+  ledger,
   operator,
   operatorFiles,
   health,

@@ -99,6 +99,26 @@ export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string;
     description: "Id of the invitation; `GET /workspaces/{workspaceId}/invitations` lists them.",
     example: "inv_3jVq5Hs1ZrDu",
   },
+  viewId: {
+    description: "Id of the view; `GET /workspaces/{workspaceId}/views` lists them.",
+    example: "view_4kWs6Jt2AsEv",
+  },
+  boardId: {
+    description: "Id of the board; `GET /workspaces/{workspaceId}/boards` lists them.",
+    example: "board_5lXt7Ku3BtFw",
+  },
   logId: { description: "`id` of an entry as a query returns it.", example: logId(PROJECT, 1) },
   token: { description: "The token of the mailed link.", example: EXAMPLE.token },
+  index: { description: "Name of the index or data stream: any.", example: "logs" },
+  group: { description: "What an agent sets up, such as `_index_template`.", example: "_index_template" },
+  name: { description: "Its name.", example: "logs" },
+  part: { description: "A part of it.", example: "settings" },
+  key: {
+    description: "An API key whose only scope is `logs:write`.",
+    example: "sk_4fGh2Kq9RtXz5mPw1Jx7LdUa2hRk9Fz4QoCi6gXn0Bt8WyEl",
+  },
+  sentryProject: {
+    description: "Digits, as Sentry's SDKs require them. They say nothing: the project is the key's.",
+    example: "1",
+  },
 };

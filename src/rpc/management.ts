@@ -1,13 +1,16 @@
-import type { CreatedKey, KeyPage, KeyRequest } from "../keys/actions.ts";
+import type { CreatedKey, KeyChange, KeyPage, KeyRequest } from "../keys/actions.ts";
+import type { KeyInfo } from "../keys/store.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { Charge } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { LiveCounter } from "../workspace/admission.ts";
 import type { AuditFilter, AuditPage } from "../workspace/audit.ts";
 import type { Invitation, InviteRequest } from "../workspace/invitations.ts";
+import type { LedgerPage, LedgerSpan } from "../workspace/ledger-page.ts";
 import type { Member } from "../workspace/members.ts";
 import type { Role, UserCaller } from "../workspace/permissions.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
+import type { NewSaved, SavedChange, SavedItem, SavedKind, SavedPage } from "../workspace/saved-items.ts";
 import type { SettingsChange } from "../workspace/settings.ts";
 import type { Usage } from "../workspace/usage.ts";
 import type { WorkspaceInfo } from "./workspace.ts";
@@ -26,10 +29,21 @@ export interface Management {
   createKey(projectId: string, request: KeyRequest): CreatedKey;
   /** Returns `null` for a cursor that no page gave. */
   listKeys(projectId: string, cursor: string | null, limit: number): KeyPage | null;
+  /** Returns `null` if the project has no such key. */
+  changeKey(projectId: string, keyId: string, change: KeyChange): KeyInfo | null;
   /** Returns `null` if the project has no such key, or if the key is no longer valid. */
   rotateKey(projectId: string, keyId: string, overlapSeconds: number): CreatedKey | null;
   /** Returns `false` if the project has no such key. Revoking a revoked key changes nothing. */
   revokeKey(projectId: string, keyId: string): boolean;
+  /** Returns a page of the ledger, newest first; `null` for a cursor that no page gave. */
+  ledger(projectId: string, span: LedgerSpan, cursor: string | null, limit: number): LedgerPage | null;
+  /** Returns the items after `cursor`: (createdAt, id). */
+  listSaved(kind: SavedKind, cursor: readonly [number, string], limit: number): SavedPage;
+  getSaved(kind: SavedKind, id: string): SavedItem;
+  createSaved(kind: SavedKind, item: NewSaved): SavedItem;
+  /** Changes an item of the given version; `null`: of any. */
+  changeSaved(kind: SavedKind, id: string, change: SavedChange, version: number | null): SavedItem;
+  deleteSaved(kind: SavedKind, id: string): true;
   rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
   /** Replaces the configuration of limits. The next request is counted by the new one. */
   setLimits(limits: LimitConfiguration): true;

@@ -5,7 +5,14 @@ import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-coun
 import type { Mail } from "../mail/mail.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Admitted } from "../workspace/admission.ts";
-import type { IngestCall, IngestResult, StageCall, StageResult } from "../workspace/ingest.ts";
+import type {
+  DoorCall,
+  DoorResult,
+  IngestCall,
+  IngestResult,
+  StageCall,
+  StageResult,
+} from "../workspace/ingest-calls.ts";
 import type { OpenInvitation } from "../workspace/invitations.ts";
 import type { Caller, Requirement, Role } from "../workspace/permissions.ts";
 import type { FlushedRanges, Inspection } from "../workspace/projects.ts";
@@ -97,6 +104,12 @@ export interface WorkspaceRpc {
   ingestBatches(call: IngestCall): Promise<IngestResult>;
   /** Stores batches of a request that is too large for one call. A call of `ingestBatches` makes them visible. */
   stageBatches(call: StageCall): Promise<StageResult>;
+  /** Like `ingestBatches`, for a request whose project is the key's. */
+  ingestDoor(call: IngestCall): Promise<IngestResult>;
+  /** Like `stageBatches`, for a request whose project is the key's. */
+  stageDoor(call: StageCall): Promise<StageResult>;
+  /** Returns what a router must know of a key before it reads entries, and counts the request by its charge. */
+  admitDoor(call: DoorCall): Promise<DoorResult>;
   /** Deletes the staged batches of a request that ends without a commit. Safe to repeat. */
   discardBatches(upload: string): Promise<void>;
   /** Whether the user owns this workspace and it is not the user's personal one. Reads only. */

@@ -1,4 +1,4 @@
-import { hasScope } from "../keys/scopes.ts";
+import { hasScope, scopesToMask } from "../keys/scopes.ts";
 import { endOf, findKeyByHash, type KeyRow, touchKey } from "../keys/store.ts";
 import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -7,6 +7,7 @@ import type { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { exists } from "../platform/sql.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { recordAudit } from "./audit.ts";
+import { countRefused, type FrequentCounts } from "./ledger.ts";
 import { roleOf } from "./members.ts";
 import { type Caller, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
 import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
@@ -132,6 +133,7 @@ export interface AdmissionContext {
   violations: ViolationOutbox;
   limits: Cascade;
   sessions: AuditedSessions;
+  frequent: FrequentCounts;
 }
 
 /** An admitted caller. */
@@ -162,6 +164,24 @@ export function admit(
     : admitUser(admission, caller, requirement, charge, now);
 }
 
+/**
+ * Admits a request by a call that does nothing else. A request that would have written entries is refused then, and the
+ * ledger counts it.
+ */
+export function admitAlone(
+  admission: AdmissionContext,
+  caller: Caller,
+  requirement: Requirement,
+  charge: Charge,
+  now: number,
+): Admitted | Failure {
+  const admitted = admit(admission, caller, requirement, charge, now);
+  const key =
+    caller.kind === "key" && requirement.scope === "logs:write" ? admission.keyProjectCache.key(caller.hash) : null;
+  if (admitted.ok && key !== null) countRefused(admission.sql, admission.frequent, key.project, key.id, now);
+  return admitted;
+}
+
 function admitKey(
   admission: AdmissionContext,
   hash: string,
@@ -172,7 +192,7 @@ function admitKey(
   const key = admission.keyProjectCache.key(hash);
   const bad = keyProblem(key, now);
   if (key === null || bad) return bad ?? unknownKey();
-  const limit = count(admission, `key:${key.id}`, charge, now);
+  const limit = count(admission, `key:${key.id}`, chargeIn(admission.keyProjectCache, key, charge), now);
   if (limit && !limit.admitted) return limited(limit);
   touchKey(admission.sql, key, now);
   const project = projectOfKey(admission.keyProjectCache, key, requirement.projectId);
@@ -185,7 +205,19 @@ function admitKey(
     const message = `The API key lacks the scope ${requirement.scope}.`;
     return fail("INSUFFICIENT_SCOPE", message, { limit, scope: requirement.scope });
   }
+  if (requirement.isOnlyScope && key.scopes !== scopesToMask(requirement.scope === null ? [] : [requirement.scope])) {
+    const message = `A key in a URL may have the scope ${requirement.scope} only. Use another key, or send it in a header.`;
+    return fail("INSUFFICIENT_SCOPE", message, { limit });
+  }
   return { ok: true, limit, role: null, project };
+}
+
+/** Returns a charge with the path of the key's own project, if the router does not know the project. */
+function chargeIn(keyProjectCache: KeyProjectCache, key: KeyRow, charge: Charge): Charge {
+  if (charge.by === "earlier" || charge.route.path !== "") return charge;
+  const project = keyProjectCache.projectByNum(key.project)?.id ?? "";
+  const path = charge.route.pattern.replace(":projectId", project);
+  return { by: "route", route: { ...charge.route, path } };
 }
 
 function admitUser(

@@ -1,95 +1,30 @@
-import { type Charge, type ChargedCall, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
-import { type Batch, bytesOf } from "../logs/batch.ts";
-import type { Rejection } from "../logs/ingest/rejection.ts";
+import { type Charge, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
+import type { Batch } from "../logs/batch.ts";
 import { SharedRow } from "../logs/merge-batches.ts";
 import { type Failure, fail } from "../rpc/result.ts";
-import { type AdmissionContext, admit } from "./admission.ts";
-import { GROUP_BYTES } from "./group-commit.ts";
+import { type AdmissionContext, admit, unknownKey } from "./admission.ts";
+import {
+  batchesOf,
+  type DoorCall,
+  type DoorResult,
+  type DoorTerms,
+  entriesOf,
+  type FullStorage,
+  type IngestCall,
+  type IngestResult,
+  reasonOf,
+  type StageCall,
+  type StageResult,
+} from "./ingest-calls.ts";
+import { LedgerCounts } from "./ledger.ts";
+import type { Requirement } from "./permissions.ts";
 import type { ProjectRow } from "./projects.ts";
-import { findReceipt, type Idempotency, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
+import { findReceipt, findStored, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
 import { insertBatch, lastCommit } from "./recent/batches.ts";
-import { commitStaged, findStaged, type StagedBatch, type StagedRef, stageBatches } from "./recent/staged-batches.ts";
+import { commitStaged, findStaged, type StagedBatch, stageBatches } from "./recent/staged-batches.ts";
 import { ingestCutoff } from "./settings.ts";
+import { StreamReports } from "./streams.ts";
 import { dayOf } from "./usage.ts";
-
-/** One ingest request, parsed and checked by the router. */
-export interface IngestCall extends ChargedCall {
-  keyHash: string;
-  projectId: string;
-  idempotency: Idempotency | null;
-  /**
-   * `null` if no entry is valid: the request still counts, and an earlier receipt is still returned. Or if all batches are
-   * staged.
-   */
-  batch: Batch | null;
-  /** The batches after `batch`. Only in calls of `ingestBatches`, because older objects would ignore them. */
-  more?: readonly Batch[];
-  /** The batches before `batch`, stored by `stageBatches`. Only in calls of `ingestBatches`. */
-  staged?: StagedRef;
-  rejected: Rejection[];
-  rejectedCount: number;
-  /** The age bound that an earlier call returned as `tooOld`, so that the second call cannot fail on a later one. */
-  oldest: number | null;
-}
-
-export type IngestResult =
-  | { ok: true; limit: LimitState | null; receipt: Receipt }
-  /** No entry is valid and no receipt exists: a 400, which leaves no receipt. */
-  | { ok: false; code: "VALIDATION_ERROR"; limit: LimitState | null }
-  /**
-   * Some entry is older than the retention. Nothing was counted: build the batch without these entries and call again.
-   */
-  | { ok: false; code: "TOO_OLD"; oldest: number }
-  /** The sandbox accepts no more for now. `retryAfter` in milliseconds. */
-  | { ok: false; code: "SANDBOX_FULL"; retryAfter: number }
-  /** The object's storage is nearly full, because its batches do not move to the cold tier. */
-  | { ok: false; code: "STORAGE_FULL"; limit: LimitState | null }
-  /** The disk of the machine is nearly full. */
-  | { ok: false; code: "DISK_FULL"; limit: LimitState | null }
-  /** Waiting calls use all the memory. Nothing was counted: call again soon. */
-  | { ok: false; code: "SERVICE_UNAVAILABLE"; message: string; limit: null }
-  | Failure;
-
-/** Maximum bytes of a call besides its batch. */
-const CALL_BYTES = 1024;
-
-/** Bytes that a call uses in memory until its commit. */
-export function sizeOfCall(call: Pick<IngestCall, "batch" | "more" | "rejected">): number {
-  return CALL_BYTES + bytesOf(batchesOf(call)) + call.rejected.length * CALL_BYTES;
-}
-
-/** Bytes that a call writes. Staged batches, whatever their size, are alone in their group. */
-export function weightOfCall(call: IngestCall): number {
-  return call.staged ? GROUP_BYTES : sizeOfCall(call);
-}
-
-/** The batches that a call carries, in order. */
-export function batchesOf({ batch, more = [] }: Pick<IngestCall, "batch" | "more">): readonly Batch[] {
-  return batch === null ? more : [batch, ...more];
-}
-
-/** Batches of a request that is too large for one call, in order after those that `upload` already has. */
-export interface StageCall extends ChargedCall {
-  keyHash: string;
-  projectId: string;
-  /** A random id of the request. */
-  upload: string;
-  batches: readonly Batch[];
-  /** As in `IngestCall`. */
-  oldest: number | null;
-}
-
-export type StageResult =
-  /** `oldest`: entries with an earlier timestamp are refused, epoch milliseconds. */
-  { ok: true; limit: LimitState | null; oldest: number } | Exclude<IngestResult, { ok: true }>;
-
-/** Returned if the object has no memory left for the call. */
-export const BUSY = {
-  ok: false,
-  code: "SERVICE_UNAVAILABLE",
-  message: "The workspace receives too many entries at once. Try again.",
-  limit: null,
-} as const;
 
 /** Returned if batches of an upload have been deleted: it took too long. Nothing was stored. */
 const LOST_UPLOAD: IngestResult = {
@@ -98,9 +33,6 @@ const LOST_UPLOAD: IngestResult = {
   message: "The body took too long to arrive. Send it again.",
   limit: null,
 };
-
-/** What is full: the object's storage, or the disk of all objects. */
-export type FullStorage = "STORAGE_FULL" | "DISK_FULL";
 
 /** A stored batch for the object's index of recent batches. */
 export interface CommittedBatch {
@@ -131,6 +63,8 @@ export class IngestGroup {
   readonly #risen = new Set<ProjectRow>();
   /** Rows that further small batches of the group may join, and the `seq` at which each begins. */
   readonly #open = new Map<ProjectRow, { row: SharedRow; firstSeq: number }>();
+  readonly #ledger = new LedgerCounts();
+  readonly #streams: StreamReports;
   readonly stored: CommittedBatch[] = [];
 
   /** @param full why no further batch can be stored; `null` if it can */
@@ -146,6 +80,7 @@ export class IngestGroup {
     this.#now = now;
     this.#full = full;
     this.#commit = commit ?? lastCommit(admission.sql);
+    this.#streams = new StreamReports(admission.sql, now, this.#ledger);
   }
 
   /** The newest commit number so far. */
@@ -154,6 +89,26 @@ export class IngestGroup {
   }
 
   run(call: IngestCall): IngestResult {
+    const result = this.#run(call);
+    this.#note(call, result);
+    return result;
+  }
+
+  /** Returns what a router must know of a key, and counts the request if it has not been counted. */
+  admitDoor({ keyHash, isOpenKey, receipt, ...charge }: DoorCall): DoorResult {
+    const door = { settingsVersion: null, isOpenKey, isDerived: false };
+    const admitted = this.#admit({ keyHash, projectId: null, door }, chargeOf(charge));
+    if (!admitted.ok) return admitted;
+    const terms = this.#terms(keyHash);
+    if (terms === null) return unknownKey();
+    const { project, limit } = admitted;
+    const stored = receipt === undefined ? null : findStored(this.#admission.sql, project.num, receipt, this.#now);
+    return { ok: true, limit, ...terms, ...(stored && { stored }) };
+  }
+
+  #run(call: IngestCall): IngestResult {
+    const stale = this.#stale(call);
+    if (stale !== null) return stale;
     const tooOld = this.#tooOld(batchesOf(call), call.oldest);
     if (tooOld !== null) {
       // Not counted: the caller repeats the request without its old entries. A late retry gets its receipt instead.
@@ -190,8 +145,35 @@ export class IngestGroup {
     return { ok: true, limit, oldest: this.#oldest(call.oldest) };
   }
 
+  /** The settings of a call's key, if its entries were read with others. */
+  #stale({ keyHash, door }: IngestCall): IngestResult | null {
+    const version = door?.settingsVersion ?? null;
+    const terms = version === null ? null : this.#terms(keyHash);
+    return terms === null || terms.settingsVersion === version ? null : { ok: false, code: "STALE_SETTINGS", ...terms };
+  }
+
+  #terms(keyHash: string): DoorTerms | null {
+    const key = this.#admission.keyProjectCache.key(keyHash);
+    return key && { settings: key.settings, settingsVersion: key.settingsVersion, oldest: this.#oldest(null) };
+  }
+
+  /** Counts the entries of a call that are not stored, and notes the numbers of those that are. */
+  #note(call: IngestCall, result: IngestResult): void {
+    const reason = reasonOf(call, result);
+    const receipt = result.ok && !result.receipt.duplicate ? result.receipt : null;
+    const isNoted = reason !== null || (receipt !== null && (call.rejectedCount > 0 || call.stream));
+    const key = isNoted ? this.#admission.keyProjectCache.key(call.keyHash) : null;
+    if (key === null) return;
+    if (reason !== null) this.#ledger.add(key.project, key.id, reason, entriesOf(call));
+    if (receipt === null) return;
+    if (call.rejectedCount > 0) this.#ledger.add(key.project, key.id, "rejected", call.rejectedCount);
+    if (call.stream) this.#streams.add(key.project, key.id, call.stream, receipt.firstSeq);
+  }
+
   /** Writes the rows that are written once for the whole group. */
   finish(): void {
+    this.#streams.write();
+    this.#ledger.write(this.#admission.sql, this.#admission.frequent, this.#now);
     for (const project of [...this.#open.keys()]) this.#close(project);
     for (const project of this.#risen) {
       this.#admission.sql.exec(
@@ -209,11 +191,12 @@ export class IngestGroup {
   }
 
   #admit(
-    { keyHash, projectId }: Pick<IngestCall, "keyHash" | "projectId">,
+    { keyHash, projectId, door }: Pick<IngestCall, "keyHash" | "projectId" | "door">,
     charge: Charge,
   ): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
     const caller = { kind: "key", hash: keyHash } as const;
-    const requirement = { scope: "logs:write", role: "owner", projectId } as const;
+    const requirement: Requirement = { scope: "logs:write", role: "owner", projectId };
+    if (door?.isOpenKey) requirement.isOnlyScope = true;
     const admitted = admit(this.#admission, caller, requirement, charge, this.#now);
     if (!admitted.ok) return admitted;
     if (admitted.project === null) throw new Error("An admitted key has a project.");
@@ -243,8 +226,8 @@ export class IngestGroup {
     }
     for (const batch of batchesOf(call)) this.#add(batch, project);
     const { lastSeq } = project;
-    const accepted = lastSeq - firstSeq + 1;
     const { rejected, rejectedCount } = call;
+    const accepted = lastSeq - firstSeq + 1;
     const receipt: Receipt = { accepted, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
     if (call.idempotency) insertReceipt(sql, project.num, call.idempotency, receipt, this.#now);
     return receipt;

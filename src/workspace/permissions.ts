@@ -37,6 +37,8 @@ export interface Requirement {
   role: Role;
   /** The project that the request names; `null` if it names none. */
   projectId: string | null;
+  /** Whether a key must have no other scope, because it is in a URL, which others may see. */
+  isOnlyScope?: boolean;
 }
 
 /** The failure of an object that is not a workspace: the key is unknown, or for a user the workspace does not exist. */
@@ -67,8 +69,20 @@ export const PERMISSIONS = {
   "project.delete": { role: "member", invalidates: "workspace", isAudited: true },
   "key.list": { role: "viewer", invalidates: "nothing", isAudited: false },
   "key.create": { role: "admin", invalidates: "workspace", isAudited: true },
+  "key.update": { role: "admin", invalidates: "workspace", isAudited: true },
   "key.rotate": { role: "admin", invalidates: "workspace", isAudited: true },
   "key.revoke": { role: "admin", invalidates: "workspace", isAudited: true },
+  "ledger.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "view.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "view.get": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "view.create": { role: "member", invalidates: "workspace", isAudited: true },
+  "view.update": { role: "member", invalidates: "workspace", isAudited: true },
+  "view.delete": { role: "member", invalidates: "workspace", isAudited: true },
+  "board.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "board.get": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "board.create": { role: "member", invalidates: "workspace", isAudited: true },
+  "board.update": { role: "member", invalidates: "workspace", isAudited: true },
+  "board.delete": { role: "member", invalidates: "workspace", isAudited: true },
   "limits.get": { role: "viewer", invalidates: "nothing", isAudited: false },
   "limits.set": { role: "admin", invalidates: "workspace", isAudited: true },
   "violations.list": { role: "viewer", invalidates: "nothing", isAudited: false },

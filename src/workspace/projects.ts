@@ -1,6 +1,7 @@
 import { newId } from "../ids.ts";
 import { mapRows, maybe, one } from "../platform/sql.ts";
 import { type FlushedRange, flushedRangesAfter, quarantinedOf, recordProjectDeletion } from "./flush/flushed-ranges.ts";
+import { deleteSavedOf } from "./saved-items.ts";
 import { keepIngestedOf, readUsage, type Usage } from "./usage.ts";
 
 /** A project as the object stores it. `num` is its id in every other table. */
@@ -72,12 +73,13 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
 }
 
 /**
- * Deletes a project and its keys. Queries no longer return its entries, and the alarm deletes its receipts and entries in
+ * Deletes a project, its keys, views and boards. Queries no longer return its entries, and the alarm deletes its receipts and entries in
  * bounded steps. `num` is never reused.
  */
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
   sql.exec("DELETE FROM keys WHERE project = ?", num);
+  deleteSavedOf(sql, num);
   recordProjectDeletion(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
 }

@@ -19,6 +19,20 @@ export interface Idempotency {
   body: Uint8Array;
 }
 
+/** Number of the entries that a request with an idempotency key has sent, and its body hash; `null` without such a request. */
+export function findStored(
+  sql: SqlStorage,
+  project: number,
+  key: Uint8Array,
+  now: number,
+): { entries: number; body: Uint8Array } | null {
+  const row = maybe(sql, "SELECT * FROM receipts WHERE project = ? AND key_hash = ?", project, key);
+  if (!row || Number(row.created_at) <= now - INGEST_LIMITS.idempotencyMs) return null;
+  // SAFETY: the column is `BLOB NOT NULL` in a STRICT table.
+  const body = new Uint8Array(row.body_hash as ArrayBuffer);
+  return { entries: Number(row.accepted) + Number(row.rejected_count), body };
+}
+
 export type Lookup = { found: "none" } | { found: "conflict" } | { found: "receipt"; receipt: Receipt };
 
 export function findReceipt(sql: SqlStorage, project: number, { key, body }: Idempotency, now: number): Lookup {

@@ -10,8 +10,11 @@ import { COMPACTION_SCHEMA } from "./flush/compactions.ts";
 import { FLUSH_SCHEMA, FLUSHED_RANGES_SCHEMA } from "./flush/flushed-ranges.ts";
 import { FILES_SCHEMA } from "./flush/segment-files.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
+import { LEDGER_SCHEMA } from "./ledger.ts";
 import { INDEX_CHUNK_SCHEMA } from "./recent/index-chunks.ts";
 import { STAGING_SCHEMA } from "./recent/staged-batches.ts";
+import { SAVED_ITEMS_SCHEMA } from "./saved-items.ts";
+import { STREAM_SCHEMA } from "./streams.ts";
 
 /** Version 1 of the workspace object's tables. `docs/storage.md` is generated from the comments. */
 const VERSION_1 = [
@@ -169,6 +172,13 @@ const VERSION_4 = [
  ALTER TABLE workspace ADD COLUMN deleted_by_request TEXT`,
 ] as const;
 
+const KEY_SETTINGS = [
+  `-- The key's settings as JSON; null for the defaults.
+ ALTER TABLE keys ADD COLUMN settings TEXT`,
+  `-- Rises with every change of the settings.
+ ALTER TABLE keys ADD COLUMN settings_version INTEGER NOT NULL DEFAULT 0`,
+] as const;
+
 /** A change of a released table is a new version at the end, never an edit of an earlier one, except of comments. */
 export const WORKSPACE_SCHEMA: SchemaSteps = [
   VERSION_1,
@@ -182,4 +192,7 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   COMPACTION_SCHEMA,
   COLD_DATABASES_SCHEMA,
   FILES_SCHEMA,
+  [...KEY_SETTINGS, ...LEDGER_SCHEMA],
+  STREAM_SCHEMA,
+  SAVED_ITEMS_SCHEMA,
 ];

@@ -5,16 +5,18 @@ import { hostState } from "../platform/host.ts";
 import { migrate } from "../platform/sql.ts";
 import { type AdmissionContext, AuditedSessions, KeyProjectCache } from "./admission.ts";
 import { type FlushBounds, FlushSchedule, UnflushedBatches } from "./flush/schedule.ts";
+import { type CommittedBatch, IngestGroup } from "./ingest.ts";
 import {
   BUSY,
-  type CommittedBatch,
+  type DoorCall,
+  type DoorResult,
   type FullStorage,
   type IngestCall,
-  IngestGroup,
   type IngestResult,
   type StageCall,
   type StageResult,
-} from "./ingest.ts";
+} from "./ingest-calls.ts";
+import { FrequentCounts } from "./ledger.ts";
 import { isProvisioned } from "./provision.ts";
 import { BatchIndex } from "./recent/batch-index.ts";
 import { hasStagingRoom } from "./recent/staged-batches.ts";
@@ -23,7 +25,7 @@ import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { StorageRoom } from "./usage.ts";
 
 /** The settings' defaults. */
-const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, maxBytes: 16_777_216 };
+const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, fullRangeAgeMs: 30_000, maxBytes: 16_777_216 };
 
 /**
  * Maximum milliseconds to the next alarm while there are unflushed batches. A lower RECENT_MAX_AGE_SECONDS may be deployed
@@ -43,6 +45,8 @@ export class WorkspaceState {
   readonly keyProjectCache: KeyProjectCache;
   readonly limiter: Limiter;
   readonly violations: ViolationOutbox;
+  /** Counts of the ledger that are not written yet. */
+  readonly frequent = new FrequentCounts();
   readonly sessions: AuditedSessions;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
@@ -86,11 +90,11 @@ export class WorkspaceState {
 
   /** Runs `work` in one synchronous transaction, which also writes the counters; `null` without a workspace. */
   transaction<T>(work: (admission: AdmissionContext, row: WorkspaceRow) => T): T | null {
-    const { row, sql, keyProjectCache, limiter, violations, sessions } = this;
+    const { row, sql, keyProjectCache, limiter, violations, sessions, frequent } = this;
     if (row === null) return null;
     keyProjectCache.trim();
     try {
-      const admission = { sql, keyProjectCache, limiter, violations, limits: row.limits, sessions };
+      const admission = { sql, keyProjectCache, limiter, violations, limits: row.limits, sessions, frequent };
       const done = this.#storage.transactionSync(() => counted(limiter, violations, () => work(admission, row)));
       if (violations.dueAt !== null) this.alarm.by(violations.dueAt);
       return done;
@@ -115,8 +119,9 @@ export class WorkspaceState {
     this.#lastCommit = done.group.commit;
     this.index.add(done.group.stored);
     for (const stored of done.group.stored) {
-      this.schedule.add(stored.bodyBytes, now);
-      this.#room.took(stored.bodyBytes);
+      const { project, bodyBytes: bytes } = stored;
+      this.schedule.add({ project, count: stored.batch.count, bytes }, now);
+      this.#room.took(bytes);
     }
     if (done.group.stored.length > 0) this.scheduleFlush(now);
     this.onCommit(done.group.stored);
@@ -131,6 +136,14 @@ export class WorkspaceState {
       if (!hasStagingRoom(admission.sql, now)) return BUSY;
       return new IngestGroup(admission, row.retentionDays, this.#lastCommit, now, full).stage(call);
     });
+  }
+
+  /** Admits a request in the protocol of another client; `null` without a workspace. */
+  admitDoor(call: DoorCall): DoorResult | null {
+    const now = Date.now();
+    return this.transaction((admission, row) =>
+      new IngestGroup(admission, row.retentionDays, this.#lastCommit, now).admitDoor(call),
+    );
   }
 
   /** Sets the alarm for the next flush. */
@@ -162,6 +175,7 @@ export class WorkspaceState {
   forget(): void {
     this.invalidateSettings();
     this.violations.forget();
+    this.frequent.clear();
     this.sessions.forget();
     this.#lastCommit = null;
     this.index.invalidate();

@@ -31,7 +31,7 @@ const LOAD_MOST_MS = 8000;
 /** The number of batches that is enough. */
 const LOAD_BATCHES = [60, 160] as const;
 /** Milliseconds in which all work must complete once no faults are caused. */
-const REST_MS = 20_000;
+const REST_MS = 90_000;
 /** Old batches to repeat at the end of a round, and to keep for the end of the run. */
 const RETRIES = 25;
 const KEPT = 8;

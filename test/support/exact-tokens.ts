@@ -56,11 +56,13 @@ export class ExactTokens {
   ]);
   #grams = this.#newGrams();
 
-  add({ session, traceId, spanId, message, data }: Entry): void {
+  add({ session, traceId, spanId, message, service, host, data }: Entry): void {
     for (const [member, id] of [session, traceId, spanId].entries()) {
       if (id !== undefined) this.#add(EXACT_KIND.id, hashId(this.#hasher, member, id));
     }
     this.#grams.add(message);
+    // Entries of that version had these in `data`.
+    for (const [name, value] of Object.entries({ service, host })) if (value !== undefined) this.#member([name], value);
     if (data !== undefined) this.#members([], data);
   }
 

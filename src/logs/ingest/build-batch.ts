@@ -27,6 +27,20 @@ export interface BuildOptions {
 
 /** Characters of lines that are held before they are encoded: few calls of the encoder and little memory. */
 const TEXT_LENGTH = 128 * 1024;
+/** Bytes of the buffer of lines that are written as bytes: a block and a line, and at first. */
+const LINES_BYTES = TEXT_LENGTH + 4 * 1024;
+const FIRST_LINES_BYTES = 4 * 1024;
+const NO_LINES: Uint8Array = new Uint8Array();
+const LINE_BREAK = 0x0a;
+
+/** What a batch counts of an entry whose line is written as bytes. */
+export interface PlainEntry {
+  ms: number;
+  severity: number;
+  category: string;
+  type: string;
+  addIds(ids: IdCollector): void;
+}
 
 /** Validates entries and builds a batch of the valid ones. An invalid entry does not affect the others. */
 export class BatchBuilder {
@@ -45,6 +59,9 @@ export class BatchBuilder {
   readonly #ids = new IdCollector();
   /** Lines that are not encoded yet. */
   #text = "";
+  /** Lines of which the bytes were written, that are not encoded yet: the first `#written` bytes. */
+  #lines = NO_LINES;
+  #written = 0;
   #encoder: BodyEncoder | null = null;
   #values = 0;
 
@@ -69,9 +86,14 @@ export class BatchBuilder {
     return this.#values;
   }
 
+  /** Approximate bytes of the lines so far. */
+  get size(): number {
+    return this.#text.length + this.#written + (this.#encoder?.size ?? 0);
+  }
+
   /** Approximate number of bytes that the builder holds. */
   get held(): number {
-    return 2 * this.#text.length + (this.#encoder?.held ?? 0);
+    return 2 * this.#text.length + this.#lines.length + (this.#encoder?.held ?? 0);
   }
 
   /**
@@ -115,16 +137,64 @@ export class BatchBuilder {
     }
   }
 
-  #store({ entry, ms, severity, values }: ValidEntry): void {
+  #store(valid: ValidEntry): void {
+    this.addLine(valid, JSON.stringify(valid.entry));
+  }
+
+  /** Adds a valid entry. @param line the entry as JSON */
+  addLine({ entry, ms, severity, values }: ValidEntry, line: string): void {
+    if (this.#written > 0) this.#encodeLines();
+    this.#countEntry(ms, severity, entry.category, entry.type);
+    this.#ids.addEntry(entry);
+    this.#values += values;
+    this.#text += this.#count++ === 0 ? line : `\n${line}`;
+    if (this.#text.length >= TEXT_LENGTH) this.#encode();
+  }
+
+  /**
+   * Adds a valid entry whose line is written as bytes.
+   * @param size maximum bytes of the line
+   * @param write returns the index after the line that it wrote at an index
+   */
+  addBytes(valid: PlainEntry, size: number, write: (target: Uint8Array, at: number) => number): void {
+    if (this.#text !== "") this.#encode();
+    this.#countEntry(valid.ms, valid.severity, valid.category, valid.type);
+    valid.addIds(this.#ids);
+    const target = this.#room(size + 1);
+    if (this.#count++ > 0) target[this.#written++] = LINE_BREAK;
+    this.#written = write(target, this.#written);
+    if (this.#written >= TEXT_LENGTH) this.#encodeLines();
+  }
+
+  #countEntry(ms: number, severity: number, category: string, type: string): void {
     if (ms < this.#minTimestamp) this.#minTimestamp = ms;
     if (ms > this.#maxTimestamp) this.#maxTimestamp = ms;
     this.#levelMask |= 1 << severity;
-    this.#categoryMask |= categoryBit(entry.category);
-    this.#summary.add(ms, severity, entry.category, entry.type);
-    this.#ids.addEntry(entry);
-    this.#values += values;
-    this.#text += this.#count++ === 0 ? JSON.stringify(entry) : `\n${JSON.stringify(entry)}`;
-    if (this.#text.length >= TEXT_LENGTH) this.#encode();
+    this.#categoryMask |= categoryBit(category);
+    this.#summary.add(ms, severity, category, type);
+  }
+
+  /** Returns the buffer of written lines with room for more bytes. */
+  #room(size: number): Uint8Array {
+    const needed = this.#written + size;
+    if (needed <= this.#lines.length) return this.#lines;
+    const grown = new Uint8Array(Math.max(needed, Math.min(2 * needed, LINES_BYTES), FIRST_LINES_BYTES));
+    grown.set(this.#lines.subarray(0, this.#written));
+    detachBuffer(this.#lines);
+    this.#lines = grown;
+    return grown;
+  }
+
+  #encodeLines(): void {
+    this.#encoder ??= new BodyEncoder();
+    this.#encoder.add(this.#lines.subarray(0, this.#written));
+    this.#written = 0;
+  }
+
+  #freeLines(): void {
+    detachBuffer(this.#lines);
+    this.#lines = NO_LINES;
+    this.#written = 0;
   }
 
   #encode(): void {
@@ -144,13 +214,17 @@ export class BatchBuilder {
       categoryMask: this.#categoryMask,
       summary: this.#summary.pack(this.#ids.toFilter()),
     };
+    if (this.#written > 0) {
+      this.#encodeLines();
+      this.#freeLines();
+    }
     if (this.#encoder === null) {
       const raw = encoder.encode(this.#text);
       const batch = { ...columns, size: raw.length, ...encodeBody(raw) };
       if (batch.body !== raw) detachBuffer(raw);
       return batch;
     }
-    this.#encode();
+    if (this.#text !== "") this.#encode();
     return { ...columns, size: this.#encoder.size, ...this.#encoder.finish() };
   }
 }

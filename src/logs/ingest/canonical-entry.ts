@@ -1,4 +1,4 @@
-import { categoryBit, INGEST_LIMITS, LEVELS } from "../entry.ts";
+import { categoryBit, INGEST_LIMITS, LEVELS, OWN_MEMBERS } from "../entry.ts";
 import { ID_MEMBERS, IdCollector } from "../id-filter.ts";
 import { endOfObject, endOfString, startsWith } from "./canonical-json.ts";
 import { EntryRejected } from "./rejection.ts";
@@ -13,6 +13,8 @@ const TYPE = encode('","type":"');
 const MESSAGE = encode('","message":"');
 /** The members that are in a batch's id filter, then the others. */
 const IDS = [...ID_MEMBERS, "spanId"].map((name) => encode(`","${name}":"`));
+/** Members of bounded length, after the closing quote of the text before. */
+const OWN = OWN_MEMBERS.map((name) => encode(`,"${name}":"`));
 const DATA = encode(',"data":{');
 
 const QUOTE = 0x22;
@@ -101,8 +103,22 @@ export class CanonicalEntryReader {
     if (i < 0) return -1;
     // Continues after the closing quote of the last text.
     i++;
+    for (let member = 0; member < OWN.length; member++) {
+      const name = OWN[member];
+      if (name === undefined || !startsWith(bytes, i, name)) continue;
+      i = this.#ownEnd(i + name.length);
+      if (i < 0) return -1;
+    }
     if (startsWith(bytes, i, DATA)) i = endOfObject(bytes, i + DATA.length - 1, 1);
     return i >= 0 && bytes[i] === CLOSE_BRACE ? i + 1 : -1;
+  }
+
+  /** @returns index after the closing quote; -1 if only the full parser can tell whether the text is an own member */
+  #ownEnd(from: number): number {
+    const bytes = this.#bytes;
+    const end = endOfString(bytes, from);
+    // A character has one byte or more.
+    return end > from && end - from <= INGEST_LIMITS.ownLength ? end + 1 : -1;
   }
 
   #readTime(at: number): boolean {

@@ -138,7 +138,7 @@ function endOfArray(bytes: Uint8Array, at: number, depth: number, known: number)
  * @param depth nesting of the enclosing value
  * @returns index after the value
  */
-function endOfValue(bytes: Uint8Array, at: number, depth: number, known: number): number {
+export function endOfValue(bytes: Uint8Array, at: number, depth: number, known: number): number {
   switch (bytes[at]) {
     case QUOTE: {
       const end = endOfString(bytes, at + 1);

@@ -30,6 +30,13 @@ export const entrySchema = z
     session: z.string().optional(),
     traceId: z.string().optional(),
     spanId: z.string().optional(),
+    service: z
+      .unknown()
+      .optional()
+      .describe(
+        `The program: a string of 1 to ${INGEST_LIMITS.ownLength} characters. Any other value is moved to \`data\`.`,
+      ),
+    host: z.unknown().optional().describe("The machine, likewise."),
     data: z.record(z.string(), z.unknown()).optional().describe(`At most ${INGEST_LIMITS.dataDepth} levels deep.`),
   })
   .refine(hasTypeOfItsCategory, { path: ["type"], error: "must be a type of the category" })

@@ -37,6 +37,19 @@ export function parseExactly(text: string): unknown {
   return root.value;
 }
 
+/** Parses JSON like `JSON.parse`, with a string of its digits in place of every integer that would lose digits. */
+export function parseKeepingDigits(text: string): unknown {
+  const integers = LONG_RUN.test(text) ? inexactIntegers(text) : [];
+  if (integers.length === 0) return JSON.parse(text);
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of integers) {
+    parts.push(text.slice(at, start), `"${text.slice(start, end)}"`);
+    at = end;
+  }
+  return JSON.parse(parts.join("") + text.slice(at));
+}
+
 /** Whether a parsed value may have been an integer with more digits than the value has. */
 export function mayBeInexact(value: unknown): value is number {
   return Number.isInteger(value) && !Number.isSafeInteger(value);

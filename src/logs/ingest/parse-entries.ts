@@ -6,7 +6,8 @@ import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
 import { countValues } from "./check-json.ts";
 import { type EntryOffsets, isBlank, markLength, splitDocument, splitLines, trimmedLength } from "./entry-offsets.ts";
 import { parseExactly } from "./exact-json.ts";
-import { EntryRejected } from "./rejection.ts";
+import { OwnLines } from "./own-lines.ts";
+import { faultOfLine, NOT_JSON } from "./rejection.ts";
 
 /** The media types of a body. `parseEntries` finds out which JSON form a body has. */
 export type IngestMediaType = "application/json" | "application/x-ndjson";
@@ -18,8 +19,12 @@ const FEW_VALUES_BYTES = 2 * INGEST_LIMITS.entryValues;
 /** Bytes of entries that are parsed at once. */
 const GROUP_BYTES = 32 * 1024;
 
+const CARRIAGE_RETURN = 0x0d;
+
 /** Costs in nanoseconds for the worst input, on a fast machine. */
 const COST = {
+  /** Reading and writing a line that is not parsed. */
+  plainByte: 16,
   /** Finding entries or counting values. */
   scannedByte: 2,
   /** Finding a line. */
@@ -62,7 +67,7 @@ export function* parseLines(bytes: Uint8Array, options: BuildOptions, meter: Tur
   const { offsets, lines, next } = splitLines(bytes);
   meter.spend(lines * COST.line);
   const reader = new EntryParser(bytes, new BatchBuilder(options), meter);
-  yield* reader.readLines(offsets);
+  yield* reader.readLines(offsets, options);
   return { builder: reader.builder, next };
 }
 
@@ -160,15 +165,34 @@ class EntryParser {
     return true;
   }
 
-  *readLines({ starts, ends }: EntryOffsets): Steps<void> {
-    for (let from = 0; from < starts.length; ) {
-      const to = groupEnd(starts, ends, from);
+  *readLines({ starts, ends }: EntryOffsets, { now, oldest }: BuildOptions): Steps<void> {
+    const plain = new OwnLines();
+    for (let from = 0, wasPlain = false; from < starts.length; ) {
+      const isPlain = this.#readPlainLine(plain, starts[from] ?? 0, ends[from] ?? 0, now, oldest);
+      if (isPlain) {
+        from++;
+        wasPlain = true;
+        if (this.isDue()) yield;
+        continue;
+      }
+      // One line among plain ones is parsed alone.
+      const to = wasPlain ? from + 1 : groupEnd(starts, ends, from);
+      wasPlain = false;
       const start = starts[from] ?? 0;
       const end = ends[to - 1] ?? 0;
       if (end - start <= FEW_VALUES_BYTES || this.#isReadableLine(start, end)) this.#readGroupOfLines(start, end);
       from = to;
       if (this.isDue()) yield;
     }
+  }
+
+  /** Reads a line that need not be parsed. @returns `false` for any other line */
+  #readPlainLine(plain: OwnLines, start: number, lineEnd: number, now: number, oldest: number | null): boolean {
+    const end = this.#bytes[lineEnd - 1] === CARRIAGE_RETURN ? lineEnd - 1 : lineEnd;
+    this.#meter.spend((end - start) * COST.plainByte);
+    if (!plain.read(this.#bytes, start, end, now, oldest)) return false;
+    this.builder.addBytes(plain, plain.size, (target, at) => plain.write(target, at));
+    return true;
   }
 
   #readGroupOfLines(start: number, end: number): void {
@@ -239,20 +263,6 @@ function groupEnd(starts: readonly number[], ends: readonly number[], from: numb
   let to = from + 1;
   while (to < starts.length && (ends[to] ?? 0) <= limit) to++;
   return to;
-}
-
-/** Marks a line that is not JSON. The other lines are still read. */
-const NOT_JSON = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
-
-/** Stands for a line of several objects: what curl sends of a file with `-d`, which removes line breaks. */
-const SEVERAL_ENTRIES = new EntryRejected(
-  "INVALID_ENTRY",
-  "The line has several objects. NDJSON has one entry per line; curl keeps line breaks with --data-binary.",
-);
-const SEVERAL_OBJECTS = /\}\s*\{/;
-
-function faultOfLine(line: string): EntryRejected {
-  return SEVERAL_OBJECTS.test(line) ? SEVERAL_ENTRIES : NOT_JSON;
 }
 
 function parsed(text: string): unknown {

@@ -43,3 +43,17 @@ export class MaybeInexact extends EntryRejected {
 export function reject(code: RejectionCode, message: string): never {
   throw new EntryRejected(code, message);
 }
+
+/** Marks a line that is not JSON. The other lines are still read. */
+export const NOT_JSON = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
+
+/** Stands for a line of several objects: what curl sends of a file with `-d`, which removes line breaks. */
+const SEVERAL_ENTRIES = new EntryRejected(
+  "INVALID_ENTRY",
+  "The line has several objects. NDJSON has one entry per line; curl keeps line breaks with --data-binary.",
+);
+const SEVERAL_OBJECTS = /\}\s*\{/;
+
+export function faultOfLine(line: string): EntryRejected {
+  return SEVERAL_OBJECTS.test(line) ? SEVERAL_ENTRIES : NOT_JSON;
+}

@@ -95,7 +95,7 @@ export class EntryValidator {
     let members = 0;
     for (const name in sent) {
       members++;
-      if (isEntryMember(name)) known++;
+      if (isEntryMember(name, sent)) known++;
     }
     const { message } = sent;
     if (typeof message !== "string" || message === "") {
@@ -146,11 +146,13 @@ function makeEntry(
   if (sent.session !== undefined) entry.session = checkText("session", sent.session);
   if (sent.traceId !== undefined) entry.traceId = checkText("traceId", sent.traceId);
   if (sent.spanId !== undefined) entry.spanId = checkText("spanId", sent.spanId);
+  if (isOwnText(sent.service)) entry.service = sent.service;
+  if (isOwnText(sent.host)) entry.host = sent.host;
   if (data !== undefined) entry.data = data;
   return entry;
 }
 
-function isEntryMember(name: string): boolean {
+function isEntryMember(name: string, sent: Record<string, unknown>): boolean {
   switch (name) {
     case "message":
     case "level":
@@ -162,9 +164,22 @@ function isEntryMember(name: string): boolean {
     case "spanId":
     case "data":
       return true;
+    case "service":
+    case "host":
+      return isOwnText(sent[name]);
     default:
       return false;
   }
+}
+
+/**
+ * Whether a value can be an own member. Clients have always sent `service` and `host` of any form, which went into `data`:
+ * other forms still do.
+ */
+export function isOwnText(value: unknown): value is string {
+  return (
+    typeof value === "string" && value !== "" && !isLongerThan(value, INGEST_LIMITS.ownLength) && value.isWellFormed()
+  );
 }
 
 function checkText(name: string, value: unknown): string {
@@ -210,7 +225,7 @@ function fold(sent: Record<string, unknown>, own: Record<string, unknown> | unde
   const data: Record<string, unknown> = {};
   for (const name in own) define(data, name, own[name]);
   for (const name in sent) {
-    if (isEntryMember(name)) continue;
+    if (isEntryMember(name, sent)) continue;
     if (own !== undefined && Object.hasOwn(own, name)) {
       return reject("MEMBER_CONFLICT", `${name.slice(0, SHOWN_NAME)} is both in the entry and in data.`);
     }
@@ -220,7 +235,7 @@ function fold(sent: Record<string, unknown>, own: Record<string, unknown> | unde
 }
 
 /** An assignment to `__proto__` would set the prototype and lose the member. A definition keeps it. */
-function define(target: Record<string, unknown>, name: string, value: unknown): void {
+export function define(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
   } else {

@@ -14,11 +14,13 @@ import {
   recordColdSweep,
 } from "../../workspace/flush/flushed-ranges.ts";
 import { readIntent } from "../../workspace/flush/intent.ts";
+import { deleteSomeOfLedger } from "../../workspace/ledger.ts";
 import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "../../workspace/receipts.ts";
 import { deleteBatches, deleteSomeBatches } from "../../workspace/recent/batches.ts";
 import { sweepStaged } from "../../workspace/recent/staged-batches.ts";
 import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
+import { deleteSomeStreams } from "../../workspace/streams.ts";
 
 /** Rows that one step reads: there is no index by time. */
 const STEP_ROWS = 2000;
@@ -97,7 +99,14 @@ export function runHousekeeping(
     urgent = true;
     const step = deleteSomeBatches(sql, project);
     deleted.push(...step.commits);
-    if (step.done && deleteSomeReceipts(sql, project)) markProjectCleared(sql, project);
+    if (
+      step.done &&
+      deleteSomeReceipts(sql, project) &&
+      deleteSomeOfLedger(sql, project) &&
+      deleteSomeStreams(sql, project)
+    ) {
+      markProjectCleared(sql, project);
+    }
   }
   return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }

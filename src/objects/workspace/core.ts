@@ -11,6 +11,7 @@ import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
 import { directoryVersion } from "../../workspace/directory-changes.ts";
 import { hasColdEntries, LATE_WRITES_MS, nextProjectToClear } from "../../workspace/flush/flushed-ranges.ts";
+import { writeFrequent } from "../../workspace/ledger.ts";
 import { type Action, isAudited, PERMISSIONS, type Role, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
@@ -62,8 +63,12 @@ export class WorkspaceCore {
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
-    const { RECENT_MAX_AGE_SECONDS, RECENT_MAX_BYTES } = settingsOf(env);
-    const bounds = { maxAgeMs: RECENT_MAX_AGE_SECONDS * 1000, maxBytes: RECENT_MAX_BYTES };
+    const { RECENT_MAX_AGE_SECONDS, RECENT_FULL_AGE_SECONDS, RECENT_MAX_BYTES } = settingsOf(env);
+    const bounds = {
+      maxAgeMs: RECENT_MAX_AGE_SECONDS * 1000,
+      fullRangeAgeMs: RECENT_FULL_AGE_SECONDS * 1000,
+      maxBytes: RECENT_MAX_BYTES,
+    };
     this.state = new WorkspaceState(ctx.storage, bounds);
     this.directory = new Directory(this, env.DB);
     this.flush = new Flush(ctx, env, this.state);
@@ -74,7 +79,15 @@ export class WorkspaceCore {
       log: (level, origin, fields) => this.log(level, origin, fields),
     });
     const owner = () => this.state.row?.id ?? "";
-    this.violations = violationDuty(env, this.state.violations, owner);
+    const violations = violationDuty(env, this.state.violations, owner);
+    // Every request beyond the limit makes this duty due, so its count in the ledger waits no longer than the violation.
+    this.violations = {
+      ...violations,
+      run: (now, ...rest) => {
+        writeFrequent(this.state.sql, this.state.frequent, now);
+        return violations.run(now, ...rest);
+      },
+    };
     this.mails = mailDuty(env, this.state.sql, owner);
     this.housekeeping = new Housekeeping(this.state, [this.violations, this.flush]);
     // The platform drops an alarm after six failures. The constructor sets it again.

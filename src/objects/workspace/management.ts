@@ -1,12 +1,15 @@
-import { createKey, getKeys, removeKey, rotateKey } from "../../keys/actions.ts";
+import { changeKey, createKey, getKeys, removeKey, rotateKey } from "../../keys/actions.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { OutdatedObject } from "../../rpc/call.ts";
 import type { Management, ManagementCall, ManagementMethod, MemberCall } from "../../rpc/management.ts";
 import { fail, ok, type Result, type Success } from "../../rpc/result.ts";
 import { liveCounters } from "../../workspace/admission.ts";
 import { listAudit } from "../../workspace/audit.ts";
+import { createFirstBoard } from "../../workspace/boards.ts";
 import { markRenamed } from "../../workspace/directory-changes.ts";
 import { invite, listInvitations, revokeInvitation } from "../../workspace/invitations.ts";
+import { writeFrequent } from "../../workspace/ledger.ts";
+import { readLedger } from "../../workspace/ledger-page.ts";
 import { listMembers } from "../../workspace/members.ts";
 import { changeRole, removeMember } from "../../workspace/membership.ts";
 import {
@@ -18,6 +21,7 @@ import {
   renameProject,
 } from "../../workspace/projects.ts";
 import { deleteWorkspace } from "../../workspace/provision.ts";
+import { changeSaved, createSaved, deleteSaved, getSaved, listSaved } from "../../workspace/saved-items.ts";
 import {
   changedSettings,
   changeSettings,
@@ -71,6 +75,7 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
       core.as(by, "project.create", null, ({ sql }, _role, _id, note) => {
         if (!hasRoomForProject(sql)) return fail("CONFLICT", `A workspace has at most ${MAX_PROJECTS} projects.`);
         const project = createProject(sql, name, Date.now());
+        createFirstBoard(sql, project, by.caller.userId, Date.now());
         note(project.id, { after: { name } });
         return ok(project);
       }),
@@ -103,6 +108,11 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
     listKeys: (by, projectId, cursor, limit) =>
       core.as(by, "key.list", projectId, ({ sql }, { num }) => ok(getKeys(sql, num, cursor, limit))),
 
+    changeKey: (by, projectId, keyId, change) =>
+      core.as(by, "key.update", projectId, ({ sql }, { num }, _id, note) =>
+        ok(changeKey(sql, num, keyId, change, note)),
+      ),
+
     rotateKey: (by, projectId, keyId, overlapSeconds) =>
       core.as(by, "key.rotate", projectId, ({ sql }, { num }, workspaceId, note) =>
         ok(rotateKey(sql, workspaceId, num, by.caller.userId, keyId, overlapSeconds, note, Date.now())),
@@ -112,6 +122,30 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
       core.as(by, "key.revoke", projectId, ({ sql }, { num }, _id, note) =>
         ok(removeKey(sql, num, keyId, note, Date.now())),
       ),
+
+    ledger: (by, projectId, span, cursor, limit) =>
+      core.as(by, "ledger.list", projectId, ({ sql, frequent }, { num }) => {
+        writeFrequent(sql, frequent, Date.now());
+        return ok(readLedger(sql, num, span, cursor, limit));
+      }),
+
+    listSaved: (by, kind, cursor, limit) =>
+      core.as(by, `${kind}.list`, null, ({ sql }) => ok(listSaved(sql, kind, cursor, limit))),
+
+    getSaved: (by, kind, id) => core.as(by, `${kind}.get`, null, ({ sql }) => getSaved(sql, kind, id)),
+
+    createSaved: (by, kind, item) =>
+      core.as(by, `${kind}.create`, null, ({ sql }, _role, _id, note) =>
+        createSaved(sql, kind, item, by.caller.userId, note, Date.now()),
+      ),
+
+    changeSaved: (by, kind, id, change, version) =>
+      core.as(by, `${kind}.update`, null, ({ sql }, _role, _id, note) =>
+        changeSaved(sql, kind, id, change, version, note, Date.now()),
+      ),
+
+    deleteSaved: (by, kind, id) =>
+      core.as(by, `${kind}.delete`, null, ({ sql }, _role, _id, note) => deleteSaved(sql, kind, id, note)),
 
     rateLimits: (by) =>
       core.as(by, "limits.get", null, (admission) =>

@@ -7,7 +7,7 @@ import type { SandboxAccess } from "../../rpc/workspace.ts";
 import { demoKey, provisionSandbox, readSandbox, resetSandbox } from "../../sandbox/reset.ts";
 import { nextReset, SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { settingsOf } from "../../settings.ts";
-import type { IngestResult } from "../../workspace/ingest.ts";
+import type { IngestResult } from "../../workspace/ingest-calls.ts";
 import type { WorkspaceCore } from "./core.ts";
 
 /** Milliseconds until a failed reset is repeated. */

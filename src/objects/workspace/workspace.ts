@@ -15,20 +15,22 @@ import type { Failure, Result } from "../../rpc/result.ts";
 import { TAIL_CALL_HEADER, type TailCall, type TicketCall, type TicketResult } from "../../rpc/tail.ts";
 import type { Invitee, PageResult, ReadCall, SandboxAccess, WorkspaceInfo, WorkspaceRpc } from "../../rpc/workspace.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import { type Admitted, admit, unknownKey } from "../../workspace/admission.ts";
+import { type Admitted, admitAlone, unknownKey } from "../../workspace/admission.ts";
 import { recordAudit } from "../../workspace/audit.ts";
 import { SYSTEM } from "../../workspace/audit-actions.ts";
 import { GroupCommit } from "../../workspace/group-commit.ts";
 import {
   BUSY,
   batchesOf,
+  type DoorCall,
+  type DoorResult,
   type IngestCall,
   type IngestResult,
   type StageCall,
   type StageResult,
   sizeOfCall,
   weightOfCall,
-} from "../../workspace/ingest.ts";
+} from "../../workspace/ingest-calls.ts";
 import {
   findAcceptable,
   type OpenInvitation,
@@ -95,7 +97,7 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
   async admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure> {
     const charge = chargeOf({ route });
     return (
-      this.core.state.transaction((admission) => admit(admission, caller, requirement, charge, Date.now())) ??
+      this.core.state.transaction((admission) => admitAlone(admission, caller, requirement, charge, Date.now())) ??
       unknownCaller(caller)
     );
   }
@@ -125,6 +127,18 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
       freeBatches(call.batches);
       lease.release();
     }
+  }
+
+  ingestDoor(call: IngestCall): Promise<IngestResult> {
+    return this.ingest(call);
+  }
+
+  stageDoor(call: StageCall): Promise<StageResult> {
+    return this.stageBatches(call);
+  }
+
+  async admitDoor(call: DoorCall): Promise<DoorResult> {
+    return this.core.state.admitDoor(call) ?? unknownKey();
   }
 
   async discardBatches(upload: string): Promise<void> {

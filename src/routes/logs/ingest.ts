@@ -20,6 +20,7 @@ import { entriesSchema, receiptSchema } from "../../logs/ingest/entry-schema.ts"
 import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
 import { readIngestBody } from "../../logs/ingest/lines-reader.ts";
 import type { IngestMediaType } from "../../logs/ingest/parse-entries.ts";
+import { STREAM_HEADER } from "../../logs/ingest/stream-header.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../../platform/turns.ts";
@@ -63,7 +64,15 @@ export function addIngest(logger: Resource): void {
         "application/json": { schema: entriesSchema, example: EXAMPLE.entries },
         "application/x-ndjson": { schema: z.string().describe(LINES_DESCRIPTION), example: EXAMPLE.ndjson },
       },
-      headers: { "Idempotency-Key": idempotencyKeySchema.describe("Makes a retry safe for 24 hours.") },
+      headers: {
+        "Idempotency-Key": idempotencyKeySchema.describe("Makes a retry safe for 24 hours."),
+        [STREAM_HEADER]: z
+          .string()
+          .optional()
+          .describe(
+            "The numbers of the entries in the client's stream, for the ledger: `<name>;epoch=<ms>;first=<n>;count=<n>`, then drops by reason as `queue-full=<n>`. Any other text is ignored.",
+          ),
+      },
       status: 201,
       response: receiptSchema,
       errors: [
@@ -97,7 +106,7 @@ async function ingestAs(c: Context<AppEnv>, key: ParsedApiKey): Promise<Response
   c.get("log").workspaceId = key.workspaceId;
   const type = mediaType(c.req.header("Content-Type"));
   const options = {
-    gzip: true,
+    encodings: ["gzip"] as const,
     // A body may cost a thousand times what it costs to send, so its key must be valid.
     beforeLarge: async () => {
       if (acceptedKeys.has(key.hash)) return;
@@ -168,7 +177,7 @@ async function readRequest(
       if (!isIngestMediaType(type)) {
         return refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
       }
-      const { bytes, lease } = bodyOrRefuse(body, limit);
+      const { bytes, lease } = bodyOrRefuse(body, limit, ["gzip"]);
       return { bytes, lease, type, idempotency: await idempotencyOf(c.req.raw.headers, type, bytes) };
     });
   } catch (error) {

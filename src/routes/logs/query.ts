@@ -84,7 +84,7 @@ export function addStats(logger: Resource): void {
       tag: "Logs",
       summary: "Count and aggregate log entries",
       description: [
-        "A histogram of both tiers: entries by minute, 5 minutes, hour or day, optionally also by level, category or type.",
+        "A histogram of both tiers: entries by minute, 5 minutes, hour or day, optionally also by level, category, type, service or host.",
         "Without `from` and `to`, counts all retained entries. Always exact; fast if the filters are level, category, type",
         "and times.",
         "",

@@ -7,9 +7,10 @@ import { acceptedKeys, type ParsedApiKey } from "../../keys/api-key.ts";
 import { type Charge, COUNTED, chargeMembers } from "../../limits/state.ts";
 import type { Batch } from "../../logs/batch.ts";
 import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
+import { readStreamHeader, STREAM_HEADER } from "../../logs/ingest/stream-header.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import type { IngestResult, StageResult } from "../../workspace/ingest.ts";
+import type { DoorFacts, DoorTerms, IngestResult, StageResult, StoredBefore } from "../../workspace/ingest-calls.ts";
 import type { Requirement } from "../../workspace/permissions.ts";
 import type { Idempotency } from "../../workspace/receipts.ts";
 import { type ChargedCaller, chargeOfKey, refuseFailure } from "../guards/workspace.ts";
@@ -35,16 +36,20 @@ export const STAGING = { callBytes: 2 * 1024 * 1024 };
 export class EntrySender {
   readonly #c: Context<AppEnv>;
   readonly #key: ParsedApiKey;
-  readonly #projectId: string;
+  readonly #projectId: string | null;
+  readonly #door: SenderOfDoor | null;
   readonly #upload = crypto.randomUUID();
   #staged = 0;
+  #stagedEntries = 0;
   #charge: Charge | null = null;
   #isCounted = false;
 
-  constructor(c: Context<AppEnv>, key: ParsedApiKey, projectId: string) {
+  /** @param door of a request in the protocol of another client, which names no project */
+  constructor(c: Context<AppEnv>, key: ParsedApiKey, projectId: string | null, door: SenderOfDoor | null = null) {
     this.#c = c;
     this.#key = key;
     this.#projectId = projectId;
+    this.#door = door;
   }
 
   /** The request's sender, for requests that are refused before their entries are sent. */
@@ -55,7 +60,8 @@ export class EntrySender {
 
   /** What the sender must be allowed to do. */
   get requirement(): Requirement {
-    return { scope: "logs:write", role: "owner", projectId: this.#projectId };
+    const isOnlyScope = this.#door?.isOpenKey ?? false;
+    return { scope: "logs:write", role: "owner", projectId: this.#projectId, isOnlyScope };
   }
 
   /** Returns what the request counts under, once: the first call that reaches the workspace counts it. */
@@ -75,9 +81,13 @@ export class EntrySender {
     // Entries of the sandbox are counted at the end, when their number is known.
     const isSandbox = this.#key.workspaceId === SANDBOX_WORKSPACE_ID;
     const charge = chargeMembers(isSandbox ? COUNTED : await this.charge(1));
-    const call = { keyHash: this.#key.hash, projectId: this.#projectId, upload: this.#upload, batches, oldest };
+    const target = { keyHash: this.#key.hash, projectId: this.#projectId };
+    const call = { ...target, upload: this.#upload, batches, oldest, ...charge };
+    const door = this.#door && { ...this.#door, settingsVersion: null, isDerived: false };
     const result = await retryWhileFull<StageResult>(() =>
-      callWorkspace(env, this.#key.workspaceId, "once", (stub) => stub.stageBatches({ ...call, ...charge })),
+      callWorkspace(env, this.#key.workspaceId, "once", (stub) =>
+        door ? stub.stageDoor({ ...call, door }) : stub.stageBatches(call),
+      ),
     );
     updateAcceptedKeys(this.#key, result);
     if (!result.ok && result.code === "TOO_OLD") return { isStored: false, oldest: result.oldest };
@@ -85,26 +95,62 @@ export class EntrySender {
     if (result.limit !== null) this.#isCounted = true;
     noteLimit(this.#c, result.limit);
     this.#staged += batches.length;
+    this.#stagedEntries += batches.reduce((sum, { count }) => sum + count, 0);
     return { isStored: true, oldest: result.oldest };
   }
 
-  /** Makes all batches of the request visible. */
-  async send(body: IngestBody, idempotency: Idempotency | null, oldest: number | null): Promise<IngestResult> {
+  /**
+   * Returns what must be known of the key of a door before entries are read. Ends the request if the key is refused.
+   * @param receipt idempotency key whose entries are asked for
+   */
+  async terms(charge: Charge, receipt: Uint8Array | null = null): Promise<DoorTerms & StoredBefore> {
+    const { env } = this.#c;
+    const { hash: keyHash, workspaceId } = this.#key;
+    const call = {
+      keyHash,
+      isOpenKey: this.#door?.isOpenKey ?? false,
+      ...chargeMembers(charge),
+      ...(receipt && { receipt }),
+    };
+    const result = await callWorkspace(env, workspaceId, "once", (stub) => stub.admitDoor(call));
+    if (!result.ok) return refuseFailure(this.#c, result);
+    acceptedKeys.add(keyHash);
+    if (result.limit !== null) this.#isCounted = true;
+    noteLimit(this.#c, result.limit);
+    return result;
+  }
+
+  /**
+   * Makes all batches of the request visible.
+   * @param door of a request in the protocol of another client
+   */
+  async send(
+    body: IngestBody,
+    idempotency: Idempotency | null,
+    oldest: number | null,
+    door: Omit<DoorFacts, "isOpenKey"> | null = null,
+  ): Promise<IngestResult> {
     const { batches, rejected, rejectedCount } = body;
     const charge = chargeMembers(await this.charge(body.units));
     const [batch = null, ...more] = batches;
     const call = { keyHash: this.#key.hash, projectId: this.#projectId, ...charge, idempotency, oldest };
-    const content = { batch, rejected, rejectedCount };
+    const stream = readStreamHeader(this.#c.req.header(STREAM_HEADER) ?? null);
+    const content = { batch, rejected, rejectedCount, ...(stream && { stream }) };
     const isStaged = this.#staged > 0 && body.failure === null;
-    const staged = isStaged ? { staged: { upload: this.#upload, batches: this.#staged } } : {};
+    const entries = this.#stagedEntries;
+    const staged = isStaged ? { staged: { upload: this.#upload, batches: this.#staged, entries } } : {};
     const isSeveral = isStaged || more.length > 0;
     const replay = idempotency ? "replay-safe" : "once";
+    const facts = door && this.#door && { ...door, ...this.#door };
     const result = await retryWhileFull(() =>
-      callWorkspace(this.#c.env, this.#key.workspaceId, replay, (stub) =>
-        isSeveral ? stub.ingestBatches({ ...call, ...content, more, ...staged }) : stub.ingest({ ...call, ...content }),
-      ),
+      callWorkspace(this.#c.env, this.#key.workspaceId, replay, (stub) => {
+        if (facts) return stub.ingestDoor({ ...call, ...content, more, ...staged, door: facts });
+        if (isSeveral) return stub.ingestBatches({ ...call, ...content, more, ...staged });
+        return stub.ingest({ ...call, ...content });
+      }),
     );
     updateAcceptedKeys(this.#key, result);
+    if ("limit" in result && result.limit) this.#isCounted = true;
     if (result.ok && !result.receipt.duplicate) this.#staged = 0;
     return result;
   }
@@ -121,6 +167,9 @@ export class EntrySender {
     }
   }
 }
+
+/** A request in the protocol of another client: its key's project is known to the workspace only. */
+export type SenderOfDoor = Pick<DoorFacts, "isOpenKey">;
 
 /** Repeats a call for which the object had no room: nothing was stored then. */
 async function retryWhileFull<R extends IngestResult | StageResult>(send: () => Promise<R>): Promise<R> {
@@ -159,10 +208,14 @@ export async function answerEntries(c: Context<AppEnv>, result: IngestResult, bo
 }
 
 /** Ends a request that its workspace has refused, whatever its entries are. */
-function refuseResult(c: Context<AppEnv>, result: Exclude<IngestResult, { ok: true }>): never | Promise<never> {
+export function refuseResult(c: Context<AppEnv>, result: Exclude<IngestResult, { ok: true }>): never | Promise<never> {
   switch (result.code) {
     case "TOO_OLD":
-      throw new Error("A batch without its old entries was too old.");
+    case "STALE_SETTINGS":
+      // They change faster than the entries can be read again.
+      return refuse("SERVICE_UNAVAILABLE", "The retention or the settings of the key are changing. Try again.", {
+        headers: { "Retry-After": MEMORY_RETRY_SECONDS },
+      });
     case "VALIDATION_ERROR":
       throw new Error("A batch that is not empty has no entry.");
     case "SANDBOX_FULL": {

@@ -46,10 +46,15 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
   };
 }
 
-/** Returns the operation's name, with its method if several methods serve one operation. */
-function operationId({ method, operation: name }: RouteSpec, specs: readonly RouteSpec[]): string {
-  const isOnly = specs.filter((other) => other.operation === name).length === 1;
-  return isOnly ? name : `${name}.${method.toLowerCase()}`;
+/** Returns the operation's name, with its method if several methods serve one operation, and the number of its path. */
+function operationId({ method, path, operation: name }: RouteSpec, specs: readonly RouteSpec[]): string {
+  const same = specs.filter((other) => other.operation === name);
+  const paths = [...new Set(same.map((other) => other.path))];
+  const numbered = paths.length > 1 && same.some((other) => other.path !== path && other.method === method);
+  const suffix = numbered && paths.indexOf(path) > 0 ? `.${paths.indexOf(path) + 1}` : "";
+  return new Set(same.map((other) => other.method)).size === 1
+    ? name + suffix
+    : `${name}.${method.toLowerCase()}${suffix}`;
 }
 
 function operation(spec: RouteSpec, id: string): Json {
@@ -130,7 +135,8 @@ function responsesOf(spec: RouteSpec): Json {
     responses[status] = {
       description: codes.join(", "),
       headers: { ...headers, ...(status === 429 || status === 503 ? RETRY_AFTER_HEADER : {}) },
-      content: { "application/json": { schema: failureSchema(codes) } },
+      // The errors of other protocols have their shapes.
+      ...(spec.isForeign ? {} : { content: { "application/json": { schema: failureSchema(codes) } } }),
     };
   }
   return responses;

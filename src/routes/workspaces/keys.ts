@@ -1,13 +1,15 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import type { Mapping } from "../../doors/shared/record-reader.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import { requiredNameSchema } from "../../http/fields.ts";
 import { pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
-import type { CreatedKey } from "../../keys/actions.ts";
+import type { CreatedKey, KeyChange } from "../../keys/actions.ts";
 import { SCOPES } from "../../keys/scopes.ts";
+import { DEDUPE, DEFAULT_SETTINGS, mappingSchema, sentMappingSchema, shownSettings } from "../../keys/settings.ts";
 import type { KeyInfo } from "../../keys/store.ts";
 import { timeSchema } from "../../logs/ingest/timestamp.ts";
 import { callUser } from "../../rpc/call.ts";
@@ -28,6 +30,30 @@ const createBody = z.strictObject({
   expiresAt: expirySchema.nullable().optional(),
 });
 
+const dedupeSchema = z
+  .enum(DEDUPE)
+  .describe(
+    "Whether requests in the protocols of other clients are stored once when they are repeated: `auto` if their entries have ids or times that are not all whole seconds, `always`, or `never`.",
+  );
+
+const changeBody = z
+  .strictObject({
+    name: requiredNameSchema.optional(),
+    mapping: sentMappingSchema.optional(),
+    dedupe: dedupeSchema.optional(),
+    vercelSecret: z
+      .string()
+      .min(1)
+      .max(200)
+      .nullable()
+      .optional()
+      .describe(
+        "Signature secret of a Vercel drain; bodies without its signature are refused then. `null` removes it.",
+      ),
+  })
+  .refine((change) => Object.keys(change).length > 0, "Send at least one member.")
+  .meta({ minProperties: 1 });
+
 const rotateBody = z.strictObject({
   overlapSeconds: z.int().min(0).max(OVERLAP_SECONDS.max).default(OVERLAP_SECONDS.default),
 });
@@ -42,6 +68,9 @@ const keySchema = z.object({
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable().describe("To the minute."),
+  mapping: mappingSchema,
+  dedupe: dedupeSchema,
+  hasVercelSecret: z.boolean(),
 });
 
 const madeKeySchema = keySchema.extend({
@@ -51,7 +80,7 @@ const madeKeySchema = keySchema.extend({
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
-  const { id, name, scopes, prefix } = key;
+  const { id, name, scopes, prefix, settings = shownSettings(DEFAULT_SETTINGS) } = key;
   return {
     id,
     name,
@@ -62,7 +91,16 @@ function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
     expiresAt: isoOrNull(key.expiresAt),
     revokedAt: isoOrNull(key.revokedAt),
     lastUsedAt: isoOrNull(key.lastUsedAt),
+    mapping: mappingSchema.parse(settings.mapping),
+    dedupe: settings.dedupe,
+    hasVercelSecret: settings.hasVercelSecret,
   };
+}
+
+/** Returns a mapping without members that are `undefined`. */
+function definedNames({ timestamp, ...mapping }: z.output<typeof sentMappingSchema>): Mapping {
+  const names = { ...mapping, time: mapping.time ?? timestamp };
+  return Object.fromEntries(Object.entries(names).filter(([, names]) => names !== undefined));
 }
 
 /**
@@ -155,13 +193,45 @@ keys.route(
 
 keys.route(
   {
+    method: "PATCH",
+    path: "/projects/:projectId/keys/:keyId",
+    operation: "key.update",
+    tag: "API keys",
+    summary: "Change an API key",
+    description:
+      "Changes the name, and how entries in the protocols of other clients are read: `mapping` replaces the whole mapping. The change holds from the next request on. Scopes and expiry of a key never change.",
+    security: "accessToken",
+    body: changeBody,
+    example: { mapping: { message: ["log"], time: ["when"] }, dedupe: "always" },
+    status: 200,
+    response: keySchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "key.update", from: "header" })],
+  async (c, { body }) => {
+    const projectId = param(c, "projectId");
+    const keyId = param(c, "keyId");
+    // Absent members must stay absent.
+    const change: KeyChange = { ...(body.name === undefined ? {} : { name: body.name }) };
+    if (body.mapping !== undefined) change.mapping = definedNames(body.mapping);
+    if (body.dedupe !== undefined) change.dedupe = body.dedupe;
+    if (body.vercelSecret !== undefined) change.vercelSecret = body.vercelSecret;
+    const key = await manage(c, "changeKey", projectId, keyId, change);
+    if (key === null) return refuse("NOT_FOUND", "API key not found.");
+    c.get("log").keyId = keyId;
+    return success(keyData(key, projectId), c.get("requestId"));
+  },
+);
+
+keys.route(
+  {
     method: "POST",
     path: "/projects/:projectId/keys/:keyId/rotate",
     operation: "key.rotate",
     tag: "API keys",
     summary: "Replace an API key",
     description:
-      "Creates a successor with the same name, scopes and expiry. The old key stays valid for `overlapSeconds`.",
+      "Creates a successor with the same name, scopes, expiry and settings. The old key stays valid for `overlapSeconds`.",
     security: "accessToken",
     body: rotateBody,
     example: { overlapSeconds: 3600 },

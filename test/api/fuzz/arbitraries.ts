@@ -75,6 +75,61 @@ const ODD_JSON = [
 
 const oddText = fc.oneof(fc.constantFrom(...ODD_TEXT), fc.string({ unit: "binary", maxLength: 30 }));
 
+/** Pieces of the query language, also those that only other pieces make complete. */
+const PIECES = [
+  ...[
+    "level:error",
+    "a:b",
+    "a.b:>5",
+    '"a b".c:*',
+    "time:1h",
+    "time:2026-11-22..",
+    "seq:<=9",
+    "session:x",
+    "m",
+    "*",
+    "tags:(a OR",
+  ],
+  ...[
+    " OR ",
+    " AND ",
+    " NOT ",
+    "-",
+    "(",
+    ")",
+    " ",
+    ",",
+    '"',
+    "~/",
+    "/i",
+    "\\",
+    "[0]",
+    "..",
+    ":",
+    ">=",
+    "=",
+    "\u0000",
+    "\ud800",
+  ],
+  ...[" | ", " | count by a, bin(5m)", " | stats p99(a), rate() as r by level", " | top 5 by a", " | rare by pattern"],
+  ...[
+    " | patterns 5 vs 1d",
+    " | facets 3",
+    " | fields time, a",
+    " | where count:>1",
+    " | sort a desc",
+    " | limit 5",
+    " | context 2",
+  ],
+  ...["~/(a|b)+c/", "~/\\d{99}/", " by ", " as ", " vs ", "bin(", "1e999", "999999999999d"],
+];
+
+const queryText = fc
+  .array(fc.oneof({ weight: 20, arbitrary: fc.constantFrom(...PIECES) }, { weight: 1, arbitrary: oddText }), {
+    maxLength: 8,
+  })
+  .map((pieces) => pieces.join(""));
+
 /** JSON text of a value in which some members were replaced, removed or added. */
 function changed(value: unknown): fc.Arbitrary<string> {
   const anything = fc.oneof(
@@ -92,11 +147,20 @@ function changed(value: unknown): fc.Arbitrary<string> {
   if (typeof value !== "object" || value === null) return kept(fc.constant(JSON.stringify(value)));
   const members = Object.entries(value).map(([name, member]) =>
     fc
-      .tuple(fc.integer({ min: 0, max: 19 }), changed(member))
+      .tuple(fc.integer({ min: 0, max: 19 }), memberOf(name, member))
       .map(([drop, text]) => (drop === 0 ? [] : [`${JSON.stringify(name)}:${text}`])),
   );
   const added = sometimes(fc.tuple(oddText, anything).map(([name, text]) => [`${JSON.stringify(name)}:${text}`]));
   return kept(fc.tuple(...members, added).map((all) => `{${all.flat().join(",")}}`));
+}
+
+/** A query is another one more often than other members are changed. */
+function memberOf(name: string, value: unknown): fc.Arbitrary<string> {
+  if (name !== "query" && name !== "q") return changed(value);
+  return fc.oneof(
+    changed(value),
+    queryText.map((text) => JSON.stringify(text)),
+  );
 }
 
 function sometimes(arbitrary: fc.Arbitrary<string[]>): fc.Arbitrary<string[]> {
@@ -159,6 +223,8 @@ function pathOf(template: string, persona: Persona): fc.Arbitrary<string> {
         "?before=3&after=100",
         "?before=101",
         "?since=0&level=warn&level=error&search=m",
+        "?since=0&q=level:error%20-a:b%20OR%20~/m/",
+        "?q=a:%3E%3D",
         "?since=1e9",
         "?ticket=tt_x",
       ),

@@ -16,6 +16,9 @@ const EXPORTS = /^\/logger\/[^/?]+\/export(\?|$)/;
 const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
 /** Paths without pages: a missing resource is an error in JSON for browsers, too. */
 const API = /^\/(auth|dev|invitations|logger|operator|projects|sandbox|workspaces)([/?]|$)/;
+/** Paths of other clients' protocols, whose responses have the shapes of these. */
+const DOORS =
+  /^\/(_bulk|_cat|api\/(v[12]|[^/?]+\/(envelope|store))|es|gelf|ingest|journal|loki|otlp|ready|services|upload|v1)([/?%;]|$)/;
 const CODES = new Map<string, number>(Object.entries(ERROR_STATUS));
 
 /** Returns what is wrong with a response, or `null` if it complies with the contract. */
@@ -25,6 +28,7 @@ export function fault(
 ): string | null {
   if (status >= 500) return `status ${status}`;
   if (headers["x-request-id"] === undefined) return "no X-Request-Id";
+  if (DOORS.test(request.path)) return doorFault(status, headers, body);
   if (request.method === "OPTIONS" && status === 204) return body === "" ? null : "a 204 with a body";
   const isJson = headers["content-type"] === "application/json";
   if ((LIMITED.test(request.path) || isJson) && request.method !== "OPTIONS") {
@@ -44,6 +48,14 @@ export function fault(
   if (status === 200 && EXPORTS.test(request.path)) return exportFault(headers, body);
   if (status === 404 && isPageForBrowser(request, headers)) return null;
   return envelopeFault(status, headers, body);
+}
+
+/** Text that only a message with the cause of an error has. */
+const CAUSE = /\bat .*\.(ts|js):\d+|SQLITE|TypeError|RangeError/;
+
+function doorFault(status: number, headers: FuzzAnswer["headers"], body: string): string | null {
+  if (status === 429 && !/^[1-9]\d*$/.test(String(headers["retry-after"]))) return "a 429 without Retry-After";
+  return CAUSE.test(body) ? "a message with a cause" : null;
 }
 
 /** An export ends with its manifest, or with the end of a Parquet file. */
@@ -89,5 +101,5 @@ function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: str
   if (typeof message !== "string" || message === "") return "no error.message";
   if (details !== undefined && (!Array.isArray(details) || details.length === 0)) return "invalid details";
   if (Object.keys(more).length > 0) return `error members ${Object.keys(more)}`;
-  return /\bat .*\.(ts|js):\d+|SQLITE|TypeError|RangeError/.test(message) ? "a message with a cause" : null;
+  return CAUSE.test(message) ? "a message with a cause" : null;
 }

@@ -63,7 +63,8 @@ describe("14: examples in the API document", () => {
     for (const { each, type, example } of bodies) {
       expect(example, each.id).toBeDefined();
       expect(each.acceptsBody(type, example), `${each.id} ${type}`).toBe(true);
-      if (type !== "application/x-ndjson") continue;
+      // Doors accept what is no entry.
+      if (type !== "application/x-ndjson" || each.id.startsWith("door.")) continue;
       const { acceptsBody } = operation("workspace.ingest");
       for (const entry of entriesIn(example)) expect(acceptsBody("application/json", entry), each.id).toBe(true);
     }

@@ -263,7 +263,9 @@ test(`D23: the document and the server agree on requests (seed ${SEED})`, async 
 }, 600_000);
 
 /** Whether an operation is tested: it has a body or parameters, or only reads, so that its responses are checked. */
-function isAsked({ method, body, parameters }: Operation): boolean {
+function isAsked({ id, method, body, parameters }: Operation): boolean {
+  // A door takes what its protocol says, and answers in its shape.
+  if (id.startsWith("door.")) return false;
   const isGiven = parameters.some(
     ({ in: place, name }) => place === "query" || (place === "header" && !/^X-/.test(name)),
   );

@@ -17,6 +17,7 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^workspace\.ingest$/, /^entry$/, /^timestamp is (?:more than 24 hours ahead|older than )/],
   // Depends on the text of the query.
   [/^(?:workspace|search)\./, /^(?:query|query\.q|q)$/, /\.$/],
+  [/^(?:view|board)\./, /^(?:panels\.\d+\.)?query$/, /[.?]$/],
   // Depends on two members or parameters together.
   [/^workspace\.search$/, /^cursor$/, /^A table has no pages\. /],
   [/^workspace\.search$/, /^limit$/, /^A page has at most /],
@@ -24,6 +25,8 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^workspace\.tail$/, /^query$/, /^The filters are too long: at most \d+ bytes together\.$/],
   [/^workspace\.ingest$/, /^entry$/, / is both in the entry and in data\.$/],
   [/^limits\.set$/, /^(?:default|rules\.\d+)\.limit$/, /^limit \* windowSeconds must be at most /],
+  [/^board\./, /^panels\.\d+\.(?:kind|w|id)$/, / needs a query that makes a table|^x \+ w must be |^Two panels have /],
+  [/^board\./, /^panels$/, / bytes of JSON together\.$/],
   [/^limits\.set$/, /^rules\.\d+\.path$/, /has the same method and path|^No route of /],
   [/^auth\.oauth\./, /^query\.code_challenge$/, /^mode=code and code_challenge must be sent together$/],
   [/^workspace\.stats$/, /^aggregations$/, /^Two columns are named /],

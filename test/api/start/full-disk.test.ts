@@ -92,14 +92,18 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     const flood = await Load.of(bare.url);
     small.fill(3 * MIB);
     flood.start();
-    await expect.poll(() => small.free, { ...SOON, timeout: 40_000 }).toBeLessThan(64 * 1024);
+    const kinds = new Set<string>();
+    const seen = () => {
+      for (const kind of Object.keys(flood.take())) kinds.add(kind);
+      return [...kinds];
+    };
+    // A flush makes room, so the disk may be full some time after it was nearly full.
+    await expect.poll(seen, { ...SOON, timeout: 60_000 }).toContain("ingest 503 SERVICE_UNAVAILABLE");
     await wait(2000);
     small.clear();
     await expect.poll(async () => (await flood.ingest()).status, SOON).toBe(201);
     await flood.stop();
-    const tally = flood.take();
-    expect(faultsOf(tally)).toEqual([]);
-    expect(tally["ingest 503 SERVICE_UNAVAILABLE"]).toBeGreaterThan(0);
+    expect(faultsOf(Object.fromEntries(seen().map((kind) => [kind, 1])))).toEqual([]);
     const stored = new Set(await flood.stored());
     expect([...flood.acknowledged].filter((message) => !stored.has(message))).toEqual([]);
     await bare.stop();

@@ -2,16 +2,21 @@ import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, type Page, register } from "../../support/api.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { startServer, type TestServer, temporaryDir } from "../../support/server.ts";
 
 describe("a server as npm start runs it", () => {
   let server: TestServer;
   const secretsFile = () => path.join(server.dataDir, "secrets.json");
 
   beforeAll(async () => {
-    server = await startServer();
+    // Not the migrated databases of other tests.
+    server = await startServer({ env: { DATA_DIR: temporaryDir() } });
   });
   afterAll(() => server.stop());
+
+  test("migrates its databases at the first start", () => {
+    expect(server.output()).toMatch(/Migrated the database: .*\.sql/);
+  });
 
   test("is healthy once it reports that it runs, and prints its address", async () => {
     expect(server.output()).toContain(server.url);

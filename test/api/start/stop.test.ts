@@ -37,21 +37,39 @@ function requestText(tenant: Tenant, path: string, body: string, sent = body.len
   ].join("\r\n");
 }
 
-describe("27: a stop", () => {
+/** A server whose project has no limit that a test reaches. */
+async function unlimited(): Promise<{ server: TestServer; tenant: Tenant }> {
+  const server = await startServer();
+  const tenant = await createTenant(server.url);
+  const limits = { default: { limit: 1_000_000 } };
+  const { account } = tenant;
+  await call(server.url, `/workspaces/${account.workspaceId}/rate-limits`, {
+    ...asUser(account),
+    method: "PUT",
+    body: limits,
+  });
+  return { server, tenant };
+}
+
+const logPathOf = ({ projectId }: Tenant) => `/logger/${projectId}/log`;
+
+async function storedIn(server: TestServer, { key }: Tenant): Promise<number> {
+  const { body } = await call<FoundLogs & { pagination: { total: number } }>(server.url, "/logger/query", {
+    token: key.secret,
+    body: { pagination: { includeTotal: true, limit: 1 } },
+  });
+  return body.data.pagination.total;
+}
+
+// Both groups mostly wait, each with its own server.
+describe.concurrent("27: a stop", () => {
   let server: TestServer;
   let tenant: Tenant;
-  const logPath = () => `/logger/${tenant.projectId}/log`;
+  const logPath = () => logPathOf(tenant);
+  const stored = () => storedIn(server, tenant);
 
   beforeAll(async () => {
-    server = await startServer();
-    tenant = await createTenant(server.url);
-    const limits = { default: { limit: 1_000_000 } };
-    const { account } = tenant;
-    await call(server.url, `/workspaces/${account.workspaceId}/rate-limits`, {
-      ...asUser(account),
-      method: "PUT",
-      body: limits,
-    });
+    ({ server, tenant } = await unlimited());
   });
   afterAll(() => server.stop());
 
@@ -62,15 +80,9 @@ describe("27: a stop", () => {
     return { code, ms: Date.now() - begun };
   }
 
-  async function stored(): Promise<number> {
-    const { body } = await call<FoundLogs & { pagination: { total: number } }>(server.url, "/logger/query", {
-      token: tenant.key.secret,
-      body: { pagination: { includeTotal: true, limit: 1 } },
-    });
-    return body.data.pagination.total;
-  }
-
-  test("answers a running query and a half-sent body, and accepts no new connection", async () => {
+  test("answers a running query and a half-sent body, and accepts no new connection", {
+    concurrent: false,
+  }, async () => {
     const data = { text: "lorem ipsum ".repeat(150) };
     const batch = Array.from({ length: 1000 }, (_, i) => ({ message: `entry ${i}`, data }));
     for (let i = 0; i < 20; i++) await call(server.url, logPath(), { token: tenant.key.secret, body: batch });
@@ -105,7 +117,9 @@ describe("27: a stop", () => {
     expect(await stored()).toBe(20_001);
   });
 
-  test("closes tails with 1001 and the position to resume at, also one whose client never sent anything", async () => {
+  test("closes tails with 1001 and the position to resume at, also one whose client never sent anything", {
+    concurrent: false,
+  }, async () => {
     const { projectId, key } = tenant;
     const tails = await Promise.all([1, 2, 3].map(() => TailClient.open(server.url, projectId, key.secret)));
     const silent = new WebSocket(`${server.url.replace("http", "ws")}/logger/${projectId}/tail`, {
@@ -131,7 +145,9 @@ describe("27: a stop", () => {
     resumed.close();
   });
 
-  test("does not cut a response that its client is reading, also after tails were closed", async () => {
+  test("does not cut a response that its client is reading, also after tails were closed", {
+    concurrent: false,
+  }, async () => {
     const { projectId, key } = tenant;
     const data = { text: "x".repeat(20_000) };
     const batch = Array.from({ length: 200 }, (_, i) => ({ message: `large ${i}`, data }));
@@ -164,7 +180,7 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("ends after 10 s with 0, and cuts off what is still in flight", async () => {
+  test("ends after 10 s with 0, and cuts off what is still in flight", { concurrent: false }, async () => {
     const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
     await wait(100);
     const { code, ms } = await stopped();
@@ -175,7 +191,7 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("ends immediately on a second signal", async () => {
+  test("ends immediately on a second signal", { concurrent: false }, async () => {
     const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
     await wait(100);
     const stop = stopped();
@@ -188,7 +204,9 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("is the same if the signal reaches every process of the group, as a service manager may send it", async () => {
+  test("is the same if the signal reaches every process of the group, as a service manager may send it", {
+    concurrent: false,
+  }, async () => {
     const tail = await TailClient.open(server.url, tenant.projectId, tenant.key.secret);
     const entry = JSON.stringify({ message: "half sent" });
     const half = connection(server.port, requestText(tenant, logPath(), entry, 5));
@@ -202,8 +220,12 @@ describe("27: a stop", () => {
     expect(tail.closed).toMatchObject({ code: 1001, reason: expect.stringMatching(/^since=\d+$/) });
     await server.restart();
   });
+});
 
-  test("seven times under load: stores nothing that it did not answer", async () => {
+describe.concurrent("27: stops under load", () => {
+  test("seven times under load: stores nothing that it did not answer", { timeout: 180_000 }, async () => {
+    const { server, tenant } = await unlimited();
+    const stored = () => storedIn(server, tenant);
     const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
     let acknowledged = await stored();
     for (let round = 0; round < 7; round++) {
@@ -213,7 +235,14 @@ describe("27: a stop", () => {
       const send = (): Promise<number | null> =>
         new Promise((resolve) => {
           const headers = { Authorization: `Bearer ${tenant.key.secret}`, "Content-Type": "application/json" };
-          const options = { port: server.port, host: "127.0.0.1", method: "POST", path: logPath(), headers, agent };
+          const options = {
+            port: server.port,
+            host: "127.0.0.1",
+            method: "POST",
+            path: logPathOf(tenant),
+            headers,
+            agent,
+          };
           const request = http.request(options, (response) => {
             response.resume().on("end", () => resolve(response.statusCode ?? null));
           });
@@ -243,5 +272,6 @@ describe("27: a stop", () => {
       expect(await stored()).toBe(acknowledged);
     }
     agent.destroy();
-  }, 180_000);
+    await server.stop();
+  });
 });

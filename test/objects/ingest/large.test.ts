@@ -284,6 +284,12 @@ it("batches with parts of the version before are read and deleted as before", as
     sql.exec("DROP TABLE compactions");
     sql.exec("DROP TABLE cold_databases");
     sql.exec("ALTER TABLE workspace DROP COLUMN has_files");
+    sql.exec("ALTER TABLE keys DROP COLUMN settings");
+    sql.exec("ALTER TABLE keys DROP COLUMN settings_version");
+    sql.exec("DROP TABLE ledger");
+    sql.exec("DROP TABLE streams");
+    sql.exec("DROP TABLE gaps");
+    sql.exec("DROP TABLE saved_items");
     sql.exec("UPDATE schema_version SET version = ?", WORKSPACE_SCHEMA.indexOf(STAGING_SCHEMA));
   });
   await evict(own.workspaceId);

@@ -5,7 +5,7 @@ import { parseApiKey } from "../../../src/keys/api-key.ts";
 import { API_DEFAULT } from "../../../src/limits/state.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import type { WorkspaceObject } from "../../../src/objects/workspace/workspace.ts";
-import type { IngestCall } from "../../../src/workspace/ingest.ts";
+import type { IngestCall } from "../../../src/workspace/ingest-calls.ts";
 import { WorkspaceState } from "../../../src/workspace/state.ts";
 import {
   addKey,

@@ -40,6 +40,9 @@ describe("creating a key", () => {
       expiresAt: null,
       revokedAt: null,
       lastUsedAt: null,
+      mapping: {},
+      dedupe: "auto",
+      hasVercelSecret: false,
       secret: expect.stringMatching(/^sk_[0-9A-Za-z]{48}$/),
     });
     expect(secret.slice(3, 15)).toBe(owner.workspaceId.slice(3));
@@ -245,6 +248,21 @@ describe("rotating a key", () => {
     }
     await as(owner, `${keysPath()}/${old.keyId}`, { method: "DELETE" });
     expect(refusal(await rotate(old.keyId, {}))).toEqual([404, "NOT_FOUND"]);
+  });
+});
+
+describe("the secret of a Vercel drain", () => {
+  it("is set and removed, and no response and no audit entry has it", async () => {
+    const made = await as(owner, keysPath(), { body: { name: "drain", scopes: ["logs:write"] } });
+    const { keyId } = keyOf(made, projectId);
+    const change = (body: object) => as(owner, `${keysPath()}/${keyId}`, { method: "PATCH", body });
+    const set = await change({ vercelSecret: "a secret of Vercel" });
+    expect([set.status, set.data]).toEqual([200, expect.objectContaining({ hasVercelSecret: true })]);
+    expect((await change({ dedupe: "always" })).data).toMatchObject({ hasVercelSecret: true, dedupe: "always" });
+    expect((await change({ vercelSecret: null })).data).toMatchObject({ hasVercelSecret: false, dedupe: "always" });
+    const audit = await as(owner, `/workspaces/${owner.workspaceId}/audit?limit=100`);
+    expect(audit.text).toContain("hasVercelSecret");
+    expect(set.text + audit.text).not.toContain("a secret of Vercel");
   });
 });
 

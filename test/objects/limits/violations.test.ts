@@ -153,6 +153,8 @@ describe("refused requests", () => {
     await runDurableObjectAlarm(workspace(owner.workspaceId));
     vi.useRealTimers();
     expect(await onSql(owner.workspaceId, (sql) => sql.exec("SELECT * FROM violations").toArray())).toEqual([]);
+    const counted = "SELECT SUM(requests) AS requests FROM ledger WHERE reason = 'limited'";
+    expect(await onSql(owner.workspaceId, (sql) => sql.exec(counted).one())).toEqual({ requests: 10_000 });
     const written = { object: total(rows) - before, d1: inD1(), messages: messages.mock.calls.length };
     console.log(`10,000 refusals in ${tookMs} ms: ${JSON.stringify(written)}`, rows.byTable());
     expect(written.object + written.d1).toBeLessThanOrEqual(20);

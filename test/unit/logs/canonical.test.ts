@@ -92,6 +92,8 @@ const place = fc.oneof(
   ),
   fc.constantFrom(["custom", "log"], ["custom", "own type"], ["billing", "refund"]),
 );
+/** Own members, which are never empty. */
+const own = text.filter((each) => each !== "");
 /** Entries as they are stored. */
 const stored = fc
   .tuple(
@@ -99,12 +101,12 @@ const stored = fc
     fc.constantFrom(...LEVELS),
     place,
     text.filter((each) => each !== ""),
-    fc.record({ session: text, traceId: text, spanId: text, data }, { requiredKeys: [] }),
+    fc.record({ session: text, traceId: text, spanId: text, service: own, host: own, data }, { requiredKeys: [] }),
   )
-  .map(([ms, level, [category, type], message, { session, traceId, spanId, data: own }]) =>
+  .map(([ms, level, [category, type], message, { session, traceId, spanId, service, host, data: members }]) =>
     JSON.stringify({
       timestamp: new Date(ms).toISOString(),
-      ...{ level, category, type, message, session, traceId, spanId, data: own },
+      ...{ level, category, type, message, session, traceId, spanId, service, host, data: members },
     }),
   )
   // Lines that `JSON.stringify` writes the same after `JSON.parse`, which excludes some member names.
@@ -217,6 +219,11 @@ describe("a body is not canonical with", () => {
     ["another member", `${HEAD},"extra":1}`],
     ["an id twice", `${HEAD},"session":"a","session":"b"}`],
     ["ids in another order", `${HEAD},"traceId":"a","session":"b"}`],
+    ["own members in another order", `${HEAD},"host":"a","service":"b"}`],
+    ["an own member before an id", `${HEAD},"service":"a","session":"b"}`],
+    ["an own member that is empty", `${HEAD},"service":""}`],
+    ["an own member that is no string", `${HEAD},"host":5}`],
+    ["an own member that is too long", `${HEAD},"host":"${"h".repeat(257)}"}`],
     ["an empty message", HEAD.replace('"m"', '""').concat("}")],
     ["an unknown level", HEAD.replace("info", "inform").concat("}")],
     ["a type of another category", HEAD.replace("custom", "http").concat("}")],

@@ -45,6 +45,8 @@ describe("the validator and the documented schema", () => {
       session: mostly(fc.string()),
       traceId: mostly(fc.string()),
       spanId: mostly(fc.string()),
+      service: fc.oneof(fc.string(), fc.constantFrom<unknown>("h".repeat(256), "h".repeat(257), 5, null, {})),
+      host: mostly(fc.string()),
       data: mostly(fc.dictionary(fc.string(), fc.jsonValue())),
       extra: fc.jsonValue(),
     },
@@ -142,6 +144,40 @@ describe("an entry", () => {
     [{ message: "m", spanId: {} }, "INVALID_ENTRY"],
   ])("%j is rejected as %s", (sent, code) => expect(check(sent)).toBe(code));
 
+  test.each<[string, unknown, boolean]>([
+    ["a text", "checkout", true],
+    ["one character", "c", true],
+    ["256 characters", "\u{1f600}".repeat(256), true],
+    ["257 characters", "c".repeat(257), false],
+    ["an empty text", "", false],
+    ["half of a character", "a\ud800", false],
+    ["a number", 5, false],
+    ["null", null, false],
+    ["an object", { name: "checkout" }, false],
+  ])("18.3: service and host of %s are own members, or stay in `data` and reject nothing", (_, value, isOwn) => {
+    for (const name of ["service", "host"]) {
+      const entry = entryOf(check({ message: "m", [name]: value, extra: 1 }));
+      const own = isOwn ? { [name]: value, data: { extra: 1 } } : { data: { [name]: value, extra: 1 } };
+      expect(entry).toEqual({ ...entryOf(check({ message: "m" })), ...own });
+      // Written between the ids and `data`, whatever the order in which they were sent.
+      const names = Object.keys(entryOf(check({ message: "m", data: {}, [name]: value, spanId: "s", session: "t" })));
+      const written = isOwn ? ["session", "spanId", name, "data"] : ["session", "spanId", "data"];
+      expect(names.slice(5)).toEqual(written);
+    }
+  });
+
+  test("18.3: an own member and a member of `data` of the same name are both kept", () => {
+    const sent = {
+      message: "m",
+      service: "checkout",
+      data: { service: "search", host: { ip: "10.0.0.1" } },
+      host: "web-1",
+    };
+    const { service, host, data } = sent;
+    expect(entryOf(check(sent))).toMatchObject({ service, host, data });
+    expect(check({ ...sent, service: 5 })).toBe("MEMBER_CONFLICT");
+  });
+
   test("may be exactly as old and as far ahead as the limits say", () => {
     expect(check({ message: "m", timestamp: NOW + DAY_MS })).toBeTypeOf("object");
     expect(check({ message: "m", timestamp: NOW - 365 * DAY_MS })).toBeTypeOf("object");
@@ -197,6 +233,8 @@ describe("members without a defined meaning", () => {
       "session",
       "traceId",
       "spanId",
+      "service",
+      "host",
       "data",
     ]);
     fc.assert(
