@@ -3,6 +3,8 @@ SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#reference",
   deepLinking: true,
+  // Closed at first: from 150 rows on, Swagger UI renders only those on the screen, and the browser finds no text in the others.
+  docExpansion: "none",
   // No validator badge, which would send the document's address to a third party.
   validatorUrl: null,
   // Credentials entered in the page are not stored.

@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
-/** One page for all tests, which continue where the one before them ended: it takes seconds to render all operations. */
+/** One page for all tests, which continue where the one before them ended. */
 let page: Page;
 
 beforeAll(async () => {
   console = await startSharedConsole();
   page = await openReference();
+  for (const tag of ["Accounts", "Logs", "Limits", "Operations"]) {
+    await page.locator(".opblock-tag", { hasText: tag }).getByRole("button").click();
+  }
 });
 
 afterAll(() => console?.close());
@@ -17,7 +20,7 @@ async function openReference(hash = ""): Promise<Page> {
   const context = await console.open();
   const opened = await context.newPage();
   await opened.goto(`/docs${hash}`);
-  await opened.locator(".opblock").first().waitFor();
+  await opened.locator(".opblock-tag").first().waitFor();
   return opened;
 }
 

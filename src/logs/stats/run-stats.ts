@@ -110,7 +110,7 @@ class HistogramSink implements CountSink {
   scanned(): void {}
 }
 
-/** Reads the texts of an own member in lines, as a filter on the member does. */
+/** Reads the texts of an own member in lines, as a table grouped by the member does. */
 class OwnTexts {
   readonly #fields: LineFields;
   readonly #meter: WorkMeter;

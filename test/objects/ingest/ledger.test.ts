@@ -171,7 +171,7 @@ describe("18.5: the ledger", () => {
 
   it("begins with tables that the version before has", () => {
     const at = WORKSPACE_SCHEMA.indexOf(STREAM_SCHEMA);
+    expect(at).toBeGreaterThan(0);
     expect(WORKSPACE_SCHEMA[at - 1]).toEqual(expect.arrayContaining([...LEDGER_SCHEMA]));
-    expect(at).toBe(WORKSPACE_SCHEMA.length - 1);
   });
 });

@@ -47,14 +47,14 @@ function namesOf(entry: TestEntry, groupBy: (typeof GROUPS)[number]): string[] {
   return groupBy === "service" || groupBy === "host" ? ownTexts(entry, groupBy) : [entry[groupBy]];
 }
 
-/** The texts of the own member, or of what stands in its place in `data`. */
+/** The texts of the own member, or of what stands in its place in `data`. A table groups by the items of an array, not by those of arrays in it. */
 function ownTexts(entry: TestEntry, name: "service" | "host"): string[] {
   if (entry[name] !== undefined) return [entry[name]];
   const data: unknown = entry.data === undefined ? {} : JSON.parse(JSON.stringify(entry.data));
   const [plain] = membersAt(data, name);
   const places = [[plain], membersAt(plain, "name"), membersAt(data, `${name}.name`)];
   const [first = []] = places.filter(([value]) => value !== undefined && !isObject(value));
-  return first.flatMap((value) => [value].flat(Number.POSITIVE_INFINITY)).filter((text) => typeof text === "string");
+  return first.flatMap((value) => [value].flat()).filter((text) => typeof text === "string");
 }
 
 function membersAt(value: unknown, name: string): unknown[] {
