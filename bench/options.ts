@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
+import { areSections } from "./sections.ts";
 
 export const PARTS = ["ingest", "doors", "limits", "query", "tiers", "tail", "rows", "memory", "targets"] as const;
 export type Part = (typeof PARTS)[number];
@@ -22,8 +23,10 @@ export interface BenchOptions {
   victorialogs: string | null;
   /** Directory that keeps the stored entries of the targets for the next run; `null`: none. */
   state: string | null;
-  /** File for the results; `null` prints only the table. */
+  /** File for the results; `null`: none. */
   out: string | null;
+  /** Whether the results replace the published ones. */
+  publish: boolean;
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -35,14 +38,20 @@ export const USAGE = `npm run bench -- [options]
   --growth LIST  targets: the same questions at these millions of entries, such as 1,5,20 (none)
   --victorialogs PATH  doors, targets: executable of a VictoriaLogs to compare with (none)
   --state DIR    targets: keeps the stored entries for runs of the next hours (deleted with the process)
-  --out FILE     where the results go; without it a whole run writes bench/results.json, any other none`;
+  --out FILE     also writes the results to this file
+  --publish      writes the results to bench/results.json and docs/benchmarks.md, as a whole run does; a partial run
+                 replaces its sections: doors, targets, or all the other parts`;
 
-/** @param resultsFile file for the results of a whole run */
-export function benchOptions(args: readonly string[], resultsFile: string): BenchOptions {
+/** @throws StartFailure if an option is not understood */
+export function benchOptions(args: readonly string[]): BenchOptions {
   const { values } = parse(args);
   const quick = values.quick === true;
   const parts = values.only === undefined ? PARTS : values.only.split(",").map(partOf);
-  const isWhole = !quick && parts.length === PARTS.length && values.entries === undefined;
+  const isWhole = parts.length === PARTS.length;
+  const isUsual = !quick && values.entries === undefined;
+  if (values.publish === true && !(isUsual && areSections(parts))) {
+    throw new StartFailure(`--publish needs all parts of a section, without --quick and --entries.\n${USAGE}`);
+  }
   return {
     parts,
     seconds: numberOf("seconds", values.seconds, quick ? 1 : 3, 0.2, 600),
@@ -54,7 +63,8 @@ export function benchOptions(args: readonly string[], resultsFile: string): Benc
     needleFiles: quick ? 20 : 1000,
     victorialogs: values.victorialogs ?? null,
     state: values.state ?? null,
-    out: values.out ?? (isWhole ? resultsFile : null),
+    out: values.out ?? null,
+    publish: values.publish === true || (isWhole && isUsual),
   };
 }
 
@@ -72,6 +82,7 @@ function parse(args: readonly string[]) {
         state: { type: "string" },
         quick: { type: "boolean" },
         out: { type: "string" },
+        publish: { type: "boolean" },
       },
     });
   } catch (error) {

@@ -26,7 +26,7 @@ export interface Measured {
 
 export interface Results extends Measured {
   machine: Machine;
-  options: Omit<BenchOptions, "out" | "victorialogs" | "state">;
+  options: Omit<BenchOptions, "out" | "publish" | "victorialogs" | "state">;
   tookSeconds: number;
   verdicts: Verdict[];
   /** Problems that make the figures invalid: failed requests, missing entries, wrong rows. */

@@ -4,10 +4,8 @@
  * missing, because figures of wrong work are invalid. A missed target is reported and is not a failure.
  */
 import { writeFileSync } from "node:fs";
-import path from "node:path";
 import { buildAll } from "../scripts/lib/bundle.ts";
 import { exitWith } from "../scripts/lib/failure.ts";
-import { ROOT } from "../scripts/lib/paths.ts";
 import { LoadGenerator } from "./load/generator.ts";
 import { machine } from "./machine.ts";
 import { type BenchOptions, benchOptions } from "./options.ts";
@@ -20,13 +18,10 @@ import { benchQuery } from "./parts/query.ts";
 import { benchRows } from "./parts/rows.ts";
 import { benchTail } from "./parts/tail.ts";
 import { benchTargets } from "./parts/targets.ts";
-import { publish } from "./publish.ts";
 import { faultsOf, type Measured, type Results, verdictsOf } from "./results.ts";
+import { jsonOf, publishSections } from "./sections.ts";
 import { Workshop } from "./servers.ts";
 import { tableOf } from "./table.ts";
-
-const RESULTS_FILE = path.join(import.meta.dirname, "results.json");
-const DOCS_FILE = path.join(ROOT, "docs", "benchmarks.md");
 
 for (const [signal, number] of [
   ["SIGINT", 2],
@@ -42,20 +37,20 @@ console.log(`\n${tableOf(results)}`);
 process.exit(results.faults.length > 0 ? 1 : 0);
 
 async function bench(args: readonly string[]): Promise<Results> {
-  const options = benchOptions(args, RESULTS_FILE);
+  const options = benchOptions(args);
   const startedAt = performance.now();
   const here = machine();
   await buildAll();
   const workshop = new Workshop();
   const generator = new LoadGenerator();
   // Paths of this machine are no conditions of a measurement.
-  const { out, victorialogs: _victorialogs, state: _state, ...shown } = options;
+  const { out, publish, victorialogs: _victorialogs, state: _state, ...shown } = options;
   const measured = { machine: here, options: shown, ...(await measure(options, workshop, generator)) };
   generator.stop();
   const timed = { ...measured, tookSeconds: (performance.now() - startedAt) / 1000 };
   const results: Results = { ...timed, verdicts: verdictsOf(timed), faults: faultsOf(timed) };
-  if (out !== null) writeFileSync(out, `${JSON.stringify(results, rounded, 2)}\n`);
-  if (out === RESULTS_FILE) publish(DOCS_FILE, `\`\`\`\n${tableOf(results)}\n\`\`\``);
+  if (out !== null) writeFileSync(out, jsonOf(results));
+  if (publish) publishSections(results);
   return results;
 }
 
@@ -106,9 +101,4 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
 
 function progress(what: string, figure: string): void {
   console.log(`${what}: ${figure}`);
-}
-
-/** Four digits are all that such figures support. */
-function rounded(_name: string, value: unknown): unknown {
-  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 }

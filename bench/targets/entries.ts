@@ -59,11 +59,16 @@ export function levelOf(status: number): string {
   return status === 500 ? "error" : status === 404 ? "warn" : "info";
 }
 
-export function messageOf({ route, status, durationMs, isTimeout }: Fields): string {
+function messageOf({ route, status, durationMs, isTimeout }: Fields): string {
   const what = `GET ${ROUTES[route]}`;
   return isTimeout
     ? `${what} failed with status ${status}: timeout after ${durationMs} ms`
     : `${what} completed with status ${status} in ${durationMs} ms`;
+}
+
+/** The message of an entry, with the planted text if the entry has it. */
+export function messageAt(data: TargetData, index: number, fields: Fields): string {
+  return isRare(data, index) ? `${messageOf(fields)} after a retry by stormglasspetrel-7` : messageOf(fields);
 }
 
 export function traceIdAt(index: number): string {
@@ -84,7 +89,6 @@ const own = newFields();
 function lineAt(data: TargetData, index: number): string {
   fieldsAt(index, own);
   const timestamp = new Date(timestampAt(data, index)).toISOString();
-  const planted = isRare(data, index) ? " after a retry by stormglasspetrel-7" : "";
   const session = `ses_${hex(index, 12)}${hex(index, 13)}${hex(index, 14).slice(0, 2)}`;
   const { route, status, durationMs, user, isTeam } = own;
   const members =
@@ -92,7 +96,7 @@ function lineAt(data: TargetData, index: number): string {
     `"user":{"id":"usr_${user}","plan":"${isTeam ? "team" : "free"}"},"region":"${REGIONS[index % 3]}"`;
   return (
     `{"timestamp":"${timestamp}","level":"${levelOf(status)}","category":"http","type":"request",` +
-    `"message":"${messageOf(own)}${planted}","session":"${session}","traceId":"${traceIdAt(index)}","data":{${members}}}`
+    `"message":"${messageAt(data, index, own)}","session":"${session}","traceId":"${traceIdAt(index)}","data":{${members}}}`
   );
 }
 

@@ -10,7 +10,7 @@ import {
   type Goal,
   type Row,
 } from "./comparison.ts";
-import { type Fields, levelOf, messageOf, RARE_TEXT, searchedTrace, traceIdAt } from "./entries.ts";
+import { type Fields, levelOf, messageAt, RARE_TEXT, searchedTrace, traceIdAt } from "./entries.ts";
 import { type Facts, isoOf, routeOf, userOf } from "./facts.ts";
 import { PAGE } from "./service.ts";
 
@@ -189,7 +189,7 @@ export function languageQuestions(facts: Facts): Comparison[] {
   // Its quantiles of small groups are other values than the nearest rank, so only its counts are compared.
   const counts = expectCounts(facts.counts(routeAndTime), cells, "count()");
   const matchCount = (pattern: RegExp) => {
-    const isMatch = (fields: Fields, index: number) => !facts.isRare(index) && pattern.test(messageOf(fields));
+    const isMatch = (fields: Fields, index: number) => pattern.test(messageAt(facts.data, index, fields));
     const counts = facts.counts((fields, index) => (isMatch(fields, index) ? "all" : null));
     return expectCounts(new Map([["all", counts.get("all") ?? 0]]), () => "all", "count");
   };

@@ -54,7 +54,9 @@ export class VictoriaLogs {
       `-httpListenAddr=${address}`,
       `-storageDataPath=${directory}`,
       "-retentionPeriod=30d",
+      // A connection that the server closes while a question is sent would end the run.
       "-http.connTimeout=24h",
+      "-http.idleConnTimeout=24h",
     ];
     const version = /victoria-logs-\S+/.exec(execFileSync(binary, ["-version"], { encoding: "utf8" }))?.[0];
     const child = spawn(binary, [...flags, "-loggerLevel=ERROR"], { stdio: ["ignore", "ignore", "inherit"] });
