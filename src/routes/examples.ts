@@ -72,6 +72,9 @@ export const EXAMPLE = {
   /** By day, because the longest retention has more hours than a response may have buckets. */
   stats: { filters: { minLevel: "info" }, interval: "1d", groupBy: "level" },
   search: { query: "level:>=warn | top 10 by category" },
+  searchBatch: {
+    queries: [{ query: "* | stats count() by level, bin(1h)" }, { query: "level:>=error | patterns 10" }],
+  },
   parse: { query: "level:>=error route:/api/* | stats count(), p99(ms) by route, bin(5m)" },
   suggest: { query: "level:>=warn sta", position: 16 },
 } as const;

@@ -186,6 +186,14 @@ export class LeasedMemory implements ReadMemory {
     this.#oversize = oversize;
   }
 
+  /** Frees what a part of the read has received, before the next part. */
+  endPart(): void {
+    this.#received.release();
+    this.#input = 0;
+    this.#decoded = 0;
+    this.#count();
+  }
+
   /** Ends the read and keeps the given bytes for its response until that is sent. */
   keep(bytes: number): void {
     this.#received.release();

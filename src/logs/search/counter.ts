@@ -31,6 +31,7 @@ export async function countInto(
   asOf = wanted.asOf,
 ): Promise<Read | null> {
   const source = boundedSource(reading.source, reading.memory);
-  const read = await countMatching({ ...reading, source, sink }, filter, asOf);
+  const isNewest = wanted.isNewest === true && asOf === wanted.asOf;
+  const read = await countMatching({ ...reading, source, sink }, filter, asOf, isNewest);
   return read.asOf > read.lastCommit ? null : read;
 }

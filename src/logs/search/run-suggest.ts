@@ -3,6 +3,7 @@ import type { Entry } from "../entry.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../query/budget.ts";
 import { isOpenInRange, type LogFilter, needsContent, OPEN_FILTER } from "../query/filter.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
+import type { RecentPage } from "../query/recent-feed.ts";
 import { runQuery } from "../query/run-query.ts";
 import { recentSelection } from "../query/tiers.ts";
 import type { StatsSource } from "../stats/count-entries.ts";
@@ -103,11 +104,11 @@ export async function runSuggest(
  */
 export async function unknownMembers(
   source: StatsSource,
-  { query, projectId, from, to, asOf }: SearchQuery,
+  { query, projectId, from, to, asOf, isNewest = asOf === null }: SearchQuery,
   answer: SearchAnswer,
   memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<{ notes: string[]; work: number }> {
-  const members = answer.complete && asOf === null ? membersWithout(query, answer) : [];
+  const members = answer.complete && isNewest ? membersWithout(query, answer) : [];
   if (members.length === 0) return { notes: [], work: 0 };
   const { entries, work } = await sample(source, { ...OPEN_FILTER, from, to }, projectId, memory);
   return { notes: unknownFields(entries, members), work };
@@ -137,8 +138,16 @@ function isEmpty(value: unknown): boolean {
 
 /** Admits and counts the request, and reads no entry. */
 async function admit(source: StatsSource): Promise<void> {
-  const scan = { asOf: null, from: null, to: null, order: "desc" } as const;
-  await source.recent({ ...recentSelection(OPEN_FILTER, scan), levelMask: 0, position: null, maxBytes: 1 });
+  await openSnapshot(source, null);
+}
+
+/** Admits and counts the request, and reads no entry. @param asOf `null` pins the newest commit */
+export async function openSnapshot(
+  source: StatsSource,
+  asOf: number | null,
+): Promise<Pick<RecentPage, "asOf" | "lastCommit">> {
+  const scan = { asOf, from: null, to: null, order: "desc" } as const;
+  return source.recent({ ...recentSelection(OPEN_FILTER, scan), levelMask: 0, position: null, maxBytes: 1 });
 }
 
 function filterOf({ filter }: Completion, now: number): LogFilter {

@@ -22,6 +22,8 @@ export interface SearchQuery {
   to: number | null;
   /** Commit number of the snapshot; that of the cursor, if there is one. `null`: the newest one. */
   asOf: number | null;
+  /** Whether this request itself chose `asOf`: the newest commit at its start. */
+  isNewest?: boolean;
   /** Entries of a page. Tables have `MAX_ROWS` rows, whatever this is. */
   limit: number;
   cursor: Cursor | null;
@@ -97,7 +99,8 @@ const LAST_INSTANT = 8_640_000_000_000_000;
 
 /** Returns the members of an answer that name the snapshot, with a note on what it no longer has. */
 export function snapshotOf({ wanted, filter }: SearchRun, { commit, oldest }: { commit: number; oldest: number }) {
-  const isOlder = wanted.asOf !== null && wanted.cursor === null && (filter.from === null || filter.from < oldest);
+  const isRepeated = wanted.asOf !== null && wanted.isNewest !== true && wanted.cursor === null;
+  const isOlder = isRepeated && (filter.from === null || filter.from < oldest);
   const notes = isOlder && oldest > 0 ? [`Entries before ${new Date(oldest).toISOString()} have expired.`] : [];
   return { asOf: encodeAsOf(commit, wanted.now), notes };
 }

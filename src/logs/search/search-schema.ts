@@ -14,80 +14,96 @@ import type { SearchQuery } from "./search-query.ts";
 /** Rows of a table. */
 const MAX_ROWS = 10_000;
 
+/** Members of a search, beside a snapshot and a page. */
+export const QUERY_MEMBERS = {
+  query: QueryText,
+  from: timeSchema.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
+  to: timeSchema.optional().describe("Timestamp before this: ISO 8601 or epoch milliseconds."),
+  projectId: z
+    .string()
+    .optional()
+    .describe("With an access token, limits the request to one project. A key always reads its own project."),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_ROWS)
+    .optional()
+    .describe(
+      `Entries of a page: default ${QUERY_LIMITS.limitDefault} or the \`limit\` of the text, at most ${QUERY_LIMITS.limit}. Rows of a table: default and at most ${MAX_ROWS}.`,
+    ),
+};
+
+export const asOfMember = z
+  .string()
+  .optional()
+  .describe(
+    "`asOf` of an earlier answer: only what was stored by then, and relative times count from the instant of that question.",
+  );
+
+type SearchMembers = z.output<z.ZodObject<typeof QUERY_MEMBERS>> & {
+  asOf?: string | undefined;
+  cursor?: string | undefined;
+};
+
 /** Body of `POST /logger/search`. */
 export const SearchBody = z
   .strictObject({
-    query: QueryText,
-    from: timeSchema.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
-    to: timeSchema.optional().describe("Timestamp before this: ISO 8601 or epoch milliseconds."),
-    asOf: z
-      .string()
-      .optional()
-      .describe(
-        "`asOf` of an earlier answer: only what was stored by then, and relative times count from the instant of that question.",
-      ),
-    projectId: z
-      .string()
-      .optional()
-      .describe("With an access token, limits the request to one project. A key always reads its own project."),
-    limit: z
-      .int()
-      .min(1)
-      .max(MAX_ROWS)
-      .optional()
-      .describe(
-        `Entries of a page: default ${QUERY_LIMITS.limitDefault} or the \`limit\` of the text, at most ${QUERY_LIMITS.limit}. Rows of a table: default and at most ${MAX_ROWS}.`,
-      ),
+    ...QUERY_MEMBERS,
+    asOf: asOfMember,
     cursor: z
       .string()
       .optional()
       .describe("`nextCursor` of the page before. Everything else except `limit` must be the same."),
   })
-  .transform((body, ctx): SearchQuery => {
-    const refuse = (name: string, message: string) => ctx.addIssue({ code: "custom", path: [name], message });
-    const { query, columns, hints } = body.query;
-    const isTable = columns !== null;
-    // Before the request is admitted, so that an invalid one counts.
-    try {
-      planSearch(query);
-    } catch (error) {
-      if (!(error instanceof InvalidQuery)) throw error;
-      refuse("query", error.message);
+  .transform(searchQueryOf);
+
+/** Body of one query of a batch, which has neither a snapshot of its own nor pages. */
+export const BatchQueryBody = z.strictObject(QUERY_MEMBERS).transform(searchQueryOf);
+
+/** Returns the query of a body whose members are valid, and reports what they cannot express together. */
+function searchQueryOf(body: SearchMembers, ctx: z.core.$RefinementCtx): SearchQuery {
+  const refuse = (name: string, message: string) => ctx.addIssue({ code: "custom", path: [name], message });
+  const { query, columns, hints } = body.query;
+  const isTable = columns !== null;
+  // Before the request is admitted, so that an invalid one counts.
+  try {
+    planSearch(query);
+  } catch (error) {
+    if (!(error instanceof InvalidQuery)) throw error;
+    refuse("query", error.message);
+  }
+  const snapshot = body.asOf === undefined ? null : decodeSnapshot(body.asOf);
+  if (body.asOf !== undefined && snapshot === null)
+    refuse("asOf", "Invalid snapshot. Send asOf of an earlier response.");
+  let cursor: Cursor | null = null;
+  if (body.cursor !== undefined) {
+    cursor = decodeCursor(body.cursor);
+    if (isTable) refuse("cursor", "A table has no pages. Remove the cursor.");
+    else if (cursor?.search === undefined) refuse("cursor", "Invalid cursor. Send nextCursor of the previous page.");
+    else if (
+      snapshot !== null &&
+      (snapshot.commit !== cursor.asOf || (snapshot.instant ?? cursor.search.instant) !== cursor.search.instant)
+    ) {
+      refuse("asOf", "The cursor belongs to another snapshot.");
     }
-    const snapshot = body.asOf === undefined ? null : decodeSnapshot(body.asOf);
-    if (body.asOf !== undefined && snapshot === null)
-      refuse("asOf", "Invalid snapshot. Send asOf of an earlier response.");
-    let cursor: Cursor | null = null;
-    if (body.cursor !== undefined) {
-      cursor = decodeCursor(body.cursor);
-      if (isTable) refuse("cursor", "A table has no pages. Remove the cursor.");
-      else if (cursor?.search === undefined) refuse("cursor", "Invalid cursor. Send nextCursor of the previous page.");
-      else if (
-        snapshot !== null &&
-        (snapshot.commit !== cursor.asOf || (snapshot.instant ?? cursor.search.instant) !== cursor.search.instant)
-      ) {
-        refuse("asOf", "The cursor belongs to another snapshot.");
-      }
-    }
-    if (!isTable && body.limit !== undefined && body.limit > QUERY_LIMITS.limit) {
-      refuse("limit", `A page has at most ${QUERY_LIMITS.limit} entries.`);
-    }
-    const pipes =
-      isTable && body.limit !== undefined
-        ? [...query.pipes, { kind: "limit" as const, limit: body.limit }]
-        : query.pipes;
-    return {
-      query: { ...query, pipes },
-      now: cursor?.search?.instant ?? snapshot?.instant ?? Date.now(),
-      projectId: body.projectId ?? null,
-      from: body.from ?? null,
-      to: body.to ?? null,
-      asOf: snapshot?.commit ?? cursor?.asOf ?? null,
-      limit: isTable ? QUERY_LIMITS.limit : (body.limit ?? pageOf(query)),
-      cursor,
-      hints,
-    };
-  });
+  }
+  if (!isTable && body.limit !== undefined && body.limit > QUERY_LIMITS.limit) {
+    refuse("limit", `A page has at most ${QUERY_LIMITS.limit} entries.`);
+  }
+  const pipes =
+    isTable && body.limit !== undefined ? [...query.pipes, { kind: "limit" as const, limit: body.limit }] : query.pipes;
+  return {
+    query: { ...query, pipes },
+    now: cursor?.search?.instant ?? snapshot?.instant ?? Date.now(),
+    projectId: body.projectId ?? null,
+    from: body.from ?? null,
+    to: body.to ?? null,
+    asOf: snapshot?.commit ?? cursor?.asOf ?? null,
+    limit: isTable ? QUERY_LIMITS.limit : (body.limit ?? pageOf(query)),
+    cursor,
+    hints,
+  };
+}
 
 /** A page has as many entries as the text asks for, if a page can have so many. */
 function pageOf({ pipes }: Query): number {

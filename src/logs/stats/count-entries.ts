@@ -1,6 +1,7 @@
 import { readLevelCounts } from "../cold/format/counts.ts";
 import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
 import { type ScanPacer, WORK } from "../query/budget.ts";
+import { ColdFeed, LONG_SEGMENTS } from "../query/cold-feed.ts";
 import { Watermarks } from "../query/feed.ts";
 import { categoryMaskOf, isListed, type LogFilter, needsContent } from "../query/filter.ts";
 import { openMoved } from "../query/moved-feed.ts";
@@ -46,12 +47,18 @@ export interface Read {
  * Adds all entries of both tiers that pass a filter to the sink, newest first. Uses stored counts where they suffice, and
  * scans entries for other filters and sinks, and for the two partial minutes at the ends of a time range.
  * @param asOf commit number of the snapshot; `null` pins the newest commit
+ * @param isNewest whether `asOf` was the newest commit at the start of the request
  */
-export async function countMatching(counting: StatsCounting, filter: LogFilter, asOf: number | null): Promise<Read> {
-  // Stored counts of a segment cannot be cut at an earlier commit.
-  if (!counting.sink.takesCounts || asOf !== null || needsContent(filter)) return countEntries(counting, filter, asOf);
+export async function countMatching(
+  counting: StatsCounting,
+  filter: LogFilter,
+  asOf: number | null,
+  isNewest = asOf === null,
+): Promise<Read> {
+  // Stored counts of a segment cannot be cut at an earlier commit. Few segments are newer than the start of a request.
+  if (!counting.sink.takesCounts || !isNewest || needsContent(filter)) return countEntries(counting, filter, asOf);
   const whole = wholeMinutes(filter);
-  const read = await countSummaries(counting, { ...filter, ...whole });
+  const read = await countSummaries(counting, { ...filter, ...whole }, asOf);
   let { complete } = read;
   for (const edge of edgesOf(filter, whole)) {
     if (!(await countEntries(counting, { ...filter, ...edge }, read.asOf)).complete) complete = false;
@@ -80,13 +87,13 @@ function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
   ].filter((edge) => edge.from !== null && edge.to !== null && edge.from < edge.to);
 }
 
-/** Adds up the stored counts of batches and segments. */
-async function countSummaries(counting: StatsCounting, filter: LogFilter): Promise<Read> {
+/** Adds up the stored counts of batches and segments, and scans segments that a flush has made after the snapshot. */
+async function countSummaries(counting: StatsCounting, filter: LogFilter, pinned: number | null): Promise<Read> {
   const { source, sink, pacer } = counting;
   const { levelMask, from, to } = filter;
   const categoryMask = categoryMaskOf(filter);
   const scan = { from, to, levelMask, categoryMask, followsMoves: true };
-  const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
+  const first = await source.recentCounts({ ...scan, asOf: pinned, after: 0 });
   const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
   const { workspaceId } = source;
   const { asOf, oldest, flushed: progress } = first;
@@ -112,8 +119,13 @@ async function countSummaries(counting: StatsCounting, filter: LogFilter): Promi
     }
   }
   const projects = coldProjects(first.flushed);
-  const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
-  if (!(await countSegments(counting, kept, { ...common, from: kept.from, to }))) complete = false;
+  const common = { workspaceId, projects, levelMask, categoryMask, tests: [], order: "desc" } as const;
+  const selection = { ...common, from: kept.from, to, asOf: pinned, readAt: Date.now() };
+  if (!(await countSegments(counting, kept, { ...selection, cut: "excluded" }))) complete = false;
+  if (pinned === null) return { ...read, complete };
+  const groups = { filter: kept, ...groupsOf(counting) };
+  const cut = await ColdFeed.open(source.cold, { ...selection, cut: "only" }, LONG_SEGMENTS, groups);
+  if (!(await countFeed(counting, cut, kept))) complete = false;
   return { ...read, complete };
 }
 

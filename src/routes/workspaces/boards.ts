@@ -4,7 +4,7 @@ import { requiredNameSchema } from "../../http/fields.ts";
 import { pageOf, pageQuery, timeCursor } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { StoredQueryText } from "../../logs/search/query-text.ts";
-import { BOARD_LIMITS, PANEL_KINDS, type Panel } from "../../workspace/boards.ts";
+import { BOARD_LIMITS, PANEL_KINDS, type Panel } from "../../workspace/panels.ts";
 import { MAX_SAVED, type SavedItem } from "../../workspace/saved-items.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";

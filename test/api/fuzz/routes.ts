@@ -50,6 +50,7 @@ const BODIES: Record<string, object> = {
     from: 0,
     limit: 10,
   },
+  "POST /logger/search/batch": { queries: [{ query: "* | count" }, { query: "a:", from: 0 }], asOf: "1" },
   "POST /logger/search/suggest": { query: "level:info st", position: 13, to: 1 },
   "POST /logger/search/parse": { query: "a:b | count" },
   "POST /logger/stats": { q: "-level:info a:*", interval: "1h", groupBy: "level" },

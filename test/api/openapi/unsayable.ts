@@ -11,7 +11,11 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^operator\./, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.query$/, /^pagination\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.search$/, /^cursor$/, /^Invalid cursor\. /],
-  [/^workspace\.(?:query|stats|search)$/, /^asOf$/, /^Invalid snapshot\. |^The snapshot does not exist yet\.$/],
+  [
+    /^workspace\.(?:query|stats|search|searchBatch)$/,
+    /^asOf$/,
+    /^Invalid snapshot\. |^The snapshot does not exist yet\.$/,
+  ],
   // Depends on the time of the request.
   [/^key\.create$/, /^expiresAt$/, /^must be in the future and at most 365 days ahead\.$/],
   [/^workspace\.ingest$/, /^entry$/, /^timestamp is (?:more than 24 hours ahead|older than )/],

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
+import { batchAnswerSchema } from "../../../src/logs/search/batch.ts";
 import { parseAnswerSchema, searchAnswerSchema, suggestAnswerSchema } from "../../../src/logs/search/search-schema.ts";
 import { type Answer, bearer, call } from "../accounts/support.ts";
 import { addKey, addProject, newTenant, receiptOf, send, type Tenant } from "../ingest/support.ts";
@@ -164,6 +165,79 @@ describe("POST /logger/search", () => {
     expect(left(await post("/logger/search", invalid))).toBe(before - 1);
     expect(left(await post("/logger/search/suggest", { query: "a | " }))).toBe(before - 2);
     expect(left(await post("/logger/search/suggest", { query: "sta" }))).toBe(before - 3);
+  });
+});
+
+describe("POST /logger/search/batch", () => {
+  async function batch(body: object, headers = key) {
+    const answer = await post("/logger/search/batch", body, headers);
+    expect([answer.status, answer.details]).toEqual([200, []]);
+    return { answer, data: batchAnswerSchema.parse(answer.data) };
+  }
+
+  it("answers queries in order on one snapshot, and one that is wrong does not affect the others", async () => {
+    const queries = [
+      { query: "* | stats count() by level, bin(1h)" },
+      { query: "a:!=x" },
+      { query: "level:error", limit: 2 },
+      { query: "* | count", projectId: "proj_x" },
+      { query: "*", limit: 1001 },
+      { query: "* | count", from: Date.now() - 10.5 * MINUTE },
+      { query: "nothing | top 5 by rout" },
+    ];
+    const { data } = await batch({ queries });
+    const [byLevel, wrong, entries, foreign, tooMany, recent, noted] = data.answers;
+    expect(byLevel).toMatchObject({ ok: true, kind: "table", matched: 60, complete: true, asOf: data.asOf });
+    expect(wrong).toMatchObject({
+      ok: false,
+      error: { code: "VALIDATION_ERROR", details: [{ path: "query", position: 2, suggestion: "-a:x" }] },
+    });
+    expect(entries).toMatchObject({ ok: true, kind: "entries", matched: 2, asOf: data.asOf });
+    expect(foreign).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+    expect(tooMany).toMatchObject({ ok: false, error: { details: [{ path: "limit" }] } });
+    expect(recent).toMatchObject({ ok: true, rows: [[11]] });
+    expect(noted).toMatchObject({ ok: true, notes: [expect.stringContaining("did you mean `route`?")] });
+  });
+
+  it("repeats a snapshot, and counts once", async () => {
+    const other = await newTenant();
+    const headers = bearer(other.secret);
+    receiptOf(await send(other, [{ message: "first" }]));
+    const queries = Array.from({ length: 20 }, () => ({ query: "* | count" }));
+    const first = await batch({ queries }, headers);
+    receiptOf(await send(other, [{ message: "second" }]));
+    const again = await batch({ queries, asOf: first.data.asOf }, headers);
+    const counts = ({ data }: typeof first) =>
+      data.answers.map((each) => each.ok && each.kind === "table" && each.rows);
+    expect(counts(again)).toEqual(counts(first));
+    expect(counts(first)[19]).toEqual([[1]]);
+    const left = ({ answer }: typeof first) => Number(answer.headers.get("X-RateLimit-Remaining"));
+    const wrong = await batch({ queries: [{ query: "(" }] }, headers);
+    expect(left(wrong)).toBe(left(again) - 1);
+  });
+
+  it("refuses a batch without queries or with too many, foreign snapshots, and other callers", async () => {
+    const query = { query: "*" };
+    const cases: [object, string][] = [
+      [{}, "queries"],
+      [{ queries: [] }, "queries"],
+      [{ queries: Array.from({ length: 21 }, () => query) }, "queries"],
+      [{ queries: [query], from: 0 }, "from"],
+      [{ queries: [query, "text"] }, "queries.1"],
+      [{ queries: [{ ...query, cursor: "x" }] }, "queries.0.cursor"],
+      [{ queries: [{ query: 1 }] }, "queries.0.query"],
+      [{ queries: [query], asOf: "?" }, "asOf"],
+      [{ queries: [query], asOf: "zzzz" }, "asOf"],
+    ];
+    for (const [body, path] of cases) {
+      const { status, details } = await post("/logger/search/batch", body);
+      expect([body, status, details]).toEqual([body, 400, [expect.objectContaining({ path })]]);
+    }
+    const writer = await addKey(tenant, ["logs:write"]);
+    const code = async (headers: Record<string, string>) =>
+      (await post("/logger/search/batch", { queries: [query] }, headers)).code;
+    expect(await code({})).toBe("UNAUTHORIZED");
+    expect(await code(bearer(writer.secret))).toBe("INSUFFICIENT_SCOPE");
   });
 });
 

@@ -200,6 +200,14 @@ const MATRIX: Row[] = [
     status: 201,
   },
   { method: "POST", route: "/logger/query", least: "viewer", path: () => "/logger/query", body: {}, status: 200 },
+  {
+    method: "POST",
+    route: "/logger/search/batch",
+    least: "viewer",
+    path: () => "/logger/search/batch",
+    body: { queries: [{ query: "* | count" }] },
+    status: 200,
+  },
   ...["/logger/search", "/logger/search/suggest"].map(
     (route): Row => ({ method: "POST", route, least: "viewer", path: () => route, body: { query: "*" }, status: 200 }),
   ),

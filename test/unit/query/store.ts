@@ -336,7 +336,8 @@ function isInRange(segment: EncodedSegment, { projects, from, to }: SegmentSelec
 }
 
 function isSelected(segment: EncodedSegment, selection: SegmentSelection): boolean {
-  const { projects, levelMask, categoryMask, asOf } = selection;
+  const { projects, levelMask, categoryMask, asOf, cut } = selection;
+  if (asOf !== null && cut !== undefined && segment.maxCommit > asOf !== (cut === "only")) return false;
   return (
     segment.lastSeq <= (projects.get(segment.projectId) ?? 0) &&
     (segment.levelMask & levelMask) !== 0 &&

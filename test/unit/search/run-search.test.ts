@@ -156,6 +156,46 @@ describe("runSearch", () => {
     expect(all).toMatchObject({ matched: 10, exact: true, nextCursor: null, notes: [] });
   });
 
+  it("counts a snapshot of the request itself from stored counts, whatever is stored and moved after it", async () => {
+    const texts = [
+      "* | stats count() by level, bin(1s)",
+      "level:>=warn | top 10 by category, type",
+      "category:http time:3s | count by bin(1s)",
+    ];
+    let later = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { minLength: 1, maxLength: 6 }),
+        fc.array(batch, { minLength: 1, maxLength: 4 }),
+        fc.array(flush, { maxLength: 3 }),
+        fc.array(flush, { maxLength: 6 }),
+        fc.array(fc.option(flush), { maxLength: 4 }),
+        async (before, after, flushed, moved, moves) => {
+          const store = new TestStore();
+          for (const { project, entries } of before) store.add(project, entries);
+          for (const { project, count, kind } of flushed) store.flush(project, count, kind);
+          const expected = texts.map((text) => evaluate(queryOf(text), store.rows, NOW));
+          const asOf = store.lastCommit;
+          for (const { project, entries } of after) store.add(project, entries);
+          for (const { project, count, kind } of moved) store.flush(project, count, kind);
+          later += store.rows.length;
+          const waiting = [...moves];
+          store.beforePage = () => {
+            const move = waiting.shift();
+            if (move) store.flush(move.project, move.count, move.kind);
+          };
+          for (const [at, text] of texts.entries()) {
+            const answer = await search(store, text, { asOf, isNewest: true });
+            expect(answer.complete).toBe(true);
+            expect(rowsOf(answer), text).toEqual(expected[at]?.rows);
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(later).toBeGreaterThan(0);
+  });
+
   it("17: a page has as many entries as the query's limit, if a page can have so many", () => {
     const limitOf = (body: object) => SearchBody.parse(body).limit;
     expect(limitOf({ query: "level:error" })).toBe(100);

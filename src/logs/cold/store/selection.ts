@@ -20,6 +20,8 @@ export interface SegmentSelection {
   categoryMask: number;
   /** Excludes segments without an entry of this commit or an earlier one. `null` for all. */
   asOf: number | null;
+  /** With `asOf`: excludes segments that have later entries as well, or all others. */
+  cut?: "excluded" | "only";
   /** Excludes segments that fail one of these tests; see `tokenTestsOf`. */
   tests: readonly TokenTest[];
   /** `desc`: by largest timestamp, falling. `asc`: by smallest timestamp, rising. */
@@ -84,7 +86,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   // These parameters come first, because the condition uses their numbers.
   if (tests !== null) params.push(...BIT_TABLES);
   const bind = (value: string | number): string => `?${params.push(value)}`;
-  const { levelMask, categoryMask, asOf, order, limit, maxScanned, mergedAfter } = selection;
+  const { levelMask, categoryMask, asOf, cut, order, limit, maxScanned, mergedAfter } = selection;
   const isDescending = order === "desc";
   const key = (isDescending ? POSITION_COLUMNS : OLDEST_KEY).join(", ");
   const direction = isDescending ? "DESC" : "ASC";
@@ -102,6 +104,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   ];
   if (mergedAfter !== undefined) conditions.push(`part > ${bind(lastVisiblePart(mergedAfter))}`);
   if (asOf !== null) conditions.push(`min_commit <= ${bind(asOf)}`);
+  if (asOf !== null && cut !== undefined) conditions.push(`max_commit ${cut === "only" ? ">" : "<="} ${bind(asOf)}`);
   if (tests !== null) conditions.push(tests);
   const beyond = isDescending ? -BEYOND_ALL : BEYOND_ALL;
   return {

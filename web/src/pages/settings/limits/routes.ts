@@ -12,6 +12,7 @@ export interface ApiRoute {
 export const ROUTES: readonly ApiRoute[] = [
   { method: "POST", pattern: "/logger/:projectId/log", what: "send entries" },
   { method: "POST", pattern: "/logger/search", what: "search with the query language" },
+  { method: "POST", pattern: "/logger/search/batch", what: "several searches at once" },
   { method: "POST", pattern: "/logger/search/suggest", what: "suggestions while typing" },
   { method: "POST", pattern: "/logger/query", what: "query entries" },
   { method: "POST", pattern: "/logger/stats", what: "histogram" },
