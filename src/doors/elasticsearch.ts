@@ -2,19 +2,21 @@ import { INGEST_LIMITS } from "../logs/entry.ts";
 import { startsWith } from "../logs/ingest/canonical-json.ts";
 import type { Steps, TurnMeter } from "../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "./decoder.ts";
-import type { DoorEntry, DoorEntrySink } from "./entry.ts";
+import type { ClientId, DoorEntry, DoorEntrySink } from "./entry.ts";
 import { cutEntry } from "./shared/enveloped.ts";
 import { MAX_VALUE_BYTES } from "./shared/json-cutter.ts";
 import { LineReader } from "./shared/line-reader.ts";
 import { NOT_JSON, parseText } from "./shared/parse-text.ts";
 import { EMPTY_ENVELOPE, type PlainEnvelope } from "./shared/plain-envelope.ts";
 import type { PlainLines } from "./shared/plain-lines.ts";
+import { clientId } from "./shared/record-ids.ts";
 import { type RecordReader, recordOf } from "./shared/record-reader.ts";
 
 /** Reads bodies of Elasticsearch's `_bulk`: https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk */
 
 const ACTIONS = ["index", "create", "update", "delete"] as const;
 type ActionName = (typeof ACTIONS)[number];
+const INDEX_ACTION = ACTIONS.indexOf("index");
 const UPDATE = ACTIONS.indexOf("update");
 const DELETE = ACTIONS.indexOf("delete");
 
@@ -31,6 +33,7 @@ const ERRORS: readonly (readonly [type: string, reason: string])[] = [
   ["document_parsing_exception", "The document is not valid JSON."],
   ["illegal_argument_exception", "The action has no document."],
 ];
+const STORED_BEFORE = "version conflict, document already exists: it is stored.";
 /** Characters of an index name in the response. It is sent for every action, so that a long one would make it large. */
 const INDEX_LENGTH = 64;
 /** Characters of the longest id in the response, a SHA-256 in hexadecimal digits. The response is held whole. */
@@ -83,11 +86,6 @@ export class BulkItems {
     return this.#idBytes;
   }
 
-  /** Whether an action failed. */
-  get hasErrors(): boolean {
-    return this.#errors > 0;
-  }
-
   /** @param sentId returned unless it is long */
   add(kind: number, index: string, outcome: number, sentId?: string | undefined): void {
     // A request with more actions is refused.
@@ -101,15 +99,39 @@ export class BulkItems {
     else this.#runs.push({ kind, index, outcome, count: 1, id });
   }
 
-  /** The JSON of the items, one for each action under its name. */
-  toJson(): string {
+  /**
+   * The JSON of the response.
+   * @param stored indexes of the actions whose documents were stored before, in order
+   */
+  toJson(stored: readonly number[]): string {
     const parts: string[] = [];
-    for (const { kind, index, outcome, count, id } of this.#runs) {
-      const item = JSON.stringify({ [ACTIONS[kind] ?? ""]: itemOf(index, outcome, id) });
-      parts.push(`${`${item},`.repeat(count - 1)}${item}`);
+    let hasConflict = false;
+    let first = 0;
+    let next = 0;
+    for (const run of this.#runs) {
+      const item = runItem(run, itemOf(run.index, run.outcome, run.id));
+      const end = first + run.count;
+      for (; first < end; first++) {
+        const isStored = stored[next] === first;
+        if (isStored) next++;
+        if (isStored && run.id !== null && run.kind !== INDEX_ACTION) hasConflict = true;
+        parts.push(isStored ? runItem(run, storedItem(run)) : item);
+      }
     }
-    return `[${parts.join(",")}]`;
+    return `{"took":1,"errors":${this.#errors > 0 || hasConflict},"items":[${parts.join(",")}]}`;
   }
+}
+
+function runItem({ kind }: Run, item: Record<string, unknown>): string {
+  return JSON.stringify({ [ACTIONS[kind] ?? ""]: item });
+}
+
+/** The item of a document that was stored before, as Elasticsearch answers a second `create` or `index` of an id. */
+function storedItem({ kind, index, id, outcome }: Run): Record<string, unknown> {
+  if (id === null) return itemOf(index, outcome, id);
+  if (kind === INDEX_ACTION) return { _index: index, _id: id, status: 200, result: "updated" };
+  const error = { type: "version_conflict_engine_exception", reason: STORED_BEFORE };
+  return { _index: index, _id: id, status: 409, error };
 }
 
 function itemOf(index: string, outcome: number, id: string | null): Record<string, unknown> {
@@ -211,7 +233,7 @@ export class BulkDecoder implements DoorDecoder {
     if (action.index !== undefined) data[INDEX] ??= action.index;
     if (action.id !== undefined) {
       data[ID] ??= action.id;
-      entry.hasId = true;
+      entry.id = idOf(action, action.id);
     }
     this.#sink.add(entry);
     this.#note(action, STORED);
@@ -269,8 +291,13 @@ export class BulkDecoder implements DoorDecoder {
 
 function actionOf(kind: number, index: string | undefined, id: string | undefined): Action {
   const members = encoder.encode(JSON.stringify({ [INDEX]: index, [ID]: id }).slice(1, -1));
-  const envelope = { ...EMPTY_ENVELOPE, members, hasId: id !== undefined };
+  const envelope = { ...EMPTY_ENVELOPE, members, ...(id !== undefined && { id: idOf({ kind, index }, id) }) };
   return { kind, index, id, envelope: members.length > ENVELOPE_LENGTH ? null : envelope };
+}
+
+/** An id is created once. `index` replaces a document, so that another document of that id is another record. */
+function idOf({ kind, index = "" }: Pick<Action, "kind" | "index">, id: string): ClientId {
+  return clientId("elasticsearch", `${ACTIONS[kind]}\n${index}\n${id}`, kind === INDEX_ACTION);
 }
 
 function nameOf(name: string | undefined): ActionName {

@@ -3,6 +3,14 @@ import type { PlainEntry } from "../logs/ingest/build-batch.ts";
 import type { PlainEnvelope } from "./shared/plain-envelope.ts";
 import type { PlainLines } from "./shared/plain-lines.ts";
 
+/** An id that the client gave a record, so that the same record sent twice can only be a retry. */
+export interface ClientId {
+  /** Other kinds of records and of ids have other texts. */
+  text: string;
+  /** Whether only a record with the same content is the same record. Otherwise the id alone decides. */
+  hasContent: boolean;
+}
+
 /**
  * One record of a foreign client, read as far as its protocol says what its parts mean. Nothing here is checked:
  * `DoorEntries` keeps what can be kept and marks what it had to change.
@@ -40,8 +48,7 @@ export interface DoorEntry {
   json?: { members: string; values: number };
   /** What of the record was cut or is missing, for the mark in `data`. */
   marks?: Record<string, unknown>;
-  /** Whether the record has an id that the client made, so that the same record sent twice can only be a retry. */
-  hasId?: boolean;
+  id?: ClientId;
 }
 
 /** An entry that writes its own line. */

@@ -6,6 +6,7 @@ import { JsonCutter, type JsonNode, MAX_VALUE_BYTES } from "./shared/json-cutter
 import { COST_OF_JSON_BYTE, objectOf, RECORDS } from "./shared/json-records.ts";
 import { levelOfName } from "./shared/levels.ts";
 import { LineReader } from "./shared/line-reader.ts";
+import { clientId } from "./shared/record-ids.ts";
 import type { RecordReader } from "./shared/record-reader.ts";
 import { timeOf } from "./shared/times.ts";
 
@@ -140,7 +141,7 @@ export class Content {
       entry.marks = { cut: { ...this.#cut } };
       break;
     }
-    return typeof id === "string" ? { ...entry, hasId: true } : entry;
+    return typeof id === "string" ? { ...entry, id: clientId("cloudwatch", id, true) } : entry;
   }
 
   #receiveLine(line: string, length: number): void {

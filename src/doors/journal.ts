@@ -5,6 +5,7 @@ import { DoorBodyFault, type DoorDecoder } from "./decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "./entry.ts";
 import { PendingBytes } from "./pending-bytes.ts";
 import { levelOfName } from "./shared/levels.ts";
+import { clientId } from "./shared/record-ids.ts";
 import type { RecordReader } from "./shared/record-reader.ts";
 import { timeOfText } from "./shared/times.ts";
 import { addData } from "./syslog/message.ts";
@@ -197,7 +198,7 @@ class JournalEntry {
     return {
       ...entry,
       ...(Object.keys(this.#cut).length > 0 && { marks: { cut: this.#cut } }),
-      ...(this.#fields.has("__CURSOR") && { hasId: true }),
+      ...(this.#fields.has("__CURSOR") && { id: clientId("journal", this.#text("__CURSOR") ?? "", true) }),
     };
   }
 

@@ -7,6 +7,7 @@ import { JsonCutter, type JsonNode } from "./shared/json-cutter.ts";
 import { addRecord, COST_OF_JSON_BYTE, JsonRecords, objectOf } from "./shared/json-records.ts";
 import { KeptBytes } from "./shared/kept-bytes.ts";
 import { levelOf } from "./shared/levels.ts";
+import { clientId } from "./shared/record-ids.ts";
 import { timeOf } from "./shared/times.ts";
 
 const LINE_BREAK = 0x0a;
@@ -176,7 +177,7 @@ function readEvent(event: Record<string, unknown>): DoorEntry {
     ...textMember("traceId", trace.trace_id),
     ...textMember("spanId", trace.span_id),
     ...textMember("host", data.server_name),
-    ...(typeof data.event_id === "string" && { hasId: true }),
+    ...(typeof data.event_id === "string" && { id: clientId("sentry", data.event_id, true) }),
     data,
   };
 }

@@ -2,6 +2,7 @@ import type { TurnMeter } from "../platform/turns.ts";
 import type { DoorDecoder } from "./decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "./entry.ts";
 import { JsonRecords, readerFor } from "./shared/json-records.ts";
+import { clientId } from "./shared/record-ids.ts";
 import type { Mapping, RecordReader } from "./shared/record-reader.ts";
 
 const NAMES: Mapping = { service: ["service", "projectName"], host: ["host"], time: ["timestamp"] };
@@ -20,7 +21,7 @@ function readVercel(record: Record<string, unknown>, records: RecordReader): Doo
   if (entry.message === null || entry.message === "") entry.message = requestText(proxy) ?? null;
   const isFailed = isErrorStatus(statusCode) || isErrorStatus(memberOf(proxy, "statusCode"));
   if (type === "stderr" || type === "fatal" || isFailed) entry.level ??= "error";
-  return typeof id === "string" && id !== "" ? { ...entry, hasId: true } : entry;
+  return typeof id === "string" && id !== "" ? { ...entry, id: clientId("vercel", id, true) } : entry;
 }
 
 function isErrorStatus(status: unknown): boolean {

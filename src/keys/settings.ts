@@ -3,9 +3,11 @@ import type { Mapping } from "../doors/shared/record-reader.ts";
 
 /**
  * Whether a request of another client's protocol gets an idempotency key from its content. `auto`: if every record has an id
- * or a time that is not rounded to seconds. `always`: also without. `never`: no request does.
+ * or a time that is not rounded to seconds. `always`: also without. `never`: no request does. Except with `never`, a record
+ * with an id of the client's is stored once, whatever request has it. `record`: like `auto`, and each record with a time is
+ * stored once.
  */
-export const DEDUPE = ["auto", "always", "never"] as const;
+export const DEDUPE = ["auto", "always", "never", "record"] as const;
 export type Dedupe = (typeof DEDUPE)[number];
 
 /** How the entries of a key are read where clients have formats of their own. */

@@ -24,11 +24,16 @@ export class ByteCache<V, K = object> {
   readonly capacity: number;
   /** In order of use, newest last. Objects as keys are compared by identity. */
   readonly #values = new Map<K, { value: V; bytes: number }>();
+  readonly #free: (value: V) => void;
   #held = 0;
 
-  /** @param capacity in bytes */
-  constructor(capacity: number) {
+  /**
+   * @param capacity in bytes
+   * @param free called with a value that is no longer kept
+   */
+  constructor(capacity: number, free: (value: V) => void = () => {}) {
     this.capacity = capacity;
+    this.#free = free;
   }
 
   /** Bytes of all values. */
@@ -46,8 +51,12 @@ export class ByteCache<V, K = object> {
 
   /** Adds or replaces the value of a key. Also call it when the size of a value has changed. */
   set(key: K, value: V, bytes: number): void {
-    this.delete(key);
-    if (bytes > this.capacity) return;
+    if (this.#values.get(key)?.value === value) this.#remove(key);
+    else this.delete(key);
+    if (bytes > this.capacity) {
+      this.#free(value);
+      return;
+    }
     this.#values.set(key, { value, bytes });
     this.#held += bytes;
     for (const [oldest] of this.#values) {
@@ -57,10 +66,16 @@ export class ByteCache<V, K = object> {
   }
 
   delete(key: K): void {
+    const value = this.#remove(key);
+    if (value !== undefined) this.#free(value);
+  }
+
+  #remove(key: K): V | undefined {
     const found = this.#values.get(key);
-    if (found === undefined) return;
+    if (found === undefined) return undefined;
     this.#values.delete(key);
     this.#held -= found.bytes;
+    return found.value;
   }
 }
 
@@ -74,7 +89,7 @@ const MIB = 1024 * 1024;
  */
 export const ISOLATE_BUDGET = {
   /** Code, caches of objects (keys, projects, limit counters) and the runtime's own memory. */
-  base: 20 * MIB,
+  base: 16 * MIB,
   /** Ingest: bodies being received, inflated and parsed, and batches that wait for their commit. */
   ingest: 24 * MIB,
   /** Queries, histograms, contexts: candidate batches, decoded blocks and rows that wait for their response. */
@@ -83,6 +98,8 @@ export const ISOLATE_BUDGET = {
   tails: 16 * MIB,
   /** Summary columns of recent batches. */
   batchIndex: 6 * MIB,
+  /** Ids of stored records. */
+  recordIds: 4 * MIB,
   /** Footers of files in the bucket: 30 KB for each file of 220,000 entries. */
   footers: MIB,
   /** Small ranges of these files: blocks of filters, and columns that hardly vary. */

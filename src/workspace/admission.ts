@@ -11,6 +11,7 @@ import { countRefused, type FrequentCounts } from "./ledger.ts";
 import { roleOf } from "./members.ts";
 import { type Caller, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
 import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
+import type { RecordIds } from "./record-ids.ts";
 
 /** Maximum number of sessions in memory: enough for a few members at a time. */
 const REMEMBERED = 1000;
@@ -134,6 +135,7 @@ export interface AdmissionContext {
   limits: Cascade;
   sessions: AuditedSessions;
   frequent: FrequentCounts;
+  recordIds: RecordIds;
 }
 
 /** An admitted caller. */

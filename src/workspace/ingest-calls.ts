@@ -32,6 +32,10 @@ export interface IngestCall extends ChargedCall {
   door?: DoorFacts;
   /** The numbers of the entries in the client's stream, if it sent them. */
   stream?: StreamReport;
+  /** Ids of the records of all batches, in order: 16 bytes each, zeros for a record without. Only in calls of `ingestDoor`. */
+  recordIds?: Uint8Array;
+  /** Records that the request has left out, because they are stored already. Only in calls of `ingestDoor`. */
+  mergedCount?: number;
 }
 
 /** What a request in the protocol of another client adds to a call. */
@@ -83,6 +87,8 @@ export type IngestResult =
   | { ok: false; code: "TOO_OLD"; oldest: number }
   /** The entries were read with other settings of the key. Nothing was counted: read them with these and call again. */
   | ({ ok: false; code: "STALE_SETTINGS" } & DoorTerms)
+  /** Records of the request are stored already. Nothing was counted: leave these out and call again. */
+  | { ok: false; code: "KNOWN_RECORDS"; known: number[]; oldest: number }
   /** The sandbox accepts no more for now. `retryAfter` in milliseconds. */
   | { ok: false; code: "SANDBOX_FULL"; retryAfter: number }
   /** The object's storage is nearly full, because its batches do not move to the cold tier. */
@@ -97,8 +103,9 @@ export type IngestResult =
 const CALL_BYTES = 1024;
 
 /** Bytes that a call uses in memory until its commit. */
-export function sizeOfCall(call: Pick<IngestCall, "batch" | "more" | "rejected">): number {
-  return CALL_BYTES + bytesOf(batchesOf(call)) + call.rejected.length * CALL_BYTES;
+export function sizeOfCall(call: Pick<IngestCall, "batch" | "more" | "rejected" | "recordIds">): number {
+  const idBytes = call.recordIds?.length ?? 0;
+  return CALL_BYTES + bytesOf(batchesOf(call)) + call.rejected.length * CALL_BYTES + idBytes;
 }
 
 /** Bytes that a call writes. Staged batches, whatever their size, are alone in their group. */
@@ -127,9 +134,10 @@ export function reasonOf({ door }: IngestCall, result: IngestResult): LedgerReas
   }
 }
 
-/** Entries of a call: stored, staged and rejected. */
-export function entriesOf({ staged, rejectedCount, ...call }: IngestCall): number {
-  return batchesOf(call).reduce((sum, { count }) => sum + count, rejectedCount + (staged?.entries ?? 0));
+/** Entries of a call: stored, staged, left out and rejected. */
+export function entriesOf({ staged, rejectedCount, mergedCount = 0, ...call }: IngestCall): number {
+  const others = rejectedCount + mergedCount + (staged?.entries ?? 0);
+  return batchesOf(call).reduce((sum, { count }) => sum + count, others);
 }
 
 /** Batches of a request that is too large for one call, in order after those that `upload` already has. */
@@ -144,6 +152,8 @@ export interface StageCall extends ChargedCall {
   batches: readonly Batch[];
   /** As in `IngestCall`. */
   oldest: number | null;
+  /** As in `IngestCall`, of these batches. Only in calls of `stageDoor`. */
+  recordIds?: Uint8Array;
 }
 
 export type StageResult =

@@ -109,13 +109,8 @@ export class IngestGroup {
   #run(call: IngestCall): IngestResult {
     const stale = this.#stale(call);
     if (stale !== null) return stale;
-    const tooOld = this.#tooOld(batchesOf(call), call.oldest);
-    if (tooOld !== null) {
-      // Not counted: the caller repeats the request without its old entries. A late retry gets its receipt instead.
-      const known = this.#admit(call, COUNTED);
-      if (!known.ok) return known;
-      if (this.#lookup(call, known.project.num).found === "none") return { ok: false, code: "TOO_OLD", oldest: tooOld };
-    }
+    const again = this.#again(call);
+    if (again !== null) return again;
     const admitted = this.#admit(call, chargeOf(call));
     if (!admitted.ok) return admitted;
     const { project, limit } = admitted;
@@ -127,7 +122,10 @@ export class IngestGroup {
     }
     const staged = call.staged ? findStaged(this.#admission.sql, call.staged, project.num) : [];
     if (staged === null) return LOST_UPLOAD;
-    if (staged.length === 0 && batchesOf(call).length === 0) return { ok: false, code: "VALIDATION_ERROR", limit };
+    if (staged.length === 0 && batchesOf(call).length === 0) {
+      if (!call.mergedCount) return { ok: false, code: "VALIDATION_ERROR", limit };
+      return { ok: true, limit, receipt: receiptOf(call, project.lastSeq + 1, project.lastSeq) };
+    }
     if (this.#full !== null) return { ok: false, code: this.#full, limit };
     return { ok: true, limit, receipt: this.#store(call, staged, project) };
   }
@@ -139,10 +137,33 @@ export class IngestGroup {
     if (!admitted.ok) return admitted;
     if (tooOld !== null) return { ok: false, code: "TOO_OLD", oldest: tooOld };
     const { project, limit } = admitted;
+    const known = this.#known(call, project.num);
+    if (known.length > 0) return { ok: false, code: "KNOWN_RECORDS", known, oldest: this.#oldest(call.oldest) };
     if (this.#full !== null) return { ok: false, code: this.#full, limit };
     const { sql } = this.#admission;
     stageBatches(sql, call.upload, project.num, call.batches, this.#now);
     return { ok: true, limit, oldest: this.#oldest(call.oldest) };
+  }
+
+  /**
+   * Returns why the router has to call again with other entries; `null` if it has not. Nothing is counted then. A late retry
+   * gets its receipt instead.
+   */
+  #again(call: IngestCall): IngestResult | null {
+    const tooOld = this.#tooOld(batchesOf(call), call.oldest);
+    if (tooOld === null && call.recordIds === undefined) return null;
+    const admitted = this.#admit(call, COUNTED);
+    if (!admitted.ok) return tooOld === null ? null : admitted;
+    const { num } = admitted.project;
+    if (this.#lookup(call, num).found !== "none") return null;
+    if (tooOld !== null) return { ok: false, code: "TOO_OLD", oldest: tooOld };
+    const known = this.#known(call, num);
+    return known.length === 0 ? null : { ok: false, code: "KNOWN_RECORDS", known, oldest: this.#oldest(call.oldest) };
+  }
+
+  /** Numbers of the records that are stored already. */
+  #known({ recordIds }: Pick<IngestCall, "recordIds">, project: number): number[] {
+    return recordIds === undefined ? [] : this.#admission.recordIds.known(project, recordIds, this.#now);
   }
 
   /** The settings of a call's key, if its entries were read with others. */
@@ -161,18 +182,21 @@ export class IngestGroup {
   #note(call: IngestCall, result: IngestResult): void {
     const reason = reasonOf(call, result);
     const receipt = result.ok && !result.receipt.duplicate ? result.receipt : null;
-    const isNoted = reason !== null || (receipt !== null && (call.rejectedCount > 0 || call.stream));
+    const mergedCount = call.mergedCount ?? 0;
+    const isNoted = reason !== null || (receipt !== null && (call.rejectedCount + mergedCount > 0 || call.stream));
     const key = isNoted ? this.#admission.keyProjectCache.key(call.keyHash) : null;
     if (key === null) return;
     if (reason !== null) this.#ledger.add(key.project, key.id, reason, entriesOf(call));
     if (receipt === null) return;
     if (call.rejectedCount > 0) this.#ledger.add(key.project, key.id, "rejected", call.rejectedCount);
+    if (mergedCount > 0) this.#ledger.add(key.project, key.id, "merged", mergedCount);
     if (call.stream) this.#streams.add(key.project, key.id, call.stream, receipt.firstSeq);
   }
 
   /** Writes the rows that are written once for the whole group. */
   finish(): void {
     this.#streams.write();
+    this.#admission.recordIds.write(this.#now);
     this.#ledger.write(this.#admission.sql, this.#admission.frequent, this.#now);
     for (const project of [...this.#open.keys()]) this.#close(project);
     for (const project of this.#risen) {
@@ -225,10 +249,8 @@ export class IngestGroup {
       this.#stored({ ...batch, summary: NO_BYTES, body: NO_BYTES }, first, batch.bodyBytes, true, project);
     }
     for (const batch of batchesOf(call)) this.#add(batch, project);
-    const { lastSeq } = project;
-    const { rejected, rejectedCount } = call;
-    const accepted = lastSeq - firstSeq + 1;
-    const receipt: Receipt = { accepted, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
+    const receipt = receiptOf(call, firstSeq, project.lastSeq);
+    if (call.recordIds) this.#admission.recordIds.add(project.num, call.recordIds, this.#now);
     if (call.idempotency) insertReceipt(sql, project.num, call.idempotency, receipt, this.#now);
     return receipt;
   }
@@ -279,4 +301,8 @@ export class IngestGroup {
   #oldest(known: number | null): number {
     return Math.min(ingestCutoff(this.#retentionDays, this.#now), known ?? Number.POSITIVE_INFINITY);
   }
+}
+
+function receiptOf({ rejected, rejectedCount }: IngestCall, firstSeq: number, lastSeq: number): Receipt {
+  return { accepted: lastSeq - firstSeq + 1, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
 }

@@ -13,6 +13,7 @@ import { INVITATION_SCHEMA } from "./invitations.ts";
 import { LEDGER_SCHEMA } from "./ledger.ts";
 import { INDEX_CHUNK_SCHEMA } from "./recent/index-chunks.ts";
 import { STAGING_SCHEMA } from "./recent/staged-batches.ts";
+import { RECORD_IDS_SCHEMA } from "./record-ids.ts";
 import { SAVED_ITEMS_SCHEMA } from "./saved-items.ts";
 import { STREAM_SCHEMA } from "./streams.ts";
 
@@ -195,4 +196,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   [...KEY_SETTINGS, ...LEDGER_SCHEMA],
   STREAM_SCHEMA,
   SAVED_ITEMS_SCHEMA,
+  RECORD_IDS_SCHEMA,
 ];

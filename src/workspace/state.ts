@@ -20,6 +20,7 @@ import { FrequentCounts } from "./ledger.ts";
 import { isProvisioned } from "./provision.ts";
 import { BatchIndex } from "./recent/batch-index.ts";
 import { hasStagingRoom } from "./recent/staged-batches.ts";
+import { RecordIds } from "./record-ids.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { StorageRoom } from "./usage.ts";
@@ -48,6 +49,7 @@ export class WorkspaceState {
   /** Counts of the ledger that are not written yet. */
   readonly frequent = new FrequentCounts();
   readonly sessions: AuditedSessions;
+  readonly recordIds: RecordIds;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
   readonly waiting: UnflushedBatches;
@@ -68,6 +70,7 @@ export class WorkspaceState {
     this.limiter = new Limiter(storage.sql);
     this.violations = new ViolationOutbox(storage.sql);
     this.sessions = new AuditedSessions(storage.sql);
+    this.recordIds = new RecordIds(storage.sql);
     this.alarm = new SharedAlarm(storage);
     this.index = new BatchIndex(storage.sql);
     this.waiting = new UnflushedBatches(storage.sql);
@@ -90,11 +93,20 @@ export class WorkspaceState {
 
   /** Runs `work` in one synchronous transaction, which also writes the counters; `null` without a workspace. */
   transaction<T>(work: (admission: AdmissionContext, row: WorkspaceRow) => T): T | null {
-    const { row, sql, keyProjectCache, limiter, violations, sessions, frequent } = this;
+    const { row, sql, keyProjectCache, limiter, violations, sessions, frequent, recordIds } = this;
     if (row === null) return null;
     keyProjectCache.trim();
     try {
-      const admission = { sql, keyProjectCache, limiter, violations, limits: row.limits, sessions, frequent };
+      const admission = {
+        sql,
+        keyProjectCache,
+        limiter,
+        violations,
+        limits: row.limits,
+        sessions,
+        frequent,
+        recordIds,
+      };
       const done = this.#storage.transactionSync(() => counted(limiter, violations, () => work(admission, row)));
       if (violations.dueAt !== null) this.alarm.by(violations.dueAt);
       return done;
@@ -177,6 +189,7 @@ export class WorkspaceState {
     this.violations.forget();
     this.frequent.clear();
     this.sessions.forget();
+    this.recordIds.forget();
     this.#lastCommit = null;
     this.index.invalidate();
     this.waiting.forget();

@@ -20,11 +20,6 @@ export interface TestedClient {
   env?: Readonly<Record<string, string>>;
   /** Records to log; 1,000 by default. */
   count?: number;
-  /**
-   * Whether the client puts the records of a failed request into another request. Those whose answer was lost are stored twice
-   * then, because only a repeated request can be recognized.
-   */
-  changesRetries?: true;
   /** Settings of the client's API key. */
   keySettings?: Readonly<Record<string, unknown>>;
 }
@@ -114,13 +109,13 @@ export const CLIENTS: readonly TestedClient[] = [
     name: "winston-loki, JSON",
     npm: { winston: "3.19.0", "winston-loki": "6.1.7" },
     command: node("winston-loki.mjs", "json"),
-    changesRetries: true,
+    keySettings: { dedupe: "record" },
   },
   {
     name: "winston-loki, Snappy",
     npm: { winston: "3.19.0", "winston-loki": "6.1.7" },
     command: node("winston-loki.mjs", "snappy"),
-    changesRetries: true,
+    keySettings: { dedupe: "record" },
   },
   {
     name: "pino-elasticsearch",
@@ -131,12 +126,17 @@ export const CLIENTS: readonly TestedClient[] = [
     name: "winston-elasticsearch",
     npm: { winston: "3.19.0", "winston-elasticsearch": "0.19.0" },
     command: node("winston-elasticsearch.mjs"),
-    changesRetries: true,
+    keySettings: { dedupe: "record" },
   },
   {
     name: "@elastic/elasticsearch",
     npm: { "@elastic/elasticsearch": "9.4.3" },
     command: node("elasticsearch-bulk.mjs"),
+  },
+  {
+    name: "@elastic/elasticsearch, other requests with the same ids",
+    npm: { "@elastic/elasticsearch": "9.4.3" },
+    command: node("elasticsearch-ids.mjs"),
   },
   ...FLUENT_BIT_OUTPUTS.map((output) => ({
     name: `Fluent Bit, ${output}`,
@@ -147,7 +147,7 @@ export const CLIENTS: readonly TestedClient[] = [
     name: "rsyslog omelasticsearch",
     missing: RSYSLOG.missing,
     command: node("rsyslog.mjs", RSYSLOG.path),
-    changesRetries: true,
+    keySettings: { dedupe: "record" },
   },
   {
     name: "systemd-journal-upload",

@@ -162,7 +162,7 @@ export class PlainJsonReader {
     if (role === ROLE.service) record.service = text;
     else if (role === ROLE.host) record.host = text;
     else if (role === ROLE.session) record.session = text;
-    else record.hasId = text !== "";
+    else record.recordId = text;
   }
 
   /** Reads `504` or `"504"`. */

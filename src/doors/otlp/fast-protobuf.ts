@@ -105,7 +105,7 @@ function readMember(wire: Wire, record: LogRecord, number: number): string {
         if (name.role === ROLE.service) record.service = text;
         else if (name.role === ROLE.host) record.host = text;
         else if (name.role === ROLE.session) record.session = text;
-        else record.hasId = text !== "";
+        else record.recordId = text;
       }
       break;
     case BOOL_VALUE:

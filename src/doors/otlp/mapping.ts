@@ -2,6 +2,7 @@ import type { Level } from "../../logs/entry.ts";
 import { define } from "../../logs/ingest/validate.ts";
 import type { DoorEntry } from "../entry.ts";
 import { levelOfName } from "../shared/levels.ts";
+import { clientId } from "../shared/record-ids.ts";
 import { RECORD_ID, RESERVED } from "./names.ts";
 import type { Shared } from "./shared-parts.ts";
 
@@ -44,7 +45,8 @@ export class LogRecord {
   service = "";
   host = "";
   session = "";
-  hasId = false;
+  /** `log.record.uid`; "" without. */
+  recordId = "";
 
   clear(): void {
     this.time.ms = 0;
@@ -66,7 +68,7 @@ export class LogRecord {
     this.service = "";
     this.host = "";
     this.session = "";
-    this.hasId = false;
+    this.recordId = "";
   }
 }
 
@@ -108,7 +110,8 @@ function setData(entry: DoorEntry, record: LogRecord, shared: Shared, otel: stri
   if (shared.resource !== null) data.resource = shared.resource;
   if (shared.scope !== null) data.scope = shared.scope;
   if (otel !== "") data.otel = JSON.parse(`{${otel}}`);
-  if (textOf(attributes[RECORD_ID]) !== undefined) entry.hasId = true;
+  const id = textOf(attributes[RECORD_ID]);
+  if (id !== undefined) entry.id = clientId("otlp", id, false);
 }
 
 function setJson(entry: DoorEntry, record: LogRecord, attributes: string, shared: Shared, otel: string): void {
@@ -122,7 +125,7 @@ function setJson(entry: DoorEntry, record: LogRecord, attributes: string, shared
   if (record.service !== "") entry.service = record.service;
   if (record.host !== "") entry.host = record.host;
   if (record.session !== "") entry.session = record.session;
-  if (record.hasId) entry.hasId = true;
+  if (record.recordId !== "") entry.id = clientId("otlp", record.recordId, false);
 }
 
 function marksOfRecord({ cut }: LogRecord, { marks }: Shared): Record<string, unknown> | null {

@@ -1,14 +1,19 @@
-import { type Batch, bytesOf, decodeBody, freeBatches } from "../../logs/batch.ts";
+import type { Batch } from "../../logs/batch.ts";
 import { BATCH_ENTRIES, INGEST_LIMITS } from "../../logs/entry.ts";
 import { type BodyFailure, tooManyEntries } from "../../logs/ingest/body-failure.ts";
-import { BatchBuilder } from "../../logs/ingest/build-batch.ts";
+import { BatchBuilder, type PlainEntry } from "../../logs/ingest/build-batch.ts";
 import { failedBody, type IngestBody } from "../../logs/ingest/ingest-body.ts";
 import type { Rejection } from "../../logs/ingest/rejection.ts";
+import { copyBytes } from "../../platform/bytes.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type Steps, TurnMeter } from "../../platform/turns.ts";
-import type { DoorEntry, DoorEntrySink, LineSink, WrittenEntry } from "../entry.ts";
-import { EntryFitter } from "./entry-fitter.ts";
+import type { ClientId, DoorEntry, DoorEntrySink, LineSink, WrittenEntry } from "../entry.ts";
+import { EntryBatches } from "./entry-batches.ts";
+import { EntryFitter, type FittedEntry } from "./entry-fitter.ts";
 import { EMPTY_ENVELOPE } from "./plain-envelope.ts";
 import type { PlainLines } from "./plain-lines.ts";
+import { ID_COST, type Line, type RecordIds } from "./record-ids.ts";
+import { RepeatFacts } from "./repeat-facts.ts";
 
 /** Bytes of lines of one batch, as for bodies of lines. */
 const BATCH_BYTES = 512 * 1024;
@@ -19,17 +24,9 @@ const BATCH_BYTES = 512 * 1024;
  */
 const REQUEST_BYTES = { most: 64 * 1024 * 1024, least: 2 * 1024 * 1024, perByte: 16 } as const;
 /** Costs in nanoseconds for the worst input, on a fast machine. */
-const COST = { entry: 1_000, value: 150, unit: 15, rebuiltByte: 20, plainByte: 8, cutUnit: 40 } as const;
+const COST = { entry: 1_000, value: 150, unit: 15, plainByte: 8, cutUnit: 40 } as const;
 
-/** Consecutive entries of a request: one batch. */
-interface Section {
-  /** `null` after `take`. */
-  batch: Batch | null;
-}
-
-const utf8 = new TextDecoder();
-/** A time as sent with a fraction, or in nanoseconds, that is no whole second. A number cannot hold all its digits. */
-const FINE = /\.\d*[1-9]|^\d{10}\d*[1-9]/;
+type Write = WrittenEntry["write"];
 
 /**
  * Receives the records of one request of another client's protocol and makes batches of them. What can be kept is kept: a
@@ -39,28 +36,31 @@ export class DoorEntries implements DoorEntrySink, LineSink {
   readonly #now: number;
   readonly #meter: TurnMeter;
   readonly #fitter: EntryFitter;
-  readonly #sections: Section[] = [];
+  readonly #batches: EntryBatches;
   readonly #rejected: Rejection[] = [];
   readonly #rejectedIndexes: number[] = [];
+  readonly #mergedIndexes: number[] = [];
+  /** `null` if records are not recognized. */
+  readonly #ids: RecordIds | null;
+  readonly #repeats = new RepeatFacts();
   #builder: BatchBuilder;
   #entries = 0;
-  #held = 0;
   #bytes = 0;
   #allowed: number = REQUEST_BYTES.most;
   #received = 0;
   #failure: BodyFailure | null = null;
-  #isEachKnown = true;
-  #isFine = false;
-  #isTimed = false;
 
   /**
    * @param now epoch milliseconds at which the request was received
    * @param meter counts the work of the decoder, too
+   * @param ids collects the ids of records; `null` if they are not recognized
    */
-  constructor(now: number, meter = new TurnMeter()) {
+  constructor(now: number, meter = new TurnMeter(), ids: RecordIds | null = null) {
     this.#now = now;
+    this.#ids = ids;
     this.#meter = meter;
     this.#fitter = new EntryFitter(now);
+    this.#batches = new EntryBatches(meter, this.#fitter);
     this.#builder = this.#newBuilder();
   }
 
@@ -81,12 +81,12 @@ export class DoorEntries implements DoorEntrySink, LineSink {
 
   /** Bytes of the batches that were not taken. */
   get batchBytes(): number {
-    return this.#held;
+    return this.#batches.held;
   }
 
   /** Approximate bytes in memory, the batches included. */
   get held(): number {
-    return this.#held + this.#builder.held;
+    return this.#batches.held + this.#builder.held + (this.#ids?.held ?? 0);
   }
 
   /** Entries with an earlier time get the time of receipt, epoch milliseconds; `null` if the retention is not known yet. */
@@ -104,12 +104,19 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     return this.#rejectedIndexes;
   }
 
-  /**
-   * Whether the same body again can only be a repetition of this request: every record has an id of the client's, or a
-   * time that may be one, and these times are not all whole seconds.
-   */
+  /** Indexes of the records that are left out, because they are stored already, in order. */
+  get mergedIndexes(): readonly number[] {
+    return this.#mergedIndexes.sort((a, b) => a - b);
+  }
+
+  /** Number of the entries that were taken. */
+  get taken(): number {
+    return this.#batches.taken;
+  }
+
+  /** Whether the same body again can only be a repetition of this request. */
   get isRepeatRetry(): boolean {
-    return this.#entries > 0 && this.#isEachKnown && (this.#isFine || !this.#isTimed);
+    return this.#entries > 0 && this.#repeats.isRetry;
   }
 
   get lines(): LineSink {
@@ -122,10 +129,9 @@ export class DoorEntries implements DoorEntrySink, LineSink {
 
   addWritten(entry: WrittenEntry): void {
     if (!this.#begin()) return;
-    this.#isTimed = true;
-    if (entry.isFine) this.#isFine = true;
+    this.#repeats.noteTime(entry.ms, entry.isFine);
     this.#meter.spend(COST.entry + entry.size * COST.plainByte);
-    this.#builder.addBytes(entry, entry.size, entry.write);
+    this.#addBytes(entry, entry.size, entry.write, undefined, true);
     this.#added(entry.size);
   }
 
@@ -138,14 +144,55 @@ export class DoorEntries implements DoorEntrySink, LineSink {
 
   add(sent: DoorEntry): void {
     if (!this.#begin()) return;
-    this.#note(sent);
-    const fitted = this.#fitter.fit(sent);
+    const hasTime = this.#isTime(sent.time);
+    this.#repeats.note(sent, hasTime);
+    const fitted = this.#fit(sent, hasTime);
+    if (fitted === null) return;
     this.#meter.spend(COST.entry + fitted.values * COST.value + fitted.line.length * COST.unit);
     if (fitted.sent !== undefined) {
       this.#meter.spend(fitted.sent.values * COST.value + fitted.sent.length * COST.cutUnit);
     }
     this.#builder.addLine(fitted, fitted.line);
     this.#added(fitted.line.length);
+  }
+
+  /** Makes an entry of a record. @returns `null` if the request has the record already */
+  #fit(sent: DoorEntry, hasTime: boolean): FittedEntry | null {
+    const ids = this.#ids;
+    if (ids?.needsLine(sent.id, hasTime)) {
+      const { oldest } = this.#fitter;
+      // The line of a repetition has the record's own time, whatever is known of the retention.
+      this.#fitter.oldest = null;
+      const fitted = this.#fitter.fit(sent);
+      this.#fitter.oldest = oldest;
+      if (!this.#identify(sent.id, fitted.line, hasTime)) return null;
+      return oldest !== null && fitted.ms < oldest ? this.#fitter.moved(fitted.line, oldest) : fitted;
+    }
+    return this.#identify(sent.id, null, hasTime) ? this.#fitter.fit(sent) : null;
+  }
+
+  /** @returns `false` if the request has the record already */
+  #identify(id: ClientId | undefined, line: Line | null, hasTime: boolean): boolean {
+    const ids = this.#ids;
+    if (ids === null) return true;
+    if (id !== undefined || line !== null) this.#meter.spend(ID_COST.record + (line?.length ?? 0) * ID_COST.byte);
+    if (ids.add(id, line, hasTime)) return true;
+    this.#mergedIndexes.push(this.#entries - 1);
+    return false;
+  }
+
+  /** Stores an entry that writes its own line, unless the request has the record already. */
+  #addBytes(entry: PlainEntry, size: number, write: Write, id: ClientId | undefined, hasTime: boolean): void {
+    if (!this.#ids?.needsLine(id, hasTime)) {
+      if (this.#identify(id, null, hasTime)) this.#builder.addBytes(entry, size, write);
+      return;
+    }
+    const written = new Uint8Array(size);
+    const line = written.subarray(0, write(written, 0));
+    if (this.#identify(id, line, hasTime)) {
+      this.#builder.addBytes(entry, line.length, (target, at) => copyBytes(target, at, line));
+    }
+    detachBuffer(written);
   }
 
   #added(bytes: number): void {
@@ -164,9 +211,10 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     this.#meter.spend((to - from) * COST.plainByte);
     if (!lines.read(bytes, from, to, this.#now, this.#fitter.oldest, envelope)) return false;
     if (!this.#begin()) return true;
-    if (!envelope.hasId) this.#noteTime(lines.time, lines.isFine);
+    const hasTime = this.#isTime(lines.time);
+    if (envelope.id === undefined) this.#repeats.noteTime(hasTime ? lines.time : null, lines.isFine);
     const before = this.#builder.size;
-    this.#builder.addBytes(lines, lines.size, lines.writeLine);
+    this.#addBytes(lines, lines.size, lines.writeLine, envelope.id, hasTime);
     this.#added(this.#builder.size - before);
     return true;
   }
@@ -187,37 +235,55 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     return {
       units: Math.max(1, this.#entries),
       failure: null,
-      batches: this.batches(),
+      batches: [...this.batches()],
       rejected: this.#rejected,
       rejectedCount: this.#rejectedIndexes.length,
     };
   }
 
   /** The finished batches that were not taken, in order. */
-  batches(): Batch[] {
-    return this.#sections.flatMap(({ batch }) => (batch === null ? [] : [batch]));
+  batches(): readonly Batch[] {
+    return this.#batches.all;
+  }
+
+  /** Ids of the records of `batches`, or of all entries, those that were taken included; `undefined` if none has one. */
+  idsOf(part: "batches" | "all"): Uint8Array | undefined {
+    if (part === "all") return this.#ids?.slice();
+    return this.#ids?.slice(this.#batches.taken, this.#batches.count);
   }
 
   /** Frees the batches that `batches` returns, which are stored now. */
   take(): void {
-    freeBatches(this.batches());
-    this.#sections.length = 0;
-    this.#held = 0;
+    this.#batches.take();
   }
 
   /** Gives older entries the time of receipt: those of the batches and those to come. */
   *moveOlder(oldest: number): Steps<void> {
     this.#close();
     this.#fitter.oldest = oldest;
-    for (const section of this.#sections) {
-      const { batch } = section;
-      if (batch === null || batch.minTimestamp >= oldest) continue;
-      this.#meter.spend(batch.size * COST.rebuiltByte);
-      section.batch = this.#moved(batch, oldest);
-      this.#held += bytesOf([section.batch]) - bytesOf([batch]);
-      freeBatches([batch]);
-      if (this.#meter.isDue) yield;
+    yield* this.#batches.moveOlder(oldest);
+  }
+
+  /**
+   * Leaves out entries whose records are stored already.
+   * @param positions of them among all entries, in order; none of them was taken
+   */
+  *leaveOut(positions: readonly number[]): Steps<void> {
+    this.#close();
+    this.#mergedIndexes.push(...this.#indexesOf(positions));
+    this.#ids?.remove(positions);
+    yield* this.#batches.leaveOut(new Set(positions));
+  }
+
+  /** Indexes of the records of entries. @param positions in order */
+  #indexesOf(positions: readonly number[]): number[] {
+    const gone = new Set([...this.#rejectedIndexes, ...this.#mergedIndexes]);
+    const indexes: number[] = [];
+    for (let index = 0, position = 0; index < this.#entries && indexes.length < positions.length; index++) {
+      if (gone.has(index)) continue;
+      if (position++ === positions[indexes.length]) indexes.push(index);
     }
+    return indexes;
   }
 
   /** Counts a record. @returns `false` if the request has failed */
@@ -227,40 +293,16 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     return this.#failure === null;
   }
 
-  #note({ time, sentTime, hasId }: DoorEntry): void {
-    if (hasId === true) return;
-    this.#noteTime(time, sentTime !== undefined && FINE.test(String(sentTime)));
-  }
-
-  /** @param isFine whether the time as sent has more digits than `time`, which are no zeros */
-  #noteTime(time: number | null, isFine: boolean): void {
-    // A duration or an uptime under the name of a time occurs again in another record.
-    if (time === null || !this.#fitter.isPlausible(time)) {
-      this.#isEachKnown = false;
-      return;
-    }
-    this.#isTimed = true;
-    if (isFine || time % 1000 !== 0) this.#isFine = true;
+  /** Whether a record's time may be one, epoch milliseconds. */
+  #isTime(time: number | null): boolean {
+    return time !== null && this.#fitter.isPlausible(time);
   }
 
   #close(): void {
     if (this.#builder.entries === 0) return;
     const { batch } = this.#builder.finish();
     this.#builder = this.#newBuilder();
-    if (batch === null) return;
-    this.#sections.push({ batch });
-    this.#held += bytesOf([batch]);
-  }
-
-  #moved(batch: Batch, oldest: number): Batch {
-    const builder = this.#newBuilder();
-    for (const line of utf8.decode(decodeBody(batch.encoding, batch.body)).split("\n")) {
-      const fitted = this.#fitter.moved(line, oldest);
-      builder.addLine(fitted, fitted.line);
-    }
-    const { batch: moved } = builder.finish();
-    if (moved === null) throw new Error("A batch has entries.");
-    return moved;
+    if (batch !== null) this.#batches.add(batch);
   }
 
   #newBuilder(): BatchBuilder {

@@ -63,6 +63,11 @@ export class EntryFitter {
     this.#receivedAt = new Date(now).toISOString();
   }
 
+  /** Epoch milliseconds of the receipt. */
+  get now(): number {
+    return this.#now;
+  }
+
   fit(sent: DoorEntry): FittedEntry {
     if (sent.json !== undefined) {
       const fitted = this.#fitJson(sent, sent.json);

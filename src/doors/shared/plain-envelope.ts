@@ -1,3 +1,4 @@
+import type { ClientId } from "../entry.ts";
 import type { ReadLevel } from "./levels.ts";
 import type { ReadTime } from "./times.ts";
 
@@ -14,8 +15,7 @@ export interface PlainEnvelope {
   /** Of records without their own, as JSON without quotes. */
   service: Uint8Array;
   host: Uint8Array;
-  /** Whether it has an id of the client's. */
-  hasId: boolean;
+  id?: ClientId;
 }
 
 export const EMPTY_ENVELOPE: Readonly<PlainEnvelope> = {
@@ -26,6 +26,5 @@ export const EMPTY_ENVELOPE: Readonly<PlainEnvelope> = {
     sentLevel: NO_BYTES,
     service: NO_BYTES,
     host: NO_BYTES,
-    hasId: false,
   },
 };

@@ -18,6 +18,7 @@ import { deleteSomeOfLedger } from "../../workspace/ledger.ts";
 import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "../../workspace/receipts.ts";
 import { deleteBatches, deleteSomeBatches } from "../../workspace/recent/batches.ts";
 import { sweepStaged } from "../../workspace/recent/staged-batches.ts";
+import { deleteSomeRecordIds } from "../../workspace/record-ids.ts";
 import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 import { deleteSomeStreams } from "../../workspace/streams.ts";
@@ -102,6 +103,7 @@ export function runHousekeeping(
     if (
       step.done &&
       deleteSomeReceipts(sql, project) &&
+      deleteSomeRecordIds(sql, project) &&
       deleteSomeOfLedger(sql, project) &&
       deleteSomeStreams(sql, project)
     ) {
@@ -139,7 +141,11 @@ export class Housekeeping implements Duty {
   run(now: number, _origin: Origin, due: ReadonlySet<Duty>): void {
     if (now < this.#nextAt && this.#frequent.some((duty) => due.has(duty))) return;
     const state = this.#state;
-    const round = state.transaction(({ sql }) => runHousekeeping(sql, state.limiter, this.#receipts, now));
+    const round = state.transaction(({ sql, recordIds }) => {
+      const isSwept = recordIds.sweep(now);
+      const step = runHousekeeping(sql, state.limiter, this.#receipts, now);
+      return isSwept ? step : { ...step, nextAt: Math.min(step.nextAt, now + STEP_MS) };
+    });
     if (!round) return;
     this.#receipts = round.receipts;
     state.index.remove(round.deleted);

@@ -26,12 +26,15 @@ export interface DoorRequest {
 export interface DoorOutcome {
   /** Records in the body. */
   records: number;
+  /** Records that are stored now, by this request or by an earlier one. */
   accepted: number;
   /** The first 100 rejected records, in order. */
   rejected: readonly Rejection[];
   /** Indexes of all rejected records, in order. */
   rejectedIndexes: readonly number[];
-  /** Whether an earlier request had stored the entries. */
+  /** Indexes of the records that were stored before, in order, if others of the request were not. */
+  mergedIndexes: readonly number[];
+  /** Whether earlier requests had stored the entries. */
   isDuplicate: boolean;
 }
 

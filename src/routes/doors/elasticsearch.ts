@@ -116,7 +116,7 @@ export function addElasticsearch(resource: Resource): void {
       },
     },
     decoder: ({ c, entries, reader }) => new BulkDecoder(entries, reader, entries.meter, c.req.param("index")),
-    success: (_, { items }) => jsonText(`{"took":1,"errors":${items.hasErrors},"items":${items.toJson()}}`, 200),
+    success: ({ mergedIndexes }, { items }) => jsonText(items.toJson(mergedIndexes), 200),
     failure,
   });
   for (const path of Object.keys(ANSWERS)) {

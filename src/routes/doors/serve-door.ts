@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import type { Context } from "hono";
 import { DoorBodyFault, type DoorDecoder } from "../../doors/decoder.ts";
 import { DoorEntries } from "../../doors/shared/door-entries.ts";
+import { RecordIds } from "../../doors/shared/record-ids.ts";
 import { type BodyResult, SMALL_BYTES } from "../../http/body.ts";
 import { BodyFailed, BodyStream, openBody } from "../../http/body-stream.ts";
 import { type AppEnv, noteLimit } from "../../http/context.ts";
@@ -35,8 +36,8 @@ const MEMORY_WAIT_MS = 10_000;
 /** Milliseconds of work on a chunk of 128 KiB, and between two pauses, as a rule. */
 const CHUNK_MS = 2;
 const STRETCH_MS = 4;
-/** Calls of the workspace for one request: other settings, other retention, once more of each, and another key. */
-const MAX_CALLS = 5;
+/** Calls of the workspace for one request: other settings, other retention, known records, once more of each, another key. */
+const MAX_CALLS = 7;
 
 /** Stores the entries of a request in the protocol of another client. @param pattern of the route */
 export async function serveDoor<D extends DoorDecoder>(
@@ -148,7 +149,9 @@ class DoorServing<D extends DoorDecoder> {
   #begin(): void {
     this.#reading?.entries.take();
     const terms = this.#terms ?? knownTerms.get(this.#key.hash) ?? DEFAULT_TERMS;
-    this.#reading = beginReading(this.#c, this.#door, terms, new DoorEntries(this.#now, this.#meter));
+    const { dedupe } = terms.settings;
+    const ids = dedupe === "never" ? null : new RecordIds(dedupe === "record");
+    this.#reading = beginReading(this.#c, this.#door, terms, new DoorEntries(this.#now, this.#meter, ids));
   }
 
   #read(chunk: Uint8Array): Steps<void> {
@@ -204,9 +207,13 @@ class DoorServing<D extends DoorDecoder> {
     if (!kept.isDropped) return;
     const { entries } = this.#current;
     for (let isStored = false; !isStored && entries.batchBytes > 0; ) {
-      const staged = await this.#sender.stage(entries.batches(), entries.oldest);
+      const staged = await this.#sender.stage(entries.batches(), entries.oldest, entries.idsOf("batches"));
       ({ isStored } = staged);
       if (isStored) entries.take();
+      else if (staged.known.length > 0) {
+        const known = staged.known.map((position) => position + entries.taken);
+        await this.#runInStretches(entries.leaveOut(known), stream, kept);
+      }
       if (entries.oldest === null) {
         await this.#runInStretches(entries.moveOlder(staged.oldest), stream, kept);
       }
@@ -244,14 +251,19 @@ class DoorServing<D extends DoorDecoder> {
       );
       const settingsVersion = this.#terms === null ? terms.settingsVersion : null;
       const facts = { settingsVersion, isDerived };
-      const result = await this.#sender.send(body, idempotency, entries.oldest, facts);
+      const recordIds = entries.idsOf("all");
+      const repeats = { ...(recordIds && { recordIds }), mergedCount: entries.mergedIndexes.length };
+      const result = await this.#sender.send(body, idempotency, entries.oldest, facts, repeats);
       if (result.ok || call === MAX_CALLS) return this.#answer(result, body);
       if (result.code === "STALE_SETTINGS") {
         this.#terms = result;
         knownTerms.set(this.#key.hash, result);
         await readAgain();
       } else if (result.code === "TOO_OLD") await run(entries.moveOlder(result.oldest));
-      else if (result.code === "IDEMPOTENCY_CONFLICT" && isDerived && !this.#isIdTaken) this.#isIdTaken = true;
+      // Those that are staged cannot be left out. The repetition of the request finds them.
+      else if (result.code === "KNOWN_RECORDS" && (result.known[0] ?? 0) >= entries.taken) {
+        await run(entries.leaveOut(result.known));
+      } else if (result.code === "IDEMPOTENCY_CONFLICT" && isDerived && !this.#isIdTaken) this.#isIdTaken = true;
       else return this.#answer(result, body);
     }
   }
@@ -267,8 +279,9 @@ class DoorServing<D extends DoorDecoder> {
     if (result.ok) {
       noteLimit(this.#c, result.limit);
       const { accepted, rejectedCount, duplicate } = result.receipt;
-      Object.assign(fields, { accepted, rejected: rejectedCount, duplicate });
-      return this.#success(accepted, duplicate);
+      const merged = duplicate ? 0 : this.#current.entries.mergedIndexes.length;
+      Object.assign(fields, { accepted, rejected: rejectedCount, duplicate, ...(merged > 0 && { merged }) });
+      return this.#success(accepted + merged, duplicate || (accepted === 0 && merged > 0));
     }
     if (result.code !== "VALIDATION_ERROR") return refuseResult(this.#c, result);
     noteLimit(this.#c, result.limit);
@@ -279,8 +292,9 @@ class DoorServing<D extends DoorDecoder> {
   #success(accepted: number, isDuplicate: boolean): Response {
     const { entries, decoder } = this.#current;
     const { rejected } = entries.finish();
-    const { records, rejectedIndexes } = entries;
-    return this.#door.success({ records, accepted, rejected, rejectedIndexes, isDuplicate }, decoder, this.#c);
+    const { records, rejectedIndexes, mergedIndexes } = entries;
+    const outcome = { records, accepted, rejected, rejectedIndexes, mergedIndexes, isDuplicate };
+    return this.#door.success(outcome, decoder, this.#c);
   }
 
   /** Runs a step that may refuse the request, which is counted then, after faults of its key. */

@@ -10,7 +10,14 @@ import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
 import { readStreamHeader, STREAM_HEADER } from "../../logs/ingest/stream-header.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import type { DoorFacts, DoorTerms, IngestResult, StageResult, StoredBefore } from "../../workspace/ingest-calls.ts";
+import type {
+  DoorFacts,
+  DoorTerms,
+  IngestCall,
+  IngestResult,
+  StageResult,
+  StoredBefore,
+} from "../../workspace/ingest-calls.ts";
 import type { Requirement } from "../../workspace/permissions.ts";
 import type { Idempotency } from "../../workspace/receipts.ts";
 import { type ChargedCaller, chargeOfKey, refuseFailure } from "../guards/workspace.ts";
@@ -74,15 +81,16 @@ export class EntrySender {
   /**
    * Stores batches of a request that is still arriving. Ends the request if the workspace refuses it.
    * @param oldest the bound that an earlier call has returned; `null` without one
-   * @returns the bound of timestamps. `isStored` is `false` if a batch has an older entry; nothing was stored then.
+   * @param recordIds of the batches' records; `undefined` if none has one
+   * @returns whether they were stored, or why not
    */
-  async stage(batches: readonly Batch[], oldest: number | null): Promise<{ isStored: boolean; oldest: number }> {
+  async stage(batches: readonly Batch[], oldest: number | null, recordIds?: Uint8Array): Promise<Staged> {
     const { env } = this.#c;
     // Entries of the sandbox are counted at the end, when their number is known.
     const isSandbox = this.#key.workspaceId === SANDBOX_WORKSPACE_ID;
     const charge = chargeMembers(isSandbox ? COUNTED : await this.charge(1));
     const target = { keyHash: this.#key.hash, projectId: this.#projectId };
-    const call = { ...target, upload: this.#upload, batches, oldest, ...charge };
+    const call = { ...target, upload: this.#upload, batches, oldest, ...charge, ...(recordIds && { recordIds }) };
     const door = this.#door && { ...this.#door, settingsVersion: null, isDerived: false };
     const result = await retryWhileFull<StageResult>(() =>
       callWorkspace(env, this.#key.workspaceId, "once", (stub) =>
@@ -90,13 +98,15 @@ export class EntrySender {
       ),
     );
     updateAcceptedKeys(this.#key, result);
-    if (!result.ok && result.code === "TOO_OLD") return { isStored: false, oldest: result.oldest };
+    if (!result.ok && result.code === "TOO_OLD") return { isStored: false, oldest: result.oldest, known: [] };
+    if (!result.ok && result.code === "KNOWN_RECORDS")
+      return { isStored: false, oldest: result.oldest, known: result.known };
     if (!result.ok) return refuseResult(this.#c, result);
     if (result.limit !== null) this.#isCounted = true;
     noteLimit(this.#c, result.limit);
     this.#staged += batches.length;
     this.#stagedEntries += batches.reduce((sum, { count }) => sum + count, 0);
-    return { isStored: true, oldest: result.oldest };
+    return { isStored: true, oldest: result.oldest, known: [] };
   }
 
   /**
@@ -123,12 +133,14 @@ export class EntrySender {
   /**
    * Makes all batches of the request visible.
    * @param door of a request in the protocol of another client
+   * @param repeats of its records
    */
   async send(
     body: IngestBody,
     idempotency: Idempotency | null,
     oldest: number | null,
     door: Omit<DoorFacts, "isOpenKey"> | null = null,
+    repeats: SentRepeats = {},
   ): Promise<IngestResult> {
     const { batches, rejected, rejectedCount } = body;
     const charge = chargeMembers(await this.charge(body.units));
@@ -144,7 +156,7 @@ export class EntrySender {
     const facts = door && this.#door && { ...door, ...this.#door };
     const result = await retryWhileFull(() =>
       callWorkspace(this.#c.env, this.#key.workspaceId, replay, (stub) => {
-        if (facts) return stub.ingestDoor({ ...call, ...content, more, ...staged, door: facts });
+        if (facts) return stub.ingestDoor({ ...call, ...content, more, ...staged, ...repeats, door: facts });
         if (isSeveral) return stub.ingestBatches({ ...call, ...content, more, ...staged });
         return stub.ingest({ ...call, ...content });
       }),
@@ -167,6 +179,19 @@ export class EntrySender {
     }
   }
 }
+
+/** What became of batches of a request that is still arriving. */
+export interface Staged {
+  /** `false` if a batch has an entry that is too old, or that is stored already. Nothing was stored then. */
+  isStored: boolean;
+  /** The bound of timestamps, epoch milliseconds. */
+  oldest: number;
+  /** Positions of the records that are stored already. */
+  known: readonly number[];
+}
+
+/** Records that another request may have stored. */
+export type SentRepeats = Pick<IngestCall, "recordIds" | "mergedCount">;
 
 /** A request in the protocol of another client: its key's project is known to the workspace only. */
 export type SenderOfDoor = Pick<DoorFacts, "isOpenKey">;
@@ -210,6 +235,10 @@ export async function answerEntries(c: Context<AppEnv>, result: IngestResult, bo
 /** Ends a request that its workspace has refused, whatever its entries are. */
 export function refuseResult(c: Context<AppEnv>, result: Exclude<IngestResult, { ok: true }>): never | Promise<never> {
   switch (result.code) {
+    case "KNOWN_RECORDS":
+      return refuse("SERVICE_UNAVAILABLE", "The same entries are being stored. Try again.", {
+        headers: { "Retry-After": MEMORY_RETRY_SECONDS },
+      });
     case "TOO_OLD":
     case "STALE_SETTINGS":
       // They change faster than the entries can be read again.

@@ -33,7 +33,7 @@ const createBody = z.strictObject({
 const dedupeSchema = z
   .enum(DEDUPE)
   .describe(
-    "Whether requests in the protocols of other clients are stored once when they are repeated: `auto` if their entries have ids or times that are not all whole seconds, `always`, or `never`.",
+    "Whether requests in the protocols of other clients are stored once when they are repeated: `auto` if their entries have ids or times that are not all whole seconds, `always`, or `never`. `record`: like `auto`, and each record with a time is stored once, also if another request repeats it.",
   );
 
 const changeBody = z

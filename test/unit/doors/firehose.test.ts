@@ -63,7 +63,7 @@ test.each([
       level: "error",
       message: "2026-11-23T08:00:00.123Z\t5d3c4b2a-1111-2222-3333-444455556666\tERROR\tfailed",
       service: "checkout",
-      hasId: true,
+      id: { text: "cloudwatch\n1", hasContent: true },
       data: { cloudwatch: { ...SHARED, id: "1" } },
     },
     {
@@ -71,7 +71,7 @@ test.each([
       level: "warn",
       message: "slow",
       service: "checkout",
-      hasId: true,
+      id: { text: "cloudwatch\n2", hasContent: true },
       data: { ms: 712, cloudwatch: { ...SHARED, id: "2" } },
     },
   ];

@@ -101,7 +101,14 @@ const DRAIN = [
 test("reads a Vercel drain, as an array and as lines", () => {
   const { entries } = decode(vercel, JSON.stringify(DRAIN));
   expect(
-    entries.map(({ message, level, service, host, hasId, time }) => ({ message, level, service, host, hasId, time })),
+    entries.map(({ message, level, service, host, id, time }) => ({
+      message,
+      level,
+      service,
+      host,
+      hasId: id !== undefined,
+      time,
+    })),
   ).toEqual([
     { message: "hi", level: "warn", host: "x.vercel.app", hasId: true, time: 1795420800001 },
     { message: "GET /a 304", level: null, hasId: true, time: 1795420800002 },

@@ -35,7 +35,7 @@ test("reads entries with text and binary fields, in chunks of every size", () =>
       message: "two\nlines = here",
       service: "nginx",
       host: "web-1",
-      hasId: true,
+      id: { text: "journal\ns=1;i=1", hasContent: true },
       data: {
         __CURSOR: "s=1;i=1",
         __MONOTONIC_TIMESTAMP: "17",

@@ -259,7 +259,7 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
       "session.id": "s1",
       resource: { k: "v" },
     });
-    expect(entry).toMatchObject({ hasId: true, session: "s1" });
+    expect(entry).toMatchObject({ id: { text: "otlp\n01H", hasContent: false }, session: "s1" });
   });
 
   test("values nested deeper than data may be are kept as text", () => {

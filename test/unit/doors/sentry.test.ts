@@ -68,7 +68,7 @@ test("reads logs and events of an envelope and skips other items, in chunks of e
       host: "web-2",
       traceId: "t",
       spanId: "s",
-      hasId: true,
+      id: { hasContent: true },
     },
   ]);
   for (let size = 1; size < body.length; size += 3) expect(decode(envelope, body, size).entries).toEqual(entries);

@@ -361,8 +361,19 @@ test.each([
   ["a whole second with nanoseconds", [entry({ time: NOW - 500, sentTime: `${NOW - 500}000001` })], true],
   ["whole seconds in nanoseconds", [entry({ time: NOW - 500, sentTime: `${NOW - 500}000000` })], false],
   ["a record without time", [entry({ time: NOW }), entry({ time: null })], false],
-  ["ids without times", [entry({ time: null, hasId: true }), entry({ time: NOW - 500, hasId: true })], true],
-  ["ids and a whole second", [entry({ time: null, hasId: true }), entry({ time: NOW - 500 })], false],
+  [
+    "ids without times",
+    [
+      entry({ time: null, id: { text: "i", hasContent: true } }),
+      entry({ time: NOW - 500, id: { text: "i", hasContent: true } }),
+    ],
+    true,
+  ],
+  [
+    "ids and a whole second",
+    [entry({ time: null, id: { text: "i", hasContent: true } }), entry({ time: NOW - 500 })],
+    false,
+  ],
   ["nothing", [], false],
 ] as const)("a repeated body of %s is a retry or not", (_, sent, expected) => {
   const entries = new DoorEntries(NOW);
