@@ -18,6 +18,8 @@ export interface Env extends Record<string, unknown> {
   MAIL_QUEUE: Queue;
   /** Takes a `ViolationMessage`. */
   VIOLATION_QUEUE: Queue;
+  /** The way to addresses that users have chosen; see `platform/outbound.ts`. Bound by `npm start` only. */
+  OUTBOUND?: Fetcher;
   /** The binding through which the mailer `cloudflare` sends. */
   EMAIL: SendEmail;
 }

@@ -120,6 +120,8 @@ export const settingsSchema = z
     SECURITY_CONTACT: list.pipe(z.array(contact)).default([]),
     // Opens `/operator/*`, which is 404 without.
     OPERATOR_TOKEN: z.string().min(32, "must be at least 32 characters").optional(),
+    // `loopback`: notifications may also go to this machine, by plain http. For tests.
+    OUTBOUND_NETWORK: z.enum(["public", "loopback"]).default("public"),
     LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
   })
   .superRefine((settings, context) => {
@@ -128,6 +130,9 @@ export const settingsSchema = z
     };
     if (settings.MAILER === "outbox" && !isLoopback(new URL(settings.BASE_URL))) {
       problem("MAILER", "outbox shows every mail to every caller, so it requires a loopback BASE_URL");
+    }
+    if (settings.OUTBOUND_NETWORK === "loopback" && !isLoopback(new URL(settings.BASE_URL))) {
+      problem("OUTBOUND_NETWORK", "loopback reaches services of this machine, so it requires a loopback BASE_URL");
     }
     if (settings.MAILER !== "outbox" && parseSender(settings.MAIL_FROM)?.address.endsWith("@localhost.localdomain")) {
       problem("MAIL_FROM", `is required with MAILER=${settings.MAILER}`);

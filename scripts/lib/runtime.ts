@@ -145,6 +145,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
           ...worker,
           name: WORKER_NAME,
           bindings: { ...worker.bindings, ...overrides },
+          serviceBindings: { ...worker.serviceBindings, OUTBOUND: outboundNetwork(overrides.OUTBOUND_NETWORK) },
           modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(source.bundle, "utf8") }],
           // Directly to the worker: the entry worker of the simulator serves 3,700 requests/s instead of 9,300, and
           // answers /cdn-cgi/* itself.
@@ -165,6 +166,15 @@ export async function serve(options: ServeOptions): Promise<Served> {
     throw error;
   }
   return new Served(runtime, () => childRunning(WORKERD_SCRIPT), hasControl ? runDir : null);
+}
+
+/**
+ * The network of requests to addresses that users have chosen. The runtime compares the address of each connection, after
+ * it has resolved the name. The worker's global `fetch` also reaches private addresses: identity providers may have some.
+ */
+export function outboundNetwork(setting: string | undefined) {
+  const allow = setting === "loopback" ? ["public", "local"] : ["public"];
+  return { network: { allow, tlsOptions: { trustBrowserCas: true } } };
 }
 
 function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOptionsShape {

@@ -35,11 +35,13 @@ import { accountPageFile } from "./site/pages.ts";
 import { playgroundProxy, sandbox } from "./site/sandbox.ts";
 import { audit } from "./workspaces/audit.ts";
 import { boards } from "./workspaces/boards.ts";
+import { destinations } from "./workspaces/destinations.ts";
 import { acceptances, invitations } from "./workspaces/invitations.ts";
 import { keys } from "./workspaces/keys.ts";
 import { ledger } from "./workspaces/ledger.ts";
 import { limitedPaths, rateLimits, violations } from "./workspaces/limits.ts";
 import { members } from "./workspaces/members.ts";
+import { notifications } from "./workspaces/notifications.ts";
 import { projects } from "./workspaces/projects.ts";
 import { usage } from "./workspaces/usage.ts";
 import { views } from "./workspaces/views.ts";
@@ -105,6 +107,8 @@ const resources: Resource[] = [
   audit,
   views,
   boards,
+  destinations,
+  notifications,
   ledger,
   operator,
   operatorFiles,

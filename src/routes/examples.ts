@@ -64,6 +64,7 @@ export const EXAMPLE = {
   /** Of a provider sign-in or link. */
   oneTimeCode: SECRET,
   codeVerifier: SECRET,
+  destination: { kind: "webhook", name: "On call", url: "https://hooks.example.com/taffrail", canary: true } as const,
   entries: ENTRIES,
   ndjson: ENTRIES.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
   exported: EXPORTED.map((line) => `${JSON.stringify(line)}\n`).join(""),
@@ -109,6 +110,14 @@ export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string;
   boardId: {
     description: "Id of the board; `GET /workspaces/{workspaceId}/boards` lists them.",
     example: "board_5lXt7Ku3BtFw",
+  },
+  destinationId: {
+    description: "Id of the destination; `GET /workspaces/{workspaceId}/destinations` lists them.",
+    example: "dest_6mYu8Lv4CuGx",
+  },
+  deliveryId: {
+    description: "Id of the delivery; `GET /workspaces/{workspaceId}/notifications` lists them.",
+    example: "dlv_7nZv9Mw5DvHy",
   },
   logId: { description: "`id` of an entry as a query returns it.", example: logId(PROJECT, 1) },
   token: { description: "The token of the mailed link.", example: EXAMPLE.token },

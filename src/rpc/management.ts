@@ -1,3 +1,11 @@
+import type { Attempt } from "../alerts/notifications/destination.ts";
+import type {
+  CreatedDestination,
+  Destination,
+  DestinationChange,
+  NewDestination,
+} from "../alerts/notifications/destinations.ts";
+import type { Delivery, HistoryFilter, HistoryPage } from "../alerts/notifications/history.ts";
 import type { CreatedKey, KeyChange, KeyPage, KeyRequest } from "../keys/actions.ts";
 import type { KeyInfo } from "../keys/store.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
@@ -44,6 +52,21 @@ export interface Management {
   /** Changes an item of the given version; `null`: of any. */
   changeSaved(kind: SavedKind, id: string, change: SavedChange, version: number | null): SavedItem;
   deleteSaved(kind: SavedKind, id: string): true;
+  /** Returns the destinations after `cursor`: (createdAt, id). */
+  listDestinations(cursor: readonly [number, string], limit: number): Destination[];
+  getDestination(id: string): Destination;
+  createDestination(destination: NewDestination): CreatedDestination;
+  /** Changes a destination of the given version; `null`: of any. */
+  changeDestination(id: string, change: DestinationChange, version: number | null): Destination;
+  deleteDestination(id: string): true;
+  /** Gives a webhook a new signing secret. */
+  rotateDestination(id: string, overlapSeconds: number): CreatedDestination;
+  /** Sends a test and returns what the receiver answered, after 10 seconds at most. */
+  testDestination(id: string): Attempt;
+  /** Returns a page of notifications, newest first. `before` is the `next` of the previous page, or `null`. */
+  listNotifications(filter: HistoryFilter, before: number | null, limit: number): HistoryPage;
+  /** Starts the attempts of a delivery anew. */
+  redeliver(deliveryId: string): Delivery;
   rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
   /** Replaces the configuration of limits. The next request is counted by the new one. */
   setLimits(limits: LimitConfiguration): true;

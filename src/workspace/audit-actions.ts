@@ -29,6 +29,11 @@ export const AUDIT_ACTIONS = [
   "board.create",
   "board.update",
   "board.delete",
+  "destination.create",
+  "destination.update",
+  "destination.delete",
+  "destination.rotate",
+  "delivery.redeliver",
   "limits.set",
   "sandbox.reset",
 ] as const satisfies readonly AuditAction[];

@@ -1,3 +1,4 @@
+import { NOTIFICATION_SCHEMA } from "../alerts/notifications/schema.ts";
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PENDING_MAIL_SCHEMA } from "../mail/pending-mails.ts";
@@ -197,4 +198,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   STREAM_SCHEMA,
   SAVED_ITEMS_SCHEMA,
   RECORD_IDS_SCHEMA,
+  NOTIFICATION_SCHEMA,
 ];

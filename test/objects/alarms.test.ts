@@ -123,6 +123,7 @@ describe("the alarm of a workspace object", () => {
         "violations",
         "housekeeping",
         "mails",
+        "deliveries",
         "directory changes",
         "creation",
         "directory repair",

@@ -98,7 +98,8 @@ async function sendOne(env: Env, mailer: Mailer, ownerId: string, mailId: string
   }
 }
 
-function mailerOf(env: Env): Mailer {
+/** The mailer that the settings name. */
+export function mailerOf(env: Env): Mailer {
   const { MAILER, MAIL_FROM, RESEND_API_KEY } = settingsOf(env);
   const from = parseSender(MAIL_FROM) ?? { name: "", address: MAIL_FROM };
   switch (MAILER) {

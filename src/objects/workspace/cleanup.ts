@@ -1,3 +1,4 @@
+import { deleteSomeNotifications, sweepNotifications } from "../../alerts/notifications/history.ts";
 import type { Env } from "../../env.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import { ColdCleaner, type Deletion } from "../../logs/cold/store/cold-cleaner.ts";
@@ -94,6 +95,7 @@ export function runHousekeeping(
   const receipts = sweepReceipts(sql, from, now);
   let urgent = sweepAudit(sql, now) || receipts !== null;
   if (sweepStaged(sql, now)) urgent = true;
+  if (sweepNotifications(sql, now)) urgent = true;
   const deleted: number[] = [];
   const project = nextProjectToClear(sql);
   if (project !== null) {
@@ -105,7 +107,8 @@ export function runHousekeeping(
       deleteSomeReceipts(sql, project) &&
       deleteSomeRecordIds(sql, project) &&
       deleteSomeOfLedger(sql, project) &&
-      deleteSomeStreams(sql, project)
+      deleteSomeStreams(sql, project) &&
+      deleteSomeNotifications(sql, project)
     ) {
       markProjectCleared(sql, project);
     }

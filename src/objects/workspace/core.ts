@@ -21,6 +21,7 @@ import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
 import { violationDuty } from "../queues/violations.ts";
 import { Cleanup, Housekeeping } from "./cleanup.ts";
 import { Compaction, IS_COMPACTING } from "./compaction.ts";
+import { Deliveries } from "./deliveries.ts";
 import { Directory, wipeExternalData } from "./directory.ts";
 import { Flush } from "./flush.ts";
 
@@ -55,6 +56,7 @@ export class WorkspaceCore {
   readonly violations: Duty;
   readonly housekeeping: Housekeeping;
   readonly mails: Duty;
+  readonly deliveries: Deliveries;
   /** Sets the alarm itself, because a request starts it. */
   readonly deletion: Duty = { name: "deletion", dueAt: () => null, run: () => this.finishDeletion() };
   readonly #ctx: DurableObjectState;
@@ -89,7 +91,8 @@ export class WorkspaceCore {
       },
     };
     this.mails = mailDuty(env, this.state.sql, owner);
-    this.housekeeping = new Housekeeping(this.state, [this.violations, this.flush]);
+    this.deliveries = new Deliveries(env, this.state);
+    this.housekeeping = new Housekeeping(this.state, [this.violations, this.deliveries, this.flush]);
     // The platform drops an alarm after six failures. The constructor sets it again.
     if (this.state.row || deletedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
@@ -158,6 +161,7 @@ export class WorkspaceCore {
     enqueueDueMails(this.#env, sql, row.id, Date.now(), origin);
     const mailAt = nextMailAt(sql);
     if (mailAt !== null) alarm.by(mailAt);
+    this.deliveries.start(Date.now(), origin);
     if (directoryVersion(sql) === before.directoryVersion) return;
     alarm.by(Date.now() + RETRY_MS);
     await this.directory.update(origin);

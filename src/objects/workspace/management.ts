@@ -1,3 +1,13 @@
+import {
+  changeDestination,
+  createDestination,
+  deleteDestination,
+  getDestination,
+  listDestinations,
+  rotateSecret,
+} from "../../alerts/notifications/destinations.ts";
+import { listNotifications, redeliver } from "../../alerts/notifications/history.ts";
+import { beginTest } from "../../alerts/notifications/targets.ts";
 import { changeKey, createKey, getKeys, removeKey, rotateKey } from "../../keys/actions.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { OutdatedObject } from "../../rpc/call.ts";
@@ -146,6 +156,41 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
 
     deleteSaved: (by, kind, id) =>
       core.as(by, `${kind}.delete`, null, ({ sql }, _role, _id, note) => deleteSaved(sql, kind, id, note)),
+
+    listDestinations: (by, cursor, limit) =>
+      core.as(by, "destination.list", null, ({ sql }) => ok(listDestinations(sql, cursor, limit))),
+
+    getDestination: (by, id) => core.as(by, "destination.get", null, ({ sql }) => getDestination(sql, id)),
+
+    createDestination: (by, destination) =>
+      core.as(by, "destination.create", null, ({ sql }, _role, _id, note) =>
+        createDestination(sql, destination, by.caller.userId, note, Date.now()),
+      ),
+
+    changeDestination: (by, id, change, version) =>
+      core.as(by, "destination.update", null, ({ sql }, _role, _id, note) =>
+        changeDestination(sql, id, change, version, note, Date.now()),
+      ),
+
+    deleteDestination: (by, id) =>
+      core.as(by, "destination.delete", null, ({ sql }, _role, _id, note) => deleteDestination(sql, id, note)),
+
+    rotateDestination: (by, id, overlapSeconds) =>
+      core.as(by, "destination.rotate", null, ({ sql }, _role, _id, note) =>
+        rotateSecret(sql, id, overlapSeconds, note, Date.now()),
+      ),
+
+    testDestination: async (by, id) => {
+      const begun = await core.as(by, "destination.test", null, ({ sql }) => beginTest(sql, id, Date.now()));
+      if (!begun.ok) return begun;
+      return { ...ok(await core.deliveries.test(begun.value, by.origin)), ...limitOf(begun) };
+    },
+
+    listNotifications: (by, filter, before, limit) =>
+      core.as(by, "notification.list", null, ({ sql }) => ok(listNotifications(sql, filter, before, limit))),
+
+    redeliver: (by, id) =>
+      core.as(by, "delivery.redeliver", null, ({ sql }, _role, _id, note) => redeliver(sql, id, note, Date.now())),
 
     rateLimits: (by) =>
       core.as(by, "limits.get", null, (admission) =>

@@ -27,7 +27,7 @@ dev.route(
         z.object({
           id: z.string(),
           to: z.string(),
-          kind: z.enum(["verify-email", "magic-link", "reset-password", "invite", "notice"]),
+          kind: z.enum(["verify-email", "magic-link", "reset-password", "invite", "notice", "alert"]),
           subject: z.string(),
           text: z.string(),
           html: z.string(),

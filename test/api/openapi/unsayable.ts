@@ -41,6 +41,8 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   // Depends on which fields an entry has.
   [/^workspace\.stats$/, /^aggregations\.\d+\.field$/, / needs numbers, /],
   [/^workspace\.stats$/, /^(?:aggregations\.\d+\.field|groupBy\.\d+)$/, / cannot be aggregated\. /],
+  // Depends on the host that the URL names, and on a setting.
+  [/^destination\./, /^url$/, /^must /],
   // Depends on the account.
   [/^auth\.(?:delete|password\.change)$/, /^(?:p|currentP)assword$/, /^The account has a password\.$/],
 ];

@@ -291,6 +291,7 @@ it("batches with parts of the version before are read and deleted as before", as
     sql.exec("DROP TABLE gaps");
     sql.exec("DROP TABLE saved_items");
     sql.exec("DROP TABLE record_ids");
+    for (const table of ["destinations", "notifications", "deliveries"]) sql.exec(`DROP TABLE ${table}`);
     sql.exec("UPDATE schema_version SET version = ?", WORKSPACE_SCHEMA.indexOf(STAGING_SCHEMA));
   });
   await evict(own.workspaceId);

@@ -1,10 +1,12 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { enqueueNotification } from "../../../src/alerts/notifications/enqueue.ts";
+import { canaryOf } from "../../../src/alerts/notifications/probes.ts";
 import { newId } from "../../../src/ids.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
 import { ROLES, type Role } from "../../../src/workspace/permissions.ts";
 import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
-import { numbered, receiptOf, send } from "../ingest/support.ts";
+import { numbered, onSql, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject } from "../projects/support.ts";
 import { addMember, invitationOf, invite, newMember, newUser, newWorkspace, type User } from "./support.ts";
 
@@ -17,6 +19,9 @@ interface World {
   member(): Promise<string>;
   /** A view or a board. */
   saved(kind: "views" | "boards"): Promise<string>;
+  destination(): Promise<string>;
+  /** A delivery to a destination of its own. */
+  delivery(): Promise<string>;
   invitation(): Promise<string>;
 }
 
@@ -107,6 +112,47 @@ const MATRIX: Row[] = [
       { method: "PATCH", route: one, least: "member", path, body: { version: 1, projectId: null }, status: 200 },
       { method: "DELETE", route: one, least: "member", path, status: 200 },
     ];
+  }),
+  { method: "GET", route: `${W}/notifications`, least: "viewer", path: own("/notifications"), status: 200 },
+  {
+    method: "POST",
+    route: `${W}/deliveries/{deliveryId}/redeliver`,
+    least: "member",
+    path: async (world) => own(`/deliveries/${await world.delivery()}/redeliver`)(world),
+    status: 200,
+  },
+  { method: "GET", route: `${W}/destinations`, least: "viewer", path: own("/destinations"), status: 200 },
+  {
+    method: "POST",
+    route: `${W}/destinations`,
+    least: "admin",
+    path: own("/destinations"),
+    body: {
+      kind: "webhook",
+      url: "https://hooks.example.com/",
+      get name() {
+        return crypto.randomUUID();
+      },
+    },
+    status: 201,
+  },
+  ...(
+    [
+      ["GET", "", "viewer", undefined, 200],
+      ["PATCH", "", "admin", { version: 1, enabled: false }, 200],
+      ["DELETE", "", "admin", undefined, 200],
+      ["POST", "/rotate", "admin", {}, 201],
+      ["POST", "/test", "member", undefined, 200],
+    ] as const
+  ).map(([method, rest, least, body, status]): Row => {
+    return {
+      method,
+      route: `${W}/destinations/{destinationId}${rest}`,
+      least,
+      path: async (world) => own(`/destinations/${await world.destination()}${rest}`)(world),
+      ...(body === undefined ? {} : { body }),
+      status,
+    };
   }),
   { method: "GET", route: "/projects", least: "viewer", path: () => "/projects", status: 200 },
   { method: "POST", route: "/projects", least: "member", path: () => "/projects", body: { name: "x" }, status: 201 },
@@ -242,6 +288,11 @@ describe("the role matrix", () => {
     const key = await newKey(asOwner, projectId);
     receiptOf(await send(key, numbered(1)));
     const spare = await newUser();
+    const destination = async (): Promise<string> => {
+      const body = { kind: "webhook", name: crypto.randomUUID(), url: "https://hooks.example.com/" };
+      const answer = await call(`/workspaces/${workspaceId}/destinations`, { body, headers });
+      return String(Reflect.get(Object(answer.data), "id"));
+    };
     world = {
       workspaceId,
       projectId,
@@ -256,6 +307,15 @@ describe("the role matrix", () => {
         const body = { name: crypto.randomUUID(), ...content };
         const answer = await call(`/workspaces/${workspaceId}/${kind}`, { body, headers });
         return String(Reflect.get(Object(answer.data), "id"));
+      },
+      destination: () => destination(),
+      delivery: async () => {
+        const id = await destination();
+        return onSql(workspaceId, (sql) => {
+          const probe = canaryOf({ id, name: "d", dueAt: 0 }, "http://127.0.0.1", Date.now());
+          enqueueNotification(sql, probe, Date.now());
+          return String(sql.exec("SELECT id FROM deliveries WHERE destination = ?", id).one().id);
+        });
       },
       invitation: async () =>
         invitationOf(await invite(owner, workspaceId, `${crypto.randomUUID()}@example.com`, "viewer")).id,

@@ -25,6 +25,11 @@ const WORDS: Record<AuditAction, string> = {
   "board.create": "Board created",
   "board.update": "Board changed",
   "board.delete": "Board deleted",
+  "destination.create": "Destination created",
+  "destination.update": "Destination changed",
+  "destination.delete": "Destination deleted",
+  "destination.rotate": "Signing secret rotated",
+  "delivery.redeliver": "Delivered again",
   "limits.set": "Limits changed",
   "sandbox.reset": "Sandbox reset",
 };
@@ -38,6 +43,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   key: "API keys",
   view: "Views",
   board: "Boards",
+  destination: "Destinations",
+  delivery: "Deliveries",
 };
 
 /** Label of an action. An action that only a newer service has is shown by its name. */

@@ -58,6 +58,23 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "GET", pattern: "/workspaces/:workspaceId/boards/:boardId", what: "one board" },
   { method: "PATCH", pattern: "/workspaces/:workspaceId/boards/:boardId", what: "change a board" },
   { method: "DELETE", pattern: "/workspaces/:workspaceId/boards/:boardId", what: "delete a board" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/destinations", what: "list destinations" },
+  { method: "POST", pattern: "/workspaces/:workspaceId/destinations", what: "create a destination" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/destinations/:destinationId", what: "one destination" },
+  { method: "PATCH", pattern: "/workspaces/:workspaceId/destinations/:destinationId", what: "change a destination" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId/destinations/:destinationId", what: "delete a destination" },
+  {
+    method: "POST",
+    pattern: "/workspaces/:workspaceId/destinations/:destinationId/rotate",
+    what: "rotate a signing secret",
+  },
+  { method: "POST", pattern: "/workspaces/:workspaceId/destinations/:destinationId/test", what: "test a destination" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/notifications", what: "list notifications" },
+  {
+    method: "POST",
+    pattern: "/workspaces/:workspaceId/deliveries/:deliveryId/redeliver",
+    what: "deliver a notification again",
+  },
 ];
 
 /** The patterns that a rule may have, each once. */

@@ -1,0 +1,205 @@
+import { type Backoff, delayOf } from "../../platform/backoff.ts";
+import { maybe } from "../../platform/sql.ts";
+import { REPEAT_MS } from "./alertmanager.ts";
+import type { Attempt, DestinationKind, Target } from "./destination.ts";
+import type { NotificationKind } from "./notification.ts";
+import type { NotificationContent } from "./request.ts";
+import { disableDestination, recordAnswer, targetOf } from "./targets.ts";
+
+/** Delay between attempts: about 20 attempts in three days. */
+const RETRY: Backoff = { firstMs: 10_000, maxMs: 6 * 60 * 60 * 1000 };
+/** Milliseconds after which an attempt without an outcome is repeated: the object ended. Longer than any attempt. */
+const LEASE_MS = 15_000;
+
+/** Attempts at the same time, of a workspace and to one destination. The platform allows 6 connections. */
+export const AT_ONCE = { workspace: 6, destination: 3 } as const;
+
+/** Deliveries of deleted projects that one step removes from the queue of a destination. */
+const MOST_SKIPPED = 100;
+
+/** A delivery to attempt now. */
+export interface DueDelivery {
+  id: string;
+  round: number;
+  attempts: number;
+  target: Target;
+  notification: NotificationContent;
+  /** Of a recovery: the notification that it ends; `null` if it is not stored any more. */
+  alert: NotificationContent | null;
+}
+
+/** Destinations of the attempts in progress. */
+export type InFlight = ReadonlyMap<string, string>;
+
+type Row = {
+  id: string;
+  num: number;
+  series: string;
+  state: string;
+  attempts: number;
+  round: number;
+  expires_at: number;
+  kind: NotificationKind;
+  content: string;
+  is_deleted: number;
+};
+
+const NEXT = `SELECT d.id, d.notification AS num, d.series, d.state, d.attempts, d.round, d.expires_at, n.kind, n.content,
+    n.project IS NOT NULL AND p.num IS NULL AS is_deleted
+  FROM deliveries d JOIN notifications n ON n.num = d.notification LEFT JOIN projects p ON p.num = n.project
+  WHERE d.destination = ? AND d.next_at <= ? ORDER BY d.next_at LIMIT 1`;
+
+/**
+ * Returns deliveries to attempt now, and postpones each, so that a crash repeats the attempt. Destinations take turns, so
+ * that a slow one does not hold the others.
+ */
+export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number): DueDelivery[] {
+  const due: DueDelivery[] = [];
+  const busy = [...inFlight.values()];
+  const destinations = sql
+    .exec<{ id: string }>(
+      "SELECT id FROM destinations WHERE disabled IS NULL ORDER BY last_failed_at IS NULL DESC, last_failed_at, id",
+    )
+    .toArray()
+    .map(({ id }) => id);
+  for (let turn = 0; turn < AT_ONCE.destination; turn++) {
+    for (const id of destinations) {
+      if (busy.length >= AT_ONCE.workspace) return due;
+      if (busy.filter((each) => each === id).length >= AT_ONCE.destination) continue;
+      const next = takeOne(sql, id, now);
+      if (next === null) continue;
+      due.push(next);
+      busy.push(id);
+    }
+  }
+  return due;
+}
+
+function takeOne(sql: SqlStorage, destination: string, now: number): DueDelivery | null {
+  for (let skipped = 0; skipped < MOST_SKIPPED; skipped++) {
+    const row = maybe<Row>(sql, NEXT, destination, now);
+    if (row === null) return null;
+    if (row.is_deleted === 1) sql.exec("DELETE FROM deliveries WHERE id = ?", row.id);
+    else if (row.expires_at <= now) end(sql, row.id, row.state === "repeating" ? "delivered" : "dead");
+    else return begun(sql, destination, row, now);
+    release(sql, destination, row.series, now);
+  }
+  return null;
+}
+
+function begun(sql: SqlStorage, destination: string, row: Row, now: number): DueDelivery | null {
+  const target = targetOf(sql, destination, now);
+  if (target === null) return null;
+  sql.exec("UPDATE deliveries SET next_at = ?, attempts = attempts + 1 WHERE id = ?", now + LEASE_MS, row.id);
+  const alert = row.kind === "resolved" ? alertOf(sql, destination, row) : null;
+  const { id, round, attempts } = row;
+  // SAFETY: `enqueueNotification` is the only writer.
+  return { id, round, attempts, target, notification: JSON.parse(row.content) as NotificationContent, alert };
+}
+
+/** The last firing notification of the series before a recovery, to the same destination. */
+function alertOf(sql: SqlStorage, destination: string, { series, num }: Row): NotificationContent | null {
+  const found = maybe<{ content: string }>(
+    sql,
+    `SELECT n.content FROM deliveries d JOIN notifications n ON n.num = d.notification
+     WHERE d.destination = ? AND d.series = ? AND d.notification < ? AND n.kind = 'firing'
+     ORDER BY d.notification DESC LIMIT 1`,
+    destination,
+    series,
+    num,
+  );
+  // SAFETY: as above.
+  return found && (JSON.parse(found.content) as NotificationContent);
+}
+
+/** Records the outcome of an attempt. A delivery or a destination that was deleted in the meantime is ignored. */
+export function settle(sql: SqlStorage, { id, round, target }: DueDelivery, result: Attempt, now: number): void {
+  const row = maybe<{
+    state: string;
+    round: number;
+    attempts: number;
+    series: string;
+    expires_at: number;
+    num: number;
+  }>(sql, `SELECT state, round, attempts, series, expires_at, notification AS num FROM deliveries WHERE id = ?`, id);
+  recordAnswer(sql, target.id, result.answer, now);
+  if (result.outcome === "gone" || result.outcome === "left") disableDestination(sql, target.id, result.outcome, now);
+  if (row === null) return;
+  sql.exec("UPDATE deliveries SET attempted_at = ?, answer = ? WHERE id = ?", now, JSON.stringify(result.answer), id);
+  // A member has asked to deliver again, or a recovery has ended the repeats.
+  if (row.round !== round || (row.state !== "pending" && row.state !== "repeating")) return;
+  switch (result.outcome) {
+    case "delivered":
+      if (isRepeated(sql, target, row)) sql.exec(REPEAT, now + REPEAT_MS, now + REPEATED_MS, id);
+      else end(sql, id, "delivered");
+      break;
+    case "refused":
+    case "gone":
+      end(sql, id, "dead");
+      break;
+    case "failed":
+    case "left": {
+      const delay = Math.max(delayOf(RETRY, row.attempts - 1), result.retryAfter ?? 0);
+      const nextAt = now + (row.state === "repeating" ? Math.min(delay, REPEAT_MS) : delay);
+      if (nextAt >= row.expires_at) end(sql, id, row.state === "repeating" ? "delivered" : "dead");
+      else sql.exec("UPDATE deliveries SET next_at = ? WHERE id = ?", nextAt, id);
+      // What is not settled holds the later ones of its series.
+      if (nextAt < row.expires_at) return;
+    }
+  }
+  release(sql, target.id, row.series, now);
+}
+
+/** Milliseconds for which an alert is repeated without a recovery. */
+const REPEATED_MS = 30 * 24 * 60 * 60 * 1000;
+
+const REPEAT = "UPDATE deliveries SET state = 'repeating', next_at = ?, expires_at = ?, attempts = 1 WHERE id = ?";
+
+/** Whether a delivered notification is sent again and again: a firing alert, to Alertmanager, without a later one. */
+function isRepeated(sql: SqlStorage, { id, kind }: Target, { series, num }: { series: string; num: number }): boolean {
+  const repeats: DestinationKind = "alertmanager";
+  if (kind !== repeats) return false;
+  return (
+    maybe(
+      sql,
+      `SELECT 1 FROM notifications n WHERE n.num = ?1 AND n.kind = 'firing' AND NOT EXISTS
+         (SELECT 1 FROM deliveries d WHERE d.destination = ?2 AND d.series = ?3 AND d.notification > ?1)`,
+      num,
+      id,
+      series,
+    ) !== null
+  );
+}
+
+function end(sql: SqlStorage, id: string, state: "delivered" | "dead"): void {
+  sql.exec("UPDATE deliveries SET state = ?, next_at = NULL WHERE id = ?", state, id);
+}
+
+/** Makes the next pending delivery of a series due. */
+function release(sql: SqlStorage, destination: string, series: string, now: number): void {
+  sql.exec(
+    `UPDATE deliveries SET next_at = ?1 WHERE next_at IS NULL AND id = (SELECT id FROM deliveries
+       WHERE destination = ?2 AND series = ?3 AND state = 'pending' ORDER BY notification LIMIT 1)`,
+    now,
+    destination,
+    series,
+  );
+}
+
+/**
+ * Returns when `takeDeliveries` must be called next, or a canary is due, epoch milliseconds; `null` without either.
+ * Destinations without a free place are left out: the end of an attempt calls it.
+ */
+export function nextDeliveryAt(sql: SqlStorage, inFlight: InFlight): number | null {
+  const busy = [...inFlight.values()];
+  const rows = sql.exec<{ id: string; canary_at: number | null; due_at: number | null }>(
+    `SELECT id, canary_at, (SELECT MIN(next_at) FROM deliveries d WHERE d.destination = t.id AND next_at IS NOT NULL)
+       AS due_at FROM destinations t WHERE disabled IS NULL`,
+  );
+  let next = Number.POSITIVE_INFINITY;
+  for (const { id, canary_at, due_at } of rows) {
+    const isFree = busy.length < AT_ONCE.workspace && busy.filter((each) => each === id).length < AT_ONCE.destination;
+    next = Math.min(next, canary_at ?? next, (isFree ? due_at : null) ?? next);
+  }
+  return next === Number.POSITIVE_INFINITY ? null : next;
+}

@@ -1,0 +1,71 @@
+/** What a notification reports: a rule's transition, a request of a member to test a destination, or the daily canary. */
+export const NOTIFICATION_KINDS = ["firing", "resolved", "test", "canary"] as const;
+
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
+
+/** What destinations are told. Plain data: stored as JSON, and sent as `data` of a webhook. */
+export interface Notification {
+  /** Unique and deterministic: the same decision has the same id, and every attempt to deliver it carries it. */
+  id: string;
+  /** `null` for a test and a canary, which belong to no project. */
+  projectId: string | null;
+  ruleId: string;
+  ruleVersion: number;
+  kind: NotificationKind;
+  /** Value of each grouping field; `null` for a rule without groups. */
+  group: Readonly<Record<string, string>> | null;
+  value: number | null;
+  /** `from < receivedAt <= to`, ISO 8601. */
+  window: { from: string; to: string };
+  /** The entries that decided, both ends inclusive; `null` if no entry did. */
+  seqRange: { from: number; to: number } | null;
+  title: string;
+  message: string;
+  labels: Readonly<Record<string, string>>;
+  /** The console's page that shows exactly these entries. */
+  link: string;
+  /** `dest_...`; ids that the workspace does not have are ignored. */
+  destinationIds: readonly string[];
+  /** ISO 8601. */
+  decidedAt: string;
+}
+
+/** Maximum sizes of a stored notification. Longer texts are cut, because a decision must not fail for its text. */
+export const NOTIFICATION_LIMITS = {
+  /** Characters. */
+  title: 200,
+  message: 4000,
+  link: 4000,
+  name: 100,
+  value: 1000,
+  /** Labels, and fields of a group. */
+  members: 50,
+  destinations: 20,
+} as const;
+
+/** Returns a notification within `NOTIFICATION_LIMITS`. */
+export function bounded(notification: Notification): Notification {
+  const { title, message, link, destinations } = NOTIFICATION_LIMITS;
+  return {
+    ...notification,
+    group: notification.group === null ? null : boundedMembers(notification.group),
+    title: cut(notification.title, title),
+    message: cut(notification.message, message),
+    labels: boundedMembers(notification.labels),
+    link: notification.link.length > link ? "" : notification.link,
+    destinationIds: [...new Set(notification.destinationIds)].slice(0, destinations),
+  };
+}
+
+function boundedMembers(members: Readonly<Record<string, string>>): Record<string, string> {
+  const { name, value, members: most } = NOTIFICATION_LIMITS;
+  const some = Object.entries(members).slice(0, most);
+  return Object.fromEntries(some.map(([key, text]) => [cut(key, name), cut(text, value)]));
+}
+
+/** Cuts a text to a number of UTF-16 units, not inside of a surrogate pair. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = (text.charCodeAt(most - 2) & 0xfc00) === 0xd800 ? most - 2 : most - 1;
+  return `${text.slice(0, end)}…`;
+}

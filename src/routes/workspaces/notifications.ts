@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { DELIVERY_STATES, type Delivery, type StoredNotification } from "../../alerts/notifications/history.ts";
+import { NOTIFICATION_KINDS } from "../../alerts/notifications/notification.ts";
+import { success } from "../../http/envelope.ts";
+import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import { manage, workspaceGuard } from "../guards/member.ts";
+import { answerShape, isoOrNull, NOTIFICATIONS_TAG } from "./destination-shapes.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+
+const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
+
+const notificationsQuery = pageQuery.extend({
+  destinationId: z
+    .preprocess(
+      emptyIsAbsent,
+      z
+        .string()
+        .regex(/^dest_[0-9A-Za-z]{12}$/)
+        .optional(),
+    )
+    .meta({ description: "Only notifications to this destination.", allowEmptyValue: true }),
+  projectId: z
+    .preprocess(
+      emptyIsAbsent,
+      z
+        .string()
+        .regex(/^proj_[0-9A-Za-z]{12}$/)
+        .optional(),
+    )
+    .meta({ description: "Only notifications of this project.", allowEmptyValue: true }),
+  state: z.preprocess(emptyIsAbsent, z.enum(DELIVERY_STATES).optional()).meta({
+    description: "Only notifications with a delivery in this state. `dead`: given up.",
+    allowEmptyValue: true,
+  }),
+});
+
+const deliveryShape = z.object({
+  id: z.string(),
+  destinationId: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  attempts: z.int(),
+  nextAttemptAt: z.iso
+    .datetime()
+    .nullable()
+    .describe("`null` if the delivery has ended, or waits for an earlier notification of the rule and group."),
+  attemptedAt: z.iso.datetime().nullable().describe("End of the last attempt."),
+  expiresAt: z.iso.datetime().describe("End of the attempts."),
+  answer: answerShape.nullable(),
+});
+
+const notificationShape = z.object({
+  id: z.string().describe("The same in every attempt: `webhook-id`."),
+  projectId: z.string().nullable().describe("`null` for a canary."),
+  ruleId: z.string(),
+  ruleVersion: z.int(),
+  kind: z.enum(NOTIFICATION_KINDS),
+  group: z.record(z.string(), z.string()).nullable(),
+  value: z.number().nullable(),
+  window: z.object({ from: z.string(), to: z.string() }),
+  seqRange: z.object({ from: z.int(), to: z.int() }).nullable(),
+  title: z.string(),
+  message: z.string(),
+  labels: z.record(z.string(), z.string()),
+  link: z.string(),
+  decidedAt: z.iso.datetime(),
+  deliveries: z.array(deliveryShape),
+});
+
+function deliveryData({
+  nextAttemptAt,
+  attemptedAt,
+  expiresAt,
+  ...delivery
+}: Delivery): z.output<typeof deliveryShape> {
+  return {
+    ...delivery,
+    nextAttemptAt: isoOrNull(nextAttemptAt),
+    attemptedAt: isoOrNull(attemptedAt),
+    expiresAt: new Date(expiresAt).toISOString(),
+  };
+}
+
+function notificationData({ content, deliveries }: StoredNotification): z.output<typeof notificationShape> {
+  const { group, labels, window, seqRange, ...more } = content;
+  return {
+    ...more,
+    group: group === null ? null : { ...group },
+    labels: { ...labels },
+    window,
+    seqRange,
+    deliveries: deliveries.map(deliveryData),
+  };
+}
+
+export const notifications = resource();
+
+notifications.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/notifications",
+    operation: "notification.list",
+    tag: NOTIFICATIONS_TAG,
+    summary: "List notifications and their deliveries",
+    description: [
+      "Newest first, for 30 days. A delivery is attempted for three days; then it is `dead`. A page may have fewer items than `limit`, even none, before the",
+      "end: `nextCursor` is null there.",
+    ].join("\n"),
+    security: "accessToken",
+    query: notificationsQuery,
+    status: 200,
+    response: pageOf(notificationShape),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "notification.list", from: "path" })],
+  async (c, { query: { cursor, limit, ...filter } }) => {
+    const { items, next } = await manage(c, "listNotifications", filter, numberCursor(cursor), limit);
+    const nextCursor = next === null ? null : String(next);
+    return success({ items: items.map(notificationData), nextCursor }, c.get("requestId"));
+  },
+);
+
+notifications.route(
+  {
+    method: "POST",
+    path: "/workspaces/:workspaceId/deliveries/:deliveryId/redeliver",
+    operation: "delivery.redeliver",
+    tag: NOTIFICATIONS_TAG,
+    summary: "Deliver a notification again",
+    description: [
+      "Starts the attempts anew, for three days, with the same `webhook-id`. Refused (409) after a later notification of the same rule and group has been",
+      "delivered: the receiver would take an alert that is over for one that fires.",
+    ].join("\n"),
+    security: "accessToken",
+    status: 200,
+    response: deliveryShape,
+    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
+  },
+  [workspaceGuard({ action: "delivery.redeliver", from: "path" })],
+  async (c) => {
+    const delivery = await manage(c, "redeliver", c.req.param("deliveryId") ?? "");
+    return success(deliveryData(delivery), c.get("requestId"));
+  },
+);

@@ -1,0 +1,193 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MAX_DESTINATIONS } from "../../../src/alerts/notifications/destinations.ts";
+import { NOTIFICATION_SCHEMA } from "../../../src/alerts/notifications/schema.ts";
+import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
+import { mailsTo } from "../accounts/mail-support.ts";
+import type { Answer, Call } from "../accounts/support.ts";
+import { evict, onSql } from "../ingest/support.ts";
+import { takeBack } from "../older-version.ts";
+import { by, newMember, newUser, newWorkspace, type User } from "../workspaces/support.ts";
+
+type Data = Record<string, unknown> & { id: string };
+
+const HOOK = "https://hooks.example.com/taffrail";
+
+let owner: User;
+let member: User;
+let workspaceId: string;
+
+beforeAll(async () => {
+  owner = await newUser();
+  workspaceId = await newWorkspace(owner);
+  member = await newMember(workspaceId, "member");
+});
+
+const ask = (path: string, options: Call = {}, user = owner, workspace = workspaceId): Promise<Answer> =>
+  by(user, `/workspaces/${workspace}${path}`, options);
+
+async function done(path: string, options: Call = {}): Promise<Data> {
+  const answer = await ask(path, options);
+  expect([path, answer.code, answer.details]).toEqual([path, null, []]);
+  // SAFETY: tests check the members that they read.
+  return answer.data as Data;
+}
+
+const create = (body: object): Promise<Data> => done("/destinations", { body: { name: crypto.randomUUID(), ...body } });
+
+describe("a destination", () => {
+  it("of every kind shows its secret never again, and the signing secret of a webhook once", async () => {
+    const key = "0123456789abcdefghijklmnopqrstuv";
+    const slack = "https://hooks.slack.com/services/T0/B0/secret";
+    const made = [
+      await create({ kind: "webhook", url: HOOK }),
+      await create({ kind: "slack", url: slack }),
+      await create({ kind: "pagerduty", routingKey: key }),
+      await create({ kind: "alertmanager", url: "https://alerts.example.com", authorization: "Bearer secret-1" }),
+      await create({ kind: "email", email: owner.email, canary: true }),
+    ];
+    expect(made.map(({ kind, url, email, hasSecret, canary }) => [kind, url, email, hasSecret, canary])).toEqual([
+      ["webhook", HOOK, null, true, false],
+      ["slack", null, null, true, false],
+      ["pagerduty", null, null, true, false],
+      ["alertmanager", "https://alerts.example.com", null, true, false],
+      ["email", null, owner.email, false, true],
+    ]);
+    expect(made.map(({ secret }) => secret)).toEqual([
+      expect.stringMatching(/^whsec_[\w+/]{43}=$/),
+      null,
+      null,
+      null,
+      null,
+    ]);
+    const secrets = [String(made[0]?.secret), slack, key, "secret-1"];
+    const later = [
+      await done("/destinations"),
+      await done("/audit"),
+      ...(await Promise.all(made.map(({ id }) => done(`/destinations/${id}`)))),
+    ];
+    for (const secret of secrets) expect(JSON.stringify(later)).not.toContain(secret);
+  });
+
+  it("is changed in part, of the version that the change names, and each change is in the audit", async () => {
+    const { id, name } = await create({ kind: "webhook", url: HOOK });
+    const changed = await done(`/destinations/${id}`, { method: "PATCH", body: { version: 1, enabled: false } });
+    expect(changed).toMatchObject({ name, url: HOOK, version: 2, enabled: false, disabledReason: "paused" });
+    const stale = await ask(`/destinations/${id}`, { method: "PATCH", body: { version: 1, name: "x" } });
+    expect(stale.code).toBe("CONFLICT");
+    await done(`/destinations/${id}`, { method: "PATCH", body: { version: 2, enabled: true, url: `${HOOK}/2` } });
+    await done(`/destinations/${id}`, { method: "DELETE" });
+    expect((await ask(`/destinations/${id}`)).code).toBe("NOT_FOUND");
+    const { items } = (await done(`/audit?target=${id}`)) as unknown as { items: Record<string, unknown>[] };
+    expect(items.map(({ action }) => action)).toEqual([
+      "destination.delete",
+      "destination.update",
+      "destination.update",
+      "destination.create",
+    ]);
+    expect(items[2]).toMatchObject({ before: { disabled: null }, after: { disabled: "paused" } });
+  });
+
+  it("has a secret of before for the time of a rotation's overlap", async () => {
+    const { id, secret } = await create({ kind: "webhook", url: HOOK });
+    const rotated = await done(`/destinations/${id}/rotate`, { body: { overlapSeconds: 60 } });
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(secret);
+    expect(rotated.previousSecretUntil).not.toBeNull();
+    const at = await done(`/destinations/${id}/rotate`, { body: { overlapSeconds: 0 } });
+    expect(at.previousSecretUntil).toBeNull();
+    const other = await create({ kind: "email", email: owner.email });
+    expect((await ask(`/destinations/${other.id}/rotate`, { body: {} })).code).toBe("CONFLICT");
+  });
+
+  it.each([
+    ["a private address", { kind: "webhook", url: "https://10.0.0.1/" }],
+    ["a decimal address", { kind: "slack", url: "https://2130706433/" }],
+    ["the metadata service", { kind: "alertmanager", url: "https://169.254.169.254/" }],
+    ["plain http", { kind: "webhook", url: "http://hooks.example.com/" }],
+    ["a user name", { kind: "webhook", url: "https://a:b@hooks.example.com/" }],
+    ["no URL", { kind: "webhook" }],
+    ["a member of another kind", { kind: "webhook", url: HOOK, routingKey: "x".repeat(32) }],
+    ["canaries of PagerDuty", { kind: "pagerduty", routingKey: "x".repeat(32), canary: true }],
+    ["an unknown kind", { kind: "sms", url: HOOK }],
+  ])("with %s is refused", async (_, body) => {
+    const answer = await ask("/destinations", { body: { name: "x", ...body } });
+    expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
+  });
+
+  it("of mails goes to members only, and an unconfirmed caller creates none", async () => {
+    const stranger = await newUser();
+    const body = { kind: "email", name: "mails", email: stranger.email };
+    expect((await ask("/destinations", { body })).code).toBe("CONFLICT");
+    expect((await ask("/destinations", { body: { ...body, email: "nobody@example.com" } })).code).toBe("CONFLICT");
+    const unconfirmed = await newUser({ isVerified: false });
+    const own = { ...body, email: unconfirmed.email };
+    const answer = await ask("/destinations", { body: own }, unconfirmed, unconfirmed.workspaceId);
+    expect(answer.code).toBe("EMAIL_NOT_VERIFIED");
+    expect((await create({ kind: "email", email: member.email })).userId).toBe(member.userId);
+  });
+
+  it("refuses a name that is taken and members of other kinds", async () => {
+    const { id, name } = await create({ kind: "email", email: owner.email });
+    expect((await ask("/destinations", { body: { kind: "webhook", url: HOOK, name } })).code).toBe("CONFLICT");
+    for (const change of [{ url: HOOK }, { routingKey: "x".repeat(32) }, { authorization: null }]) {
+      const answer = await ask(`/destinations/${id}`, { method: "PATCH", body: { version: 1, ...change } });
+      expect([change, answer.code]).toEqual([change, "CONFLICT"]);
+    }
+  });
+
+  it("is tested at most once in 3 seconds, and the answer says why nothing arrived", async () => {
+    const { id } = await create({ kind: "webhook", url: HOOK });
+    expect(await done(`/destinations/${id}/test`, { method: "POST" })).toMatchObject({
+      delivered: false,
+      status: null,
+      error: expect.stringMatching(/outbound network/),
+    });
+    const second = await ask(`/destinations/${id}/test`, { method: "POST" });
+    expect([second.status, second.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(await done(`/destinations/${id}`)).toMatchObject({
+      lastDeliveredAt: null,
+      lastFailedAt: expect.any(String),
+      lastAnswer: { status: null },
+    });
+  });
+
+  it("of mails is tested with a mail to the member, until the member leaves", async () => {
+    const guest = await newMember(workspaceId, "viewer");
+    const { id } = await create({ kind: "email", email: guest.email });
+    expect(await done(`/destinations/${id}/test`, { method: "POST" })).toMatchObject({ delivered: true });
+    const mails = (await mailsTo(guest.email)).filter(({ kind }) => kind === "alert");
+    expect(mails.map(({ subject }) => subject)).toEqual([expect.stringMatching(/^\[Test\] /)]);
+    await ask(`/members/${guest.userId}`, { method: "DELETE" });
+    await onSql(workspaceId, (sql) => sql.exec("UPDATE destinations SET tested_at = 0"));
+    expect(await done(`/destinations/${id}/test`, { method: "POST" })).toMatchObject({ delivered: false });
+  });
+});
+
+it("a workspace has a bounded number of destinations", async () => {
+  const user = await newUser();
+  const body = () => ({ kind: "webhook", url: HOOK, name: crypto.randomUUID() });
+  await onSql(user.workspaceId, (sql) => {
+    for (let n = 0; n < MAX_DESTINATIONS - 1; n++) {
+      sql.exec(
+        `INSERT INTO destinations (id, kind, name, settings, version, created_by, created_at, updated_at)
+         VALUES (?1, 'webhook', ?1, '{}', 1, 'usr', 0, 0)`,
+        `dest_${String(n).padStart(12, "0")}`,
+      );
+    }
+  });
+  expect((await ask("/destinations", { body: body() }, user, user.workspaceId)).status).toBe(201);
+  expect((await ask("/destinations", { body: body() }, user, user.workspaceId)).code).toBe("CONFLICT");
+});
+
+it("a workspace of the version before gets destinations", async () => {
+  const user = await newUser();
+  const id = user.workspaceId;
+  await evict(id);
+  await onSql(id, (sql) =>
+    takeBack(sql, WORKSPACE_SCHEMA, NOTIFICATION_SCHEMA, ["workspace", "members", "projects", "keys", "audit"]),
+  );
+  await evict(id);
+  const answer = await ask("/destinations", { body: { kind: "webhook", url: HOOK, name: "new" } }, user, id);
+  expect(answer.status).toBe(201);
+  expect((await ask("/notifications", {}, user, id)).data).toEqual({ items: [], nextCursor: null });
+});
