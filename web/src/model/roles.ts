@@ -12,6 +12,9 @@ const SUBJECTS = {
   "workspace.delete": "Deleting the workspace",
   "member.change": "Changing members",
   "invitation.create": "Inviting",
+  "destination.create": "Changing destinations",
+  "destination.test": "Testing destinations",
+  "delivery.redeliver": "Delivering again",
   "audit.list": "Reading the audit",
 } as const satisfies Partial<Record<Action, string>>;
 

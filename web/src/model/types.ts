@@ -92,6 +92,51 @@ export interface Violation {
   lastAt: string;
 }
 
+/** What a receiver answered to one attempt. */
+export interface DestinationAnswer {
+  status: number | null;
+  text: string;
+  ms: number;
+  error: string | null;
+}
+
+/** Where notifications go. */
+export interface Destination {
+  id: string;
+  kind: "webhook" | "email" | "slack" | "pagerduty" | "alertmanager";
+  name: string;
+  url: string | null;
+  email: string | null;
+  canary: boolean;
+  enabled: boolean;
+  disabledReason: "paused" | "gone" | "left" | null;
+  version: number;
+  lastDeliveredAt: string | null;
+  lastFailedAt: string | null;
+}
+
+/** A destination with the signing secret of a webhook, which is shown once. */
+export interface CreatedDestination extends Destination {
+  secret: string | null;
+}
+
+export interface Delivery {
+  id: string;
+  destinationId: string;
+  state: "pending" | "delivered" | "dead";
+  attempts: number;
+  answer: DestinationAnswer | null;
+}
+
+export interface Notification {
+  id: string;
+  kind: "firing" | "resolved" | "test" | "canary";
+  title: string;
+  group: Readonly<Record<string, string>> | null;
+  decidedAt: string;
+  deliveries: readonly Delivery[];
+}
+
 /** One item of the audit. */
 export interface AuditItem {
   id: string;

@@ -7,11 +7,13 @@ import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Audit } from "./audit/audit.tsx";
 import { Danger } from "./danger.tsx";
+import { Destinations } from "./destinations/destinations.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys/keys.tsx";
 import { Limits } from "./limits/limits.tsx";
 import { Members } from "./members/members.tsx";
 import { MissingEntries } from "./missing.tsx";
+import { Notifications } from "./notifications.tsx";
 import { Projects } from "./projects.tsx";
 import css from "./settings.module.css";
 import { UsageSection } from "./usage.tsx";
@@ -32,6 +34,8 @@ const SECTIONS: readonly SectionEntry[] = [
   { slug: "limits", title: "Limits", View: Limits },
   { slug: "violations", title: "Violations", View: Violations },
   { slug: "missing", title: "Missing entries", View: MissingEntries },
+  { slug: "destinations", title: "Destinations", View: Destinations },
+  { slug: "notifications", title: "Notifications", View: Notifications },
   { slug: "usage", title: "Usage", View: UsageSection },
   { slug: "audit", title: "Audit", View: Audit },
   { slug: "danger", title: "Danger zone", View: Danger },

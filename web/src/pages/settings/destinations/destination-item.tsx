@@ -1,0 +1,92 @@
+import { useState } from "preact/hooks";
+import { useAction } from "../../../lib/action.ts";
+import { reasonAgainst } from "../../../model/roles.ts";
+import type { CreatedDestination, Destination, DestinationAnswer, Role } from "../../../model/types.ts";
+import { authorized } from "../../../session/session.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Item } from "../../../ui/items.tsx";
+import { Problem } from "../../../ui/problem.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { toast } from "../../../ui/toasts.tsx";
+import css from "./destinations.module.css";
+import { answerInWords, KINDS, pausedBecause } from "./kinds.ts";
+
+interface DestinationItemProps {
+  path: string;
+  destination: Destination;
+  role: Role;
+  onChanged: () => void;
+  onRotated: (made: CreatedDestination) => void;
+  onDelete: () => void;
+}
+
+export function DestinationItem({ path, destination, role, onChanged, onRotated, onDelete }: DestinationItemProps) {
+  const { id, kind, name, url, email, canary, enabled, version, lastDeliveredAt, lastFailedAt } = destination;
+  const [answer, setAnswer] = useState<(DestinationAnswer & { delivered: boolean }) | null>(null);
+  const one = `${path}/${id}`;
+  const testing = useAction(async () => {
+    setAnswer((await authorized<DestinationAnswer & { delivered: boolean }>(`${one}/test`, { method: "POST" })).data);
+    onChanged();
+  });
+  const changing = useAction(async () => {
+    await authorized(one, { method: "PATCH", body: { version, enabled: !enabled } });
+    toast(enabled ? `${name} is paused.` : `${name} is enabled.`);
+    onChanged();
+  });
+  const rotating = useAction(async () => {
+    onRotated((await authorized<CreatedDestination>(`${one}/rotate`, { body: {} })).data);
+    onChanged();
+  });
+  const paused = pausedBecause(destination);
+  const mayTest = reasonAgainst(role, "destination.test") === null;
+  const mayChange = reasonAgainst(role, "destination.create") === null;
+  return (
+    <Item
+      title={
+        <>
+          {name}
+          <Badge>{KINDS[kind].label}</Badge>
+          {canary ? <Badge tone="good">Canary</Badge> : null}
+          {paused === null ? null : <Badge tone="warn">{paused}</Badge>}
+        </>
+      }
+      facts={[
+        url === null ? null : ["URL", url],
+        email === null ? null : ["Member", email],
+        ["Last delivered", lastDeliveredAt === null ? "Never" : <Time at={lastDeliveredAt} />],
+        lastFailedAt === null ? null : ["Last failed", <Time at={lastFailedAt} />],
+      ]}
+      actions={
+        <>
+          <Button small busy={testing.busy} disabled={!mayTest} onClick={() => void testing.run()}>
+            Test<span class="visually-hidden"> {name}</span>
+          </Button>
+          {kind === "webhook" ? (
+            <Button small busy={rotating.busy} disabled={!mayChange} onClick={() => void rotating.run()}>
+              Rotate<span class="visually-hidden"> secret of {name}</span>
+            </Button>
+          ) : null}
+          <Button small busy={changing.busy} disabled={!mayChange} onClick={() => void changing.run()}>
+            {enabled ? "Pause" : "Enable"}
+            <span class="visually-hidden"> {name}</span>
+          </Button>
+          <Button small look="danger" disabled={!mayChange} onClick={onDelete}>
+            Delete<span class="visually-hidden"> {name}</span>
+          </Button>
+        </>
+      }
+    >
+      <Problem failure={testing.failure ?? changing.failure ?? rotating.failure} />
+      {answer === null ? null : (
+        <div role="status">
+          <p>
+            <Badge tone={answer.delivered ? "good" : "bad"}>{answer.delivered ? "Delivered" : "Failed"}</Badge>{" "}
+            {answerInWords(answer)}
+          </p>
+          {answer.text === "" ? null : <pre class={css.answer}>{answer.text}</pre>}
+        </div>
+      )}
+    </Item>
+  );
+}

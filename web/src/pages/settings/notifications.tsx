@@ -1,0 +1,154 @@
+import { useState } from "preact/hooks";
+import { useAction } from "../../lib/action.ts";
+import { useLoad } from "../../lib/load.ts";
+import { reasonAgainst } from "../../model/roles.ts";
+import type { Delivery, Destination, Notification, Page, Role, Workspace } from "../../model/types.ts";
+import { allOf } from "../../model/workspaces.ts";
+import { authorized } from "../../session/session.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Card, Row } from "../../ui/page.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toasts.tsx";
+import { answerInWords } from "./destinations/kinds.ts";
+import { Section } from "./section.tsx";
+
+const PAGE_SIZE = 50;
+const STATES = { pending: "Pending", delivered: "Delivered", dead: "Given up" } as const;
+const TONES = { pending: "warn", delivered: "good", dead: "bad" } as const;
+const KINDS = { firing: "Firing", resolved: "Resolved", test: "Test", canary: "Canary" } as const;
+
+/** Notifications of the last 30 days with their deliveries. */
+export function Notifications({ workspace }: { workspace: Workspace }) {
+  const [state, setState] = useState("");
+  const [older, setOlder] = useState<readonly Page<Notification>[]>([]);
+  const base = `/workspaces/${workspace.id}`;
+  const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<Notification>> => {
+    const query = new URLSearchParams({ limit: String(PAGE_SIZE), state, ...(cursor === null ? {} : { cursor }) });
+    return (await authorized<Page<Notification>>(`${base}/notifications?${query}`, signal ? { signal } : {})).data;
+  };
+  const first = useLoad(`${workspace.id} ${state}`, (signal) => {
+    setOlder([]);
+    return pageAt(null, signal);
+  });
+  const destinations = useLoad(base, (signal) => allOf<Destination>(`${base}/destinations`, undefined, signal));
+  const pages = first.data === null ? [] : [first.data, ...older];
+  const items = pages.flatMap((page) => page.items);
+  const next = pages.at(-1)?.nextCursor ?? null;
+  const more = useAction(async () => {
+    const page = await pageAt(next);
+    setOlder((before) => [...before, page]);
+  });
+  const nameOf = (id: string) => destinations.data?.find((each) => each.id === id)?.name ?? id;
+  return (
+    <Section
+      title="Notifications"
+      intro="What was sent in the last 30 days, and what the receivers answered."
+      actions={
+        <Button busy={first.busy} onClick={first.reload}>
+          Refresh
+        </Button>
+      }
+    >
+      <Field label="State">
+        {(props) => (
+          <select {...props} value={state} onChange={(event) => setState(event.currentTarget.value)}>
+            <option value="">All</option>
+            {Object.entries(STATES).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {first.failure ? <Failure failure={first.failure} onRetry={first.reload} /> : null}
+      {first.data === null && first.failure === null ? <Loading /> : null}
+      {first.data !== null && items.length === 0 && next === null ? <Empty title="No notifications" /> : null}
+      {items.length > 0 || next !== null ? (
+        <Card>
+          <ScrollBox label="Notifications, newest first">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Decided</th>
+                  <th scope="col">Notification</th>
+                  <th scope="col">Deliveries</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((item) => (
+                  <tr key={item.id}>
+                    <td>
+                      <Time at={item.decidedAt} />
+                    </td>
+                    <td>
+                      <Badge>{KINDS[item.kind]}</Badge> {item.title}
+                      {Object.entries(item.group ?? {}).map(([name, value]) => (
+                        <div key={name}>
+                          {name}: {value}
+                        </div>
+                      ))}
+                    </td>
+                    <td>
+                      {item.deliveries.map((delivery) => (
+                        <DeliveryLine
+                          key={delivery.id}
+                          base={base}
+                          delivery={delivery}
+                          name={nameOf(delivery.destinationId)}
+                          role={workspace.role}
+                          onChanged={first.reload}
+                        />
+                      ))}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </ScrollBox>
+          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
+          {next === null ? null : (
+            <Row>
+              <Button busy={more.busy} onClick={() => void more.run()}>
+                Show older
+              </Button>
+            </Row>
+          )}
+        </Card>
+      ) : null}
+    </Section>
+  );
+}
+
+interface DeliveryLineProps {
+  base: string;
+  delivery: Delivery;
+  name: string;
+  role: Role;
+  onChanged: () => void;
+}
+
+function DeliveryLine({ base, delivery, name, role, onChanged }: DeliveryLineProps) {
+  const { id, state, attempts, answer } = delivery;
+  const repeating = useAction(async () => {
+    await authorized(`${base}/deliveries/${id}/redeliver`, { method: "POST" });
+    toast(`Delivering to ${name} again.`);
+    onChanged();
+  });
+  return (
+    <div>
+      {name} <Badge tone={TONES[state]}>{STATES[state]}</Badge> {attempts > 1 ? `${attempts} attempts. ` : ""}
+      {answer === null ? null : answerInWords(answer)}{" "}
+      {state === "dead" && reasonAgainst(role, "delivery.redeliver") === null ? (
+        <Button small busy={repeating.busy} onClick={() => void repeating.run()}>
+          Redeliver<span class="visually-hidden"> to {name}</span>
+        </Button>
+      ) : null}
+      {repeating.failure ? <p role="alert">{repeating.failure.message}</p> : null}
+    </div>
+  );
+}
