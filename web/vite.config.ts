@@ -1,10 +1,37 @@
 import path from "node:path";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 /** The service to which `npm run web:dev` forwards API calls. */
 const SERVICE = process.env.TAFFRAIL_URL ?? "http://127.0.0.1:8787";
 
+/**
+ * Adds `<link rel="preload">` for the fonts to the page. Low priority, because text appears in a fallback font first: the
+ * fonts must not delay the scripts.
+ */
+const fontPreloads: Plugin = {
+  name: "font-preloads",
+  transformIndexHtml: {
+    order: "post",
+    handler: (_, { bundle }) =>
+      Object.keys(bundle ?? {})
+        .filter((file) => file.endsWith(".woff2"))
+        .map((file) => ({
+          tag: "link",
+          attrs: {
+            rel: "preload",
+            as: "font",
+            type: "font/woff2",
+            href: `/app/${file}`,
+            crossorigin: "",
+            fetchpriority: "low",
+          },
+          injectTo: "head" as const,
+        })),
+  },
+};
+
 export default defineConfig({
+  plugins: [fontPreloads],
   root: import.meta.dirname,
   base: "/app/",
   // All files are below one path, which is all that the worker must recognise.

@@ -154,6 +154,7 @@ async function openEntry(page: Page): Promise<void> {
 async function openContext(page: Page): Promise<void> {
   await openEntry(page);
   await button(page, "Show in context");
+  await page.getByRole("dialog").waitFor();
 }
 
 async function arrive(page: Page, { url, projectId, key }: World): Promise<void> {

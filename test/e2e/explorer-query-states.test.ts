@@ -3,6 +3,7 @@ import type { BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asUser, call, createKey, createProject, createTenant, register, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, queryIn, rows, send } from "./explorer-query-support.ts";
+import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 
 const MANY = 3500;
@@ -255,7 +256,7 @@ describe("refusals", () => {
     expect(await rows(page).count()).toBeGreaterThan(0);
     expect((await alert.boundingBox())?.y).toBeLessThan((await histogram.boundingBox())?.y ?? 0);
     // Entries of another query would be wrong.
-    await page.getByLabel("At least").selectOption("fatal");
+    await choose(page.getByLabel("At least"), "fatal");
     await page.getByRole("list", { name: "Log entries" }).waitFor({ state: "detached" });
     await histogram.waitFor({ state: "detached" });
     await context.unroute("**/logger/*");
@@ -296,7 +297,7 @@ describe("refusals", () => {
       else await route.continue();
     });
     const dropped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/logger/query"));
-    await page.getByLabel("At least").selectOption("fatal");
+    await choose(page.getByLabel("At least"), "fatal");
     await counted(page, "Searching").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await dropped;

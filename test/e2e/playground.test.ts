@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 import { answer, ENTRIES, feed, left, openPlayground, READS, row, sandboxOf } from "./support/playground.ts";
 
@@ -22,9 +23,9 @@ describe("sending", () => {
     const message = 'It\'s a "quoted" message';
     // Opening the page uses no budget.
     expect([await left(page, ENTRIES), await left(page, READS)]).toEqual([100, 20]);
-    await page.getByLabel("Level").selectOption("error");
-    await page.getByLabel("Category").selectOption("database");
-    await page.getByLabel("Type", { exact: true }).selectOption("slow-query");
+    await choose(page.getByLabel("Level"), "error");
+    await choose(page.getByLabel("Category"), "database");
+    await choose(page.getByLabel("Type", { exact: true }), "slow-query");
     await page.getByLabel("Message").fill(message);
     await page.getByLabel("Data", { exact: true }).fill('{"rows": 12');
     await page.getByText("Invalid JSON.").waitFor();

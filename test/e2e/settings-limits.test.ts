@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { explain } from "../../web/src/pages/settings/limits/explanation.ts";
 import { type ApiRoute, pathOf, ROUTES } from "../../web/src/pages/settings/limits/routes.ts";
 import { asUser, call, createTenant, type Tenant } from "../support/api.ts";
+import { choose } from "./support/choose.ts";
 import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { openSettings } from "./support/settings.ts";
 
@@ -165,7 +166,7 @@ describe("the cascade's explanation", () => {
       const [literal, pattern] = [realPath(tenant, route), route.pattern];
       const { applied } = explain(configuration, { method: route.method, pattern, path: literal });
       expect([route.method, pattern, applied.limit]).toEqual([route.method, pattern, real]);
-      await choose(page, tenant, route);
+      await chooseRequest(page, tenant, route);
       const verdict = page.getByRole("status").filter({ hasText: "Limited by" });
       // The route first: the previous one may have the same limit.
       await verdict.locator("code").first().getByText(`${route.method} ${literal}`, { exact: true }).waitFor();
@@ -203,8 +204,8 @@ async function limitOf(tenant: Tenant, route: ApiRoute): Promise<number> {
   return Number(answer.headers.get("X-RateLimit-Limit"));
 }
 
-async function choose(page: Page, { projectId }: Tenant, route: ApiRoute): Promise<void> {
-  await page.getByLabel("Request", { exact: true }).selectOption(String(ROUTES.indexOf(route)));
+async function chooseRequest(page: Page, { projectId }: Tenant, route: ApiRoute): Promise<void> {
+  await choose(page.getByLabel("Request", { exact: true }), `${route.method} ${route.pattern} (${route.what})`);
   const values = { ...UNKNOWN_IDS, projectId: route.method === "DELETE" ? "proj_000000000000" : projectId };
   const labels = {
     keyId: "Key id",

@@ -1,6 +1,7 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asUser, call, createProject, register } from "../support/api.ts";
+import { choose } from "./support/choose.ts";
 import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
 import { openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
@@ -63,7 +64,7 @@ describe("projects and keys", () => {
 
     await page.getByRole("link", { name: "Keys of shop" }).click();
     await page.getByRole("button", { name: "Rotate backend" }).click();
-    await page.getByLabel("Overlap").selectOption("3600");
+    await choose(page.getByLabel("Overlap"), "1 hour");
     await page.getByRole("button", { name: "Create new key" }).click();
     const successor = await shown(dialog, 0);
     await dialog.getByRole("button", { name: "I have stored it" }).click();

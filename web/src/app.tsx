@@ -4,9 +4,10 @@ import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
 import { Shell } from "./ui/shell.tsx";
 import { Toasts } from "./ui/toasts.tsx";
+import { Tooltips } from "./ui/tooltips.tsx";
 
 /** Paths that are pages of the console. A link to any other path leaves the console. */
-const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/)/;
+const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/ui)/;
 
 const Home = lazy(() => import("./pages/home/home.tsx").then((page) => page.Home));
 const Login = lazy(() => import("./pages/auth/login.tsx").then((page) => page.Login));
@@ -18,6 +19,7 @@ const Reset = lazy(() => import("./pages/auth/reset.tsx").then((page) => page.Re
 const Callback = lazy(() => import("./pages/auth/callback.tsx").then((page) => page.Callback));
 const Invitation = lazy(() => import("./pages/auth/invitation.tsx").then((page) => page.Invitation));
 const Playground = lazy(() => import("./pages/playground/playground.tsx").then((page) => page.Playground));
+const DevUi = lazy(() => import("./pages/dev/dev-ui.tsx").then((page) => page.DevUi));
 const Account = guarded(lazy(() => import("./pages/account/account.tsx").then((page) => page.Account)));
 const Review = guarded(lazy(() => import("./pages/account/review.tsx").then((page) => page.Review)));
 const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
@@ -31,6 +33,7 @@ export function App() {
         <Routes />
       </Shell>
       <Toasts />
+      <Tooltips />
     </LocationProvider>
   );
 }
@@ -54,6 +57,7 @@ function Routes() {
         <Route path="/auth/account" component={Account} />
         <Route path="/auth/review" component={Review} />
         <Route path="/playground" component={Playground} />
+        <Route path="/dev/ui" component={DevUi} />
         <Route path="/w/:workspaceId" component={Explorer} />
         <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
         <Route path="/w/:workspaceId/settings/:section?" component={Settings} />

@@ -2,13 +2,16 @@
 import "./session/link-parameters.ts";
 import { render } from "preact";
 import "./ui/tokens.css";
+import "./ui/fonts.css";
 import "./ui/base.css";
 import { App } from "./app.tsx";
 import { reloadIfOutdated } from "./lib/reload-if-outdated.ts";
-import { applyTheme } from "./ui/theme.tsx";
+import { applyAppearance } from "./ui/theme.tsx";
 import { toast } from "./ui/toasts.tsx";
+import { preloadLater } from "./ui/use-lazy.ts";
 
 reloadIfOutdated(() => toast("The service could not be reached. The page opens as soon as it can.", "error"));
-applyTheme();
+applyAppearance();
+preloadLater();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

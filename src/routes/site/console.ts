@@ -1,11 +1,15 @@
 import type { Context } from "hono";
 import { configuredProviders } from "../../accounts/oauth/clients.ts";
 import type { AppEnv } from "../../http/context.ts";
+import { isLocal } from "./dev.ts";
 import { isBrowser } from "./pages.ts";
 
 /** Paths of the console's pages. For others see `missingPage`. */
 const PAGES =
   /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|account|review))$/;
+
+/** The page of all components, which exists only on a service that runs locally. */
+const COMPONENTS = "/dev/ui";
 
 /** Files of the console, named by a hash of their content. Other files are not served. */
 const FILES = "/app/files/";
@@ -37,7 +41,8 @@ const POLICY = [
 /** Returns the console's page for each of its paths, and the files it loads; `null` for any other path. */
 export async function consolePage(c: Context<AppEnv>): Promise<Response | null> {
   if (c.req.path.startsWith(FILES)) return consoleFile(c);
-  return PAGES.test(c.req.path) ? page(c, 200) : null;
+  const isPage = PAGES.test(c.req.path) || (c.req.path === COMPONENTS && isLocal(c));
+  return isPage ? page(c, 200) : null;
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { Context } from "hono";
 import { z } from "zod";
+import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse } from "../../http/errors.ts";
 import { resource } from "../../http/resource.ts";
@@ -40,8 +42,7 @@ dev.route(
   },
   [publicLimit, noStore],
   async (c) => {
-    // DNS rebinding: a foreign page can point its host name at this machine. Under that name it gets nothing.
-    if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {
+    if (!isLocal(c)) {
       return refuse("NOT_FOUND", "Path not found.");
     }
     const mails = await readOutbox(c.env.DB);
@@ -50,6 +51,14 @@ dev.route(
     return success({ items }, c.get("requestId"));
   },
 );
+
+/**
+ * Whether a request is for a service that runs on this machine for development. DNS rebinding: a foreign page can point
+ * its host name at this machine. Under that name it gets nothing.
+ */
+export function isLocal(c: Context<AppEnv>): boolean {
+  return c.get("settings").MAILER === "outbox" && isLoopback(new URL(c.req.url));
+}
 
 /** Allows no script: the page shows text that other people typed. */
 function outboxPage(mails: readonly OutboxItem[]): Response {

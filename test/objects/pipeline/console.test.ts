@@ -97,3 +97,16 @@ describe("the console's page", () => {
     expect(await meta({ PROVIDER_A_CLIENT_ID: "a", PROVIDER_B_CLIENT_ID: "b" })).toBe("provider_a provider_b");
   });
 });
+
+describe("the page of all components", () => {
+  const statusOf = async (url: string, settings: object) =>
+    (await app.fetch(new Request(url), { ...env, ...settings })).status;
+
+  it("is served by a service that runs locally only", async () => {
+    expect(await statusOf("http://127.0.0.1:8787/dev/ui", { MAILER: "outbox" })).toBe(200);
+    expect(await statusOf("http://taffrail.test/dev/ui", { MAILER: "outbox" })).toBe(404);
+    expect(
+      await statusOf("http://127.0.0.1:8787/dev/ui", { MAILER: "cloudflare", MAIL_FROM: "logs@example.com" }),
+    ).toBe(404);
+  });
+});

@@ -1,3 +1,4 @@
+import { Check, Copy as CopyShape } from "lucide";
 import { useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { toast } from "./toasts.tsx";
@@ -11,6 +12,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
   return (
     <Button
       small
+      icon={copied ? Check : CopyShape}
       onClick={async () => {
         try {
           await navigator.clipboard.writeText(text);

@@ -1,6 +1,7 @@
+import { X } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { Button } from "./button.tsx";
+import { IconButton } from "./button.tsx";
 import css from "./dialog.module.css";
 
 interface DialogProps {
@@ -33,7 +34,7 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
     const opener = openerOf(document.activeElement);
     if (dialog && !dialog.open) dialog.showModal();
     // Focus the first input.
-    dialog?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+    dialog?.querySelector<HTMLElement>("input, textarea, [role=combobox]")?.focus();
     return () => {
       dialog?.close();
       // The element is already removed, so the browser cannot restore the focus itself.
@@ -62,9 +63,7 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
     >
       <div class={css.head}>
         <h2 id={titleId}>{title}</h2>
-        <Button look="quiet" small onClick={onClose} aria-label="Close">
-          ✕
-        </Button>
+        <IconButton icon={X} label="Close" small onClick={onClose} />
       </div>
       <div class={css.body}>{children}</div>
     </dialog>

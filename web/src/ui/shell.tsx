@@ -1,89 +1,123 @@
+import { BookOpen, CircleUserRound, FlaskConical, Layers, LogOut, ScrollText, Settings } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { workspaces } from "../model/workspaces.ts";
 import { signInFrom } from "../session/next-path.ts";
 import { signOut, user } from "../session/session.ts";
-import { Button } from "./button.tsx";
+import { IconButton } from "./button.tsx";
 import icon from "./icon.svg";
+import { Icon, type IconShape } from "./icon.tsx";
+import { Menu } from "./menu.tsx";
 import { PendingSignOutNotice } from "./pending-sign-out-notice.tsx";
 import css from "./shell.module.css";
-import { ThemeChoice } from "./theme.tsx";
+import { AppearanceMenu } from "./theme.tsx";
 
-/** Header and main element of every page. */
+/** Navigation and main element of every page: a rail for a signed-in user, otherwise a bar. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path, query } = useLocation();
   const workspaceId = /^\/w\/([^/]+)/.exec(path)?.[1] ?? null;
+  const isSignedIn = Boolean(user.value);
   return (
-    <>
+    <div class={css.frame} data-rail={isSignedIn}>
       <a class={css.skip} href="#main">
         Skip to content
       </a>
       <header class={css.header}>
-        <a class={css.brand} href="/">
+        <a class={css.brand} href="/" data-tooltip={isSignedIn ? "Home" : undefined} data-tooltip-side="right">
           <img src={icon} alt="" />
           <span class={css.name}>Taffrail</span>
         </a>
-        {workspaceId !== null && user.value ? <WorkspaceNav workspaceId={workspaceId} path={path} /> : null}
+        {workspaceId !== null && isSignedIn ? <WorkspaceNav workspaceId={workspaceId} path={path} /> : null}
         <nav class={`${css.nav} ${css.end}`} aria-label="Taffrail">
-          <Link to="/playground" path={path}>
-            Playground
-          </Link>
-          <a href="/docs">API</a>
-          <ThemeChoice />
-          {user.value ? (
+          <NavLink to="/playground" label="Playground" shape={FlaskConical} isCurrent={path === "/playground"} />
+          <NavLink to="/docs" label="API" shape={BookOpen} isCurrent={false} />
+          <AppearanceMenu />
+          {isSignedIn ? (
             <>
-              <Link to="/auth/account" path={path}>
-                Account
-              </Link>
-              <Button small onClick={() => signOut()}>
-                Sign out
-              </Button>
+              <NavLink
+                to="/auth/account"
+                label="Account"
+                shape={CircleUserRound}
+                isCurrent={path === "/auth/account"}
+              />
+              <IconButton icon={LogOut} label="Sign out" tooltipSide="right" onClick={() => signOut()} />
             </>
           ) : (
-            <a href={signInFrom(path, query)} aria-current={path === "/login" ? "page" : undefined}>
+            <a class={css.link} href={signInFrom(path, query)} aria-current={path === "/login" ? "page" : undefined}>
               Sign in
             </a>
           )}
         </nav>
       </header>
-      <PendingSignOutNotice />
-      <main class={css.main} id="main" tabIndex={-1}>
-        {children}
-      </main>
-    </>
+      <div class={css.page}>
+        <PendingSignOutNotice />
+        <main class={css.main} id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </div>
   );
 }
 
 function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string }) {
-  const { route } = useLocation();
-  const known = workspaces.value ?? [];
+  const base = `/w/${workspaceId}`;
+  const isSettings = path.startsWith(`${base}/settings`);
   return (
     <nav class={css.nav} aria-label="Workspace">
-      <label class={css.workspace}>
-        <span class="visually-hidden">Workspace</span>
-        <select value={workspaceId} onChange={(event) => route(`/w/${event.currentTarget.value}`)}>
-          {known.some(({ id }) => id === workspaceId) ? null : <option value={workspaceId}>{workspaceId}</option>}
-          {known.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <a href={`/w/${workspaceId}`} aria-current={path.includes("/settings") ? undefined : "page"}>
-        Logs
-      </a>
-      <a href={`/w/${workspaceId}/settings`} aria-current={path.includes("/settings") ? "page" : undefined}>
-        Settings
-      </a>
+      <WorkspaceMenu workspaceId={workspaceId} />
+      <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={!isSettings} />
+      <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />
     </nav>
   );
 }
 
-function Link({ to, path, children }: { to: string; path: string; children: ComponentChildren }) {
+/** The current workspace as a letter; a choice of the others. */
+function WorkspaceMenu({ workspaceId }: { workspaceId: string }) {
+  const { route } = useLocation();
+  const known = workspaces.value ?? [];
+  const name = known.find(({ id }) => id === workspaceId)?.name ?? workspaceId;
   return (
-    <a href={to} aria-current={path === to ? "page" : undefined}>
-      {children}
+    <Menu
+      label={`Workspace ${name}`}
+      face={
+        <span class={css.avatar} aria-hidden="true">
+          {[...name][0]?.toUpperCase()}
+        </span>
+      }
+      look="quiet"
+      tooltipSide="right"
+      items={[
+        ...known.map(({ id, name }) => ({
+          id,
+          label: name,
+          isChecked: id === workspaceId,
+          onSelect: () => route(`/w/${id}`),
+        })),
+        { label: "All workspaces", icon: Layers, startsGroup: known.length > 0, onSelect: () => route("/") },
+      ]}
+    />
+  );
+}
+
+interface NavLinkProps {
+  to: string;
+  label: string;
+  shape: IconShape;
+  isCurrent: boolean;
+}
+
+/** A link with an icon: in the rail the icon alone is visible, and the tooltip names it. */
+function NavLink({ to, label, shape, isCurrent }: NavLinkProps) {
+  return (
+    <a
+      class={css.link}
+      href={to}
+      aria-current={isCurrent ? "page" : undefined}
+      data-tooltip={label}
+      data-tooltip-side="right"
+    >
+      <Icon shape={shape} size={18} />
+      <span class={css.label}>{label}</span>
     </a>
   );
 }

@@ -1,17 +1,21 @@
 import { signal } from "@preact/signals";
-import { Button } from "./button.tsx";
+import { Monitor, Moon, Rows2, Rows4, Sun } from "lucide";
+import { applyDensity, DENSITIES, type Density, density, setDensity } from "./density.ts";
+import type { IconShape } from "./icon.tsx";
+import { Menu } from "./menu.tsx";
 
-export type Theme = "system" | "light" | "dark";
+const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
 
 const KEY = "taffrail.theme";
-const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
 const theme = signal<Theme>(read());
 
-/** Applies the selected theme; "system" leaves the choice to the browser. */
-export function applyTheme(): void {
+/** Applies the selected theme and density; "system" leaves the theme to the browser. */
+export function applyAppearance(): void {
   if (theme.value === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme.value;
+  applyDensity();
 }
 
 /** Increases when colours change, for canvas drawings, which style sheets do not reach. */
@@ -20,27 +24,48 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   themeVersion.value++;
 });
 
-const SIGNS: Record<Theme, string> = { system: "◐", light: "☀", dark: "☾" };
+const THEME_ITEMS: Record<Theme, { label: string; icon: IconShape }> = {
+  system: { label: "System theme", icon: Monitor },
+  light: { label: "Light", icon: Sun },
+  dark: { label: "Dark", icon: Moon },
+};
 
-/** Cycles through the system's, light and dark theme with one button, because the header is narrow on a phone. */
-export function ThemeChoice() {
-  const name = `Theme: ${theme.value}`;
+const DENSITY_ITEMS: Record<Density, { label: string; icon: IconShape }> = {
+  compact: { label: "Compact", icon: Rows4 },
+  comfortable: { label: "Comfortable", icon: Rows2 },
+};
+
+/** Theme and density, kept in this browser. */
+export function AppearanceMenu() {
   return (
-    <Button
+    <Menu
+      label="Appearance"
+      icon={THEME_ITEMS[theme.value].icon}
+      iconOnly
       look="quiet"
-      small
-      aria-label={`${name}. Change`}
-      title={name}
-      onClick={() => {
-        theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? "system";
-        localStorage.setItem(KEY, theme.value);
-        applyTheme();
-        themeVersion.value++;
-      }}
-    >
-      <span aria-hidden="true">{SIGNS[theme.value]}</span>
-    </Button>
+      tooltipSide="right"
+      items={[
+        ...THEMES.map((each) => ({
+          ...THEME_ITEMS[each],
+          isChecked: theme.value === each,
+          onSelect: () => setTheme(each),
+        })),
+        ...DENSITIES.map((each, at) => ({
+          ...DENSITY_ITEMS[each],
+          isChecked: density.value === each,
+          startsGroup: at === 0,
+          onSelect: () => setDensity(each),
+        })),
+      ]}
+    />
   );
+}
+
+function setTheme(next: Theme): void {
+  theme.value = next;
+  localStorage.setItem(KEY, next);
+  applyAppearance();
+  themeVersion.value++;
 }
 
 function read(): Theme {

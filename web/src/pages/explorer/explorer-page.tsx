@@ -1,9 +1,9 @@
 import { useId, useMemo, useState } from "preact/hooks";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { type ActionDialog, Actions } from "./actions/actions.tsx";
 import { focusOn, useShortcuts } from "./actions/shortcuts.ts";
-import { ContextView } from "./context/context-view.tsx";
 import { EmptyResults } from "./empty-results.tsx";
 import css from "./explorer.module.css";
 import { Chips } from "./filter-bar/chips.tsx";
@@ -15,7 +15,6 @@ import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
 import { MissingEntries } from "./results/missing.ts";
 import { Results } from "./results/results.tsx";
-import { AnswerView } from "./search/answer-view.tsx";
 import { Notes } from "./search/notes.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
@@ -24,11 +23,17 @@ import { between, isOpen, wider } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
 import { patched, type View } from "./view/view.ts";
 
+/** Parts that the first row does not need. */
+const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
+const ANSWER = lazyModule(() => import("./search/answer-view.tsx"));
+
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
   const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure, asked } = explorer;
   const context = useShownEntry(projectId);
+  const contextView = useLazy(CONTEXT, context.shown !== null, context.close);
+  const answerView = useLazy(ANSWER, asked.isAnswer, () => undefined);
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
@@ -72,7 +77,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const isFailing = results.failure !== null || live.failure !== null;
   // One notice for all failures: at the end of the list if only the next page failed, otherwise at the top.
   const isAtEnd = failure !== null && failure === results.failure && results.failedOn !== "load";
-  const notice = failure === null ? null : <Failure failure={failure} onRetry={explorer.retry} />;
+  const notice =
+    failure === null ? null : (
+      <div class={css.notice}>
+        <Failure failure={failure} onRetry={explorer.retry} />
+      </div>
+    );
   return (
     <SearchedText.Provider value={view.filters.search ?? asked.text}>
       <div class={css.explorer}>
@@ -125,8 +135,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             ) : null}
             <Chips filters={view.filters} onChange={onFilters} />
             <Notes notes={asked.hints} />
-            {asked.isAnswer ? (
-              <AnswerView
+            {asked.isAnswer && answerView !== null ? (
+              <answerView.AnswerView
                 workspaceId={workspaceId}
                 projectId={projectId}
                 query={view.query ?? ""}
@@ -179,13 +189,15 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                     projectNames={projectNames}
                     linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
                     empty={
-                      <EmptyResults
-                        workspaceId={workspaceId}
-                        projectId={projectId}
-                        projects={projects.data}
-                        explorer={explorer}
-                        isLive={isLive}
-                      />
+                      <div class={css.notice}>
+                        <EmptyResults
+                          workspaceId={workspaceId}
+                          projectId={projectId}
+                          projects={projects.data}
+                          explorer={explorer}
+                          isLive={isLive}
+                        />
+                      </div>
                     }
                   />
                 </MissingEntries.Provider>
@@ -193,8 +205,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
           </div>
         </div>
-        {context.shown === null ? null : (
-          <ContextView
+        {context.shown === null || contextView === null ? null : (
+          <contextView.ContextView
             workspaceId={workspaceId}
             entry={context.shown}
             isOpened={context.isOpened}

@@ -1,7 +1,13 @@
 import { Button } from "../../ui/button.tsx";
+import { Select } from "../../ui/select.tsx";
 import css from "./status-line.module.css";
 import type { FoundEntries } from "./use-results.ts";
 import { entries as entriesText, number } from "./view/format.ts";
+
+const ORDERS = [
+  { value: "desc", label: "Newest first" },
+  { value: "asc", label: "Oldest first" },
+] as const;
 
 interface StatusLineProps {
   results: FoundEntries;
@@ -35,17 +41,9 @@ export function StatusLine({ results, shown, order, isLive, isFailing, onOrder }
         </Button>
       ) : null}
       {total === "too many" ? <span class={css.quiet}>too many to count</span> : null}
-      <label class={css.order}>
-        <span class="visually-hidden">Order</span>
-        <select
-          value={order}
-          disabled={isLive}
-          onChange={({ currentTarget }) => onOrder(currentTarget.value === "asc" ? "asc" : "desc")}
-        >
-          <option value="desc">Newest first</option>
-          <option value="asc">Oldest first</option>
-        </select>
-      </label>
+      <span class={css.order}>
+        <Select label="Order" small look="quiet" value={order} options={ORDERS} disabled={isLive} onChange={onOrder} />
+      </span>
       {isPartial && busy !== "load" ? (
         <div class={css.partial} role="status">
           <p>

@@ -1,6 +1,7 @@
 import { BUILT_IN_CATEGORIES } from "../../../../src/logs/entry.ts";
 import { LEVELS } from "../../model/types.ts";
 import { Field } from "../../ui/field.tsx";
+import { Select } from "../../ui/select.tsx";
 import { type FormDraft, type FormErrors, typesOf } from "./draft.ts";
 import css from "./playground.module.css";
 
@@ -11,6 +12,10 @@ interface FormProps {
   draft: FormDraft;
   errors: FormErrors;
   onChange: (draft: FormDraft) => void;
+}
+
+function named<V extends string>(names: readonly V[]): { value: V; label: V }[] {
+  return names.map((name) => ({ value: name, label: name }));
 }
 
 /** The form for one entry. */
@@ -27,30 +32,16 @@ export function EntryForm({ draft, errors, onChange }: FormProps) {
     <>
       <div class={css.fields}>
         <Field label="Level">
-          {(props) => (
-            <select
-              {...props}
-              value={level}
-              onChange={(event) => set({ level: LEVELS.find((each) => each === event.currentTarget.value) ?? "info" })}
-            >
-              {LEVELS.map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          )}
+          {(props) => <Select {...props} value={level} options={named(LEVELS)} onChange={(level) => set({ level })} />}
         </Field>
         <Field label="Category">
           {(props) => (
-            <select
+            <Select
               {...props}
               value={isListed ? category : OWN}
-              onChange={(event) => choose(event.currentTarget.value)}
-            >
-              {[...BUILT_IN_CATEGORIES, "custom"].map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-              <option value={OWN}>Custom name</option>
-            </select>
+              options={[...named([...BUILT_IN_CATEGORIES, "custom"]), { value: OWN, label: "Custom name" }]}
+              onChange={choose}
+            />
           )}
         </Field>
         {isListed ? null : (
@@ -68,11 +59,7 @@ export function EntryForm({ draft, errors, onChange }: FormProps) {
         <Field label="Type" error={errors.type}>
           {(props) =>
             types ? (
-              <select {...props} value={type} onChange={(event) => set({ type: event.currentTarget.value })}>
-                {types.map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-              </select>
+              <Select {...props} value={type} options={named(types)} onChange={(type) => set({ type })} />
             ) : (
               <input
                 {...props}

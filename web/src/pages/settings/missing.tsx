@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useNames } from "./caller-names.ts";
@@ -59,17 +60,12 @@ export function MissingEntries({ workspace }: { workspace: Workspace }) {
         <>
           <Field label="Project">
             {(props) => (
-              <select
+              <Select
                 {...props}
                 value={project.id}
-                onChange={(event) => route(`${base}?project=${event.currentTarget.value}`, true)}
-              >
-                {projects.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
+                options={projects.map(({ id, name }) => ({ value: id, label: name }))}
+                onChange={(id) => route(`${base}?project=${id}`, true)}
+              />
             )}
           </Field>
           <Ledger key={project.id} workspaceId={workspace.id} projectId={project.id} />

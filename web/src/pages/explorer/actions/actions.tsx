@@ -1,13 +1,13 @@
+import { Bookmark, Download, Keyboard, ListFilter, Share2 } from "lucide";
 import type { Project } from "../../../model/types.ts";
-import { Button } from "../../../ui/button.tsx";
+import { Button, IconButton } from "../../../ui/button.tsx";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { Times } from "../view/range.ts";
-import { type View, viewSearch } from "../view/view.ts";
+import type { View } from "../view/view.ts";
 import css from "./actions.module.css";
 import type { QueryRequest } from "./curl.ts";
-import { DownloadDialog } from "./download-dialog.tsx";
-import { ShareDialog } from "./share-dialog.tsx";
-import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
-import { ViewsDialog } from "./views-dialog.tsx";
+
+const DIALOGS = lazyModule(() => import("./action-dialogs.tsx"));
 
 export type ActionDialog = "views" | "share" | "download" | "keys";
 
@@ -29,43 +29,24 @@ interface ActionsProps {
 
 /** Buttons for the current view: save, share, download. */
 export function Actions({ panelId, panelOpen, onPanel, dialog, onDialog, expected, ...scope }: ActionsProps) {
-  const { workspaceId, projectId, projects, view, request } = scope;
   const close = (): void => onDialog(null);
+  const dialogs = useLazy(DIALOGS, dialog !== null, close);
   return (
     <div class={css.actions}>
       <span class={css.narrow}>
-        <Button small aria-expanded={panelOpen} aria-controls={panelId} onClick={onPanel}>
+        <Button icon={ListFilter} aria-expanded={panelOpen} aria-controls={panelId} onClick={onPanel}>
           {panelOpen ? "Hide filters" : "Filters"}
         </Button>
       </span>
-      <Button small onClick={() => onDialog("views")} title="Saved views (v)">
-        Views
-      </Button>
-      <Button small onClick={() => onDialog("share")} title="Links, and the query as a command (s)">
-        Share
-      </Button>
-      <Button small onClick={() => onDialog("download")}>
-        Download
-      </Button>
+      <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
+      <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
+      <IconButton icon={Download} label="Download" onClick={() => onDialog("download")} />
       <span class={css.keyboard}>
-        <Button small look="quiet" onClick={() => onDialog("keys")} title="Keyboard shortcuts (?)">
-          Shortcuts
-        </Button>
+        <IconButton icon={Keyboard} label="Shortcuts" shortcut="?" onClick={() => onDialog("keys")} />
       </span>
-      {dialog === "views" ? (
-        <ViewsDialog
-          workspaceId={workspaceId}
-          projectId={projectId}
-          projects={projects}
-          search={viewSearch(view)}
-          onClose={close}
-        />
-      ) : null}
-      {dialog === "share" ? <ShareDialog {...scope} onClose={close} /> : null}
-      {dialog === "download" ? (
-        <DownloadDialog workspaceId={workspaceId} request={request} expected={expected} onClose={close} />
-      ) : null}
-      {dialog === "keys" ? <ShortcutsDialog onClose={close} /> : null}
+      {dialog === null || dialogs === null ? null : (
+        <dialogs.ActionDialogs {...scope} dialog={dialog} expected={expected} onClose={close} />
+      )}
     </div>
   );
 }

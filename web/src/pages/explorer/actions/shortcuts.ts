@@ -57,7 +57,8 @@ export function focusOn(name: string): boolean {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
-    return true;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement) return true;
+  // In an open list letters choose an option.
+  if (target.closest("[role=listbox], [role=menu]") !== null) return true;
   return target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type);
 }

@@ -1,4 +1,6 @@
+import { X } from "lucide";
 import { Button } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
 import { testsOf, testText, withoutTest } from "../view/data-conditions.ts";
 import { type ViewFilters, without } from "../view/view.ts";
 import { visible } from "../view/visible.ts";
@@ -31,7 +33,7 @@ export function Chips({
             aria-label={`Remove filter: ${visible(text)}`}
             onClick={() => onChange(removed)}
           >
-            ✕
+            <Icon shape={X} size={14} />
           </button>
         </li>
       ))}

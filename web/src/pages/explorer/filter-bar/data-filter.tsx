@@ -2,6 +2,7 @@ import { useId, useState } from "preact/hooks";
 import { parseDataPath } from "../../../../../src/logs/query/data-path.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
+import { Select } from "../../../ui/select.tsx";
 import type { Scalar } from "../filters.ts";
 import {
   type DataFilters,
@@ -18,9 +19,9 @@ import css from "./filter-panel.module.css";
 
 /** An operator, or `missing` for the API's `exists: false`. */
 type Choice = Operator | "missing";
-const CHOICES: readonly { choice: Choice; label: string }[] = [
-  ...OPERATORS.map(({ op, label }) => ({ choice: op, label })),
-  { choice: "missing", label: "does not exist" },
+const CHOICES: readonly { value: Choice; label: string }[] = [
+  ...OPERATORS.map(({ op, label }) => ({ value: op, label })),
+  { value: "missing", label: "does not exist" },
 ];
 const ORDERED: ReadonlySet<Choice> = new Set(["gt", "gte", "lt", "lte"]);
 
@@ -103,39 +104,18 @@ export function DataFilter({ data, paths, onChange }: DataFilterProps) {
         ))}
       </datalist>
       <Field label="Condition">
-        {(props) => (
-          <select
-            {...props}
-            value={choice}
-            onChange={({ currentTarget }) =>
-              setChoice(CHOICES.find((each) => each.choice === currentTarget.value)?.choice ?? "eq")
-            }
-          >
-            {CHOICES.map((each) => (
-              <option key={each.choice} value={each.choice}>
-                {each.label}
-              </option>
-            ))}
-          </select>
-        )}
+        {(props) => <Select {...props} value={choice} options={CHOICES} onChange={setChoice} />}
       </Field>
       {needsValue ? (
         <>
           <Field label="Data type">
             {(props) => (
-              <select
+              <Select
                 {...props}
                 value={shownKind}
-                onChange={({ currentTarget }) =>
-                  setKind(VALUE_KINDS.find((each) => each === currentTarget.value) ?? "text")
-                }
-              >
-                {kinds.map((each) => (
-                  <option key={each} value={each}>
-                    {each}
-                  </option>
-                ))}
-              </select>
+                options={kinds.map((each) => ({ value: each, label: each }))}
+                onChange={setKind}
+              />
             )}
           </Field>
           {shownKind === "null" ? null : (

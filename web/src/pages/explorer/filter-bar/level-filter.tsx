@@ -1,5 +1,6 @@
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { Field } from "../../../ui/field.tsx";
+import { Select } from "../../../ui/select.tsx";
 import { LevelMark } from "../histogram/level-mark.tsx";
 import css from "./filter-panel.module.css";
 
@@ -30,19 +31,15 @@ export function LevelFilter({ levels, minLevel, onLevels, onMinLevel }: LevelFil
       </div>
       <Field label="At least">
         {(props) => (
-          <select
+          <Select
             {...props}
             value={minLevel ?? ""}
-            onChange={({ currentTarget }) => onMinLevel(LEVELS.find((level) => level === currentTarget.value) ?? null)}
-          >
-            <option value="">any level</option>
-            {LEVELS.slice(1).map((level) => (
-              <option key={level} value={level}>
-                {level}
-              </option>
-            ))}
-            {minLevel === "trace" ? <option value="trace">trace</option> : null}
-          </select>
+            options={[
+              { value: "", label: "any level" },
+              ...LEVELS.slice(minLevel === "trace" ? 0 : 1).map((level) => ({ value: level, label: level })),
+            ]}
+            onChange={(level) => onMinLevel(level === "" ? null : level)}
+          />
         )}
       </Field>
     </fieldset>

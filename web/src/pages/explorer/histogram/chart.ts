@@ -41,8 +41,12 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
     const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));
     return Math.min(bars.length - 1, Math.max(0, index));
   };
-  const axis = { stroke: colour("--quiet"), font: "12px system-ui, sans-serif", ticks: { show: false } };
-  const grid = { stroke: colour("--line"), width: 1 };
+  const axis = {
+    stroke: colour("--faint"),
+    font: '11px "Inter Variable", system-ui, sans-serif',
+    ticks: { show: false },
+  };
+  const grid = { stroke: colour("--line-soft"), width: 1 };
   const barPaths = uPlot.paths.bars?.({
     size: [1, Number.POSITIVE_INFINITY, 1],
     align: 1,
@@ -81,7 +85,7 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
       series: [
         {},
         ...[...levels].reverse().map((level) => ({
-          fill: colour(token(level)),
+          fill: colour(`--fill-${level}`),
           width: 0,
           points: { show: false },
           ...(barPaths ? { paths: barPaths } : {}),
@@ -125,10 +129,6 @@ function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedD
 /** Axis steps for counts: whole numbers only. */
 function whole(): number[] {
   return Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-}
-
-export function token(level: Level): string {
-  return level === "warn" || level === "error" ? `--${level}-level` : `--${level}`;
 }
 
 /** Resolves colours of the style sheet for the current theme, because a canvas has no access to CSS variables. */

@@ -1,3 +1,4 @@
+import { Table2, ZoomIn, ZoomOut } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEVELS } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -99,15 +100,15 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
           {shown === null ? <Totals bars={bars} counted={counted} /> : <Readout bar={joined(bars, shown)} />}
         </p>
         {selection === null ? null : (
-          <Button small onClick={() => zoom(selection.anchor, selection.at)}>
+          <Button small icon={ZoomIn} onClick={() => zoom(selection.anchor, selection.at)}>
             Zoom in
           </Button>
         )}
-        <Button small look="quiet" aria-expanded={asTable} onClick={() => setAsTable(!asTable)}>
-          {asTable ? "Hide table" : "Show table"}
+        <Button small look="quiet" icon={Table2} aria-expanded={asTable} onClick={() => setAsTable(!asTable)}>
+          <span class="wide-only">{asTable ? "Hide table" : "Show table"}</span>
         </Button>
-        <Button small look="quiet" onClick={onZoomOut}>
-          Zoom out
+        <Button small look="quiet" icon={ZoomOut} onClick={onZoomOut}>
+          <span class="wide-only">Zoom out</span>
         </Button>
       </div>
       {counted.stats.complete ? null : (

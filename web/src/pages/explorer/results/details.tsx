@@ -1,3 +1,4 @@
+import { ListTree } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
@@ -44,7 +45,7 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
     <section class={css.details} id={id} aria-label={`Details of entry ${entry.seq}`}>
       <div class={css.acts}>
         {onContext === null ? null : (
-          <Button small onClick={onContext}>
+          <Button small icon={ListTree} onClick={onContext}>
             Show in context
           </Button>
         )}

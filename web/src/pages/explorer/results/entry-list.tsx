@@ -1,7 +1,9 @@
+import { ArrowUp } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
+import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
 import type { FilterPatch } from "../filters.ts";
 import { Details } from "./details.tsx";
 import css from "./entry-list.module.css";
@@ -10,9 +12,6 @@ import { useArrivals } from "./use-arrivals.ts";
 import { useRowKeys } from "./use-row-keys.ts";
 import { useVirtual } from "./use-virtual.ts";
 
-/** Heights of a closed row in pixels, as in row.module.css. */
-const ROW = 32;
-const NARROW_ROW = 54;
 /** Width of the list in pixels below which a row takes two lines. */
 const NARROW = 720;
 /** Like `NARROW`, if each row names its project. */
@@ -60,6 +59,7 @@ export function EntryList(props: EntryListProps) {
   const detailsId = useId();
   const [open, setOpen] = useState<readonly string[]>(props.opened && marked !== undefined ? [marked] : []);
   const [width, setWidth] = useState(NARROW_MIXED);
+  const height = ROW_HEIGHTS[density.value];
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
@@ -75,7 +75,7 @@ export function EntryList(props: EntryListProps) {
   const { virtual, margin, toTop } = useVirtual(
     (isInPage) => ({
       count: entries.length,
-      estimateSize: () => (isNarrow ? NARROW_ROW : ROW),
+      estimateSize: () => (isNarrow ? height.two : height.one),
       getItemKey,
       overscan: OVERSCAN,
       // Keeps the visible rows in place when rows are added or grow above them. In the page the controls are above the
@@ -95,7 +95,7 @@ export function EntryList(props: EntryListProps) {
   useLayoutEffect(() => {
     if (scrollRect !== null) setWidth(scrollRect.width);
   }, [scrollRect?.width]);
-  useLayoutEffect(() => virtual.measure(), [isNarrow]);
+  useLayoutEffect(() => virtual.measure(), [isNarrow, height]);
   useLayoutEffect(() => {
     const index = marked === undefined ? -1 : entries.findIndex(({ id }) => id === marked);
     if (index < 0) return;
@@ -118,7 +118,7 @@ export function EntryList(props: EntryListProps) {
     const isOpen = open.includes(entry.id);
     setOpen(isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id]);
     // A closed row is not measured: its height is constant.
-    if (isOpen) virtual.resizeItem(index, isNarrow ? NARROW_ROW : ROW);
+    if (isOpen) virtual.resizeItem(index, isNarrow ? height.two : height.one);
   };
   return (
     <div class={css.frame}>
@@ -127,13 +127,14 @@ export function EntryList(props: EntryListProps) {
           <Button
             look="primary"
             small
+            icon={ArrowUp}
             onClick={() => {
               arrivals.clear();
               toTop();
               keys.point(0, box.current);
             }}
           >
-            ↑ {arrivals.fresh.toLocaleString()} new
+            {arrivals.fresh.toLocaleString()} new
           </Button>
         </div>
       ) : null}

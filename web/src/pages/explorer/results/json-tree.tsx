@@ -1,5 +1,7 @@
+import { ChevronDown, ChevronRight } from "lucide";
 import { useContext, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
 import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
 import { visible } from "../view/visible.ts";
@@ -83,7 +85,7 @@ function Branch({ name, value, names, filter }: NodeProps & { name: string; valu
           onClick={() => setOpen(!isOpen)}
         >
           <span class={css.arrow} aria-hidden="true">
-            {isOpen ? "▾" : "▸"}
+            <Icon shape={isOpen ? ChevronDown : ChevronRight} size={14} />
           </span>
           <span class={css.name}>{visible(name)}</span>
           <span class={css.summary}>{isList ? `[${summary}]` : `{${summary}}`}</span>

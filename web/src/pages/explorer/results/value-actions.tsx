@@ -1,6 +1,8 @@
+import { Ellipsis, X } from "lucide";
 import { useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
+import { Icon } from "../../../ui/icon.tsx";
 import type { DataCondition, Scalar } from "../filters.ts";
 import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
@@ -26,7 +28,7 @@ export function ValueActions({ names, value, filter }: ActionsProps) {
         title="More"
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? "×" : "⋯"}
+        <Icon shape={isOpen ? X : Ellipsis} size={14} />
       </button>
       {isOpen ? (
         <>

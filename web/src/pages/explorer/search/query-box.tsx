@@ -1,8 +1,9 @@
+import { CornerDownLeft, Search } from "lucide";
 import type { RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { QueryError } from "../../../../../src/query-language/error.ts";
 import { analyze } from "../../../../../src/query-language/parse.ts";
-import { Button } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
 import type { Times } from "../view/range.ts";
 import { visible } from "../view/visible.ts";
 import { askedQueries, rememberQuery } from "./history.ts";
@@ -142,6 +143,9 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
           <div class={css.shown} ref={shown} aria-hidden="true">
             {colored(text, tokens, error, place)}
           </div>
+          <span class={css.sign}>
+            <Icon shape={Search} />
+          </span>
           <input
             ref={input}
             class={css.input}
@@ -173,6 +177,9 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
             onScroll={follow}
             onBlur={() => setOpen(null)}
           />
+          <button type="submit" class={css.go} aria-label="Search" data-tooltip="Search" data-shortcut-key="Enter">
+            <Icon shape={CornerDownLeft} size={14} />
+          </button>
           <div class={css.list} hidden={!isOpen}>
             <div class={css.options} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1}>
               {options.map((option, at) => (
@@ -196,7 +203,6 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
             {basis === null ? null : <p class={css.basis}>{basis}</p>}
           </div>
         </div>
-        <Button type="submit">Search</Button>
       </form>
       {error === null ? null : (
         <p class={css.error} id={errorId} role="alert">
@@ -214,7 +220,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
 }
 
 /** Pixels between the text and the edge of the box. */
-const EDGE_PX = 11;
+const EDGE_PX = 34;
 
 /** The text with its pieces in colors, and what is wrong underlined. */
 function colored(

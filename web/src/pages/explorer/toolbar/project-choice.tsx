@@ -1,5 +1,7 @@
+import { Box } from "lucide";
 import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";
+import { Select } from "../../../ui/select.tsx";
 import css from "./toolbar.module.css";
 
 interface ProjectChoiceProps {
@@ -15,23 +17,18 @@ export function ProjectChoice({ workspaceId, projectId, projects, search }: Proj
   const { route } = useLocation();
   const isKnown = projectId === null || projects?.some(({ id }) => id === projectId);
   return (
-    <label class={css.project}>
-      <span class="visually-hidden">Project</span>
-      <select
+    <span class={css.project}>
+      <Select
+        label="Project"
+        icon={Box}
         value={projectId ?? ""}
-        onChange={({ currentTarget }) => {
-          const { value } = currentTarget;
-          route(`/w/${workspaceId}${value === "" ? "" : `/p/${value}`}${search}`);
-        }}
-      >
-        <option value="">All projects</option>
-        {isKnown ? null : <option value={projectId ?? ""}>{projectId}</option>}
-        {projects?.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+        options={[
+          { value: "", label: "All projects" },
+          ...(isKnown ? [] : [{ value: projectId ?? "", label: projectId ?? "" }]),
+          ...(projects?.map(({ id, name }) => ({ value: id, label: name })) ?? []),
+        ]}
+        onChange={(id) => route(`/w/${workspaceId}${id === "" ? "" : `/p/${id}`}${search}`)}
+      />
+    </span>
   );
 }

@@ -1,5 +1,7 @@
+import { Clock } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
+import { Select } from "../../../ui/select.tsx";
 import { PRESETS, type Range, type Times } from "../view/range.ts";
 import css from "./toolbar.module.css";
 
@@ -20,28 +22,25 @@ export function TimeRange({ range, times, onChange }: TimeRangeProps) {
   useEffect(() => setEditing(false), [range]);
   return (
     <>
-      <label class={css.time}>
-        <span class="visually-hidden">Time range</span>
-        <select
+      <span class={css.time}>
+        <Select
+          label="Time range"
+          icon={Clock}
           value={chosen}
-          data-shortcut="time"
-          onChange={({ currentTarget }) => {
-            const { value } = currentTarget;
+          shortcut="time"
+          options={[
+            ...PRESETS.map(({ name, label }) => ({ value: name, label })),
+            { value: "all", label: "All time" },
+            { value: CUSTOM, label: "Custom range" },
+          ]}
+          onChange={(value) => {
             const preset = PRESETS.find(({ name }) => name === value);
             setEditing(value === CUSTOM);
             if (preset) onChange({ kind: "last", preset: preset.name });
             else if (value === "all") onChange({ kind: "all" });
           }}
-        >
-          {PRESETS.map(({ name, label }) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-          <option value="all">All time</option>
-          <option value={CUSTOM}>Custom range</option>
-        </select>
-      </label>
+        />
+      </span>
       {chosen === CUSTOM ? (
         <Ends
           // Another range in the address remounts the inputs. A relative range moves with the clock, which must not

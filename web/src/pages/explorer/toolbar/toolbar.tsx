@@ -1,5 +1,6 @@
+import { Radio, RotateCw } from "lucide";
 import type { Project } from "../../../model/types.ts";
-import { Button } from "../../../ui/button.tsx";
+import { Button, IconButton } from "../../../ui/button.tsx";
 import { QueryBox } from "../search/query-box.tsx";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
@@ -40,17 +41,15 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
           }))
         }
       />
-      <Button busy={busy} onClick={on.onReload} title="Refresh (r)">
-        Refresh
-      </Button>
+      <IconButton icon={RotateCw} look="plain" label="Refresh" shortcut="r" busy={busy} onClick={on.onReload} />
       <Button
-        look={view.live && projectId !== null ? "primary" : "plain"}
+        icon={Radio}
         aria-pressed={view.live && projectId !== null}
         disabled={projectId === null}
         title={projectId === null ? "Select one project to go live" : "Live (l)"}
         onClick={on.onLive}
       >
-        Live
+        <span class="wide-only">Live</span>
       </Button>
       <QueryBox
         workspaceId={workspaceId}

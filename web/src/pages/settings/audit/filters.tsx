@@ -5,6 +5,7 @@ import type { Member } from "../../../model/types.ts";
 import { allOf } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
+import { Select } from "../../../ui/select.tsx";
 import css from "./audit.module.css";
 import { CHOICES } from "./words.ts";
 
@@ -47,35 +48,26 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
     >
       <Field label="Actor">
         {(props) => (
-          <select
+          <Select
             {...props}
             value={wanted.actor}
-            onChange={(event) => onWanted({ ...wanted, actor: event.currentTarget.value })}
-          >
-            <option value="">Any actor</option>
-            {(members.data ?? []).map(({ userId, email }) => (
-              <option key={userId} value={userId}>
-                {email ?? userId}
-              </option>
-            ))}
-            <option value={SYSTEM}>System</option>
-          </select>
+            options={[
+              { value: "", label: "Any actor" },
+              ...(members.data ?? []).map(({ userId, email }) => ({ value: userId, label: email ?? userId })),
+              { value: SYSTEM, label: "System" },
+            ]}
+            onChange={(actor) => onWanted({ ...wanted, actor })}
+          />
         )}
       </Field>
       <Field label="Action">
         {(props) => (
-          <select
+          <Select
             {...props}
             value={wanted.action}
-            onChange={(event) => onWanted({ ...wanted, action: event.currentTarget.value })}
-          >
-            <option value="">Any action</option>
-            {CHOICES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+            options={[{ value: "", label: "Any action" }, ...CHOICES]}
+            onChange={(action) => onWanted({ ...wanted, action })}
+          />
         )}
       </Field>
       <Field label="Target ID" error={isWrong ? "Enter an ID such as key_… with 12 letters or digits." : undefined}>

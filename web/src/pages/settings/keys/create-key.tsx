@@ -8,6 +8,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
+import { Select } from "../../../ui/select.tsx";
 import css from "./keys.module.css";
 
 const DAY_MS = 86_400_000;
@@ -80,15 +81,7 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
           ))}
         </fieldset>
         <Field label="Expires" error={expiry === "date" ? undefined : fieldError(creating.failure, "expiresAt")}>
-          {(props) => (
-            <select {...props} value={expiry} onChange={(event) => setExpiry(event.currentTarget.value)}>
-              {EXPIRIES.map(({ value, label }) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
+          {(props) => <Select {...props} value={expiry} options={EXPIRIES} onChange={setExpiry} />}
         </Field>
         {expiry === "date" ? (
           <Field

@@ -5,6 +5,7 @@ import type { Workspace } from "../../../model/types.ts";
 import { loadProjects } from "../../../model/workspaces.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
+import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { Section } from "../section.tsx";
 import { ProjectKeys } from "./project-keys.tsx";
@@ -37,17 +38,12 @@ export function Keys({ workspace }: { workspace: Workspace }) {
         <>
           <Field label="Project">
             {(props) => (
-              <select
+              <Select
                 {...props}
                 value={project.id}
-                onChange={(event) => route(`${base}/keys?project=${event.currentTarget.value}`, true)}
-              >
-                {projects.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
+                options={projects.map(({ id, name }) => ({ value: id, label: name }))}
+                onChange={(id) => route(`${base}/keys?project=${id}`, true)}
+              />
             )}
           </Field>
           <ProjectKeys key={project.id} workspace={workspace} project={project} />

@@ -7,6 +7,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
+import { Select } from "../../../ui/select.tsx";
 
 const OVERLAPS = [
   { seconds: 0, label: "None, stops immediately" },
@@ -44,13 +45,12 @@ export function RotateKey({ workspaceId, apiKey, onMade, onClose }: RotateKeyPro
         </p>
         <Field label="Overlap">
           {(props) => (
-            <select {...props} value={overlap} onChange={(event) => setOverlap(event.currentTarget.value)}>
-              {OVERLAPS.map(({ seconds, label }) => (
-                <option key={seconds} value={String(seconds)}>
-                  {label}
-                </option>
-              ))}
-            </select>
+            <Select
+              {...props}
+              value={overlap}
+              options={OVERLAPS.map(({ seconds, label }) => ({ value: String(seconds), label }))}
+              onChange={setOverlap}
+            />
           )}
         </Field>
         <Problem failure={rotating.failure} />

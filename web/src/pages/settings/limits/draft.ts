@@ -2,7 +2,6 @@ import {
   type Limit,
   type LimitConfiguration,
   type LimitRule,
-  RULE_METHODS,
 } from "../../../../../src/limits/cascade.ts";
 
 /** A limit while it is edited. */
@@ -46,10 +45,6 @@ export function renumbered(draft: Draft): Draft {
 
 export function newRule(): RuleDraft {
   return { id: ++lastId, method: "POST", path: "", limit: "", windowSeconds: DEFAULT_WINDOW };
-}
-
-export function methodOf(text: string): LimitRule["method"] {
-  return RULE_METHODS.find((method) => method === text) ?? "*";
 }
 
 /** Validates a draft before it is sent: missing paths and invalid numbers, by the paths that the API would report. */

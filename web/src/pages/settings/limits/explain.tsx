@@ -5,6 +5,7 @@ import { loadProjects } from "../../../model/workspaces.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Card } from "../../../ui/page.tsx";
+import { Select } from "../../../ui/select.tsx";
 import { isSame } from "./draft.ts";
 import { type Explanation, explain, type Level } from "./explanation.ts";
 import css from "./limits.module.css";
@@ -26,6 +27,11 @@ interface ExplainProps {
   configuration: LimitConfiguration;
 }
 
+const REQUESTS = ROUTES.map(({ method, pattern, what }, index) => ({
+  value: String(index),
+  label: `${method} ${pattern} (${what})`,
+}));
+
 /** Explains which limit applies to a request. */
 export function Explain({ workspaceId, current, configuration }: ExplainProps) {
   const [chosen, setChosen] = useState(0);
@@ -45,17 +51,12 @@ export function Explain({ workspaceId, current, configuration }: ExplainProps) {
       <div class={css.request}>
         <Field label="Request">
           {(props) => (
-            <select
+            <Select
               {...props}
               value={String(chosen)}
-              onChange={(event) => setChosen(Number(event.currentTarget.value))}
-            >
-              {ROUTES.map(({ method, pattern, what }, index) => (
-                <option key={`${method} ${pattern}`} value={String(index)}>
-                  {method} {pattern} ({what})
-                </option>
-              ))}
-            </select>
+              options={REQUESTS}
+              onChange={(index) => setChosen(Number(index))}
+            />
           )}
         </Field>
         {parametersOf(route.pattern).map((name) => (

@@ -2,7 +2,8 @@ import { useId } from "preact/hooks";
 import { RULE_METHODS } from "../../../../../src/limits/cascade.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
-import { type LimitDraft, methodOf, type RuleDraft } from "./draft.ts";
+import { Select } from "../../../ui/select.tsx";
+import type { LimitDraft, RuleDraft } from "./draft.ts";
 import css from "./limits.module.css";
 import { PATTERNS } from "./routes.ts";
 
@@ -61,17 +62,12 @@ export function RuleRow({ rule, number, errorAt, onChange, onRemove }: RuleRowPr
     <div class={css.rule} role="group" aria-label={`Rule ${number}`}>
       <Field label="Method" error={errorAt("method")}>
         {(props) => (
-          <select
+          <Select
             {...props}
             value={rule.method}
-            onChange={(event) => onChange({ ...rule, method: methodOf(event.currentTarget.value) })}
-          >
-            {RULE_METHODS.map((method) => (
-              <option key={method} value={method}>
-                {method === "*" ? "any (*)" : method}
-              </option>
-            ))}
-          </select>
+            options={RULE_METHODS.map((method) => ({ value: method, label: method === "*" ? "any (*)" : method }))}
+            onChange={(method) => onChange({ ...rule, method })}
+          />
         )}
       </Field>
       <div class={css.path}>

@@ -1,5 +1,6 @@
-import { ROLES, type Role } from "../../../model/types.ts";
+import type { Role } from "../../../model/types.ts";
 import { Field } from "../../../ui/field.tsx";
+import { Select } from "../../../ui/select.tsx";
 
 const SUMMARY: Record<Role, string> = {
   viewer: "Reads logs and settings.",
@@ -19,21 +20,13 @@ export function RoleField({ role, offered, disabled = false, onChange }: RoleFie
   return (
     <Field label="Role" hint={SUMMARY[role]}>
       {(props) => (
-        <select
+        <Select
           {...props}
           value={role}
           disabled={disabled}
-          onChange={(event) => {
-            const chosen = ROLES.find((each) => each === event.currentTarget.value);
-            if (chosen) onChange(chosen);
-          }}
-        >
-          {offered.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
+          options={offered.map((each) => ({ value: each, label: each }))}
+          onChange={onChange}
+        />
       )}
     </Field>
   );

@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+const CSS = readFileSync(new URL("../../../web/src/ui/tokens.css", import.meta.url), "utf8");
+const DENSITY = readFileSync(new URL("../../../web/src/ui/density.ts", import.meta.url), "utf8");
+
+const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const;
+const LEVEL_TEXTS = ["trace", "debug", "log", "info", "warn-level", "error-level", "fatal"];
+const THEMES = ["light", "dark"] as const;
+const SURFACES = ["page", "card", "raised", "sunk", "hover", "accent-soft"];
+const TEXTS = ["text", "quiet", "accent", "error", "warn", "good", ...LEVEL_TEXTS];
+const SYNTAX = ["syntax-key", "syntax-string", "syntax-number", "syntax-word"];
+
+/** Least contrast of text, of areas that carry a meaning, and of the edge of a control (WCAG 1.4.3, 1.4.11). */
+const TEXT_CONTRAST = 4.5;
+const EDGE_CONTRAST = 3;
+const FILL_CONTRAST = 1.7;
+/** Least difference of two level areas in OKLab, times 100: about 2 is just noticeable. */
+const LEAST_DIFFERENCE = 9;
+
+/** Colour vision as a matrix on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1). */
+const VISIONS = {
+  normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+  deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+  tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+} as const;
+
+type Rgb = [number, number, number];
+
+/** The colour of a token in a theme as linear RGB. */
+function colour(name: string, theme: (typeof THEMES)[number]): Rgb {
+  const found = new RegExp(`--${name}: light-dark\\((#[0-9a-f]{6}), (#[0-9a-f]{6})\\);`).exec(CSS);
+  const hex = found?.[theme === "light" ? 1 : 2];
+  if (hex === undefined) throw new Error(`tokens.css has no colour --${name}.`);
+  return linear([1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255));
+}
+
+function linear(values: readonly number[]): Rgb {
+  const [r = 0, g = 0, b = 0] = values.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return [r, g, b];
+}
+
+function contrast(a: Rgb, b: Rgb): number {
+  const [low = 0, high = 0] = [a, b].map(([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b).sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function seen([r, g, b]: Rgb, m: readonly number[]): Rgb {
+  const row = (at: number): number =>
+    Math.min(1, Math.max(0, (m[at] ?? 0) * r + (m[at + 1] ?? 0) * g + (m[at + 2] ?? 0) * b));
+  return [row(0), row(3), row(6)];
+}
+
+/** Coordinates in OKLab, a space in which distances are perceived alike (Ottosson 2020). */
+function oklab([r, g, b]: Rgb): Rgb {
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ];
+}
+
+function difference(a: Rgb, b: Rgb): number {
+  const [p, q] = [oklab(a), oklab(b)];
+  return Math.hypot(...p.map((value, at) => value - (q[at] ?? 0))) * 100;
+}
+
+describe.each(THEMES)("the tokens of the %s theme", (theme) => {
+  const of = (name: string): Rgb => colour(name, theme);
+
+  it("have readable text on every surface", () => {
+    const low = [...TEXTS, ...SYNTAX]
+      .flatMap((text) => SURFACES.map((surface) => ({ text, surface, ratio: contrast(of(text), of(surface)) })))
+      .filter(({ ratio }) => ratio < TEXT_CONTRAST);
+    expect(low).toEqual([]);
+    const pairs = [
+      ["on-accent", "accent"],
+      ["on-accent", "accent-hover"],
+      ["error", "error-soft"],
+      ["warn", "warn-soft"],
+      ["good", "good-soft"],
+      ["text", "mark"],
+      ["faint", "card"],
+      ["faint", "page"],
+      ["faint", "raised"],
+    ] as const;
+    expect(pairs.filter(([text, surface]) => contrast(of(text), of(surface)) < TEXT_CONTRAST)).toEqual([]);
+  });
+
+  it("have visible edges of fields, and visible areas of levels", () => {
+    expect(contrast(of("line-strong"), of("raised"))).toBeGreaterThanOrEqual(EDGE_CONTRAST);
+    expect(LEVELS.filter((level) => contrast(of(`fill-${level}`), of("card")) < FILL_CONTRAST)).toEqual([]);
+  });
+
+  it.each(Object.entries(VISIONS))("have levels that differ with %s", (_, matrix) => {
+    const areas = LEVELS.map((level) => ({ level, seen: seen(of(`fill-${level}`), matrix) }));
+    const alike = areas.flatMap((a, at) =>
+      areas
+        .slice(at + 1)
+        .map((b) => ({ levels: [a.level, b.level], by: difference(a.seen, b.seen) }))
+        .filter(({ by }) => by < LEAST_DIFFERENCE),
+    );
+    expect(alike).toEqual([]);
+  });
+});
+
+it("the heights of rows are the same in the style sheet and in the list", () => {
+  const [compact = "", comfortable = ""] = CSS.split('[data-density="comfortable"]');
+  for (const [name, css] of Object.entries({ compact, comfortable })) {
+    const one = /--row: (\d+)px/.exec(css)?.[1];
+    const two = /--row-two: (\d+)px/.exec(css)?.[1];
+    expect(DENSITY).toContain(`${name}: { one: ${one}, two: ${two} }`);
+  }
+});

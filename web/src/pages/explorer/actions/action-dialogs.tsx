@@ -1,0 +1,44 @@
+import type { Project } from "../../../model/types.ts";
+import type { Times } from "../view/range.ts";
+import { type View, viewSearch } from "../view/view.ts";
+import type { ActionDialog } from "./actions.tsx";
+import type { QueryRequest } from "./curl.ts";
+import { DownloadDialog } from "./download-dialog.tsx";
+import { ShareDialog } from "./share-dialog.tsx";
+import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
+import { ViewsDialog } from "./views-dialog.tsx";
+
+interface ActionDialogsProps {
+  dialog: ActionDialog;
+  workspaceId: string;
+  projectId: string | null;
+  projects: readonly Project[];
+  view: View;
+  times: Times;
+  request: QueryRequest;
+  expected: number | null;
+  onClose: () => void;
+}
+
+/** The dialogs of the current view's actions, loaded when the first one opens. */
+export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDialogsProps) {
+  const { workspaceId, projectId, projects, view, request } = scope;
+  switch (dialog) {
+    case "views":
+      return (
+        <ViewsDialog
+          workspaceId={workspaceId}
+          projectId={projectId}
+          projects={projects}
+          search={viewSearch(view)}
+          onClose={onClose}
+        />
+      );
+    case "share":
+      return <ShareDialog {...scope} onClose={onClose} />;
+    case "download":
+      return <DownloadDialog workspaceId={workspaceId} request={request} expected={expected} onClose={onClose} />;
+    case "keys":
+      return <ShortcutsDialog onClose={onClose} />;
+  }
+}

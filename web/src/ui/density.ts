@@ -1,0 +1,32 @@
+import { signal } from "@preact/signals";
+
+export const DENSITIES = ["compact", "comfortable"] as const;
+export type Density = (typeof DENSITIES)[number];
+
+/** Heights of a closed row of the list in pixels: `--row` and `--row-two` of tokens.css. */
+export const ROW_HEIGHTS: Record<Density, { one: number; two: number }> = {
+  compact: { one: 24, two: 48 },
+  comfortable: { one: 32, two: 56 },
+};
+
+const KEY = "taffrail.density";
+
+export const density = signal<Density>(stored());
+
+export function setDensity(next: Density): void {
+  density.value = next;
+  localStorage.setItem(KEY, next);
+  applyDensity();
+}
+
+export function applyDensity(): void {
+  document.documentElement.dataset.density = density.value;
+}
+
+/** Fingers need larger targets than a pointer, unless the user has chosen. */
+function stored(): Density {
+  const kept = localStorage.getItem(KEY);
+  return (
+    DENSITIES.find((each) => each === kept) ?? (matchMedia("(pointer: coarse)").matches ? "comfortable" : "compact")
+  );
+}

@@ -1,0 +1,69 @@
+import { useEffect, useState } from "preact/hooks";
+import { lazyModule, useLazy } from "./use-lazy.ts";
+
+const BOX = lazyModule(() => import("./popup/tooltip-box.tsx"));
+
+/** Milliseconds that the pointer rests before a tooltip appears. */
+const DELAY_MS = 400;
+
+interface Tip {
+  targetId: string;
+  text: string;
+  shortcut: string | undefined;
+  placement: "bottom" | "right";
+}
+
+let lastId = 0;
+
+/**
+ * Tooltips of all elements with `data-tooltip`, for the pointer and the keyboard. A tooltip repeats the element's
+ * accessible name, so that it is never the only place of a text.
+ */
+export function Tooltips() {
+  const [tip, setTip] = useState<Tip | null>(null);
+  const box = useLazy(BOX, tip !== null, () => setTip(null));
+  useEffect(() => {
+    let timer = 0;
+    let current: HTMLElement | null = null;
+    const hide = (): void => {
+      clearTimeout(timer);
+      setTip(null);
+    };
+    const show = (target: HTMLElement): void => {
+      if (target.id === "") target.id = `tip-${++lastId}`;
+      const { tooltip: text = "", shortcutKey: shortcut, tooltipSide } = target.dataset;
+      setTip({ targetId: target.id, text, shortcut, placement: tooltipSide === "right" ? "right" : "bottom" });
+    };
+    const over = (event: PointerEvent): void => {
+      if (event.pointerType !== "mouse") return;
+      const target = withTooltip(event.target);
+      if (target !== null && target === current) return;
+      hide();
+      current = target;
+      if (target) timer = window.setTimeout(() => target.isConnected && show(target), DELAY_MS);
+    };
+    const focus = (event: FocusEvent): void => {
+      hide();
+      const target = withTooltip(event.target);
+      if (target?.matches(":focus-visible")) show(target);
+    };
+    document.addEventListener("pointerover", over);
+    document.addEventListener("pointerdown", hide);
+    document.addEventListener("focusin", focus);
+    document.addEventListener("focusout", hide);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("pointerover", over);
+      document.removeEventListener("pointerdown", hide);
+      document.removeEventListener("focusin", focus);
+      document.removeEventListener("focusout", hide);
+    };
+  }, []);
+  return tip === null || box === null ? null : (
+    <box.TooltipBox key={tip.targetId} {...tip} onClose={() => setTip(null)} />
+  );
+}
+
+function withTooltip(target: EventTarget | null): HTMLElement | null {
+  return target instanceof Element ? target.closest<HTMLElement>("[data-tooltip]") : null;
+}
