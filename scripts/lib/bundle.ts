@@ -10,7 +10,7 @@ import { wrangler } from "./wrangler.ts";
 const SOURCES = ["src/**/*", "sdk/src/**/*", "wrangler.toml", "package-lock.json"];
 
 /**
- * Static files of the API reference and of the account pages: path from the root, name in dist/assets, and a file to
+ * Static files of the API reference, of the guides for agents and of the account pages: path from the root, name in dist/assets, and a file to
  * append.
  */
 const ASSETS = [
@@ -18,6 +18,9 @@ const ASSETS = [
   // Appended, because the later of two equally specific rules applies.
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
   ["scripts/docs/init.js", "docs/init.js"],
+  ["docs/agents/SKILL.md", "docs/agents/SKILL.md"],
+  ["docs/mcp.md", "docs/mcp.md"],
+  ["docs/query-language.md", "docs/query-language.md"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;

@@ -1,6 +1,8 @@
 import { createApp } from "../http/pipeline.ts";
 import { type Resource, resource } from "../http/resource.ts";
 import type { RoutePaths } from "../limits/cascade.ts";
+import { addLlmsTxt } from "./agents/llms-txt.ts";
+import { addMcp } from "./agents/mcp.ts";
 import { authActivity, authDelete } from "./auth/account.ts";
 import { auth } from "./auth/login.ts";
 import { authMailRequests } from "./auth/mail-requests.ts";
@@ -70,6 +72,12 @@ addSplunk(doors);
 addDatadog(doors);
 addOtlpDoor(doors);
 
+/** Routes of agents. */
+export const agents = resource();
+
+addMcp(agents);
+addLlmsTxt(agents);
+
 /**
  * Paths that a limit rule may name. Read at the first rule, because `resources` below contains the route that sets
  * rules.
@@ -99,6 +107,7 @@ const resources: Resource[] = [
   keys,
   logger,
   doors,
+  agents,
   sandbox,
   playground,
   limits,

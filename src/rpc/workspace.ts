@@ -5,6 +5,7 @@ import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-coun
 import type { Mail } from "../mail/mail.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Admitted } from "../workspace/admission.ts";
+import type { AgentAccess, AgentCall } from "../workspace/agent-access.ts";
 import type {
   DoorCall,
   DoorResult,
@@ -98,6 +99,8 @@ export interface WorkspaceRpc {
    * a route the request is not counted.
    */
   admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure>;
+  /** Admits a request of an agent, counts it, and records a call of a tool in the audit. Returns what the agent may read. */
+  admitAgent(call: AgentCall): Promise<Result<AgentAccess>>;
   /** Stores one batch, in a group commit with the calls that arrive at the same time. */
   ingest(call: IngestCall): Promise<IngestResult>;
   /** Like `ingest`, for a call with several batches, which are stored together or not at all. */

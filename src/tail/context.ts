@@ -2,7 +2,7 @@ import type { RecentBatch } from "../logs/batch.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { ScanPacer } from "../logs/query/budget.ts";
 import { toByteString } from "../logs/query/case-folding.ts";
-import { OPEN_FILTER } from "../logs/query/filter.ts";
+import { type LogFilter, OPEN_FILTER } from "../logs/query/filter.ts";
 import { type ColdScope, type ColdSeqSource, readCold } from "./cold-range.ts";
 import { linesOfBatches, pacedEntriesOf, type SeqEntry, type SeqLines, type SeqRange } from "./frames.ts";
 
@@ -123,7 +123,7 @@ export async function readContext(
   { seq, before, after }: ContextWish,
 ): Promise<EntryContext | null> {
   const nearest = new NearestEntries(seq, CONTEXT_LIMITS.heldCharacters);
-  await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after }, nearest);
+  await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after }, OPEN_FILTER, nearest);
   const entries = nearest.entries();
   const at = entries.findIndex((each) => each.seq === seq);
   const entry = entries[at];
@@ -148,17 +148,26 @@ export async function readContext(
   };
 }
 
+/** Receives the entries of a range: in any order, and some twice. */
+export interface FoundEntries {
+  add(entry: SeqEntry): void;
+}
+
 /**
- * Reads a range into `found`. The object is read first, because a batch leaves it only after it is in the cold tier.
+ * Reads the entries of a range that pass a filter into `found`. The object is read first, because a batch leaves it only after it is in
+ * the cold tier.
+ * @returns the newest `seq` of the project
  */
-async function readRange(
+export async function readRange(
   { scope, recent, cold }: SeqSource,
   { after, until }: SeqRange,
-  found: NearestEntries,
-): Promise<void> {
+  filter: LogFilter,
+  found: FoundEntries,
+): Promise<number> {
   let page = await recent({ after, until });
   const pacer = new ScanPacer();
-  const matcher = new BatchMatcher({ ...OPEN_FILTER, from: page.oldest }, pacer.meter);
+  const from = Math.max(page.oldest, filter.from ?? page.oldest);
+  const matcher = new BatchMatcher({ ...filter, from }, pacer.meter);
   const end = Math.min(until, page.lastSeq);
   // An entry may occur in both tiers if it was flushed between two reads. `NearestEntries` ignores the second one.
   // Batches that were not flushed (quarantined ones) may be located between flushed ones.
@@ -180,4 +189,5 @@ async function readRange(
     await take(units, { after: position, until: through });
     position = through;
   }
+  return page.lastSeq;
 }

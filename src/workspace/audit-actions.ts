@@ -1,7 +1,7 @@
 import type { AuditedAction } from "./permissions.ts";
 
 /** Actions that the audit records although they require no permission. */
-type UnrestrictedAction = "session.start" | "workspace.create" | "invitation.accept" | "sandbox.reset";
+type UnrestrictedAction = "session.start" | "workspace.create" | "invitation.accept" | "sandbox.reset" | "agent.call";
 
 export type AuditAction = AuditedAction | UnrestrictedAction;
 
@@ -35,6 +35,7 @@ export const AUDIT_ACTIONS = [
   "destination.rotate",
   "delivery.redeliver",
   "limits.set",
+  "agent.call",
   "sandbox.reset",
 ] as const satisfies readonly AuditAction[];
 

@@ -21,11 +21,11 @@ const SWEEP_ROWS = 1000;
  */
 export const AUDIT_SCHEMA = [
   `CREATE TABLE audit (
-     -- Row: a change, or the first use of a session.
+     -- Row: a change, the first use of a session, or a call of an agent.
      -- The order, never reused, because the newest row is never deleted.
      num INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,
-     -- A user id, or \`system\`.
+     -- A user id, the id of a key that an agent used, or \`system\`.
      actor TEXT NOT NULL,
      action TEXT NOT NULL,
      -- The id of what was changed.

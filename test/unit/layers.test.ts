@@ -15,7 +15,7 @@ const LAYERS = [
   ["routes"],
   ["objects"],
   ["rpc"],
-  ["accounts", "alerts", "doors", "keys", "limits", "logs", "mail", "sandbox", "tail", "workspace"],
+  ["accounts", "alerts", "doors", "keys", "limits", "logs", "mail", "mcp", "sandbox", "tail", "workspace"],
   ["http"],
   ["platform", "env.ts", "ids.ts", "settings.ts"],
   // Shapes that every layer passes on, and the query language, which clients use as well.

@@ -51,7 +51,17 @@ const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEX
 const COMMANDS: Readonly<Record<string, Options>> = {
   tail: { ...READING, limit: TEXT },
   query: { ...READING, until: TEXT, limit: TEXT, all: FLAG, order: TEXT },
-  search: { ...COMMON, since: TEXT, until: TEXT, "max-rows": TEXT, all: FLAG, csv: FLAG, "as-of": TEXT },
+  search: {
+    ...COMMON,
+    since: TEXT,
+    until: TEXT,
+    "max-rows": TEXT,
+    all: FLAG,
+    csv: FLAG,
+    "as-of": TEXT,
+    "max-tokens": TEXT,
+  },
+  mcp: COMMON,
   stats: {
     ...READING,
     until: TEXT,
@@ -122,7 +132,7 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
     const what = name.startsWith("-") ? "The command must come first" : `Unknown command ${name}`;
-    throw usage(`${what}: search, tail, query, stats, send, export, ledger or audit. See taffrail --help.`);
+    throw usage(`${what}: search, tail, query, stats, send, export, ledger, audit or mcp. See taffrail --help.`);
   }
   const { values, positionals } = parsed(name, QUERYING.includes(name) ? rest.map(marked) : rest, options);
   if (values.help) return { name: "help", of: name };
@@ -138,6 +148,8 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   switch (name) {
     case "search":
       return { name, ...shared, ...searchOf(values, q, now) };
+    case "mcp":
+      return { name, ...shared };
     case "tail":
       return {
         name,
@@ -269,12 +281,17 @@ function searchOf(values: Values, query: string | null, now: number): SearchOpti
   if (values.json && values.csv) throw usage("--json and --csv exclude each other.");
   const maxRows = countOf("--max-rows", text(values, "max-rows"));
   if (maxRows !== null && values.all) throw usage("--max-rows and --all exclude each other.");
+  const maxTokens = countOf("--max-tokens", text(values, "max-tokens"));
+  if (maxTokens !== null && (values.csv || values.all || maxRows !== null)) {
+    throw usage("--max-tokens excludes --csv, --all and --max-rows.");
+  }
   return {
     query,
     ...timesOf(values, now),
     csv: values.csv === true,
     maxRows: values.all ? Number.POSITIVE_INFINITY : maxRows,
     asOf: text(values, "as-of"),
+    maxTokens,
   };
 }
 

@@ -45,10 +45,17 @@ export interface SearchOptions {
   maxRows: number | null;
   /** The snapshot of an earlier answer. */
   asOf: string | null;
+  /** Tokens of a compact answer; `null` for an answer in full. */
+  maxTokens: number | null;
 }
 
 export interface SearchCommand extends Shared, SearchOptions {
   name: "search";
+}
+
+/** Serves the MCP server of the service to a local agent. */
+export interface McpCommand extends Shared {
+  name: "mcp";
 }
 
 /** Prints the script that makes a shell complete command lines. */
@@ -135,7 +142,8 @@ export type Command =
   | SendCommand
   | ExportCommand
   | AuditCommand
-  | LedgerCommand;
+  | LedgerCommand
+  | McpCommand;
 
 export interface CommandEnvironment {
   env: Readonly<Record<string, string | undefined>>;

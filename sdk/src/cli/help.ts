@@ -41,6 +41,7 @@ export const HELP: Readonly<Record<string, string>> = {
   taffrail send         send entries from files or standard input
   taffrail export       all entries of a project, as NDJSON or Parquet
   taffrail ledger       entries that should be in a project and are not
+  taffrail mcp          the service's tools for a local agent
   taffrail audit        who changed what in a workspace
   taffrail completion   completion of command lines in bash, zsh and fish
 
@@ -63,6 +64,14 @@ characters of the shell. An error marks its place. The language: docs/query-lang
   --all                 no limit
   --csv                 CSV with a header
   --as-of <snapshot>    the same as an earlier answer, which printed it
+  --max-tokens <n>      the compact answer of an agent's tool, cut to 500 to 20000 tokens; docs/mcp.md
+${COMMON}
+${EXITS}`,
+
+  mcp: `taffrail mcp [options]: the service's tools for a local agent
+
+Speaks the Model Context Protocol on standard input and output, and passes each message to the service with the key. Agents that
+can send a header use <url>/mcp without it. Tools and examples: docs/mcp.md.
 ${COMMON}
 ${EXITS}`,
 

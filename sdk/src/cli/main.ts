@@ -9,6 +9,7 @@ import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { ledger } from "./ledger.ts";
+import { mcp } from "./mcp.ts";
 import { query } from "./query.ts";
 import { search } from "./search.ts";
 import { send } from "./send.ts";
@@ -68,6 +69,8 @@ async function execute(command: Command, io: Io): Promise<number> {
       return audit(io, command);
     case "ledger":
       return ledger(io, command);
+    case "mcp":
+      return mcp(io, command);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ParseResult, parse } from "../../../src/query-language/parse.ts";
 import { readByPost, record } from "./api.ts";
 import type { SearchCommand } from "./commands.ts";
+import { compactSearch } from "./compact-search.ts";
 import { csvLines, entryCsv } from "./csv.ts";
 import { EXIT } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
@@ -16,7 +17,8 @@ const DEFAULT_ROWS = 100;
 
 /** Prints the entries or the table that a query finds. */
 export async function search(io: Io, command: SearchCommand): Promise<number> {
-  const { service, project, query, from, to, asOf } = command;
+  const { service, project, query, from, to, asOf, maxTokens } = command;
+  if (maxTokens !== null) return compactSearch(io, command, maxTokens);
   const request = {
     query,
     ...(project === null ? {} : { projectId: project }),

@@ -16,6 +16,7 @@ import { TAIL_CALL_HEADER, type TailCall, type TicketCall, type TicketResult } f
 import type { Invitee, PageResult, ReadCall, SandboxAccess, WorkspaceInfo, WorkspaceRpc } from "../../rpc/workspace.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { type Admitted, admitAlone, unknownKey } from "../../workspace/admission.ts";
+import { type AgentAccess, type AgentCall, admitAgent } from "../../workspace/agent-access.ts";
 import { recordAudit } from "../../workspace/audit.ts";
 import { SYSTEM } from "../../workspace/audit-actions.ts";
 import { GroupCommit } from "../../workspace/group-commit.ts";
@@ -99,6 +100,13 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
     return (
       this.core.state.transaction((admission) => admitAlone(admission, caller, requirement, charge, Date.now())) ??
       unknownCaller(caller)
+    );
+  }
+
+  async admitAgent(call: AgentCall): Promise<Result<AgentAccess>> {
+    return (
+      this.core.state.transaction((admission, row) => admitAgent(admission, row, call, Date.now())) ??
+      unknownCaller(call.caller)
     );
   }
 

@@ -31,6 +31,7 @@ const WORDS: Record<AuditAction, string> = {
   "destination.rotate": "Signing secret rotated",
   "delivery.redeliver": "Delivered again",
   "limits.set": "Limits changed",
+  "agent.call": "Agent asked",
   "sandbox.reset": "Sandbox reset",
 };
 
@@ -65,6 +66,7 @@ export const CHOICES: readonly Choice[] = [
     return [{ value: group, label }, ...(single.length > 1 ? single : [])];
   }),
   { value: "limits.set", label: WORDS["limits.set"] },
+  { value: "agent.call", label: WORDS["agent.call"] },
 ];
 
 /** Labels of members that differ from their names. */

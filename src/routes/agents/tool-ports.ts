@@ -1,0 +1,111 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { AppEnv } from "../../http/context.ts";
+import { ApiError } from "../../http/errors.ts";
+import { isId } from "../../ids.ts";
+import { COUNTED } from "../../limits/state.ts";
+import { type LeasedMemory, withLeasedMemory } from "../../logs/query/memory.ts";
+import { compileFilter } from "../../logs/search/compile-filter.ts";
+import { FilterText } from "../../logs/search/query-text.ts";
+import { runSearch } from "../../logs/search/run-search.ts";
+import { unknownMembers } from "../../logs/search/run-suggest.ts";
+import { SearchBody } from "../../logs/search/search-schema.ts";
+import { ToolFault, type ToolPorts } from "../../mcp/tool.ts";
+import { CHANGES_LIMITS, readChanges } from "../../tail/changes.ts";
+import { readContext, type SeqSource } from "../../tail/context.ts";
+import type { AgentAccess } from "../../workspace/agent-access.ts";
+import { bySeq, type Reader, reportUnreadable, searchSource } from "../logs/reader.ts";
+
+/** Memory that a search begins with, and that entries read by `seq` take, as rows of a query. */
+const SEARCH_ROWS = 2_048;
+const SEQ_ROWS = 10_240;
+
+/** Returns what tools read for an admitted request, which is counted: its reads count no more. */
+export function toolPorts(c: Context<AppEnv>, caller: Reader, access: AgentAccess): ToolPorts {
+  const reader: Reader = { ...caller, charge: COUNTED };
+  return {
+    access,
+    now: Date.now(),
+    search: (body, use) =>
+      asFault(async () => {
+        const wanted = parsedBy(SearchBody, body);
+        const source = searchSource(c, reader, wanted.projectId);
+        return withMemory(Math.max(SEARCH_ROWS, wanted.limit), async (memory) => {
+          const result = await runSearch(source, wanted, undefined, memory);
+          if (!result.ok) throw new ToolFault(FAULTS[result.reason] ?? ("message" in result ? result.message : ""));
+          const { answer } = result;
+          const unknown = await unknownMembers(source, wanted, answer, memory);
+          const { matched, scanned } = answer;
+          Object.assign(c.get("log"), { matched, scanned, work: Math.round(result.work + unknown.work) });
+          return use({ ...answer, notes: [...answer.notes, ...unknown.notes] });
+        });
+      }),
+    context: (projectId, wish, use) =>
+      asFault(() =>
+        withMemory(SEQ_ROWS, async (memory) => use(await readContext(seqSource(c, reader, projectId, memory), wish))),
+      ),
+    changes: (projectId, { after, filter, limit }, use) =>
+      asFault(() => {
+        const { query } = parsedBy(FilterText, filter.trim() === "" ? "*" : filter);
+        const wanted = compileFilter(query.filter, Date.now());
+        const most = Math.min(limit, CHANGES_LIMITS.entries);
+        return withMemory(SEQ_ROWS, async (memory) =>
+          use(await readChanges(seqSource(c, reader, projectId, memory), wanted, after, most)),
+        );
+      }),
+  };
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  foreign_cursor: "next: Belongs to another query or another project.",
+  future_snapshot: "as_of: This snapshot does not exist yet.",
+};
+
+/** Members of a search by the names of the arguments. */
+const ARGUMENTS: Readonly<Record<string, string>> = { asOf: "as_of", cursor: "next", projectId: "project" };
+
+/** @throws ToolFault with the first problem: what is wrong, what is accepted there, and what is likely meant */
+function parsedBy<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const member = String(issue?.path[0] ?? "query");
+  const { position, expected }: Record<string, unknown> = issue?.code === "custom" ? (issue.params ?? {}) : {};
+  const place = typeof position === "number" ? ` (at character ${position})` : "";
+  const accepted = Array.isArray(expected) ? ` Accepted there: ${expected.slice(0, 12).join(", ")}.` : "";
+  throw new ToolFault(`${ARGUMENTS[member] ?? member}: ${issue?.message ?? "Invalid."}${place}${accepted}`);
+}
+
+async function withMemory<T>(rows: number, read: (memory: LeasedMemory) => Promise<T>): Promise<T> {
+  const value = await withLeasedMemory(rows, async (memory) => {
+    const found = { value: await read(memory) };
+    memory.release();
+    return found;
+  });
+  if (value === null) throw new ToolFault("Too many logs are being read at once. Try again.");
+  return value.value;
+}
+
+/** Refusals of the service are words for the agent, too. */
+async function asFault<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError) throw new ToolFault(error.refusal.message);
+    throw error;
+  }
+}
+
+function seqSource(c: Context<AppEnv>, reader: Reader, projectId: string, memory: LeasedMemory): SeqSource {
+  const { workspaceId } = reader;
+  if (isId("proj", projectId)) c.get("log").projectId = projectId;
+  const source = bySeq(c, reader, projectId);
+  return {
+    scope: { workspaceId, projectId, report: reportUnreadable(c, workspaceId) },
+    cold: source.cold,
+    recent: (range) => {
+      memory.renew();
+      return source.recent(range);
+    },
+  };
+}

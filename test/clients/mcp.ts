@@ -1,0 +1,97 @@
+/**
+ * `npm run test:mcp`: the conformance suite of MCP for both eras, and the MCP inspector, against a new server. Prints each
+ * scenario, and exits with 1 if one fails. Scenarios for tools, resources and prompts that only a server made for the suite has are left out.
+ *
+ * Packages stay in a directory of the system's temporary directory for the next run. Not a part of the tests of a change: it needs the
+ * package registry.
+ */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { call, createTenant } from "../support/api.ts";
+import { startServer } from "../support/server.ts";
+
+const run = promisify(execFile);
+const PACKAGES = [
+  "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+  "@modelcontextprotocol/inspector@2.12.0",
+] as const;
+const CACHE = path.join(tmpdir(), "taffrail-mcp-clients");
+
+/** Scenarios of the suite that any server has to pass, by revision. */
+const SCENARIOS = {
+  "2025-06-18": ["server-initialize", "ping", "tools-list"],
+  "2025-11-25": ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"],
+  "2026-07-28": ["server-stateless", "tools-list", "dns-rebinding-protection", "caching", "http-header-validation"],
+} as const;
+
+if (!existsSync(path.join(CACHE, "node_modules", "@modelcontextprotocol", "inspector"))) {
+  mkdirSync(CACHE, { recursive: true });
+  writeFileSync(path.join(CACHE, "package.json"), '{"private": true}');
+  await run("npm", ["install", "--no-audit", "--no-fund", "--save-exact", ...PACKAGES], { cwd: CACHE });
+}
+
+const server = await startServer();
+const tenant = await createTenant(server.url);
+const token = tenant.key.secret;
+const body = { logs: [{ message: "payment 7 failed", level: "error" }] };
+await call(server.url, `/logger/${tenant.projectId}/log`, { token, body });
+
+/** The suite sends no credential: passes its requests on with the key, and nothing else changed. */
+const proxy = http.createServer((request, response) => {
+  const headers = { ...request.headers, authorization: `Bearer ${token}` };
+  const target = http.request(`${server.url}${request.url}`, { method: request.method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  target.on("error", () => response.destroy());
+  request.pipe(target);
+});
+proxy.listen(0, "127.0.0.1");
+await once(proxy, "listening");
+const address = proxy.address();
+const port = typeof address === "object" ? address?.port : 0;
+const url = `http://127.0.0.1:${port}/mcp`;
+
+let failures = 0;
+try {
+  for (const [revision, scenarios] of Object.entries(SCENARIOS)) {
+    for (const scenario of scenarios) {
+      const suite = path.join(CACHE, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+      const args = [suite, "server", "--url", url, "--scenario", scenario, "--spec-version", revision];
+      await report(`${revision} ${scenario}`, args);
+    }
+  }
+  const inspector = path.join(CACHE, "node_modules/.bin/mcp-inspector");
+  const header = `Authorization: Bearer ${token}`;
+  const inspect = [inspector, "--cli", `${server.url}/mcp`, "--transport", "http", "--header", header];
+  await report("inspector tools/list", [...inspect, "--method", "tools/list"], '"search_logs"');
+  const query = ["--tool-name", "search_logs", "--tool-arg", "query=level:error"];
+  await report("inspector tools/call", [...inspect, "--method", "tools/call", ...query], "payment 7 failed");
+} finally {
+  proxy.close();
+  await server.stop();
+}
+console.log(failures === 0 ? "All passed." : `${failures} failed.`);
+process.exitCode = failures === 0 ? 0 : 1;
+
+/** Runs a program of Node. @param expected a text of its output */
+async function report(name: string, args: readonly string[], expected = ""): Promise<void> {
+  const child = spawn(process.execPath, args, { cwd: CACHE, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const [code] = await once(child, "close");
+  const isPassed = code === 0 && output.includes(expected);
+  console.log(`${isPassed ? "passed" : "FAILED"}  ${name}`);
+  if (isPassed) return;
+  failures++;
+  console.log(output.replaceAll(token, "sk_...").slice(-4000));
+}
