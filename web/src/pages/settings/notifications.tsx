@@ -10,6 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
@@ -18,6 +19,10 @@ import { Section } from "./section.tsx";
 
 const PAGE_SIZE = 50;
 const STATES = { pending: "Pending", delivered: "Delivered", dead: "Given up" } as const;
+const STATE_OPTIONS = [
+  { value: "", label: "All" },
+  ...Object.entries(STATES).map(([value, label]) => ({ value, label })),
+];
 const TONES = { pending: "warn", delivered: "good", dead: "bad" } as const;
 const KINDS = { firing: "Firing", resolved: "Resolved", test: "Test", canary: "Canary" } as const;
 
@@ -54,16 +59,7 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
       }
     >
       <Field label="State">
-        {(props) => (
-          <select {...props} value={state} onChange={(event) => setState(event.currentTarget.value)}>
-            <option value="">All</option>
-            {Object.entries(STATES).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
+        {(props) => <Select {...props} value={state} options={STATE_OPTIONS} onChange={setState} />}
       </Field>
       {first.failure ? <Failure failure={first.failure} onRetry={first.reload} /> : null}
       {first.data === null && first.failure === null ? <Loading /> : null}

@@ -7,7 +7,11 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
+import { Select } from "../../../ui/select.tsx";
 import { type Input, KINDS, type Kind } from "./kinds.ts";
+
+// SAFETY: the keys of a literal of `Record<Kind, …>`.
+const KIND_OPTIONS = (Object.keys(KINDS) as Kind[]).map((kind) => ({ value: kind, label: KINDS[kind].label }));
 
 interface CreateDestinationProps {
   path: string;
@@ -42,15 +46,7 @@ export function CreateDestination({ path, onCreated, onClose }: CreateDestinatio
         }}
       >
         <Field label="Kind">
-          {(props) => (
-            <select {...props} value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
-              {Object.entries(KINDS).map(([value, { label }]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
+          {(props) => <Select {...props} value={kind} options={KIND_OPTIONS} onChange={setKind} />}
         </Field>
         <Field label="Name" error={fieldError(creating.failure, "name")}>
           {(props) => (

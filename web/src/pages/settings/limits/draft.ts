@@ -1,8 +1,4 @@
-import {
-  type Limit,
-  type LimitConfiguration,
-  type LimitRule,
-} from "../../../../../src/limits/cascade.ts";
+import type { Limit, LimitConfiguration, LimitRule } from "../../../../../src/limits/cascade.ts";
 
 /** A limit while it is edited. */
 export interface LimitDraft {
