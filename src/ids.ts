@@ -31,7 +31,19 @@ export function randomBase62(length: number): string {
 /** Characters of randomness behind the prefix; 12 base62 characters are 71 bits. */
 export const ID_LENGTH = 12;
 
-export type IdPrefix = "usr" | "ws" | "proj" | "key" | "fam" | "inv" | "mail" | "view" | "board" | "dest" | "dlv";
+export type IdPrefix =
+  | "usr"
+  | "ws"
+  | "proj"
+  | "key"
+  | "fam"
+  | "inv"
+  | "mail"
+  | "view"
+  | "board"
+  | "dest"
+  | "dlv"
+  | "alert";
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(ID_LENGTH)}`;

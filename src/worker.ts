@@ -13,6 +13,7 @@ export { AddressObject } from "./objects/address/address.ts";
 export { CompactorObject } from "./objects/compactor/compactor.ts";
 export { ScannerObject } from "./objects/scanner/scanner.ts";
 export { UserObject } from "./objects/user/user.ts";
+export { AlertMatcher } from "./objects/workspace/alert-matcher.ts";
 export { ColdWriter, TailBacklog } from "./objects/workspace/entrypoints.ts";
 export { WorkspaceObject } from "./objects/workspace/workspace.ts";
 

@@ -35,6 +35,7 @@ import { operator } from "./site/operator.ts";
 import { operatorFiles } from "./site/operator-files.ts";
 import { accountPageFile } from "./site/pages.ts";
 import { playgroundProxy, sandbox } from "./site/sandbox.ts";
+import { alerts } from "./workspaces/alerts.ts";
 import { audit } from "./workspaces/audit.ts";
 import { boards } from "./workspaces/boards.ts";
 import { destinations } from "./workspaces/destinations.ts";
@@ -118,6 +119,7 @@ const resources: Resource[] = [
   boards,
   destinations,
   notifications,
+  alerts,
   ledger,
   operator,
   operatorFiles,

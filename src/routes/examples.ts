@@ -111,6 +111,10 @@ export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string;
     description: "Id of the board; `GET /workspaces/{workspaceId}/boards` lists them.",
     example: "board_5lXt7Ku3BtFw",
   },
+  alertId: {
+    description: "Id of the alert; `GET /projects/{projectId}/alerts` lists them.",
+    example: "alert_4kWs6Jt2AsEv",
+  },
   destinationId: {
     description: "Id of the destination; `GET /workspaces/{workspaceId}/destinations` lists them.",
     example: "dest_6mYu8Lv4CuGx",

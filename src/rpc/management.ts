@@ -1,3 +1,5 @@
+import type { StoredDecision } from "../alerts/decisions.ts";
+import type { RuleDefinition } from "../alerts/definition.ts";
 import type { Attempt } from "../alerts/notifications/destination.ts";
 import type {
   CreatedDestination,
@@ -6,6 +8,7 @@ import type {
   NewDestination,
 } from "../alerts/notifications/destinations.ts";
 import type { Delivery, HistoryFilter, HistoryPage } from "../alerts/notifications/history.ts";
+import type { AlertRule, RuleVersion } from "../alerts/rules.ts";
 import type { CreatedKey, KeyChange, KeyPage, KeyRequest } from "../keys/actions.ts";
 import type { KeyInfo } from "../keys/store.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
@@ -67,6 +70,16 @@ export interface Management {
   listNotifications(filter: HistoryFilter, before: number | null, limit: number): HistoryPage;
   /** Starts the attempts of a delivery anew. */
   redeliver(deliveryId: string): Delivery;
+  /** Returns the alert rules of a project, in order of creation. */
+  listAlerts(projectId: string): AlertRule[];
+  getAlert(projectId: string, alertId: string): AlertRule;
+  createAlert(projectId: string, definition: RuleDefinition): AlertRule;
+  /** Changes an alert rule of the given version. */
+  changeAlert(projectId: string, alertId: string, definition: RuleDefinition, version: number): AlertRule;
+  deleteAlert(projectId: string, alertId: string): true;
+  alertVersions(projectId: string, alertId: string): RuleVersion[];
+  /** Returns what an alert rule has decided before `before` (a `num`), newest first. */
+  alertDecisions(projectId: string, alertId: string, before: number, limit: number): StoredDecision[];
   rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
   /** Replaces the configuration of limits. The next request is counted by the new one. */
   setLimits(limits: LimitConfiguration): true;

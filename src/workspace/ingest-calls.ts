@@ -170,3 +170,11 @@ export const BUSY = {
 
 /** What is full: the object's storage, or the disk of all objects. */
 export type FullStorage = "STORAGE_FULL" | "DISK_FULL";
+
+/** Returned if batches of an upload have been deleted: it took too long. Nothing was stored. */
+export const LOST_UPLOAD: IngestResult = {
+  ok: false,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The body took too long to arrive. Send it again.",
+  limit: null,
+};

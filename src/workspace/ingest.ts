@@ -12,6 +12,7 @@ import {
   type FullStorage,
   type IngestCall,
   type IngestResult,
+  LOST_UPLOAD,
   reasonOf,
   type StageCall,
   type StageResult,
@@ -20,32 +21,11 @@ import { LedgerCounts } from "./ledger.ts";
 import type { Requirement } from "./permissions.ts";
 import type { ProjectRow } from "./projects.ts";
 import { findReceipt, findStored, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
-import { insertBatch, lastCommit } from "./recent/batches.ts";
+import { type CommittedBatch, insertBatch, lastCommit } from "./recent/batches.ts";
 import { commitStaged, findStaged, type StagedBatch, stageBatches } from "./recent/staged-batches.ts";
 import { ingestCutoff } from "./settings.ts";
 import { StreamReports } from "./streams.ts";
 import { dayOf } from "./usage.ts";
-
-/** Returned if batches of an upload have been deleted: it took too long. Nothing was stored. */
-const LOST_UPLOAD: IngestResult = {
-  ok: false,
-  code: "SERVICE_UNAVAILABLE",
-  message: "The body took too long to arrive. Send it again.",
-  limit: null,
-};
-
-/** A stored batch for the object's index of recent batches. */
-export interface CommittedBatch {
-  commit: number;
-  project: number;
-  firstSeq: number;
-  batch: Batch;
-  /** Stored bytes of the body. */
-  bodyBytes: number;
-  /** Whether the batch was staged. Its body and summary are then only on disk, and empty here. */
-  wasStaged: boolean;
-  receivedAt: number;
-}
 
 const NO_BYTES = new Uint8Array();
 
@@ -57,6 +37,7 @@ export class IngestGroup {
   readonly #admission: AdmissionContext;
   readonly #retentionDays: number;
   readonly #now: number;
+  readonly #receivedAt: number;
   readonly #full: FullStorage | null;
   #commit: number;
   /** Projects whose `last_seq` has risen. Written once at the end: one row, however many batches share the commit. */
@@ -67,17 +48,22 @@ export class IngestGroup {
   readonly #streams: StreamReports;
   readonly stored: CommittedBatch[] = [];
 
-  /** @param full why no further batch can be stored; `null` if it can */
+  /**
+   * @param full why no further batch can be stored; `null` if it can
+   * @param receivedAt the time of the workspace, which never falls, while limits and expiries follow the clock
+   */
   constructor(
     admission: AdmissionContext,
     retentionDays: number,
     commit: number | null,
     now: number,
     full: FullStorage | null = null,
+    receivedAt = now,
   ) {
     this.#admission = admission;
     this.#retentionDays = retentionDays;
     this.#now = now;
+    this.#receivedAt = receivedAt;
     this.#full = full;
     this.#commit = commit ?? lastCommit(admission.sql);
     this.#streams = new StreamReports(admission.sql, now, this.#ledger);
@@ -245,7 +231,7 @@ export class IngestGroup {
     for (const batch of staged) {
       const first = project.lastSeq + 1;
       project.lastSeq += batch.count;
-      commitStaged(sql, this.#commit + 1, project.num, first, batch, this.#now);
+      commitStaged(sql, this.#commit + 1, project.num, first, batch, this.#receivedAt);
       this.#stored({ ...batch, summary: NO_BYTES, body: NO_BYTES }, first, batch.bodyBytes, true, project);
     }
     for (const batch of batchesOf(call)) this.#add(batch, project);
@@ -278,7 +264,7 @@ export class IngestGroup {
   }
 
   #insert(batch: Batch, firstSeq: number, project: ProjectRow): void {
-    insertBatch(this.#admission.sql, this.#commit + 1, project.num, firstSeq, batch, this.#now);
+    insertBatch(this.#admission.sql, this.#commit + 1, project.num, firstSeq, batch, this.#receivedAt);
     this.#stored(batch, firstSeq, batch.body.length, false, project);
   }
 
@@ -289,7 +275,9 @@ export class IngestGroup {
     project.unflushedEntries += batch.count;
     project.unflushedBytes += bodyBytes;
     this.#risen.add(project);
-    this.stored.push({ commit, project: project.num, firstSeq, batch, bodyBytes, wasStaged, receivedAt: this.#now });
+    const { num } = project;
+    const receivedAt = this.#receivedAt;
+    this.stored.push({ commit, project: num, firstSeq, batch, bodyBytes, wasStaged, receivedAt });
   }
 
   /** The retention cutoff if some entry of the batches is older than it, otherwise `null`. */

@@ -1,3 +1,4 @@
+import { deleteRulesOf } from "../alerts/rules.ts";
 import { newId } from "../ids.ts";
 import { mapRows, maybe, one } from "../platform/sql.ts";
 import { type FlushedRange, flushedRangesAfter, quarantinedOf, recordProjectDeletion } from "./flush/flushed-ranges.ts";
@@ -73,13 +74,14 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
 }
 
 /**
- * Deletes a project, its keys, views and boards. Queries no longer return its entries, and the alarm deletes its receipts and entries in
+ * Deletes a project, its keys, views, boards and alerts. Queries no longer return its entries, and the alarm deletes its receipts and entries in
  * bounded steps. `num` is never reused.
  */
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
   sql.exec("DELETE FROM keys WHERE project = ?", num);
   deleteSavedOf(sql, num);
+  deleteRulesOf(sql, num);
   recordProjectDeletion(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
 }

@@ -1,4 +1,5 @@
 import { NOTIFICATION_SCHEMA } from "../alerts/notifications/schema.ts";
+import { ALERT_SCHEMA } from "../alerts/schema.ts";
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PENDING_MAIL_SCHEMA } from "../mail/pending-mails.ts";
@@ -199,4 +200,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   SAVED_ITEMS_SCHEMA,
   RECORD_IDS_SCHEMA,
   NOTIFICATION_SCHEMA,
+  ALERT_SCHEMA,
 ];

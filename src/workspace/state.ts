@@ -5,7 +5,7 @@ import { hostState } from "../platform/host.ts";
 import { migrate } from "../platform/sql.ts";
 import { type AdmissionContext, AuditedSessions, KeyProjectCache } from "./admission.ts";
 import { type FlushBounds, FlushSchedule, UnflushedBatches } from "./flush/schedule.ts";
-import { type CommittedBatch, IngestGroup } from "./ingest.ts";
+import { IngestGroup } from "./ingest.ts";
 import {
   BUSY,
   type DoorCall,
@@ -19,6 +19,7 @@ import {
 import { FrequentCounts } from "./ledger.ts";
 import { isProvisioned } from "./provision.ts";
 import { BatchIndex } from "./recent/batch-index.ts";
+import { type CommittedBatch, lastReceivedAt } from "./recent/batches.ts";
 import { hasStagingRoom } from "./recent/staged-batches.ts";
 import { RecordIds } from "./record-ids.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
@@ -56,12 +57,16 @@ export class WorkspaceState {
   readonly schedule: FlushSchedule;
   /** Called with the batches of each commit after its transaction. */
   onCommit: (stored: readonly CommittedBatch[]) => void = () => {};
+  /** Called with the same batches, after `onCommit`. */
+  onStored: (stored: readonly CommittedBatch[]) => void = () => {};
   /** Called after keys, projects, members or the workspace's row may have changed. */
   onChange: () => void = () => {};
   readonly #room: StorageRoom;
   readonly #storage: StateStorage;
   #row: WorkspaceRow | null = null;
   #lastCommit: number | null = null;
+  /** The latest time of the workspace; `null`: not read yet. */
+  #time: number | null = null;
 
   constructor(storage: StateStorage, bounds = FLUSH_BOUNDS) {
     this.#storage = storage;
@@ -116,12 +121,21 @@ export class WorkspaceState {
     }
   }
 
+  /**
+   * Returns the time of the workspace, epoch milliseconds: the clock's, unless that has been set back. Entries are received
+   * at this time, so the order of receipt is that of `seq`, and alerts decide on times that are over.
+   */
+  now(): number {
+    this.#time = Math.max(this.#time ?? lastReceivedAt(this.sql), Date.now());
+    return this.#time;
+  }
+
   /** Runs one group commit; `null` without a workspace. */
   ingest(calls: readonly IngestCall[]): IngestResult[] | null {
     const now = Date.now();
     const full = fullStore(this.#room);
     const done = this.transaction((admission, row) => {
-      const group = new IngestGroup(admission, row.retentionDays, this.#lastCommit, now, full);
+      const group = new IngestGroup(admission, row.retentionDays, this.#lastCommit, now, full, this.now());
       const results = calls.map((call) => group.run(call));
       group.finish();
       if (group.stored.length > 0) this.index.pack(group.stored.length);
@@ -137,6 +151,7 @@ export class WorkspaceState {
     }
     if (done.group.stored.length > 0) this.scheduleFlush(now);
     this.onCommit(done.group.stored);
+    this.onStored(done.group.stored);
     return done.results;
   }
 
@@ -191,6 +206,7 @@ export class WorkspaceState {
     this.sessions.forget();
     this.recordIds.forget();
     this.#lastCommit = null;
+    this.#time = null;
     this.index.invalidate();
     this.waiting.forget();
   }

@@ -123,6 +123,7 @@ describe("the alarm of a workspace object", () => {
         "violations",
         "housekeeping",
         "mails",
+        "alerts",
         "deliveries",
         "directory changes",
         "creation",

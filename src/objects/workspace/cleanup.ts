@@ -1,3 +1,4 @@
+import { deleteSomeDecisions, sweepDecisions } from "../../alerts/decisions.ts";
 import { deleteSomeNotifications, sweepNotifications } from "../../alerts/notifications/history.ts";
 import type { Env } from "../../env.ts";
 import type { Limiter } from "../../limits/limiter.ts";
@@ -96,6 +97,7 @@ export function runHousekeeping(
   let urgent = sweepAudit(sql, now) || receipts !== null;
   if (sweepStaged(sql, now)) urgent = true;
   if (sweepNotifications(sql, now)) urgent = true;
+  sweepDecisions(sql, now);
   const deleted: number[] = [];
   const project = nextProjectToClear(sql);
   if (project !== null) {
@@ -108,7 +110,8 @@ export function runHousekeeping(
       deleteSomeRecordIds(sql, project) &&
       deleteSomeOfLedger(sql, project) &&
       deleteSomeStreams(sql, project) &&
-      deleteSomeNotifications(sql, project)
+      deleteSomeNotifications(sql, project) &&
+      deleteSomeDecisions(sql, project)
     ) {
       markProjectCleared(sql, project);
     }

@@ -19,6 +19,7 @@ import type { WorkspaceRow } from "../../workspace/settings.ts";
 import { WorkspaceState } from "../../workspace/state.ts";
 import { enqueueDueMails, mailDuty } from "../queues/mails.ts";
 import { violationDuty } from "../queues/violations.ts";
+import { Alerts } from "./alerts.ts";
 import { Cleanup, Housekeeping } from "./cleanup.ts";
 import { Compaction, IS_COMPACTING } from "./compaction.ts";
 import { Deliveries } from "./deliveries.ts";
@@ -57,6 +58,7 @@ export class WorkspaceCore {
   readonly housekeeping: Housekeeping;
   readonly mails: Duty;
   readonly deliveries: Deliveries;
+  readonly alerts: Alerts;
   /** Sets the alarm itself, because a request starts it. */
   readonly deletion: Duty = { name: "deletion", dueAt: () => null, run: () => this.finishDeletion() };
   readonly #ctx: DurableObjectState;
@@ -92,7 +94,8 @@ export class WorkspaceCore {
     };
     this.mails = mailDuty(env, this.state.sql, owner);
     this.deliveries = new Deliveries(env, this.state);
-    this.housekeeping = new Housekeeping(this.state, [this.violations, this.deliveries, this.flush]);
+    this.alerts = new Alerts(ctx, env, this.state, this.deliveries);
+    this.housekeeping = new Housekeeping(this.state, [this.violations, this.deliveries, this.alerts, this.flush]);
     // The platform drops an alarm after six failures. The constructor sets it again.
     if (this.state.row || deletedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
@@ -162,6 +165,7 @@ export class WorkspaceCore {
     const mailAt = nextMailAt(sql);
     if (mailAt !== null) alarm.by(mailAt);
     this.deliveries.start(Date.now(), origin);
+    this.alerts.changed();
     if (directoryVersion(sql) === before.directoryVersion) return;
     alarm.by(Date.now() + RETRY_MS);
     await this.directory.update(origin);

@@ -11,7 +11,8 @@ const RETRY_MS = 30_000;
  * near the end because they may wait for D1.
  */
 export function workspaceDuties(core: WorkspaceCore, sandbox: Duty, tails: Duty): Duties {
-  const { state, deletion, violations, housekeeping, mails, deliveries, directory, flush, compaction, cleanup } = core;
+  const { state, deletion, violations, housekeeping, mails, alerts, deliveries } = core;
+  const { directory, flush, compaction, cleanup } = core;
   const creation = new CreationResolution(core);
   return new Duties(
     state.alarm,
@@ -20,6 +21,7 @@ export function workspaceDuties(core: WorkspaceCore, sandbox: Duty, tails: Duty)
       violations,
       housekeeping,
       mails,
+      alerts,
       deliveries,
       directory.changes,
       creation,

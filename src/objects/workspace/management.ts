@@ -1,3 +1,4 @@
+import { listDecisions } from "../../alerts/decisions.ts";
 import {
   changeDestination,
   createDestination,
@@ -8,6 +9,7 @@ import {
 } from "../../alerts/notifications/destinations.ts";
 import { listNotifications, redeliver } from "../../alerts/notifications/history.ts";
 import { beginTest } from "../../alerts/notifications/targets.ts";
+import { changeRule, createRule, deleteRule, getRule, listRules, listVersions } from "../../alerts/rules.ts";
 import { changeKey, createKey, getKeys, removeKey, rotateKey } from "../../keys/actions.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { OutdatedObject } from "../../rpc/call.ts";
@@ -191,6 +193,34 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
 
     redeliver: (by, id) =>
       core.as(by, "delivery.redeliver", null, ({ sql }, _role, _id, note) => redeliver(sql, id, note, Date.now())),
+
+    listAlerts: (by, projectId) => core.as(by, "alert.list", projectId, ({ sql }, { num }) => ok(listRules(sql, num))),
+
+    getAlert: (by, projectId, id) => core.as(by, "alert.get", projectId, ({ sql }, { num }) => getRule(sql, num, id)),
+
+    createAlert: (by, projectId, definition) =>
+      core.as(by, "alert.create", projectId, ({ sql }, project, _id, note) =>
+        createRule(sql, { project, now: core.state.now() }, definition, by.caller.userId, note),
+      ),
+
+    changeAlert: (by, projectId, id, definition, version) =>
+      core.as(by, "alert.update", projectId, ({ sql }, project, _id, note) =>
+        changeRule(sql, { project, now: core.state.now() }, id, definition, version, by.caller.userId, note),
+      ),
+
+    deleteAlert: (by, projectId, id) =>
+      core.as(by, "alert.delete", projectId, ({ sql }, project, _id, note) =>
+        deleteRule(sql, { project, now: core.state.now() }, id, note),
+      ),
+
+    alertVersions: (by, projectId, id) =>
+      core.as(by, "alert.get", projectId, ({ sql }, { num }) => listVersions(sql, num, id)),
+
+    alertDecisions: (by, projectId, id, before, limit) =>
+      core.as(by, "alert.get", projectId, ({ sql }, { num }) => {
+        const found = getRule(sql, num, id);
+        return found.ok ? ok(listDecisions(sql, num, id, before, limit)) : found;
+      }),
 
     rateLimits: (by) =>
       core.as(by, "limits.get", null, (admission) =>

@@ -32,7 +32,7 @@ const auditQuery = pageQuery.extend({
       emptyIsAbsent,
       z
         .string()
-        .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv)_${ID}$`))
+        .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert)_${ID}$`))
         .optional(),
     )
     .meta({ description: "The id of what was changed.", allowEmptyValue: true }),

@@ -1,6 +1,6 @@
 import { ByteCache, ISOLATE_BUDGET } from "../../platform/isolate-memory.ts";
-import type { CommittedBatch } from "../ingest.ts";
 import { BatchColumns, type BatchMeta, type BatchSelection, FirstBatches } from "./batch-columns.ts";
+import type { CommittedBatch } from "./batches.ts";
 import {
   countUnpacked,
   type IndexChunk,

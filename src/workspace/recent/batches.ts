@@ -8,6 +8,19 @@ import { removeFromIndexChunks } from "./index-chunks.ts";
  */
 export const PART_BYTES = 1_000_000;
 
+/** A stored batch for the object's index of recent batches. */
+export interface CommittedBatch {
+  commit: number;
+  project: number;
+  firstSeq: number;
+  batch: Batch;
+  /** Stored bytes of the body. */
+  bodyBytes: number;
+  /** Whether the batch was staged. Its body and summary are then only on disk, and empty here. */
+  wasStaged: boolean;
+  receivedAt: number;
+}
+
 /** Appends one batch under a new commit number. */
 export function insertBatch(
   sql: SqlStorage,
@@ -55,6 +68,18 @@ export function lastCommit(sql: SqlStorage): number {
   return one<{ last: number }>(sql, `SELECT ${last} AS last`).last;
 }
 
+const NEWEST_RECEIPT = "COALESCE((SELECT received_at FROM batches ORDER BY commit_no DESC LIMIT 1), 0)";
+
+/**
+ * Returns the time before which the workspace receives nothing any more, epoch milliseconds: that of its newest entry, or
+ * the one through which alerts have decided.
+ */
+export function lastReceivedAt(sql: SqlStorage): number {
+  const last = `MAX((SELECT last_received_at FROM workspace), ${NEWEST_RECEIPT},
+    COALESCE((SELECT MAX(through) + 1 FROM alert_positions), 0))`;
+  return one<{ last: number }>(sql, `SELECT ${last} AS last`).last;
+}
+
 /**
  * Deletes batches with all their parts.
  * @returns their totals; bytes as stored
@@ -65,7 +90,10 @@ export function deleteBatches(
 ): { batches: number; entries: number; bytes: number } {
   const gone = { batches: 0, entries: 0, bytes: 0 };
   if (commits.length === 0) return gone;
-  sql.exec("UPDATE workspace SET last_commit = ?", lastCommit(sql));
+  sql.exec(
+    `UPDATE workspace SET last_commit = ?, last_received_at = MAX(last_received_at, ${NEWEST_RECEIPT})`,
+    lastCommit(sql),
+  );
   const list = JSON.stringify(commits);
   sql.exec(
     `DELETE FROM batch_parts WHERE commit_no IN

@@ -42,6 +42,18 @@ const BODIES: Record<string, object> = {
   "POST /workspaces/{workspaceId}/destinations": { kind: "webhook", name: "d", url: "https://hooks.example.com/" },
   "PATCH /workspaces/{workspaceId}/destinations/{destinationId}": { version: 1, name: "d" },
   "POST /workspaces/{workspaceId}/destinations/{destinationId}/rotate": { overlapSeconds: 60 },
+  "POST /projects/{projectId}/alerts": {
+    name: "a",
+    query: "level:error | count by service",
+    condition: { kind: "threshold", value: 1 },
+    window: "5m",
+  },
+  "POST /projects/{projectId}/alerts/preview": {
+    query: "level:error",
+    condition: { kind: "change", direction: "rise", percent: 50 },
+    window: "1h",
+  },
+  "PATCH /projects/{projectId}/alerts/{alertId}": { version: 1, window: "10m" },
   "POST /projects": { name: "p" },
   "PATCH /projects/{projectId}": { name: "p" },
   "POST /projects/{projectId}/keys": { name: "k", scopes: ["logs:write"], expiresAt: "2027-01-01T00:00:00Z" },

@@ -41,6 +41,12 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   // Depends on which fields an entry has.
   [/^workspace\.stats$/, /^aggregations\.\d+\.field$/, / needs numbers, /],
   [/^workspace\.stats$/, /^(?:aggregations\.\d+\.field|groupBy\.\d+)$/, / cannot be aggregated\. /],
+  [/^alert\./, /^query$/, /[.?]$/],
+  [/^alert\./, /^recovery$/, /^Must be at (?:least|most) the /],
+  [/^alert\./, /^condition\.percent$/, /^A fall is at most 100 percent\.$/],
+  [/^alert\./, /^message$/, /has no value\. The names are /],
+  [/^alert\./, /^mutes\.\d+\.to$/, /^Must be after /],
+  [/^alert\./, /^labels$/, /^Must have at most \d+ labels\.$/],
   // Depends on the host that the URL names, and on a setting.
   [/^destination\./, /^url$/, /^must /],
   // Depends on the account.

@@ -33,6 +33,7 @@ let projectId: string;
 let keyId: string;
 let viewId: string;
 let destinationId: string;
+let alertId: string;
 
 const idOf = ({ data }: Answer) => String(Reflect.get(Object(data), "id"));
 const remaining = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Remaining"));
@@ -106,6 +107,34 @@ const REQUESTS: Request[] = [
     status: 200,
   },
   { name: "deleteSaved", path: () => inWorkspace(`/views/${viewId}`), options: { method: "DELETE" }, status: 200 },
+  {
+    name: "createAlert",
+    path: () => inProject("/alerts"),
+    options: {
+      body: { name: "a", query: "level:error", condition: { kind: "threshold", value: 1 }, window: "1m" },
+    },
+    status: 201,
+    take: (answer) => {
+      alertId = idOf(answer);
+    },
+  },
+  { name: "listAlerts", path: () => inProject("/alerts"), status: 200 },
+  { name: "getAlert", path: () => inProject(`/alerts/${alertId}`), status: 200 },
+  {
+    name: "changeAlert",
+    path: () => inProject(`/alerts/${alertId}`),
+    options: { method: "PATCH", body: { version: 1, window: "2m" } },
+    status: 200,
+    calls: ["authenticate", "manage", "manage"],
+  },
+  { name: "alertVersions", path: () => inProject(`/alerts/${alertId}/versions`), status: 200 },
+  { name: "alertDecisions", path: () => inProject(`/alerts/${alertId}/decisions`), status: 200 },
+  {
+    name: "deleteAlert",
+    path: () => inProject(`/alerts/${alertId}`),
+    options: { method: "DELETE" },
+    status: 200,
+  },
   {
     name: "createDestination",
     path: () => inWorkspace("/destinations"),
@@ -280,7 +309,8 @@ describe("during a deploy", () => {
     await setUp();
     const { bindings } = recorded((method) => (method === "manage" ? "manageOfALaterVersion" : method));
     // Methods that came after `manage` have no older form: the router answers 503 with `Retry-After`.
-    const later = /^ledger$|Saved$|Destinations?$|^listNotifications$|^redeliver$/;
+    const later =
+      /^ledger$|Saved$|Destinations?$|^(?:list|get|create|change|delete)Alerts?$|^alert[VD]|^listNotifications$|^redeliver$/;
     const known = REQUESTS.filter(({ name }) => !later.test(name));
     await sendAll(bindings, () => {}, known);
   });

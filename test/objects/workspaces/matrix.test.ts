@@ -20,6 +20,7 @@ interface World {
   /** A view or a board. */
   saved(kind: "views" | "boards"): Promise<string>;
   destination(): Promise<string>;
+  alert(): Promise<string>;
   /** A delivery to a destination of its own. */
   delivery(): Promise<string>;
   invitation(): Promise<string>;
@@ -46,6 +47,16 @@ const own =
   (world: World) =>
     `/workspaces/${world.workspaceId}${rest}`;
 const rule = { rules: [], default: { limit: 100_000, windowSeconds: 60 } };
+
+const PREVIEW = { query: "level:error", condition: { kind: "threshold", value: 1 }, window: "1m" };
+
+/** An alert whose name is another one each time. */
+const namedAlert = () => ({
+  ...PREVIEW,
+  get name() {
+    return crypto.randomUUID();
+  },
+});
 
 const MATRIX: Row[] = [
   { method: "GET", route: W, least: "viewer", path: own(), status: 200 },
@@ -185,6 +196,33 @@ const MATRIX: Row[] = [
     path: ({ projectId }) => `/projects/${projectId}/ledger`,
     status: 200,
   },
+  ...(
+    [
+      ["GET", "", "viewer", undefined, 200],
+      ["POST", "", "member", "alert", 201],
+      ["POST", "/preview", "viewer", PREVIEW, 200],
+    ] as const
+  ).map(([method, rest, least, body, status]): Row => {
+    const path = ({ projectId }: World) => `/projects/${projectId}/alerts${rest}`;
+    const row = { method, route: `/projects/{projectId}/alerts${rest}`, least, path, status };
+    if (body === undefined) return row;
+    return { ...row, body: body === "alert" ? namedAlert() : body };
+  }),
+  ...(
+    [
+      ["GET", "", "viewer", undefined],
+      ["PATCH", "", "member", { version: 1, for: "1m" }],
+      ["DELETE", "", "member", undefined],
+      ["GET", "/versions", "viewer", undefined],
+      ["GET", "/decisions", "viewer", undefined],
+    ] as const
+  ).map(([method, rest, least, body]): Row => {
+    return {
+      ...{ method, route: `/projects/{projectId}/alerts/{alertId}${rest}`, least, status: 200 },
+      path: async (world) => `/projects/${world.projectId}/alerts/${await world.alert()}${rest}`,
+      ...(body === undefined ? {} : { body }),
+    };
+  }),
   {
     method: "GET",
     route: "/projects/{projectId}/keys",
@@ -309,6 +347,10 @@ describe("the role matrix", () => {
         return String(Reflect.get(Object(answer.data), "id"));
       },
       destination: () => destination(),
+      alert: async () => {
+        const answer = await call(`/projects/${projectId}/alerts`, { body: namedAlert(), headers: asOwner.headers });
+        return String(Reflect.get(Object(answer.data), "id"));
+      },
       delivery: async () => {
         const id = await destination();
         return onSql(workspaceId, (sql) => {

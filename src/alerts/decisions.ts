@@ -1,0 +1,231 @@
+import { createHash } from "node:crypto";
+import { mapRows } from "../platform/sql.ts";
+import { printField } from "../query-language/fields.ts";
+import { printFilter } from "../query-language/print.ts";
+import { type Filter, joined } from "../query-language/syntax.ts";
+import { printDuration } from "../query-language/values.ts";
+import type { CountedQuery } from "./definition.ts";
+import type { RunDecision } from "./evaluator.ts";
+import type { RunRule } from "./project-alerts.ts";
+import type { Condition } from "./rule.ts";
+import { fillTemplate } from "./template.ts";
+
+/** A decision as the history returns it. */
+export interface StoredDecision {
+  /** Also the id of its notification. */
+  id: string;
+  /** The order of decisions. */
+  num: number;
+  version: number;
+  kind: "firing" | "resolved";
+  /** Value of each grouping field; `null` without grouping. */
+  group: Record<string, string> | null;
+  /** The end of the window, epoch milliseconds. */
+  at: number;
+  decidedAt: number;
+  /** `null`: a rise from nothing. */
+  value: number | null;
+  seqRange: { from: number; to: number } | null;
+  isReported: boolean;
+  isLate: boolean;
+  isEnded: boolean;
+}
+
+/** Milliseconds for which decisions are listed. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** Decisions of a workspace that are kept: the newest ones. */
+const KEPT = 100_000;
+/** Rows that one step deletes. */
+const SWEEP_ROWS = 1000;
+
+/**
+ * Stores a decision.
+ * @returns its id; `null` if it is stored already
+ */
+export function storeDecision(
+  sql: SqlStorage,
+  project: number,
+  rule: RunRule,
+  decision: RunDecision,
+  now: number,
+): string | null {
+  const id = decisionId(rule, decision);
+  const { kind, key, at, value, seqRange, isReported, isLate, isEnded } = decision;
+  const group = groupOf(rule.counted, key);
+  const { rowsWritten } = sql.exec(
+    `INSERT OR IGNORE INTO alert_decisions (id, project, rule, version, kind, group_values, at, decided_at, value, first_seq, last_seq,
+       is_reported, is_late, is_ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, project, rule.rule, rule.version, kind, group === null ? null : JSON.stringify(group), at, now],
+    ...[Number.isFinite(value) ? value : null, seqRange?.from ?? null, seqRange?.to ?? null],
+    ...[isReported ? 1 : 0, isLate ? 1 : 0, isEnded ? 1 : 0],
+  );
+  return rowsWritten === 0 ? null : id;
+}
+
+/** Deletes some decisions that are older than the history. */
+export function sweepDecisions(sql: SqlStorage, now: number): void {
+  sql.exec(
+    `DELETE FROM alert_decisions WHERE num IN
+       (SELECT num FROM (SELECT num, decided_at FROM alert_decisions ORDER BY num LIMIT ${SWEEP_ROWS})
+        WHERE decided_at < ? OR num <= (SELECT MAX(num) FROM alert_decisions) - ${KEPT})`,
+    now - KEPT_MS,
+  );
+}
+
+/** Deletes some decisions of a deleted project. @returns whether none is left */
+export function deleteSomeDecisions(sql: SqlStorage, project: number): boolean {
+  const gone = sql.exec(
+    `DELETE FROM alert_decisions WHERE num IN (SELECT num FROM alert_decisions WHERE project = ? LIMIT ${SWEEP_ROWS})
+     RETURNING 1`,
+    project,
+  );
+  return gone.toArray().length < SWEEP_ROWS;
+}
+
+/**
+ * Returns decisions of a rule, newest first.
+ * @param before `num` of the last decision of the page before
+ */
+export function listDecisions(
+  sql: SqlStorage,
+  project: number,
+  ruleId: string,
+  before: number,
+  limit: number,
+): StoredDecision[] {
+  type Row = Record<"id" | "kind", string> &
+    Record<"num" | "version" | "at" | "decidedAt" | "isReported" | "isLate" | "isEnded", number> &
+    Record<"value" | "firstSeq" | "lastSeq", number | null> & { group: string | null };
+  return mapRows(
+    sql,
+    ({ firstSeq, lastSeq, kind, group, isReported, isLate, isEnded, ...row }: Row): StoredDecision => ({
+      ...row,
+      kind: kind === "firing" ? "firing" : "resolved",
+      // SAFETY: only `storeDecision` writes groups.
+      group: group === null ? null : (JSON.parse(group) as Record<string, string>),
+      seqRange: firstSeq === null || lastSeq === null ? null : { from: firstSeq, to: lastSeq },
+      isReported: isReported === 1,
+      isLate: isLate === 1,
+      isEnded: isEnded === 1,
+    }),
+    `SELECT d.num, d.id, d.version, d.kind, d.group_values AS "group", d.at, d.decided_at AS decidedAt, d.value,
+       d.first_seq AS firstSeq, d.last_seq AS lastSeq, d.is_reported AS isReported, d.is_late AS isLate,
+       d.is_ended AS isEnded
+     FROM alert_decisions d JOIN alert_rules r ON r.num = d.rule
+     WHERE r.project = ? AND d.project = r.project AND r.id = ? AND r.deleted_at IS NULL AND d.num < ? ORDER BY d.num DESC LIMIT ?`,
+    project,
+    ruleId,
+    before,
+    limit,
+  );
+}
+
+/** Hexadecimal characters of an id: 128 bits. */
+const ID_LENGTH = 32;
+
+/** The same decision has the same id, however often it is made. */
+function decisionId({ num, ruleId }: RunRule, { kind, key, at, isLate, isEnded }: RunDecision): string {
+  const name = JSON.stringify([ruleId, num, key, at, kind, isLate, isEnded]);
+  return `ntf_${createHash("sha256").update(name).digest("hex").slice(0, ID_LENGTH)}`;
+}
+
+/** What a notification says of a decision, besides ids. */
+export interface DecisionTexts {
+  group: Record<string, string> | null;
+  title: string;
+  message: string;
+  /** `from < receivedAt <= to`, ISO 8601. */
+  window: { from: string; to: string };
+  link: string;
+}
+
+/** Where the console shows a project. */
+export interface ConsolePlace {
+  origin: string;
+  workspaceId: string;
+  projectId: string;
+}
+
+export function textsOf({ definition, counted }: RunRule, decision: RunDecision, place: ConsolePlace): DecisionTexts {
+  const { name, message, condition, windowMs } = definition;
+  const group = groupOf(counted, decision.key);
+  const { at, kind, value } = decision;
+  const groupText =
+    group === null
+      ? ""
+      : Object.entries(group)
+          .map((pair) => pair.join("="))
+          .join(", ");
+  const window = { from: new Date(at - windowMs).toISOString(), to: new Date(at).toISOString() };
+  const values: Record<string, string> = {
+    name,
+    state: kind,
+    value: Number.isFinite(value) ? String(Math.round(value * 100) / 100) : "new",
+    condition: conditionText(condition),
+    window: printDuration(windowMs),
+    group: groupText,
+    at: window.to,
+    ...Object.fromEntries(Object.entries(group ?? {}).map(([field, text]) => [`group.${field}`, text])),
+  };
+  const title = `${kind === "firing" ? "Firing" : "Resolved"}: ${name}${groupText === "" ? "" : ` (${groupText})`}`;
+  const usual = "{{value}} ({{condition}}) in {{window}} until {{at}}";
+  const text = fillTemplate(message === "" ? usual : message, values);
+  return { group, title, message: text, window, link: linkOf(place, counted, decision, windowMs) };
+}
+
+function conditionText(condition: Condition): string {
+  switch (condition.kind) {
+    case "threshold":
+      return `>= ${condition.value}`;
+    case "rate":
+      return `>= ${condition.value}/s`;
+    case "absence":
+      return `< ${condition.value}`;
+    case "change":
+      return `${condition.direction === "rise" ? "+" : "-"}${condition.percent} %`;
+  }
+}
+
+/** Returns the values of a group by field; `null` without grouping. */
+export function groupOf({ by }: Pick<CountedQuery, "by">, key: string): Record<string, string> | null {
+  if (by.length === 0) return null;
+  // SAFETY: only the matcher writes keys.
+  const values = JSON.parse(key) as unknown[];
+  return Object.fromEntries(by.map((field, at) => [printField(field), String(values[at] ?? null)]));
+}
+
+/** Returns the page that shows exactly the entries of a decision: by their `seq`, which never changes. */
+function linkOf(
+  { origin, workspaceId, projectId }: ConsolePlace,
+  { filter, by }: CountedQuery,
+  { key, seqRange, at }: RunDecision,
+  windowMs: number,
+): string {
+  // SAFETY: only the matcher writes keys.
+  const values = JSON.parse(key) as unknown[];
+  const seq: Filter = { kind: "field", field: { kind: "own", name: "seq" }, test: seqTest(seqRange) };
+  const instant = (ms: number) => {
+    return { kind: "time" as const, time: { kind: "period" as const, from: ms, to: ms + 1 } };
+  };
+  const received: Filter = {
+    kind: "field",
+    field: { kind: "own", name: "received" },
+    // The end of a range of times is excluded.
+    test: { kind: "range", from: instant(at - windowMs + 1), to: instant(at + 1) },
+  };
+  const groups = by.map((field, index): Filter => {
+    const value = values[index] ?? null;
+    if (value === null) return { kind: "not", filter: { kind: "field", field, test: { kind: "exists" } } };
+    const test = { kind: typeof value === "string" ? ("exact" as const) : ("is" as const), text: String(value) };
+    return { kind: "field", field, test };
+  });
+  const parts = [filter, ...groups, seqRange === null ? received : seq].filter(({ kind }) => kind !== "all");
+  const query = new URLSearchParams({ q: printFilter(joined("and", parts)), range: "all" });
+  return `${origin}/w/${workspaceId}/p/${projectId}?${query}`;
+}
+
+function seqTest(range: { from: number; to: number } | null) {
+  const { from, to } = range ?? { from: 0, to: 0 };
+  const number = (value: number) => ({ kind: "number" as const, value });
+  return { kind: "range" as const, from: number(from), to: number(to) };
+}

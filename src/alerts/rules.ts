@@ -1,0 +1,270 @@
+import { newId } from "../ids.ts";
+import { exists, mapRows, maybe, one } from "../platform/sql.ts";
+import { fail, ok, type Result } from "../rpc/result.ts";
+import type { AuditNote } from "../workspace/audit.ts";
+import { decidesAlike, type RuleDefinition } from "./definition.ts";
+import { ALERT_LIMITS } from "./rule.ts";
+
+/** A rule with its state. */
+export interface AlertRule {
+  id: string;
+  version: number;
+  definition: RuleDefinition;
+  createdBy: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  updatedAt: number;
+  /** Since when it counts: entries after `seq`, decisions for times after `at`. */
+  since: { seq: number; at: number };
+  /** Live groups, and how many of them are pending and firing. */
+  groups: number;
+  pending: number;
+  firing: number;
+  /** Entries that were not counted, because their group had no room. */
+  overflow: number;
+  /** How far the rules of the project have got. */
+  position: { seq: number; through: number; lastSeq: number };
+  /** Entries since then that were gone, or could not be read, before they were counted. */
+  missing: number;
+}
+
+/** A project, and the time of the workspace. */
+export interface RuleScope {
+  project: { num: number; lastSeq: number };
+  /** Epoch milliseconds; see `WorkspaceState.now`. */
+  now: number;
+}
+
+type Row = Omit<AlertRule, "definition" | "since" | "position"> & {
+  num: number;
+  content: string;
+  startSeq: number;
+  startAt: number;
+  seq: number;
+  through: number;
+  lastSeq: number;
+};
+
+const SELECT = `SELECT r.num, r.id, r.version, v.content, r.created_by AS createdBy, r.created_at AS createdAt,
+  r.updated_at AS updatedAt, n.start_seq AS startSeq, n.start_at AS startAt, n.groups, n.pending, n.firing, n.overflow,
+  p.seq, p.through, j.last_seq AS lastSeq,
+  (SELECT COALESCE(SUM(count), 0) FROM alert_gaps g WHERE g.project = r.project AND g.last_seq > n.start_seq) AS missing
+  FROM alert_rules r JOIN alert_versions v ON v.rule = r.num AND v.version = r.version
+  JOIN alert_runs n ON n.rule = r.num AND n.end_at IS NULL
+  JOIN alert_positions p ON p.project = r.project JOIN projects j ON j.num = r.project
+  WHERE r.deleted_at IS NULL`;
+
+function fromRow({ num: _, content, startSeq, startAt, seq, through, lastSeq, ...rule }: Row): AlertRule {
+  return {
+    ...rule,
+    // SAFETY: only this module writes versions.
+    definition: JSON.parse(content) as RuleDefinition,
+    since: { seq: startSeq, at: startAt },
+    position: { seq, through, lastSeq },
+  };
+}
+
+/** Returns the rules of a project in order of creation. */
+export function listRules(sql: SqlStorage, project: number): AlertRule[] {
+  return mapRows(sql, fromRow, `${SELECT} AND r.project = ? ORDER BY r.num`, project);
+}
+
+export function getRule(sql: SqlStorage, project: number, id: string): Result<AlertRule> {
+  const row = findRule(sql, project, id);
+  return row ? ok(fromRow(row)) : fail("NOT_FOUND", "Alert not found.");
+}
+
+function findRule(sql: SqlStorage, project: number, id: string): Row | null {
+  return maybe<Row>(sql, `${SELECT} AND r.project = ? AND r.id = ?`, project, id);
+}
+
+/** Creates a rule, in the caller's transaction. It counts from now on. */
+export function createRule(
+  sql: SqlStorage,
+  scope: RuleScope,
+  definition: RuleDefinition,
+  userId: string,
+  note: AuditNote,
+): Result<AlertRule> {
+  const { project, now } = scope;
+  const count = one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_rules WHERE deleted_at IS NULL").n;
+  if (count >= ALERT_LIMITS.rules) return fail("CONFLICT", `A workspace has at most ${ALERT_LIMITS.rules} alerts.`);
+  if (isTaken(sql, project.num, definition.name)) return taken(definition.name);
+  const id = newId("alert");
+  const { num } = one<{ num: number }>(
+    sql,
+    `INSERT INTO alert_rules (id, project, name, version, created_by, created_at, updated_at)
+     VALUES (?1, ?2, ?3, 1, ?4, ?5, ?5) RETURNING num`,
+    id,
+    project.num,
+    definition.name,
+    userId,
+    now,
+  );
+  writeVersion(sql, num, 1, definition, userId, now);
+  beginRun(sql, scope, num, 1);
+  note(id, { after: inAudit(definition) });
+  return getRule(sql, project.num, id);
+}
+
+/**
+ * Changes a rule, in the caller's transaction. A rule that decides otherwise than before begins again, and its firing
+ * groups are resolved.
+ * @param version the version that the caller has seen
+ */
+export function changeRule(
+  sql: SqlStorage,
+  scope: RuleScope,
+  id: string,
+  next: RuleDefinition,
+  version: number,
+  userId: string,
+  note: AuditNote,
+): Result<AlertRule> {
+  const { project, now } = scope;
+  const row = findRule(sql, project.num, id);
+  if (row === null) return fail("NOT_FOUND", "Alert not found.");
+  if (version !== row.version) {
+    const message = `The alert has version ${row.version}, not ${version}. Read it again before you change it.`;
+    return fail("CONFLICT", message);
+  }
+  const { definition: old } = fromRow(row);
+  if (JSON.stringify(next) === JSON.stringify(old)) return ok(fromRow(row));
+  if (next.name !== old.name && isTaken(sql, project.num, next.name)) return taken(next.name);
+  if (!decidesAlike(old, next) && hasTooManyRuns(sql, project.num)) {
+    return fail("CONFLICT", "Earlier versions of the project's alerts are still being counted. Try again later.");
+  }
+  const newest = row.version + 1;
+  sql.exec(
+    "UPDATE alert_rules SET name = ?, version = ?, updated_at = ? WHERE num = ?",
+    next.name,
+    newest,
+    now,
+    row.num,
+  );
+  writeVersion(sql, row.num, newest, next, userId, now);
+  if (decidesAlike(old, next)) {
+    sql.exec("UPDATE alert_runs SET version = ? WHERE rule = ? AND end_at IS NULL", newest, row.num);
+  } else {
+    endRuns(sql, scope, row.num);
+    beginRun(sql, scope, row.num, newest);
+  }
+  note(id, { before: inAudit(old), after: inAudit(next) });
+  return getRule(sql, project.num, id);
+}
+
+/** Deletes a rule, in the caller's transaction. Its firing groups are resolved afterwards. */
+export function deleteRule(sql: SqlStorage, scope: RuleScope, id: string, note: AuditNote): Result<true> {
+  const row = findRule(sql, scope.project.num, id);
+  if (row === null) return fail("NOT_FOUND", "Alert not found.");
+  sql.exec("UPDATE alert_rules SET deleted_at = ? WHERE num = ?", scope.now, row.num);
+  endRuns(sql, scope, row.num);
+  note(id, { before: inAudit(fromRow(row).definition) });
+  return ok(true);
+}
+
+/** Deletes the alerts of a project: at most 100 rules and the groups of a workspace. Decisions follow in steps. */
+export function deleteRulesOf(sql: SqlStorage, project: number): void {
+  const rules = "SELECT num FROM alert_rules WHERE project = ?";
+  sql.exec(`DELETE FROM alert_versions WHERE rule IN (${rules})`, project);
+  for (const table of ["alert_rules", "alert_runs", "alert_positions", "alert_groups", "alert_gaps"]) {
+    sql.exec(`DELETE FROM ${table} WHERE project = ?`, project);
+  }
+}
+
+/** Deletes the rows of deleted rules that have no run any more. */
+export function forgetDeletedRules(sql: SqlStorage, project: number): void {
+  const gone = `SELECT num FROM alert_rules WHERE project = ? AND deleted_at IS NOT NULL
+    AND num NOT IN (SELECT rule FROM alert_runs)`;
+  sql.exec(`DELETE FROM alert_versions WHERE rule IN (${gone})`, project);
+  sql.exec(`DELETE FROM alert_rules WHERE num IN (${gone})`, project);
+}
+
+export interface RuleVersion {
+  version: number;
+  definition: RuleDefinition;
+  createdBy: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+}
+
+/** Versions that a rule keeps: the newest ones. */
+export const KEPT_VERSIONS = 20;
+
+/** Returns the versions of a rule, newest first. */
+export function listVersions(sql: SqlStorage, project: number, id: string): Result<RuleVersion[]> {
+  const row = findRule(sql, project, id);
+  if (row === null) return fail("NOT_FOUND", "Alert not found.");
+  return ok(
+    mapRows(
+      sql,
+      ({ content, ...version }: Omit<RuleVersion, "definition"> & { content: string }) => {
+        // SAFETY: only this module writes versions.
+        return { ...version, definition: JSON.parse(content) as RuleDefinition };
+      },
+      `SELECT version, content, created_by AS createdBy, created_at AS createdAt FROM alert_versions
+       WHERE rule = ? ORDER BY version DESC LIMIT ${KEPT_VERSIONS}`,
+      row.num,
+    ),
+  );
+}
+
+/** Runs of a project that are counted at the same time, those of earlier versions included. */
+const MAX_RUNS = 300;
+
+function hasTooManyRuns(sql: SqlStorage, project: number): boolean {
+  return one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_runs WHERE project = ?", project).n >= MAX_RUNS;
+}
+
+function isTaken(sql: SqlStorage, project: number, name: string): boolean {
+  return exists(sql, "SELECT 1 FROM alert_rules WHERE project = ? AND name = ? AND deleted_at IS NULL", project, name);
+}
+
+function taken(name: string): Result<never> {
+  return fail("CONFLICT", `An alert of the project has the name ${JSON.stringify(name)} already.`);
+}
+
+function writeVersion(
+  sql: SqlStorage,
+  rule: number,
+  version: number,
+  definition: RuleDefinition,
+  userId: string,
+  now: number,
+): void {
+  const insert = "INSERT INTO alert_versions (rule, version, content, created_by, created_at) VALUES (?, ?, ?, ?, ?)";
+  sql.exec(insert, rule, version, JSON.stringify(definition), userId, now);
+  sql.exec(
+    `DELETE FROM alert_versions WHERE rule = ?1 AND version <= ?2
+       AND version NOT IN (SELECT version FROM alert_runs WHERE rule = ?1)`,
+    rule,
+    version - KEPT_VERSIONS,
+  );
+}
+
+function beginRun(sql: SqlStorage, { project, now }: RuleScope, rule: number, version: number): void {
+  const { num, lastSeq } = project;
+  // Without rules, no position is kept: the entries until now are of no interest.
+  if (!exists(sql, "SELECT 1 FROM alert_runs WHERE project = ?", num)) {
+    const insert = "INSERT OR REPLACE INTO alert_positions (project, seq, through) VALUES (?, ?, ?)";
+    sql.exec(insert, num, lastSeq, now - 1);
+  }
+  sql.exec(
+    "INSERT INTO alert_runs (rule, project, version, start_seq, start_at) VALUES (?, ?, ?, ?, ?)",
+    rule,
+    num,
+    version,
+    lastSeq,
+    now,
+  );
+}
+
+function endRuns(sql: SqlStorage, { project, now }: RuleScope, rule: number): void {
+  const end = "UPDATE alert_runs SET end_seq = ?, end_at = ? WHERE rule = ? AND end_at IS NULL";
+  sql.exec(end, project.lastSeq, now, rule);
+}
+
+/** What the audit records of a rule. */
+function inAudit({ name, query, condition, windowMs }: RuleDefinition) {
+  return { name, query, condition: JSON.stringify(condition), windowMs };
+}

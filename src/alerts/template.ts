@@ -1,0 +1,20 @@
+/** What a rule's message may name: `{{name}}`, `{{value}}`, `{{group.service}}` and so on. */
+export type TemplateValues = Readonly<Record<string, string>>;
+
+const PLACE = /\{\{\s*([^{}]{1,300}?)\s*\}\}/g;
+
+/** Names that every message has; `group.` and a field of the rule's groups come in addition. */
+export const TEMPLATE_NAMES = ["name", "state", "value", "condition", "window", "group", "at"] as const;
+
+/** Replaces the names in a message by their values. A name without a value stays as written. */
+export function fillTemplate(template: string, values: TemplateValues): string {
+  return template.replace(PLACE, (written, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? "") : written,
+  );
+}
+
+/** Returns the names in a message that no rule has; `fields`: those of the rule's groups. */
+export function unknownNames(template: string, fields: readonly string[]): string[] {
+  const known = new Set<string>([...TEMPLATE_NAMES, ...fields.map((field) => `group.${field}`)]);
+  return [...template.matchAll(PLACE)].map(([, name = ""]) => name).filter((name) => !known.has(name));
+}

@@ -1,0 +1,284 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type PlainDecision, type PlainRule, recompute } from "../../../scripts/alerts/recompute.ts";
+import { Evaluator, type Run, type RunDecision } from "../../../src/alerts/evaluator.ts";
+import type { Group } from "../../../src/alerts/group.ts";
+import type { Condition, Watch } from "../../../src/alerts/rule.ts";
+
+const MINUTE = 60_000;
+/** Not a multiple of any step. */
+const START = 1_790_000_000_123;
+
+interface Received {
+  receivedAt: number;
+  key: string;
+  count: number;
+}
+
+/** Entries whose distances are of the size of steps, windows and the time after which groups are forgotten. */
+const received = fc
+  .array(
+    fc.record({
+      wait: fc.oneof(
+        fc.integer({ min: 0, max: 3000 }),
+        fc.integer({ min: 0, max: 200_000 }),
+        fc.constantFrom(0, 1000, 60_000, 120_000),
+      ),
+      key: fc.constantFrom('["a"]', '["b"]', "[null]"),
+      count: fc.integer({ min: 1, max: 4 }),
+    }),
+    { maxLength: 40 },
+  )
+  .map((list) => {
+    let receivedAt = START;
+    return list.map(({ wait, key, count }): Received => {
+      receivedAt += wait;
+      return { receivedAt, key, count };
+    });
+  });
+
+const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.record({ kind: fc.constant("threshold" as const), value: fc.integer({ min: 1, max: 8 }) }),
+  fc.record({ kind: fc.constant("rate" as const), value: fc.constantFrom(0.01, 0.05, 0.1) }),
+  fc.record({ kind: fc.constant("absence" as const), value: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({
+    kind: fc.constant("change" as const),
+    direction: fc.constantFrom("rise" as const, "fall" as const),
+    percent: fc.constantFrom(10, 50, 100),
+    min: fc.integer({ min: 0, max: 4 }),
+  }),
+);
+
+const watches: fc.Arbitrary<Watch> = fc
+  .record({
+    condition,
+    windowMs: fc.constantFrom(MINUTE, 2 * MINUTE, 5 * MINUTE),
+    forMs: fc.constantFrom(0, 0, 1500, 30_000, 2 * MINUTE),
+    slack: fc.option(fc.integer({ min: 0, max: 5 })),
+    isGrouped: fc.boolean(),
+  })
+  .map(({ condition: wanted, slack, ...rest }) => ({
+    ...rest,
+    condition: wanted,
+    recovery: slack === null ? null : recoveryOf(wanted, slack),
+    mutes: [],
+  }));
+
+function recoveryOf(wanted: Condition, slack: number): number {
+  switch (wanted.kind) {
+    case "threshold":
+      return Math.max(1, wanted.value - slack);
+    case "rate":
+      return wanted.value / (slack + 1);
+    case "absence":
+      return wanted.value + slack;
+    case "change":
+      return wanted.percent / (slack + 1);
+  }
+}
+
+function runOf(watch: Watch): Run {
+  return { num: 1, watch, startSeq: 0, startAt: START, endSeq: null, endAt: null };
+}
+
+function plainRule({ condition: wanted, ...watch }: Watch): PlainRule {
+  const change = wanted.kind === "change" ? wanted : null;
+  return {
+    ...watch,
+    kind: wanted.kind === "change" ? wanted.direction : wanted.kind,
+    value: wanted.kind === "change" ? wanted.percent : wanted.value,
+    min: change?.min ?? 0,
+    startSeq: 0,
+    startAt: START,
+  };
+}
+
+function inOrder(decisions: readonly RunDecision[]): PlainDecision[] {
+  return decisions
+    .map(({ kind, key, at, value, seqRange }) => ({ kind, key, at, value, seqRange }))
+    .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1));
+}
+
+/** An evaluator after a restart: all that it has is what the earlier one would have stored. */
+function restarted(from: Evaluator): Evaluator {
+  const evaluator = new Evaluator();
+  for (const { run, groups, overflow } of from.runs.values()) {
+    // SAFETY: groups are plain data.
+    const stored = JSON.parse(JSON.stringify([...groups.values()])) as Group[];
+    evaluator.restore(run, stored, overflow);
+  }
+  return evaluator;
+}
+
+interface Schedule {
+  /** Whether the evaluator restarts before an entry, advances to the entry first, and how often. */
+  restarts: boolean[];
+  ticks: number[];
+  maxDecisions: number;
+}
+
+function evaluate(watch: Watch, entries: readonly Received[], until: number, schedule: Schedule): RunDecision[] {
+  let evaluator = new Evaluator();
+  evaluator.begin(runOf(watch));
+  const decisions: RunDecision[] = [];
+  let seq = 0;
+  for (const [index, { receivedAt, key, count }] of entries.entries()) {
+    if (schedule.restarts[index % schedule.restarts.length]) evaluator = restarted(evaluator);
+    const times = schedule.ticks[index % schedule.ticks.length] ?? 0;
+    for (let n = 0; n < times; n++) evaluator.advance(receivedAt - 1, schedule.maxDecisions);
+    const group = watch.isGrouped ? key : "[]";
+    evaluator.add({ run: 1, key: group, receivedAt, count, firstSeq: seq + 1, lastSeq: seq + count });
+    seq += count;
+    decisions.push(...evaluator.takeDecisions());
+  }
+  while (!evaluator.advance(until, schedule.maxDecisions)) decisions.push(...evaluator.takeDecisions());
+  // The alarm fires twice.
+  evaluator.advance(until, schedule.maxDecisions);
+  return [...decisions, ...evaluator.takeDecisions()];
+}
+
+describe("Decisions", () => {
+  test("are those of a plain count over all steps, whatever restarts and repeated alarms come between", () => {
+    const schedule = fc.record({
+      restarts: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+      ticks: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 5 }),
+      maxDecisions: fc.constantFrom(1, 2, 1000),
+    });
+    fc.assert(
+      fc.property(watches, received, schedule, (watch, entries, when) => {
+        const until = (entries.at(-1)?.receivedAt ?? START) + 4 * watch.windowMs;
+        const plain = entries.flatMap(({ receivedAt, key, count }) =>
+          Array.from({ length: count }, () => ({ receivedAt, key: watch.isGrouped ? key : "[]", seq: 0 })),
+        );
+        const numbered = plain.map((entry, index) => ({ ...entry, seq: index + 1 }));
+        const expected = recompute(plainRule(watch), numbered, until);
+        expect(inOrder(evaluate(watch, entries, until, when))).toEqual(expected);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+/** Decides for one entry of one group at each of the times. */
+function decisionsFor(watch: Watch, times: readonly number[], until: number, run: Partial<Run> = {}): RunDecision[] {
+  const evaluator = new Evaluator();
+  evaluator.begin({ ...runOf(watch), ...run });
+  for (const [index, receivedAt] of times.entries())
+    evaluator.add({ run: 1, key: '["a"]', receivedAt, count: 1, firstSeq: index + 1, lastSeq: index + 1 });
+  evaluator.advance(until, 1000);
+  evaluator.endRuns(until, times.length, 1000);
+  return evaluator.takeDecisions();
+}
+
+const SECOND = 1000;
+/** A multiple of every step. */
+const EVEN = 1_790_000_100_000 - (1_790_000_100_000 % (24 * 60 * MINUTE));
+const threshold: Watch = {
+  condition: { kind: "threshold", value: 2 },
+  windowMs: MINUTE,
+  forMs: 0,
+  recovery: null,
+  isGrouped: true,
+  mutes: [],
+};
+
+describe("A window", () => {
+  test("has its end and not its beginning", () => {
+    const first = EVEN + 10 * SECOND;
+    const startAt = EVEN;
+    expect(decisionsFor(threshold, [first, first + MINUTE], EVEN + 10 * MINUTE, { startAt })).toEqual([]);
+    const found = decisionsFor(threshold, [first + 1, first + MINUTE], EVEN + 10 * MINUTE, { startAt });
+    expect(found.map(({ kind, at, value, seqRange }) => ({ kind, at, value, seqRange }))).toEqual([
+      { kind: "firing", at: first + MINUTE, value: 2, seqRange: { from: 1, to: 2 } },
+      { kind: "resolved", at: first + MINUTE + SECOND, value: 1, seqRange: { from: 2, to: 2 } },
+    ]);
+  });
+
+  test("without an entry is absent as soon as it is whole", () => {
+    const watch: Watch = { ...threshold, isGrouped: false, condition: { kind: "absence", value: 1 } };
+    const found = decisionsFor(watch, [], EVEN + 10 * MINUTE, { startAt: EVEN });
+    expect(found.map(({ kind, at, seqRange }) => [kind, at - EVEN, seqRange])).toEqual([["firing", MINUTE, null]]);
+  });
+
+  test("of a day is decided 60 times a day", () => {
+    const watch: Watch = { ...threshold, windowMs: 24 * 60 * MINUTE, condition: { kind: "threshold", value: 1 } };
+    const found = decisionsFor(watch, [EVEN + 1], EVEN + 48 * 60 * MINUTE, { startAt: EVEN });
+    expect(found.map(({ at }) => (at - EVEN) / MINUTE)).toEqual([24, 24 * 60 + 24]);
+  });
+});
+
+describe("A mute", () => {
+  const muted = (to: number): Watch => ({ ...threshold, mutes: [{ from: EVEN, to: EVEN + to }] });
+  const times = [EVEN + 1, EVEN + 2];
+  const found = (watch: Watch) =>
+    decisionsFor(watch, times, EVEN + 10 * MINUTE, { startAt: EVEN }).map(({ kind, at, isReported, isLate }) => [
+      kind,
+      at - EVEN,
+      isReported,
+      isLate,
+    ]);
+
+  test("delays the report of what still fires at its end", () => {
+    expect(found(muted(30_500))).toEqual([
+      ["firing", 1000, false, false],
+      ["firing", 31_000, true, true],
+      ["resolved", 61_000, true, false],
+    ]);
+  });
+
+  test("leaves out what recovers in it", () => {
+    expect(found(muted(2 * MINUTE))).toEqual([
+      ["firing", 1000, false, false],
+      ["resolved", 61_000, false, false],
+    ]);
+  });
+
+  test("that ends earlier than before is noticed", () => {
+    const evaluator = new Evaluator();
+    evaluator.begin({ ...runOf(muted(10 * MINUTE)), startAt: EVEN });
+    for (const receivedAt of times) evaluator.add({ run: 1, key: "[]", receivedAt, count: 1, firstSeq: 1, lastSeq: 1 });
+    evaluator.advance(EVEN + 20_000, 10);
+    evaluator.update({ ...runOf(muted(15_000)), startAt: EVEN });
+    evaluator.advance(EVEN + 25_000, 10);
+    expect(evaluator.takeDecisions().map(({ isReported, isLate }) => [isReported, isLate])).toEqual([
+      [false, false],
+      [true, true],
+    ]);
+  });
+});
+
+test("A rule that ends resolves the groups that fire, once, and decides nothing later", () => {
+  const endAt = EVEN + 30_500;
+  const run = { startAt: EVEN, endAt, endSeq: 2 };
+  const found = decisionsFor(threshold, [EVEN + 1, EVEN + 2], EVEN + 10 * MINUTE, run);
+  expect(found.map(({ kind, at, isEnded }) => [kind, at, isEnded])).toEqual([
+    ["firing", EVEN + 1000, false],
+    ["resolved", endAt, true],
+  ]);
+});
+
+test("A group of an absence rule is forgotten a week after its last entry, as the plain count has it", () => {
+  const watch: Watch = { ...threshold, windowMs: 60 * MINUTE, condition: { kind: "absence", value: 1 } };
+  const until = START + 9 * 24 * 60 * MINUTE;
+  const times = [START + 1000, START + 5000];
+  const plain = times.map((receivedAt, index) => ({ receivedAt, key: '["a"]', seq: index + 1 }));
+  const found = inOrder(decisionsFor(watch, times, until));
+  expect(found).toEqual(recompute(plainRule(watch), plain, until));
+  expect(found.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
+});
+
+test("Groups beyond the bound are counted as such, and a group whose time is over makes room", () => {
+  let limit = 2;
+  const evaluator = new Evaluator(() => evaluator.groups < limit);
+  evaluator.begin({ ...runOf(threshold), startAt: EVEN });
+  const hit = (key: string, receivedAt: number) =>
+    evaluator.add({ run: 1, key, receivedAt, count: 3, firstSeq: 1, lastSeq: 3 });
+  for (const key of ["a", "b", "c"]) hit(key, EVEN + 1);
+  const state = evaluator.runs.get(1);
+  expect([evaluator.groups, state?.overflow]).toEqual([2, 3]);
+  hit("c", EVEN + 3 * MINUTE);
+  expect([[...(state?.groups.keys() ?? [])], state?.overflow]).toEqual([["c"], 3]);
+  limit = 1;
+  hit("d", EVEN + 3 * MINUTE);
+  expect(state?.overflow).toBe(6);
+});
