@@ -32,6 +32,10 @@ beforeAll(async () => {
     method: "PUT",
     body: { default: { limit: 900 }, rules: [{ method: "*", path: `/logger/${projectId}/log`, limit: 2 }] },
   });
+  await call(url, `${path}/destinations`, {
+    token: owner.accessToken,
+    body: { kind: "webhook", name: LONG, url: `https://hooks.example.com/${LONG}`, canary: true },
+  });
   for (let i = 0; i < 4; i++)
     await call(url, `/logger/${projectId}/log`, { token: secret, body: { message: "Hello" } });
   page = await openSettings(under, owner, "general", workspaceId);
@@ -74,6 +78,8 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
     await expect.poll(look, { timeout: 30_000, interval: 500 }).toBe(2);
   },
   missing: (page) => page.getByRole("cell", { name: "Beyond the rate limit" }).waitFor(),
+  destinations: (page) => page.getByRole("button", { name: "Pause" }).waitFor(),
+  notifications: (page) => page.getByText(`Canary of ${LONG}`).waitFor(),
   usage: (page) => page.getByText("No quarantined batches.").waitFor(),
   audit: (page) => page.getByRole("listitem").getByText("Workspace created").waitFor(),
   danger: (page) => page.getByRole("button", { name: "Delete workspace" }).waitFor(),
@@ -97,6 +103,8 @@ const DIALOGS: readonly (readonly [section: string, button: string])[] = [
   ["members", "Change role of"],
   ["members", "Withdraw"],
   ["limits", "Reset to preset"],
+  ["destinations", "Create destination"],
+  ["destinations", "Delete"],
   ["danger", "Delete workspace"],
 ];
 

@@ -1,0 +1,86 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Account, register } from "../support/api.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { openSettings } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let owner: Account;
+let status = 200;
+const got: { headers: Record<string, string>; body: string }[] = [];
+
+const receiver = createServer((request, response) => {
+  let body = "";
+  request
+    .setEncoding("utf8")
+    .on("data", (text: string) => {
+      body += text;
+    })
+    .on("end", () => {
+      got.push({ headers: request.headers as Record<string, string>, body });
+      response.writeHead(status).end("seen by the receiver");
+    });
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  under = await startConsole({ env: { OUTBOUND_NETWORK: "loopback" } });
+  owner = await register(under.server.url);
+});
+
+afterAll(async () => {
+  receiver.closeAllConnections();
+  receiver.close();
+  await under?.close();
+});
+
+it("creates a webhook, shows its secret once, tests it with the answer shown, and lists what was delivered", async () => {
+  // SAFETY: it listens on a TCP port.
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const page = await openSettings(under, owner, "destinations");
+  await page.getByText("No destinations").waitFor();
+  await page.getByRole("button", { name: "Create destination" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("On call");
+  await dialog.getByLabel("URL").fill("http://10.0.0.1/");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("must be an https URL").waitFor();
+  await dialog.getByLabel("URL").fill(url);
+  await dialog.getByLabel("Daily canary").check();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("The secret is shown only once.").waitFor();
+  const secret = (await dialog.locator("pre").textContent()) ?? "";
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  expect(await page.content()).not.toContain(secret);
+
+  // The canary of a new destination arrives without a click.
+  await expect.poll(() => got.length, { timeout: 20_000 }).toBe(1);
+  const { body = "", headers = {} } = got[0] ?? {};
+  expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: "alert.canary" });
+
+  const item = page.getByRole("list", { name: "Destinations" });
+  status = 503;
+  await item.getByRole("button", { name: "Test On call" }).click();
+  await item.getByRole("status").getByText("The receiver answered 503.").waitFor();
+  await item.getByText("seen by the receiver").waitFor();
+  await item.getByText("Last failed").waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await item.getByRole("button", { name: "Pause On call" }).click();
+  await item.getByText("Paused", { exact: true }).waitFor();
+
+  await page.getByRole("link", { name: "Notifications" }).first().click();
+  const table = page.getByRole("table");
+  await table.getByText("Canary of On call").waitFor();
+  await table.getByText("Delivered", { exact: true }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel("State").selectOption("dead");
+  await page.getByText("No notifications").waitFor();
+
+  await page.getByRole("link", { name: "Destinations" }).first().click();
+  await page.getByRole("button", { name: "Delete On call" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No destinations").waitFor();
+  expect(under.faults()).toEqual([]);
+});
