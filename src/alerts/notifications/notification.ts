@@ -37,9 +37,9 @@ export const NOTIFICATION_LIMITS = {
   message: 4000,
   link: 4000,
   name: 100,
-  value: 1000,
+  value: 500,
   /** Labels, and fields of a group. */
-  members: 50,
+  members: 20,
   destinations: 20,
 } as const;
 

@@ -59,7 +59,7 @@ describe("bounds of a notification", () => {
     expect(cutDown.message).toHaveLength(NOTIFICATION_LIMITS.message);
     expect(cutDown.link).toBe("");
     expect(Object.keys(cutDown.labels)).toHaveLength(NOTIFICATION_LIMITS.members);
-    expect(JSON.stringify(cutDown).length).toBeLessThan(120_000);
+    expect(JSON.stringify(cutDown).length).toBeLessThan(36_000);
   });
 
   it("never leave half of a character", () => {
