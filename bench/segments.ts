@@ -3,8 +3,6 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { type DecodedBatch, linesOf } from "../src/logs/cold/format/lines.ts";
-import { releaseColumn } from "../src/logs/segments/decode/column-values.ts";
-import { LineRestorer } from "../src/logs/segments/decode/line-restorer.ts";
 import { SegmentReader } from "../src/logs/segments/decode/segment-reader.ts";
 import { type CatalogFile, encodeFiles } from "../src/logs/segments/encode/encode-rows.ts";
 import { encodeSegment, type SegmentFile } from "../src/logs/segments/encode/encode-segment.ts";
@@ -21,6 +19,7 @@ import {
   requestBatches,
   runQuery,
 } from "./segment-queries.ts";
+import { countByHour, countInMessages, countSubstring, openFile, restoreAll, restoreSome } from "./segment-reads.ts";
 import { aligned } from "./text-table.ts";
 
 /**
@@ -85,7 +84,8 @@ print(
   ],
 );
 
-const { reader, bytes } = openFile(encode(batches, entries, 25_000).file);
+const opened = openFile(encode(batches, entries, 25_000).file);
+const { reader } = opened;
 console.log("");
 print(
   ["column", "bytes an entry", "uncompressed"],
@@ -96,16 +96,12 @@ print(
   }),
 );
 
-const chunk = (group: number, column: number) => {
-  const { start, end } = reader.range(group, column);
-  return bytes.subarray(start, end);
-};
 console.log(`\nReading, one core, as ${TRIAL_ENTRIES / 1e6} million entries`);
-report("filter a number, count by hour", countByHour);
-report("substring of a column with a dictionary, count", countSubstring);
-report("substring of messages, count", () => countInMessages("status 200 in 17 ms"));
-report("restore all lines", restoreAll);
-report("restore 1 line in 1,000", restoreSome);
+report("filter a number, count by hour", () => countByHour(opened, START));
+report("substring of a column with a dictionary, count", () => countSubstring(opened));
+report("substring of messages, count", () => countInMessages(opened, "status 200 in 17 ms"));
+report("restore all lines", () => restoreAll(opened));
+report("restore 1 line in 1,000", () => restoreSome(opened));
 
 const merged = await reportMerge();
 reportQueries(merged);
@@ -189,11 +185,10 @@ function rowOfFile(file: string): (string | number)[] {
   const slice = sliceOf(lines, START);
   const count = lines.length;
   const { us, result } = best(() => encode([slice], count, 25_000));
-  const { reader, bytes } = openFile(result.file);
+  const { reader, chunk } = openFile(result.file);
   const { start, end } = reader.range(0, reader.columns.length - 1);
   const shape = reader.columns.length - 2;
-  const place = reader.range(0, shape);
-  const shapes = reader.texts(0, shape, bytes.subarray(place.start, place.end));
+  const shapes = reader.texts(0, shape, chunk(0, shape));
   return [
     path.basename(file),
     count,
@@ -237,77 +232,6 @@ function encode(
 
 function flush(from: readonly DecodedBatch[], lastSeq: number, firstSeq = 1): CatalogFile[] {
   return [...encodeFiles("proj_000000000001", from, { firstSeq, lastSeq }, true)].filter((step) => step !== null);
-}
-
-function openFile({ parts, footer, size }: SegmentFile): { reader: SegmentReader; bytes: Uint8Array } {
-  return { reader: new SegmentReader(footer, size), bytes: Buffer.concat(parts) };
-}
-
-function countByHour(): number {
-  const counts = new Int32Array(25);
-  const time = reader.indexOf("timestamp");
-  const duration = reader.indexOf("data.durationMs");
-  for (const group of reader.rowGroups.keys()) {
-    const times = reader.numbers(group, time, chunk(group, time));
-    const durations = reader.numbers(group, duration, chunk(group, duration));
-    if (times.kind !== "numbers" || durations.kind !== "numbers") throw new Error("The columns have another encoding.");
-    for (let row = 0; row < times.values.length; row++) {
-      if ((durations.values[row] ?? 0) < 300) continue;
-      const hour = Math.floor(((times.values[row] ?? 0) - START) / HOUR_MS);
-      counts[hour] = (counts[hour] ?? 0) + 1;
-    }
-    releaseColumn(times);
-    releaseColumn(durations);
-  }
-  return counts.reduce((total, count) => total + count, 0);
-}
-
-function countSubstring(): number {
-  let found = 0;
-  const route = reader.indexOf("data.route");
-  for (const group of reader.rowGroups.keys()) {
-    const column = reader.texts(group, route, chunk(group, route));
-    if (column.kind !== "indexedTexts") throw new Error("The column has no dictionary.");
-    const { dictionary, indices } = column;
-    const matches = Uint8Array.from({ length: dictionary.length }, (_, at) =>
-      Number(dictionary.at(at).includes("orders")),
-    );
-    for (let row = 0; row < indices.length; row++) found += matches[indices[row] ?? -1] ?? 0;
-    releaseColumn(column);
-  }
-  return found;
-}
-
-function countInMessages(text: string): number {
-  let found = 0;
-  const message = reader.indexOf("message");
-  for (const group of reader.rowGroups.keys()) {
-    const column = reader.texts(group, message, chunk(group, message));
-    if (column.kind !== "texts") throw new Error("The column has a dictionary.");
-    const all = Buffer.from(column.texts.bytes.buffer, column.texts.bytes.byteOffset, column.texts.bytes.length);
-    for (let at = all.indexOf(text); at >= 0; at = all.indexOf(text, at + 1)) found++;
-    releaseColumn(column);
-  }
-  return found;
-}
-
-function restoreAll(): number {
-  let length = 0;
-  for (const [group, { rows }] of reader.rowGroups.entries()) {
-    const restorer = new LineRestorer(reader, group, chunk);
-    for (let row = 0; row < rows; row++) length += restorer.line(row).length;
-  }
-  return length;
-}
-
-function restoreSome(): number {
-  let length = 0;
-  for (const [group, { rows }] of reader.rowGroups.entries()) {
-    const chosen = Int32Array.from({ length: Math.floor(rows / 1000) }, (_, at) => at * 1000);
-    const restorer = new LineRestorer(reader, group, chunk, chosen);
-    for (const row of chosen) length += restorer.line(row).length;
-  }
-  return length;
 }
 
 function report(name: string, work: () => number): void {

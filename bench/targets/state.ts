@@ -7,9 +7,9 @@ import { newSecrets } from "../../scripts/lib/secrets.ts";
 import { catalogBytes } from "../disk.ts";
 import { send } from "../load/requests.ts";
 import { commitOfSources } from "../machine.ts";
-import { cpuMicros } from "../process-stats.ts";
 import type { BenchServer, Workshop } from "../servers.ts";
 import { newTenant } from "../tenant.ts";
+import { Driver, HOUR_MS, MINUTE_MS, storedSchema } from "./driver.ts";
 import { linesOf } from "./entries.ts";
 
 /**
@@ -17,8 +17,6 @@ import { linesOf } from "./entries.ts";
  * in the recent tier. They are made once and kept in a directory; servers run on copies of it.
  */
 
-const HOUR_MS = 60 * 60 * 1000;
-const MINUTE_MS = 60 * 1000;
 /** The clock begins in the past, because compaction and cleanup wait for minutes and hours of it. */
 const CLOCK_LEAD_MS = 8 * HOUR_MS;
 /** Entries stay in the recent tier for a day. A state is used only for a part of it. */
@@ -37,7 +35,6 @@ const RECENT_SHARE = 0.1;
 const RECENT_BYTES = 16_777_216;
 /** The default of `RECENT_FULL_AGE_SECONDS`. */
 const FULL_RANGE_MS = 30_000;
-const MAX_STEPS = 10_000;
 /** Reports while a state is made. */
 const REPORTS = 5;
 
@@ -79,15 +76,6 @@ export function filesRecipe(files: number): Recipe {
   };
 }
 
-const storedSchema = z.object({
-  segments: z.int(),
-  entries: z.int(),
-  replaced: z.int(),
-  files: z.int(),
-  fileBytes: z.number(),
-  filterBytes: z.number(),
-});
-
 const stateSchema = z.object({
   data: z.object({ entries: z.int(), start: z.number(), end: z.number() }),
   workspaceId: z.string(),
@@ -104,14 +92,6 @@ const stateSchema = z.object({
 });
 
 export type TargetState = z.infer<typeof stateSchema>;
-
-const waitingSchema = z.object({
-  now: z.number(),
-  recent: z.int(),
-  flushed: z.int(),
-  isFlushDue: z.boolean(),
-  compactionAt: z.number().nullable(),
-});
 
 /** Directories of stored entries, by recipe. */
 export class States {
@@ -256,69 +236,5 @@ export class States {
         compaction: isMerged ? perEntry(cpu.compaction, flushed) : null,
       },
     };
-  }
-}
-
-/** Runs the alarms of a workspace, and moves the clock. */
-class Driver {
-  readonly #server: BenchServer;
-  readonly #workspaceId: string;
-
-  constructor(server: BenchServer, workspaceId: string) {
-    this.#server = server;
-    this.#workspaceId = workspaceId;
-  }
-
-  /** CPU microseconds of the service so far; NaN without `/proc`. */
-  cpu(): number {
-    return cpuMicros(this.#server.pid) ?? Number.NaN;
-  }
-
-  async #get(action: string, advanceMs = 0): Promise<unknown> {
-    const url = `${this.#server.url}/bench/${this.#workspaceId}/${action}`;
-    const answer = await fetch(url, { headers: { "X-Bench-Advance": String(advanceMs) } });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${action} was answered ${answer.status}: ${text}`);
-    return JSON.parse(text);
-  }
-
-  async waiting(advanceMs = 0) {
-    return waitingSchema.parse(await this.#get("waiting", advanceMs));
-  }
-
-  async stored() {
-    return storedSchema.parse(await this.#get("bytes"));
-  }
-
-  async #step(advanceMs = 0) {
-    return waitingSchema.parse(await this.#get("step", advanceMs));
-  }
-
-  /** Flushes everything that is due. */
-  async flush(): Promise<void> {
-    let { isFlushDue } = await this.waiting();
-    for (let step = 0; isFlushDue; step++) {
-      if (step === MAX_STEPS) throw new Error("The flush does not end.");
-      ({ isFlushDue } = await this.#step());
-    }
-  }
-
-  /** Merges everything that can be merged. */
-  async compact(): Promise<void> {
-    let { now, compactionAt } = await this.waiting();
-    for (let step = 0; compactionAt !== null; step++) {
-      if (step === MAX_STEPS) throw new Error("The compaction does not end.");
-      ({ now, compactionAt } = await this.#step(Math.max(0, compactionAt - now)));
-    }
-  }
-
-  /** Deletes the rows that compactions have replaced. */
-  async clean(): Promise<void> {
-    // Replaced rows wait for their readers, and cleanup comes once an hour.
-    await this.#step(HOUR_MS + MINUTE_MS);
-    for (let step = 0; (await this.stored()).replaced > 0; step++) {
-      if (step === MAX_STEPS) throw new Error("The cleanup does not end.");
-      await this.#step(1000);
-    }
   }
 }

@@ -1,4 +1,4 @@
-import { type ParseArgsConfig, parseArgs } from "node:util";
+import { memberOf, projectOf, sharedOf } from "./access.ts";
 import type {
   AuditCommand,
   Command,
@@ -7,7 +7,6 @@ import type {
   LedgerCommand,
   SearchOptions,
   SendCommand,
-  Shared,
   Start,
   StatsCommand,
 } from "./commands.ts";
@@ -16,100 +15,11 @@ import { type DataTest, parseDataTest } from "./data-test.ts";
 import { membersOf } from "./entry-members.ts";
 import { usage } from "./failure.ts";
 import { type Filters, levelOf } from "./filters.ts";
+import { COMMANDS, MEMBERS, parsed } from "./options.ts";
 import { tableOf } from "./table-request.ts";
 import { parseDuration, parseTime } from "./time.ts";
 import { countOf, list, text, type Values } from "./values.ts";
 
-type Options = NonNullable<ParseArgsConfig["options"]>;
-
-const TEXT = { type: "string" } as const;
-const LIST = { type: "string", multiple: true } as const;
-const FLAG = { type: "boolean" } as const;
-
-const OUTPUT: Options = {
-  url: TEXT,
-  json: FLAG,
-  color: FLAG,
-  "no-color": FLAG,
-  help: { type: "boolean", short: "h" },
-  version: FLAG,
-};
-const COMMON: Options = { ...OUTPUT, key: TEXT, project: TEXT };
-/** Options for members of entries: filters of `query` and others, values for `send`. */
-const MEMBERS: Options = {
-  level: LIST,
-  category: LIST,
-  type: LIST,
-  service: LIST,
-  host: LIST,
-  session: TEXT,
-  trace: TEXT,
-  data: LIST,
-};
-const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEXT, since: TEXT };
-
-const COMMANDS: Readonly<Record<string, Options>> = {
-  tail: { ...READING, limit: TEXT },
-  query: { ...READING, until: TEXT, limit: TEXT, all: FLAG, order: TEXT },
-  search: {
-    ...COMMON,
-    since: TEXT,
-    until: TEXT,
-    "max-rows": TEXT,
-    all: FLAG,
-    csv: FLAG,
-    "as-of": TEXT,
-    "max-tokens": TEXT,
-  },
-  mcp: COMMON,
-  stats: {
-    ...READING,
-    until: TEXT,
-    interval: TEXT,
-    by: TEXT,
-    agg: LIST,
-    bin: TEXT,
-    sort: TEXT,
-    order: TEXT,
-    limit: TEXT,
-  },
-  export: {
-    ...COMMON,
-    from: TEXT,
-    to: TEXT,
-    since: TEXT,
-    until: TEXT,
-    format: TEXT,
-    out: TEXT,
-    "after-seq": TEXT,
-    "retry-for": TEXT,
-  },
-  audit: {
-    ...OUTPUT,
-    token: TEXT,
-    workspace: TEXT,
-    actor: TEXT,
-    action: TEXT,
-    target: TEXT,
-    since: TEXT,
-    limit: TEXT,
-    all: FLAG,
-  },
-  ledger: {
-    ...OUTPUT,
-    token: TEXT,
-    workspace: TEXT,
-    project: TEXT,
-    since: TEXT,
-    until: TEXT,
-    limit: TEXT,
-    all: FLAG,
-  },
-  send: { ...COMMON, ...MEMBERS, text: FLAG, message: { type: "string", short: "m" }, "retry-for": TEXT },
-};
-
-/** The URL at which `npm start` serves. */
-const DEFAULT_URL = "http://127.0.0.1:8787";
 const DEFAULT_LIMIT = 100;
 /** Commands whose words are a query. */
 const QUERYING: readonly string[] = ["tail", "query", "search", "stats"];
@@ -182,40 +92,6 @@ function unmarked(word: string): string {
   return word.startsWith(NO_OPTION) ? word.slice(1) : word;
 }
 
-function parsed(name: string, args: string[], options: Options): { values: Values; positionals: string[] } {
-  try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
-  } catch (error) {
-    if (!(error instanceof TypeError) || !("code" in error)) throw error;
-    const [unknown] = /'-[^' ]*/.exec(error.message) ?? [];
-    const isUnknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" && unknown;
-    const what = isUnknown ? `Unknown option ${unknown.slice(1)}.` : `${error.message.split("\n")[0]}.`;
-    throw usage(`${what.replace(/\.\.$/, ".")} See taffrail ${name} --help.`);
-  }
-}
-
-function sharedOf(values: Values, environment: CommandEnvironment): Shared {
-  const { env } = environment;
-  const key = credentialOf("key", text(values, "key") ?? keyFrom(env), "TAFFRAIL_API_KEY");
-  return {
-    ...outputOf(values, environment),
-    ...serviceOf(values, env, key),
-    project: text(values, "project") || env.TAFFRAIL_PROJECT || null,
-    isKeyVisible: text(values, "key") !== null,
-  };
-}
-
-/** Options of commands that need the access token of a member instead of an API key. */
-function memberOf(values: Values, environment: CommandEnvironment, refusal: string) {
-  const { env } = environment;
-  const token = credentialOf("token", text(values, "token") ?? env.TAFFRAIL_ACCESS_TOKEN, "TAFFRAIL_ACCESS_TOKEN");
-  if (/^sk_/.test(token)) throw usage(refusal);
-  const workspace = text(values, "workspace") || env.TAFFRAIL_WORKSPACE;
-  if (!workspace) throw usage("A workspace is needed: --workspace ws_..., or TAFFRAIL_WORKSPACE.");
-  const isKeyVisible = text(values, "token") !== null;
-  return { ...outputOf(values, environment), ...serviceOf(values, env, token), workspace, isKeyVisible };
-}
-
 function ledgerOf(values: Values, environment: CommandEnvironment): LedgerCommand {
   const { env, now } = environment;
   const member = memberOf(values, environment, "An API key cannot read the ledger. Use the access token of a member.");
@@ -233,41 +109,6 @@ function auditOf(values: Values, environment: CommandEnvironment): AuditCommand 
   const { limit } = pagesOf(values);
   const { from } = timesOf(values, environment.now);
   return { name: "audit", ...member, filters: Object.fromEntries(filters), from, limit };
-}
-
-/** Returns the API key of the environment. Version 0.1 of the terminal client used `TAFFRAIL_KEY`. */
-export function keyFrom(env: CommandEnvironment["env"]): string | undefined {
-  return env.TAFFRAIL_API_KEY?.trim() ? env.TAFFRAIL_API_KEY : env.TAFFRAIL_KEY;
-}
-
-function credentialOf(what: "key" | "token", given: string | undefined, setting: string): string {
-  const credential = (given ?? "").trim();
-  const one = what === "key" ? "A key" : "An access token";
-  if (credential === "") throw usage(`${one} is needed: set ${setting}.`);
-  // Checked here, because `fetch` repeats an invalid header in its error message.
-  if (!/^[\x21-\x7e]+$/.test(credential)) throw usage(`The ${what} contains invalid characters.`);
-  return credential;
-}
-
-function serviceOf(values: Values, env: CommandEnvironment["env"], key: string): Pick<Shared, "service"> {
-  return { service: { url: addressOf(text(values, "url") || env.TAFFRAIL_URL || DEFAULT_URL), key } };
-}
-
-function outputOf(values: Values, { env, isTerminal }: CommandEnvironment): Pick<Shared, "json" | "colors"> {
-  const colors = values["no-color"] ? false : (values.color ?? (isTerminal && !env.NO_COLOR && env.TERM !== "dumb"));
-  return { json: values.json === true, colors: colors === true };
-}
-
-function addressOf(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : null;
-  if (!url || !/^https?:$/.test(url.protocol)) throw usage("--url must be like https://logs.example.com.");
-  if (url.username !== "" || url.password !== "") throw usage("--url must not have a user or a password in it.");
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
-}
-
-function projectOf({ project }: Pick<Shared, "project">): string {
-  if (project === null) throw usage("A project is needed: --project proj_..., or TAFFRAIL_PROJECT.");
-  return project;
 }
 
 function shellOf(given = ""): Shell {

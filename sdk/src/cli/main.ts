@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { keyFrom, parseCommand } from "./args.ts";
+import { keyFrom } from "./access.ts";
+import { parseCommand } from "./args.ts";
 import { audit } from "./audit.ts";
 import type { Command } from "./commands.ts";
 import { complete } from "./complete.ts";
