@@ -37,8 +37,14 @@ export interface Range {
   to: number;
 }
 
-/** Where the fields of one record are, and its attributes as JSON. */
-export class RecordFields {
+/** Members of `data` of the record that is being read. One buffer for all: a record is written within one call. */
+const attributes = new LineWriter(ATTRIBUTE_BYTES);
+const NO_BYTES = Buffer.alloc(0);
+
+/** Where the fields of one record are, and its attributes as JSON. @typeParam S holds the bytes of records */
+export abstract class RecordFields<S> {
+  /** The bytes in which the record is. */
+  bytes: Buffer = NO_BYTES;
   readonly time: UnixNano = { ms: 0, nanos: 0 };
   readonly observed: UnixNano = { ms: 0, nanos: 0 };
   readonly severityText: Range = { from: 0, to: 0 };
@@ -51,15 +57,18 @@ export class RecordFields {
   flags = 0;
   dropped = 0;
   /** Members of `data`. */
-  readonly attributes = new LineWriter(ATTRIBUTE_BYTES);
+  readonly attributes = attributes;
 
   /** @returns `false` if the body is no text, an attribute no scalar, or another part is not usual */
-  read(wire: Wire): boolean {
-    this.#clear();
-    return this.#readFields(wire);
-  }
+  abstract read(source: S, from: number, to: number): boolean;
 
-  #clear(): void {
+  /** Writes a text as the inside of a JSON string. @returns `false` if there may be no room for it */
+  abstract writeText(line: LineWriter, range: Range): boolean;
+
+  /** Writes a trace or span id in hexadecimal digits. */
+  abstract writeId(line: LineWriter, range: Range): void;
+
+  protected clear(): void {
     this.time.ms = 0;
     this.time.nanos = 0;
     this.observed.ms = 0;
@@ -73,12 +82,29 @@ export class RecordFields {
     this.severityNumber = 0;
     this.flags = 0;
     this.dropped = 0;
+    attributes.at = 0;
+  }
+}
+
+/** Reads records in protobuf. */
+class ProtobufFields extends RecordFields<Wire> {
+  read(wire: Wire, from: number, to: number): boolean {
+    this.clear();
+    this.bytes = wire.texts.bytes;
+    wire.open(from, to);
+    return this.#readFields(wire);
+  }
+
+  writeText(line: LineWriter, { from, to }: Range): boolean {
+    return line.inside(this.bytes, from, to);
+  }
+
+  writeId(line: LineWriter, { from, to }: Range): void {
+    line.hex(this.bytes, from, to);
   }
 
   #readFields(wire: Wire): boolean {
-    const { attributes } = this;
     const number = nextRecord();
-    attributes.at = 0;
     for (let tag = wire.tag(); tag !== 0; tag = wire.tag()) {
       switch (tag) {
         case TIME:
@@ -142,13 +168,12 @@ export class RecordFields {
     this.#range(wire, range);
     if (range.to === 0) return true;
     let isZero = true;
-    for (let i = range.from; i < range.to && isZero; i++) isZero = wire.texts.bytes[i] === 0;
+    for (let i = range.from; i < range.to && isZero; i++) isZero = this.bytes[i] === 0;
     if (isZero) range.to = 0;
     return isZero || range.to - range.from === size;
   }
 
   #attribute(wire: Wire, number: number): boolean {
-    const { attributes } = this;
     const outer = wire.enter();
     if (wire.tag() !== KEY) return false;
     const name = wire.name();
@@ -169,7 +194,7 @@ export class RecordFields {
           this.session.to = to > wire.at ? to : 0;
         }
         attributes.bytes[attributes.at++] = QUOTE;
-        if (!attributes.inside(wire.texts.bytes, wire.at, to)) return false;
+        if (!attributes.inside(this.bytes, wire.at, to)) return false;
         attributes.bytes[attributes.at++] = QUOTE;
         wire.at = to;
         break;
@@ -195,3 +220,6 @@ export class RecordFields {
     return true;
   }
 }
+
+/** Of all decoders: a record is written within one call. */
+export const protobufFields = new ProtobufFields();

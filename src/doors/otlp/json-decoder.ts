@@ -4,11 +4,13 @@ import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "../decoder.ts";
 import type { DoorEntrySink } from "../entry.ts";
 import { ByteTexts } from "./byte-texts.ts";
+import { jsonFields } from "./direct-json.ts";
+import { DirectLines } from "./direct-lines.ts";
 import { PlainJsonReader } from "./fast-json.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { JsonRecords } from "./json-records.ts";
 import { ValueScan } from "./json-scan.ts";
-import { ITEMS, type Kind, LISTS, USES, type Use } from "./json-shape.ts";
+import { ITEMS, type Kind, LISTS, nameOf, notJson, USES, type Use } from "./json-shape.ts";
 import { LogRecord } from "./mapping.ts";
 import { RecordQueue } from "./record-queue.ts";
 import type { Resource, Scope } from "./shared-parts.ts";
@@ -65,13 +67,15 @@ export class JsonLogsDecoder implements DoorDecoder {
 
   constructor(sink: DoorEntrySink, meter: TurnMeter) {
     this.#meter = meter;
-    this.#queue = new RecordQueue(this.#input, sink, meter, (record, from, to) => {
+    const direct = sink.lines === undefined ? null : new DirectLines(this.#texts, jsonFields, sink.lines);
+    const read = (record: LogRecord, from: number, to: number) => {
       if (this.#plain.read(from, to, record)) return true;
       record.clear();
       const text = this.#texts.bytes.toString("utf8", from, to);
       if (!this.#records.readRecord(text, record)) throw notJson();
       return text !== "null";
-    });
+    };
+    this.#queue = new RecordQueue(this.#input, sink, meter, read, direct?.store.bind(direct) ?? null);
   }
 
   get held(): number {
@@ -284,17 +288,3 @@ export class JsonLogsDecoder implements DoorDecoder {
 
 const MARK_BYTES = 3;
 const FIRST_OF_MARK = 0xef;
-
-function notJson(): DoorBodyFault {
-  return new DoorBodyFault("The body is not valid JSON of an ExportLogsServiceRequest.");
-}
-
-/** The text of a JSON string; `""` for another value. */
-function nameOf(quoted: string): string {
-  try {
-    const value: unknown = JSON.parse(quoted);
-    return typeof value === "string" ? value : "";
-  } catch {
-    throw notJson();
-  }
-}

@@ -1,3 +1,5 @@
+import { DoorBodyFault } from "../decoder.ts";
+
 /** The shape of an `ExportLogsServiceRequest` in JSON, outside of its records. */
 
 export type Kind = "request" | "resources" | "resource logs" | "scopes" | "scope logs" | "records";
@@ -16,3 +18,17 @@ export const USES: Readonly<Partial<Record<Kind, Readonly<Record<string, Use>>>>
   "resource logs": { resource: "resource", schemaUrl: "resource schema", schema_url: "resource schema" },
   "scope logs": { scope: "scope", schemaUrl: "scope schema", schema_url: "scope schema" },
 };
+
+export function notJson(): DoorBodyFault {
+  return new DoorBodyFault("The body is not valid JSON of an ExportLogsServiceRequest.");
+}
+
+/** The text of a JSON string; `""` for another value. @throws DoorBodyFault */
+export function nameOf(quoted: string): string {
+  try {
+    const value: unknown = JSON.parse(quoted);
+    return typeof value === "string" ? value : "";
+  } catch {
+    throw notJson();
+  }
+}

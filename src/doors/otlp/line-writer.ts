@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /** Writes JSON as UTF-8 into a buffer. */
 
 const QUOTE = 0x22;
@@ -8,6 +10,8 @@ const SPACE = 0x20;
 const FIRST_NOT_ASCII = 0x80;
 /** UTF-8 bytes of a UTF-16 unit in JSON at most: `\u0001`. */
 const MAX_UNIT_BYTES = 6;
+/** Bytes of UTF-8 for a byte that is not UTF-8. */
+const MAX_BYTE_BYTES = 3;
 
 const encoder = new TextEncoder();
 const HEX = encoder.encode("0123456789abcdef");
@@ -56,6 +60,49 @@ export class LineWriter {
         return this.#escaped(source.toString("utf8", from, to));
       }
       bytes[at++] = byte;
+    }
+    this.at = at;
+    return true;
+  }
+
+  /**
+   * Copies the inside of a JSON string in ASCII without escapes, up to its closing quote. There must be room for all bytes.
+   * @param to index after the last byte of what has the string
+   * @returns the index of the quote; -1 for another string, of which nothing is written
+   */
+  plainInside(source: Uint8Array, from: number, to: number): number {
+    const { bytes } = this;
+    let { at } = this;
+    for (let i = from; i < to; i++) {
+      const byte = source[i] ?? 0;
+      if (byte === QUOTE) {
+        this.at = at;
+        return i;
+      }
+      if (byte < SPACE || byte >= FIRST_NOT_ASCII || byte === BACKSLASH) return -1;
+      bytes[at++] = byte;
+    }
+    return -1;
+  }
+
+  /**
+   * Copies the inside of a JSON string, of which the escapes are those of `JSON.stringify`. Bytes that are not UTF-8 are replaced
+   * by U+FFFD.
+   * @returns `false` if there may be no room for it
+   */
+  ownInside(source: Buffer, from: number, to: number): boolean {
+    const { bytes } = this;
+    const first = this.at;
+    if (first + MAX_BYTE_BYTES * (to - from) > bytes.length) return false;
+    let at = first;
+    let all = 0;
+    for (let i = from; i < to; i++) {
+      const byte = source[i] ?? 0;
+      all |= byte;
+      bytes[at++] = byte;
+    }
+    if (all >= FIRST_NOT_ASCII && !isUtf8(bytes.subarray(first, at))) {
+      at = first + encoder.encodeInto(source.toString("utf8", from, to), bytes.subarray(first)).written;
     }
     this.at = at;
     return true;

@@ -1,7 +1,8 @@
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "../decoder.ts";
 import type { DoorEntrySink } from "../entry.ts";
-import { DirectProtobuf } from "./direct-protobuf.ts";
+import { protobufFields } from "./direct-fields.ts";
+import { DirectLines } from "./direct-lines.ts";
 import { readPlainRecord } from "./fast-protobuf.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { LogRecord } from "./mapping.ts";
@@ -63,7 +64,7 @@ export class ProtobufLogsDecoder implements DoorDecoder {
 
   constructor(sink: DoorEntrySink, meter: TurnMeter) {
     this.#meter = meter;
-    const direct = sink.lines === undefined ? null : new DirectProtobuf(this.#wire, sink.lines);
+    const direct = sink.lines === undefined ? null : new DirectLines(this.#wire, protobufFields, sink.lines);
     const read = (record: LogRecord, from: number, to: number) => {
       this.#wire.open(from, to);
       if (readPlainRecord(this.#wire, record)) return true;

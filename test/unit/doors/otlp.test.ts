@@ -415,7 +415,20 @@ test("an entry with JSON in place of data is stored as the one with data", () =>
   expect(lines.slice(40)).toEqual(lines.slice(0, 40));
 });
 
-test("a line written straight from the bytes of a record is the one of its entry", () => {
+/** The same document in other forms: unneeded escapes, white space, numbers and ids as others write them. */
+function disguised(json: string, pick: <T>(...choices: T[]) => T): string {
+  return json.replace(/"plain"|"\w+Value":"?\d+"?|"traceId":"\w+"|"timeUnixNano":"\d+"|é|\{"key"/g, (part) =>
+    pick(
+      ...Array<string>(20).fill(part),
+      part.replace("é", "\\u00e9").replace("plain", "pl\\u0061in \\/"),
+      part.replace('":', '" : '),
+      part.replace(/"\d+"/, '"007"'),
+      part.replace(/"[0-9a-f]+"/, (id) => id.toUpperCase()),
+    ),
+  );
+}
+
+test.each(ENCODINGS)("a line written straight from the bytes of a record in %s is the one of its entry", (encoding) => {
   const random = seeded(7);
   const pick = <T>(...choices: T[]): T => choices[Math.floor(random() * choices.length)] as T;
   const now = Number(TIME / 1_000_000n) + 5_000;
@@ -459,7 +472,7 @@ test("a line written straight from the bytes of a record is the one of its entry
       ...pick({}, { schemaUrl: "https://example.com/1" }),
       scopes: [{ ...pick({}, { name: "n", version: "1" }), records: Array.from({ length: 12 }, record) }],
     }));
-    const body = protobufOf(resources);
+    const body = encoding === "json" ? Buffer.from(disguised(jsonOf(resources), pick)) : protobufOf(resources);
     const bodies = [true, false].map((isDirect) => {
       const entries = new DoorEntries(now);
       const addWritten = entries.addWritten.bind(entries);
@@ -468,7 +481,8 @@ test("a line written straight from the bytes of a record is the one of its entry
         addWritten(entry);
       };
       const sink = isDirect ? entries : { add: entries.add.bind(entries), reject: entries.reject.bind(entries) };
-      const decoder = new ProtobufLogsDecoder(sink, entries.meter);
+      const Decoder = encoding === "json" ? JsonLogsDecoder : ProtobufLogsDecoder;
+      const decoder = new Decoder(sink, entries.meter);
       for (const _ of decoder.read(body)) entries.meter.renew();
       for (const _ of decoder.end()) entries.meter.renew();
       const { isRepeatRetry } = entries;
@@ -481,7 +495,7 @@ test("a line written straight from the bytes of a record is the one of its entry
     expect(bodies[0]).toEqual(bodies[1]);
   }
   // All forms occur.
-  expect(written).toBeGreaterThan(100);
+  expect(written).toBeGreaterThan(40);
 });
 
 describe("OTLP in JSON", () => {
