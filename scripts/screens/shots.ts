@@ -83,6 +83,25 @@ export const SHOTS: readonly Shot[] = [
     path: (world) => `/w/${world.limitedId}/p/${world.limitedProjectId}`,
     as: ada,
   },
+  { name: "boards", title: "Boards", path: ({ workspaceId }) => `/w/${workspaceId}/boards`, as: ada },
+  { name: "board", title: "A board", path: ({ workspaceId }) => `/w/${workspaceId}/boards`, as: ada, act: openBoard },
+  {
+    name: "board-edit",
+    title: "A board that is arranged",
+    path: ({ workspaceId }) => `/w/${workspaceId}/boards`,
+    as: ada,
+    act: async (page) => {
+      await openBoard(page);
+      await button(page, "Edit");
+    },
+  },
+  {
+    name: "explorer-chart",
+    title: "Logs: a chart",
+    path: logs(`?q=${encodeURIComponent("* | stats count() by level, bin(30m)")}`),
+    as: ada,
+    window: true,
+  },
   { name: "settings", title: "Settings", path: settings("general"), as: ada },
   { name: "settings-projects", title: "Projects", path: settings("projects"), as: ada },
   { name: "settings-keys", title: "API keys", path: settings("keys"), as: ada },
@@ -111,6 +130,11 @@ export const SHOTS: readonly Shot[] = [
   },
   { name: "not-found", title: "Page not found", path: () => "/w/a/b/c/d", as: ada },
 ];
+
+async function openBoard(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "shop" }).click();
+  await page.getByRole("img", { name: /^count/ }).waitFor();
+}
 
 async function sendOne(page: Page): Promise<void> {
   await button(page, "Send entry");

@@ -3,7 +3,8 @@
 export const PANEL_KINDS = ["table", "line", "bars", "area", "number"] as const;
 
 export const BOARD_LIMITS = {
-  panels: 24,
+  /** As many as `POST /logger/search/batch` answers at once. */
+  panels: 20,
   /** Bytes of JSON of all panels. */
   panelBytes: 64 * 1024,
   /** Columns of the grid, its last row, and rows of the tallest panel. */

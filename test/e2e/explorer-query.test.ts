@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
+import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
@@ -62,27 +62,41 @@ describe("the actions of a view", () => {
     await dialog.getByLabel("New name").fill("Worse things");
     await page.keyboard.press("Enter");
     await dialog.getByRole("link", { name: "Worse things" }).click();
-    await page.waitForURL((url) => url.search === "?minLevel=error&range=6h");
+    await page.waitForURL(
+      (url) => url.searchParams.get("q") === "level:>=error" && url.searchParams.get("range") === "6h",
+    );
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Views" }).click();
     await dialog.getByRole("button", { name: "Delete Worse things" }).click();
     await dialog.getByText("No saved views yet.").waitFor();
   });
 
-  it("report a browser that cannot store views, and keep the typed name", async () => {
+  it("move from the browser to the workspace once, with free names", async () => {
     await open();
-    await page.evaluate(() => {
-      Storage.prototype.setItem = () => {
-        throw new DOMException("full", "QuotaExceededError");
-      };
-    });
-    const dialog = page.getByRole("dialog", { name: "Saved views" });
+    const { workspaceId } = tenant.account;
+    const old = [
+      { id: "1", name: "Slow", projectId: tenant.projectId, search: "?q=status%3A500&range=7d" },
+      { id: "2", name: "Slow", projectId: "proj_000000000000", search: "?minLevel=warn" },
+    ];
+    await page.evaluate(
+      ([key, text]) => localStorage.setItem(key ?? "", text ?? ""),
+      [`taffrail.views.${workspaceId}`, JSON.stringify(old)],
+    );
     await page.getByRole("button", { name: "Views" }).click();
-    await dialog.getByLabel("Save this view as").fill("Bad things");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The browser's storage is full").waitFor();
-    expect(await dialog.getByLabel("Save this view as").inputValue()).toBe("Bad things");
-    await dialog.getByText("No saved views yet.").waitFor();
+    const dialog = page.getByRole("dialog", { name: "Saved views" });
+    await dialog.getByRole("button", { name: "Move to workspace" }).click();
+    await dialog.getByRole("link", { name: "Slow 2" }).waitFor();
+    await dialog.getByRole("button", { name: "Move to workspace" }).waitFor({ state: "detached" });
+    expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes("views")))).toEqual([]);
+    const views = await call<{ items: object[] }>(
+      console.server.url,
+      `/workspaces/${workspaceId}/views`,
+      asUser(tenant.account),
+    );
+    expect(views.body.data.items).toMatchObject([
+      { name: "Slow", projectId: tenant.projectId, query: "status:500", range: { last: "7d" } },
+      { name: "Slow 2", projectId: null, query: "level:>=warn", range: { last: "24h" } },
+    ]);
   });
 
   it("copy a command that runs in a shell", async () => {

@@ -22,6 +22,8 @@ const Playground = lazy(() => import("./pages/playground/playground.tsx").then((
 const DevUi = lazy(() => import("./pages/dev/dev-ui.tsx").then((page) => page.DevUi));
 const Account = guarded(lazy(() => import("./pages/account/account.tsx").then((page) => page.Account)));
 const Review = guarded(lazy(() => import("./pages/account/review.tsx").then((page) => page.Review)));
+const Boards = guarded(lazy(() => import("./pages/boards/boards.tsx").then((page) => page.Boards)));
+const BoardPage = guarded(lazy(() => import("./pages/boards/board-page.tsx").then((page) => page.BoardPage)));
 const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
 const Settings = guarded(lazy(() => import("./pages/settings/settings.tsx").then((page) => page.Settings)));
 
@@ -60,6 +62,8 @@ function Routes() {
         <Route path="/dev/ui" component={DevUi} />
         <Route path="/w/:workspaceId" component={Explorer} />
         <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
+        <Route path="/w/:workspaceId/boards" component={Boards} />
+        <Route path="/w/:workspaceId/boards/:boardId" component={BoardPage} />
         <Route path="/w/:workspaceId/settings/:section?" component={Settings} />
         <Route default component={NotFound} />
       </Router>

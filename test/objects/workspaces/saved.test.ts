@@ -180,7 +180,7 @@ describe("boards", () => {
     ["a chart of entries", [panel({ kind: "line", query: "level:error" })], { path: "panels.0.kind" }],
     ["the same id twice", [panel(), panel()], { path: "panels.1.id" }],
     ["a panel beyond the grid", [panel({ x: 10 })], { path: "panels.0.w" }],
-    ["more than 24 panels", Array.from({ length: 25 }, (_, n) => panel({ id: `${n}` })), { path: "panels" }],
+    ["more than 20 panels", Array.from({ length: 21 }, (_, n) => panel({ id: `${n}` })), { path: "panels" }],
     [
       "more than 64 KiB",
       Array.from({ length: 20 }, (_, n) => panel({ id: `${n}`, query: `"${"é".repeat(2000)}" | count` })),

@@ -1,4 +1,4 @@
-import { BookOpen, CircleUserRound, FlaskConical, Layers, LogOut, ScrollText, Settings } from "lucide";
+import { BookOpen, CircleUserRound, FlaskConical, Layers, LayoutDashboard, LogOut, ScrollText, Settings } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { workspaces } from "../model/workspaces.ts";
@@ -62,10 +62,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
 function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string }) {
   const base = `/w/${workspaceId}`;
   const isSettings = path.startsWith(`${base}/settings`);
+  const isBoards = path.startsWith(`${base}/boards`);
   return (
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
-      <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={!isSettings} />
+      <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={!isSettings && !isBoards} />
+      <NavLink to={`${base}/boards`} label="Boards" shape={LayoutDashboard} isCurrent={isBoards} />
       <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />
     </nav>
   );

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { requestBody } from "../../../../web/src/pages/explorer/filters.ts";
 import { askedOf, axesOf, withFilters } from "../../../../web/src/pages/explorer/search/asked.ts";
-import { drawingsOf } from "../../../../web/src/pages/explorer/search/series.ts";
 import { narrowed } from "../../../../web/src/pages/explorer/search/suggestions.ts";
 import { readView, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
 
@@ -78,62 +77,8 @@ describe("the query of a view", () => {
   });
 });
 
-describe("the chart of a table", () => {
-  const table = {
-    columns: [
-      { name: "route", type: "string" },
-      { name: "time", type: "time" },
-      { name: "n", type: "number" },
-    ],
-    rows: [
-      ["/a", "2026-11-22T10:00:00.000Z", 4],
-      ["/b", "2026-11-22T10:10:00.000Z", 9],
-      [null, "2026-11-22T10:05:00.000Z", 1],
-    ],
-  };
-
-  const axes = { binMs: 300_000, keys: ["route", "time"] };
-
-  it("17.6: has a series for each group, the highest first, at the places of its spans", () => {
-    const [drawing, ...others] = drawingsOf(table, axes);
-    expect(others).toEqual([]);
-    expect(drawing).toMatchObject({ measure: "n", spans: 3, groups: 3, peak: 9 });
-    expect(drawing?.series.map(({ name, points }) => [name, [...points]])).toEqual([
-      ["/b", [[2, 9]]],
-      ["/a", [[0, 4]]],
-      ["–", [[1, 1]]],
-    ]);
-  });
-
-  it("17: has a drawing for each value, and none for a key that is a number", () => {
-    const columns = ["status", "time", "n", "p99(ms)", "name"].map((name) => ({
-      name,
-      type: name === "time" ? "time" : name === "name" ? "string" : "number",
-    }));
-    const rows = [
-      [200, "2026-11-22T10:00:00.000Z", 4, 80.5, "x"],
-      [500, "2026-11-22T10:00:00.000Z", 1, 900, "x"],
-    ];
-    const drawings = drawingsOf({ columns, rows }, { binMs: 300_000, keys: ["status", "time"] });
-    expect(drawings.map(({ measure, series }) => [measure, series.map(({ name, peak }) => [name, peak])])).toEqual([
-      [
-        "n",
-        [
-          ["200 x", 4],
-          ["500 x", 1],
-        ],
-      ],
-      [
-        "p99(ms)",
-        [
-          ["500 x", 900],
-          ["200 x", 80.5],
-        ],
-      ],
-    ]);
-  });
-
-  it("is absent without spans of time, numbers or rows", () => {
+describe("the axes of a table", () => {
+  it("are absent without spans of time", () => {
     expect(axesOf(parse("a | count by route"))).toBeNull();
     expect(axesOf(parse("a | stats count() by user.id, bin(5m) | limit 3"))).toEqual({
       binMs: 300_000,
@@ -143,9 +88,6 @@ describe("the chart of a table", () => {
       binMs: 300_000,
       keys: ["time"],
     });
-    expect(drawingsOf(table, null)).toEqual([]);
-    expect(drawingsOf({ ...table, rows: [] }, axes)).toEqual([]);
-    expect(drawingsOf({ ...table, columns: table.columns.slice(0, 2) }, axes)).toEqual([]);
   });
 });
 

@@ -143,6 +143,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 filters={view.filters}
                 times={times}
                 round={explorer.key}
+                chart={view.chart}
+                onChart={(chart) => change((before) => ({ ...before, chart }))}
               />
             ) : null}
             {asked.isAnswer ? null : <h2 class="visually-hidden">Histogram</h2>}

@@ -1,8 +1,11 @@
-import { signal } from "@preact/signals";
-import { toast } from "../../../ui/toasts.tsx";
+import { failureOf } from "../../../api/failure.ts";
+import { viewCalls, type WorkspaceView } from "../../../model/boards.ts";
+import { savedRange, viewRange } from "../../boards/board-query.ts";
+import { withFilters } from "../search/asked.ts";
+import { readView, viewSearch } from "../view/view.ts";
 
-/** A named view, stored in this browser. */
-export interface SavedView {
+/** A named view that an earlier version of the console stored in this browser. */
+export interface BrowserView {
   id: string;
   name: string;
   projectId: string | null;
@@ -12,59 +15,72 @@ export interface SavedView {
 
 const PREFIX = "taffrail.views.";
 
-/** Increases whenever a list changes, in this tab or in another one. */
-export const viewsVersion = signal(0);
-addEventListener("storage", ({ key }) => {
-  if (key === null || key.startsWith(PREFIX)) viewsVersion.value++;
-});
-
-export function savedViews(workspaceId: string): SavedView[] {
+/** Returns the views of a workspace that are in this browser. */
+export function browserViews(workspaceId: string): BrowserView[] {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(PREFIX + workspaceId) ?? "[]");
-    return Array.isArray(value) ? value.filter(isSavedView) : [];
+    return Array.isArray(value) ? value.filter(isBrowserView) : [];
   } catch {
     return [];
   }
 }
 
-/** Saves a view and replaces one of the same name. @returns whether the browser could store it */
-export function saveView(workspaceId: string, view: Omit<SavedView, "id">): boolean {
-  const others = savedViews(workspaceId).filter(({ name }) => name !== view.name);
-  return write(workspaceId, [...others, { ...view, id: crypto.randomUUID() }]);
+/** Keeps only these views of a workspace in this browser. */
+export function keepBrowserViews(workspaceId: string, views: readonly BrowserView[]): void {
+  try {
+    if (views.length === 0) localStorage.removeItem(PREFIX + workspaceId);
+    else localStorage.setItem(PREFIX + workspaceId, JSON.stringify(views));
+  } catch {
+    // Without storage there was no view.
+  }
 }
 
-export function renameView(workspaceId: string, id: string, name: string): void {
-  const views = savedViews(workspaceId).filter((view) => view.id === id || view.name !== name);
-  write(
-    workspaceId,
-    views.map((view) => (view.id === id ? { ...view, name } : view)),
-  );
+/** Returns a view as the workspace stores it: its filters are tests of the query. */
+export function viewBody(search: string): Pick<WorkspaceView, "query" | "range"> {
+  const { view } = readView(search);
+  return { query: withFilters(view.query ?? "*", view.filters), range: savedRange(view.range) };
 }
 
-export function deleteView(workspaceId: string, id: string): void {
-  write(
-    workspaceId,
-    savedViews(workspaceId).filter((view) => view.id !== id),
-  );
-}
-
-export function viewPath(workspaceId: string, { projectId, search }: SavedView): string {
+export function viewPath(workspaceId: string, { projectId, query, range }: WorkspaceView): string {
+  const of = { filters: {}, range: viewRange(range, Date.now()), order: "desc" as const, live: false };
+  const search = viewSearch(query.trim() === "*" ? of : { ...of, query });
   return `/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}${search}`;
 }
 
-/** Fails if the browser's storage is full or disabled. */
-function write(workspaceId: string, views: readonly SavedView[]): boolean {
-  try {
-    localStorage.setItem(PREFIX + workspaceId, JSON.stringify(views));
-  } catch {
-    toast("The browser's storage is full or disabled.", "error");
-    return false;
+/** Numbers that are tried after a name that another view has. */
+const NUMBERED = [2, 3, 4, 5] as const;
+
+/**
+ * Moves the views of this browser to the workspace, one by one. A view leaves the browser when the workspace has it, so an
+ * interrupted move continues. A name that is taken gets a number.
+ * @param projects ids of the workspace's projects; a view of a deleted one is moved as one of all projects
+ * @throws ApiFailure of the first view that the workspace refuses
+ */
+export async function moveBrowserViews(workspaceId: string, projects: ReadonlySet<string>): Promise<void> {
+  for (let views = browserViews(workspaceId); views.length > 0; views = browserViews(workspaceId)) {
+    const [{ name, projectId, search } = { name: "", projectId: null, search: "" }, ...others] = views;
+    const known = projectId !== null && projects.has(projectId) ? projectId : null;
+    await createNumbered(workspaceId, { name, projectId: known, ...viewBody(search) });
+    keepBrowserViews(workspaceId, others);
   }
-  viewsVersion.value++;
-  return true;
 }
 
-function isSavedView(value: unknown): value is SavedView {
+async function createNumbered(
+  workspaceId: string,
+  view: Pick<WorkspaceView, "name" | "projectId" | "query" | "range">,
+): Promise<void> {
+  const names = [view.name, ...NUMBERED.map((n) => `${view.name} ${n}`)];
+  for (const [at, name] of names.entries()) {
+    try {
+      await viewCalls.create(workspaceId, { ...view, name });
+      return;
+    } catch (error) {
+      if (failureOf(error).code !== "CONFLICT" || at === names.length - 1) throw error;
+    }
+  }
+}
+
+function isBrowserView(value: unknown): value is BrowserView {
   if (typeof value !== "object" || value === null) return false;
   // SAFETY: every member is checked before it is used.
   const { id, name, projectId, search } = value as Record<string, unknown>;

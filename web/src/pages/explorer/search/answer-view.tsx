@@ -1,6 +1,6 @@
 import { useMemo, useRef } from "preact/hooks";
-import { parse } from "../../../../../src/query-language/parse.ts";
 import { useLoad } from "../../../lib/load.ts";
+import type { PanelKind } from "../../../model/boards.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { ScrollBox } from "../../../ui/scroll-box.tsx";
@@ -8,10 +8,10 @@ import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import type { Times } from "../view/range.ts";
 import type { ViewFilters } from "../view/view.ts";
 import { visible } from "../view/visible.ts";
+import { AnswerChart } from "./answer-chart.tsx";
 import css from "./answer-view.module.css";
-import { axesOf, withFilters } from "./asked.ts";
+import { withFilters } from "./asked.ts";
 import { cellText, LINE } from "./cell-text.ts";
-import { AnswerCharts } from "./chart.tsx";
 import { Notes } from "./notes.tsx";
 
 interface Answered {
@@ -20,6 +20,8 @@ interface Answered {
   complete: boolean;
   notes: string[];
   tookMs: number;
+  /** The times that were searched, ISO 8601. */
+  range: { from: string | null; to: string | null };
 }
 
 export interface Table {
@@ -40,10 +42,14 @@ interface AnswerViewProps {
   times: Times;
   /** A new key asks again. */
   round: string;
+  /** How the table is drawn; absent: as fits the query. */
+  chart: PanelKind | undefined;
+  onChart: (kind: PanelKind) => void;
 }
 
 /** The answer to a query that makes a table, with a chart if it is over spans of time. */
-export function AnswerView({ workspaceId, projectId, query, filters, times: { from, to }, round }: AnswerViewProps) {
+export function AnswerView({ workspaceId, projectId, query, filters, times: { from, to }, ...rest }: AnswerViewProps) {
+  const { round, chart, onChart } = rest;
   const text = withFilters(query, filters);
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const body = { query: text, ...range, ...(projectId === null ? {} : { projectId }) };
@@ -68,7 +74,17 @@ export function AnswerView({ workspaceId, projectId, query, filters, times: { fr
       </p>
       <Notes notes={answer.notes} />
       {rows.length === 0 ? <Empty title="No rows" /> : null}
-      <AnswerCharts table={table} axes={axesOf(parse(query))} />
+      {answer.kind === "table" && rows.length > 0 ? (
+        <AnswerChart
+          workspaceId={workspaceId}
+          projectId={projectId}
+          query={text}
+          table={answer}
+          range={answer.range}
+          kind={chart}
+          onKind={onChart}
+        />
+      ) : null}
       {rows.length === 0 ? null : (
         <ScrollBox label="Answer">
           <table class={css.table}>
@@ -107,7 +123,7 @@ function count(value: number): string {
 }
 
 /** Entries as a table, for queries whose pipes choose entries otherwise than by time. */
-function tableOf(answer: SearchAnswer): Table {
+export function tableOf(answer: SearchAnswer): Table {
   if (answer.kind === "table") return answer;
   const columns = ["time", "level", "category", "type", "message"].map((name) => ({
     name,

@@ -1,4 +1,6 @@
 import { QUERY_LIMITS } from "../../../../../src/query-language/parser-state.ts";
+import { PANEL_KINDS } from "../../../../../src/workspace/panels.ts";
+import type { PanelKind } from "../../../model/boards.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import type { FilterPatch, Filters } from "../filters.ts";
 import { DEFAULT_RANGE, PRESETS, type Range } from "./range.ts";
@@ -15,6 +17,8 @@ export interface View {
   order: "desc" | "asc";
   /** Whether the explorer follows the project live. */
   live: boolean;
+  /** How the table of a query is drawn; absent: as fits the query. */
+  chart?: PanelKind;
 }
 
 export interface ReadView {
@@ -47,13 +51,17 @@ export function readView(search: string): ReadView {
   // A truncated query would find other entries.
   if (query.length > QUERY_LIMITS.bytes) invalidParameters.push("q");
   const asked = query.trim() === "" || query.length > QUERY_LIMITS.bytes ? {} : { query };
+  const drawn = params.get("chart");
+  const chart = PANEL_KINDS.find((kind) => kind === drawn);
+  if (drawn !== null && chart === undefined) invalidParameters.push("chart");
   const live = params.get("live") === "1";
   const order = params.get("order") === "asc" && !live ? "asc" : "desc";
-  return { view: { ...asked, filters, range: rangeOf(params, invalidParameters), order, live }, invalidParameters };
+  const view = { ...asked, filters, range: rangeOf(params, invalidParameters), order, live } as const;
+  return { view: { ...view, ...(chart === undefined ? {} : { chart }) }, invalidParameters };
 }
 
 /** Query string of a view, empty or with its "?". Equal views give equal strings. */
-export function viewSearch({ query, filters, range, order, live }: View): string {
+export function viewSearch({ query, filters, range, order, live, chart }: View): string {
   const params = new URLSearchParams();
   if (query) params.set("q", query);
   const { level, minLevel, category, type, service, host, session, traceId, search, data } = filters;
@@ -75,6 +83,7 @@ export function viewSearch({ query, filters, range, order, live }: View): string
   }
   if (order === "asc") params.set("order", "asc");
   if (live) params.set("live", "1");
+  if (chart) params.set("chart", chart);
   const text = params.toString();
   return text === "" ? "" : `?${text}`;
 }

@@ -1,0 +1,158 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Panel } from "../../src/workspace/panels.ts";
+import { type Account, asUser, call, createKey, createProject, type Tenant } from "../support/api.ts";
+import { send, variedEntries } from "./explorer-query-support.ts";
+import { choose } from "./support/choose.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { join, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let url: string;
+let owner: Account;
+let viewer: Account;
+let workspaceId: string;
+let tenant: Tenant;
+
+interface FoundBoard {
+  id: string;
+  name: string;
+  version: number;
+  panels: Panel[];
+}
+
+beforeAll(async () => {
+  under = await startSharedConsole();
+  url = under.server.url;
+  [owner, viewer] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
+  workspaceId = await sharedWorkspace(url, owner, "Harbour");
+  await join(url, { workspaceId, owner, guest: viewer, role: "viewer" });
+  const account = { ...owner, workspaceId };
+  const projectId = await createProject(url, account, "shop");
+  tenant = { account, projectId, key: await createKey(url, account, projectId) };
+  const entries = variedEntries(Date.now());
+  await send(
+    url,
+    tenant,
+    entries.map(({ data, ...entry }, n) => ({ ...entry, data: { ...data, path: `/p${n % 3}`, durationMs: n } })),
+  );
+});
+
+afterAll(() => under?.close());
+
+async function opened(as: Account, path: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  const context = await under.open({ as, colorScheme, viewport: { width: 1280, height: 1000 } });
+  const page = await context.newPage();
+  await page.goto(`/w/${workspaceId}${path}`);
+  return page;
+}
+
+async function boardNamed(name: string): Promise<FoundBoard> {
+  const list = await call<{ items: FoundBoard[] }>(url, `/workspaces/${workspaceId}/boards`, asUser(tenant.account));
+  const id = list.body.data.items.find((board) => board.name === name)?.id;
+  return (await call<FoundBoard>(url, `/workspaces/${workspaceId}/boards/${id}`, asUser(tenant.account))).body.data;
+}
+
+const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
+
+describe("19.4: boards", () => {
+  it("19.4: the board of a new project shows its data with one request, and nothing to change for a viewer", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const page = await opened(viewer, "/boards", theme);
+      const requests: string[] = [];
+      page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+      await page.getByRole("link", { name: "shop" }).click();
+      await panel(page, "Entries by level")
+        .getByRole("img", { name: /^count\(\) from .* at most \d/ })
+        .waitFor();
+      await panel(page, "Errors by type").getByRole("cell", { name: "billing" }).first().waitFor();
+      await panel(page, "Slowest paths").getByRole("cell", { name: "/p1" }).waitFor();
+      await panel(page, "Top patterns")
+        .getByRole("cell", { name: /^entry/ })
+        .first()
+        .waitFor();
+      expect(requests.filter((path) => path.startsWith("/logger/"))).toEqual(["/logger/search/batch"]);
+      expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
+      expect(await axeFaults(page)).toEqual([]);
+      // The same values as a table.
+      await panel(page, "Entries by level").getByRole("button", { name: "Table of Entries by level" }).click();
+      await panel(page, "Entries by level").getByRole("columnheader", { name: "level" }).waitFor();
+      await page.context().close();
+    }
+  });
+
+  it("19.4: panels are arranged by dragging and by keyboard, and saved; one that is wrong shows its own error", async () => {
+    const page = await opened(owner, "/boards");
+    await page.getByRole("link", { name: "shop" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const grip = page.getByRole("button", { name: "Move Slowest paths", exact: true });
+    await grip.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("status").getByText("Slowest paths: column 6").waitFor();
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.getByRole("status").getByText("9 high").waitFor();
+    await expect.poll(() => grip.evaluate((element) => element === document.activeElement)).toBe(true);
+    const patterns = page.getByRole("button", { name: "Move Top patterns", exact: true });
+    const from = await patterns.boundingBox();
+    const first = await panel(page, "Entries by level").boundingBox();
+    if (from === null || first === null) throw new Error("Nothing to drag.");
+    await page.mouse.move(from.x + 5, from.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 5, first.y, { steps: 8 });
+    await page.mouse.up();
+    await page.getByRole("status").getByText("Top patterns: column 1, row 1").waitFor();
+    await page.getByRole("button", { name: "Add panel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add panel" });
+    await dialog.getByLabel("Title").fill("Entries");
+    await dialog.getByLabel("Query").fill("level:>= | count");
+    await dialog.getByRole("button", { name: "Add" }).click();
+    await dialog.getByRole("alert").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByLabel("Query").fill("* | stats sum(message)");
+    await dialog.getByLabel("Number").check();
+    await dialog.getByRole("button", { name: "Add" }).click();
+    await panel(page, "Entries").getByRole("alert").getByText("needs numbers").waitFor();
+    await panel(page, "Entries by level").getByRole("img").waitFor();
+    await page.getByRole("button", { name: "Edit Entries", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("Query").fill("* | count");
+    await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
+    await panel(page, "Entries").getByText("56", { exact: true }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    const { panels, version } = await boardNamed("shop");
+    expect(version).toBe(2);
+    const placed = panels.map(({ title, x, y, h }) => [title, x, y, h]);
+    expect(placed).toContainEqual(["Top patterns", 0, 0, 9]);
+    expect(placed).toContainEqual(["Slowest paths", 5, expect.any(Number), 9]);
+    await page.context().close();
+  });
+
+  it("19.4: a table of the explorer is drawn as chosen, and saved to a new board", async () => {
+    const q = "* | stats count() by category, bin(10m)";
+    const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ range: "6h", q })}`);
+    await page.getByRole("img", { name: /^count\(\) from / }).waitFor();
+    await page.getByLabel("Area").check();
+    await page.waitForURL((at) => at.searchParams.get("chart") === "area");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save to board" }).click();
+    const dialog = page.getByRole("dialog", { name: "Save to board" });
+    await choose(dialog.getByLabel("Board"), "New board");
+    await dialog.getByLabel("Name").fill("Categories");
+    await dialog.getByLabel("Title").fill("By category");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("link", { name: "Categories" }).click();
+    await panel(page, "By category")
+      .getByRole("img", { name: /^count/ })
+      .waitFor();
+    expect((await boardNamed("Categories")).panels).toMatchObject([{ title: "By category", query: q, kind: "area" }]);
+    // The range and the refresh are in the address.
+    await page.goto(`${page.url()}?range=15m&refresh=30`);
+    await panel(page, "By category").getByRole("img").waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await axeFaults(page)).toEqual([]);
+    expect(under.faults()).toEqual([]);
+    await page.context().close();
+  });
+});

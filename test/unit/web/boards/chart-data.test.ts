@@ -1,0 +1,237 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parse } from "../../../../src/query-language/parse.ts";
+import {
+  chartsOf,
+  niceCeiling,
+  numberOf,
+  panelChart,
+  shapeOf,
+  stackedOf,
+  type Table,
+  ticksOf,
+} from "../../../../web/src/charts/chart-data.ts";
+
+const OPEN = { from: null, to: null };
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 10, minute)).toISOString();
+const columns = (...names: string[]) =>
+  names.map((name) => ({
+    name,
+    type: name === "time" ? "time" : /^[a-z]+$/.test(name) && name !== "n" ? "string" : "number",
+  }));
+const shape = (query: string) => shapeOf(parse(query));
+
+describe("charts of a table over time", () => {
+  const table: Table = {
+    columns: [
+      { name: "route", type: "string" },
+      { name: "time", type: "time" },
+      { name: "n", type: "number" },
+    ],
+    rows: [
+      ["/a", at(0), 4],
+      ["/b", at(10), 9],
+      [null, at(5), 1],
+    ],
+  };
+  const byRoute = shape("* | stats max(ms) as n by route, bin(5m)");
+
+  it("17.6: have a series for each group, the highest first, at the places of its spans", () => {
+    const [chart, ...others] = chartsOf(table, byRoute, OPEN);
+    expect(others).toEqual([]);
+    expect(chart).toMatchObject({
+      ...{ kind: "time", measure: "n", from: Date.parse(at(0)), spans: 3, hidden: 0, isCount: false },
+      series: [
+        { name: "/b", values: [null, null, 9], peak: 9 },
+        { name: "/a", values: [4, null, null], peak: 4 },
+        { name: "–", values: [null, 1, null], peak: 1 },
+      ],
+    });
+  });
+
+  it("cover the times of the question, and count 0 where a span has no row", () => {
+    const counted = {
+      ...table,
+      columns: table.columns.map((each) => (each.name === "n" ? { ...each, name: "count()" } : each)),
+    };
+    const range = { from: Date.parse(at(-7)), to: Date.parse(at(16)) };
+    const [chart] = chartsOf(counted, shape("* | stats count() by route, bin(5m)"), range);
+    expect(chart).toMatchObject({ from: Date.parse(at(-10)), spans: 6, isCount: true });
+    expect(chart?.kind === "time" && chart.series[0]?.values).toEqual([0, 0, 0, 0, 9, 0]);
+  });
+
+  it("17: have a chart for each value, and none for a key that is a number", () => {
+    const made = {
+      columns: columns("status1", "time", "n", "p99(ms)", "name"),
+      rows: [
+        [200, at(0), 4, 80.5, "x"],
+        [500, at(0), 1, 900, "x"],
+      ],
+    };
+    const charts = chartsOf(made, { binMs: 300_000, keys: ["status1", "time"] }, OPEN);
+    expect(
+      charts.map((each) => each.kind === "time" && [each.measure, each.series.map(({ name, peak }) => [name, peak])]),
+    ).toEqual([
+      [
+        "n",
+        [
+          ["200 · x", 4],
+          ["500 · x", 1],
+        ],
+      ],
+      [
+        "p99(ms)",
+        [
+          ["500 · x", 900],
+          ["200 · x", 80.5],
+        ],
+      ],
+    ]);
+    // Groups of several values are not drawn into each other.
+    expect(panelChart(charts, true)).toBe(charts[0]);
+  });
+
+  it("draw values without groups as lines of one chart", () => {
+    const made = {
+      columns: columns("time", "p50(ms)", "p99(ms)"),
+      rows: [
+        [at(0), 10, 90],
+        [at(5), 12, 80],
+      ],
+    };
+    const chart = panelChart(chartsOf(made, shape("* | stats p50(ms), p99(ms) by bin(5m)"), OPEN), true);
+    expect(chart).toMatchObject({
+      series: [
+        { name: "p50(ms)", values: [10, 12] },
+        { name: "p99(ms)", values: [90, 80] },
+      ],
+    });
+  });
+
+  it("have levels in the order of their severity, and with their names", () => {
+    const made = {
+      columns: columns("level", "time", "n"),
+      rows: [
+        ["info", at(0), 90],
+        ["fatal", at(0), 1],
+        ["warn", at(0), 5],
+      ],
+    };
+    const [chart] = chartsOf(made, shape("* | count by level, bin(5m)"), OPEN);
+    expect(chart?.kind === "time" && chart.series.map(({ level }) => level)).toEqual(["fatal", "warn", "info"]);
+  });
+
+  it("are absent without numbers or rows, and of times that lie too far apart", () => {
+    expect(chartsOf({ ...table, rows: [] }, byRoute, OPEN)).toEqual([]);
+    expect(chartsOf({ ...table, columns: table.columns.slice(0, 2) }, byRoute, OPEN)).toEqual([]);
+    expect(
+      chartsOf(
+        {
+          ...table,
+          rows: [
+            ["a", "2020-01-01T00:00:00Z", 1],
+            ["a", at(0), 1],
+          ],
+        },
+        byRoute,
+        OPEN,
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("charts of groups, and numbers", () => {
+  const top = {
+    columns: columns("level", "type", "n"),
+    rows: [
+      ["error", "request", 7],
+      ["warn", null, 3],
+    ],
+  };
+
+  it("have a bar for each row", () => {
+    expect(chartsOf(top, shape("* | top 10 by level, type"), OPEN)).toEqual([
+      {
+        ...{ kind: "groups", measure: "n", hidden: 0 },
+        groups: [
+          { name: "error · request", level: null, value: 7 },
+          { name: "warn · –", level: null, value: 3 },
+        ],
+      },
+    ]);
+  });
+
+  it("show a count, the first group, or the last span", () => {
+    const numbers = (table: Table, query: string) => numberOf(chartsOf(table, shape(query), OPEN));
+    expect(numbers({ columns: columns("n"), rows: [[12]] }, "* | count")).toEqual({
+      measure: "n",
+      value: 12,
+      values: [],
+      of: null,
+    });
+    expect(numbers(top, "* | top 10 by level, type")).toMatchObject({ value: 7, of: "error · request" });
+    const over = {
+      columns: columns("time", "n"),
+      rows: [
+        [at(0), 3],
+        [at(5), 8],
+      ],
+    };
+    expect(numbers(over, "* | count by bin(5m)")).toMatchObject({ value: 8, values: [3, 8], of: null });
+    expect(numbers({ columns: columns("level"), rows: [["info"]] }, "* | fields level")).toBeNull();
+  });
+});
+
+describe("drawing", () => {
+  it("stacks series on each other: the last top is the sum of all", () => {
+    const values = fc.array(fc.option(fc.nat({ max: 1000 })), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(fc.array(values, { minLength: 1, maxLength: 5 }), (all) => {
+        const length = Math.min(...all.map((each) => each.length));
+        const series = all.map((each, index) => ({
+          name: `${index}`,
+          level: null,
+          values: each.slice(0, length),
+          peak: 0,
+        }));
+        const stacked = stackedOf(series);
+        for (const [index, { from }] of stacked.entries()) {
+          if (index > 0) expect(from).toEqual(stacked[index - 1]?.to);
+        }
+        const sums = Array.from({ length }, (_, span) =>
+          series.reduce((sum, each) => sum + (each.values[span] ?? 0), 0),
+        );
+        expect(stacked.at(-1)?.to).toEqual(sums);
+      }),
+    );
+  });
+
+  it("ends an axis at a round number that is not below the highest value, nor far above it", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-6, max: 1e12, noNaN: true }), (value) => {
+        expect(niceCeiling(value)).toBeGreaterThanOrEqual(value * (1 - 1e-9));
+        expect(niceCeiling(value)).toBeLessThanOrEqual(value * 2.5);
+      }),
+    );
+    expect([0, 1, 3, 9, 11, 240].map(niceCeiling)).toEqual([1, 1, 3, 10, 12, 250]);
+  });
+
+  it("has whole times of the zone below it, at most 7, inside the range", () => {
+    const zone = fc.integer({ min: -48, max: 56 }).map((quarters) => quarters * 900_000);
+    const from = fc.integer({ min: 0, max: 2e12 });
+    fc.assert(
+      fc.property(from, fc.integer({ min: 1000, max: 365 * 86_400_000 }), zone, (start, length, offset) => {
+        const { times, stepMs } = ticksOf(start, start + length, offset);
+        expect(times.length).toBeLessThanOrEqual(8);
+        for (const time of times) {
+          expect(time).toBeGreaterThanOrEqual(start);
+          expect(time).toBeLessThan(start + length);
+          expect(Math.abs(Math.round((time + offset) / stepMs) * stepMs - (time + offset))).toBeLessThan(1);
+        }
+      }),
+    );
+    const noon = Date.UTC(2026, 10, 22, 12);
+    const { times } = ticksOf(noon - 86_400_000 + 60_000, noon, 3_600_000);
+    expect(times.map((time) => new Date(time).getUTCHours())).toEqual([15, 19, 23, 3, 7]);
+  });
+});

@@ -1,0 +1,255 @@
+import type { ParseResult } from "../../../src/query-language/parse.ts";
+import { LEVELS, type Level } from "../model/types.ts";
+import { axesOf } from "../pages/explorer/search/asked.ts";
+
+/** What is drawn of the table of a query. */
+
+export interface Table {
+  columns: { name: string; type: string }[];
+  rows: unknown[][];
+}
+
+/** One group of entries over time. */
+export interface Series {
+  name: string;
+  /** Set if the series is that of a level, which has a colour of its own. */
+  level: Level | null;
+  /** A value for each span; `null` where there is none. */
+  values: (number | null)[];
+  peak: number;
+}
+
+/** Values over spans of time. */
+export interface TimeChart {
+  kind: "time";
+  /** Name of the drawn column. */
+  measure: string;
+  /** Epoch milliseconds of the first span's start. */
+  from: number;
+  binMs: number;
+  spans: number;
+  series: Series[];
+  /** Groups that are in the table alone. */
+  hidden: number;
+  /** Whether a span without a row means 0, and values of groups can be added. */
+  isCount: boolean;
+}
+
+/** Values of groups. */
+export interface GroupChart {
+  kind: "groups";
+  measure: string;
+  groups: { name: string; level: Level | null; value: number }[];
+  hidden: number;
+}
+
+/** One value; over time the last one, with those before. */
+export interface NumberChart {
+  measure: string;
+  value: number | null;
+  /** For a line below the number; empty if the table is not over time. */
+  values: (number | null)[];
+  /** For groups: the name of the first one. */
+  of: string | null;
+}
+
+/** Series and groups that are drawn. */
+const MAX_SERIES = 7;
+const MAX_GROUPS = 20;
+/** Spans of time beyond which a table is not drawn: its times lie too far apart. */
+const MAX_SPANS = 3000;
+
+/** The times that a chart covers, epoch milliseconds; `null`: as far as the table reaches. */
+export interface ChartRange {
+  from: number | null;
+  to: number | null;
+}
+
+/** How the table of a query is made. */
+export interface Shape {
+  /** Milliseconds of a span of time; `null` if the table is not over time. */
+  binMs: number | null;
+  /** Names of the columns that group, which are not drawn as values. */
+  keys: readonly string[];
+}
+
+export function shapeOf(parsed: ParseResult): Shape {
+  const axes = axesOf(parsed);
+  if (axes !== null) return axes;
+  if (!parsed.ok) return { binMs: null, keys: [] };
+  const grouped = parsed.query.pipes.flatMap((pipe) =>
+    "by" in pipe && Array.isArray(pipe.by) ? [pipe.by.length] : [],
+  );
+  return { binMs: null, keys: parsed.columns?.slice(0, grouped.at(-1) ?? 0).map(({ name }) => name) ?? [] };
+}
+
+/** Values that are drawn. The table has all. */
+const MAX_MEASURES = 4;
+
+interface Columns {
+  /** -1 if the table is not over time. */
+  time: number;
+  keys: number[];
+}
+
+/** Returns a chart for each column of numbers that is no key; none if there is nothing to draw. */
+export function chartsOf(table: Table, shape: Shape, range: ChartRange): (TimeChart | GroupChart)[] {
+  const { columns } = table;
+  const time = shape.binMs === null ? -1 : columns.findIndex(({ name, type }) => name === "time" && type === "time");
+  const measures: number[] = [];
+  const keys: number[] = [];
+  for (const [at, { name, type }] of columns.entries()) {
+    if (at === time) continue;
+    if (type === "number" && !shape.keys.includes(name)) measures.push(at);
+    else keys.push(at);
+  }
+  return measures.slice(0, MAX_MEASURES).flatMap((measure) => {
+    const isOverTime = shape.binMs !== null && time >= 0;
+    return (
+      (isOverTime
+        ? timeChart(table, { time, keys }, measure, shape.binMs ?? 1, range)
+        : groupsOf(table, keys, measure)) ?? []
+    );
+  });
+}
+
+/** Returns the chart of a panel: of its first value, or for lines without groups of all its values. */
+export function panelChart(
+  charts: readonly (TimeChart | GroupChart)[],
+  isLines: boolean,
+): TimeChart | GroupChart | null {
+  const [first, ...others] = charts;
+  if (first?.kind !== "time" || !isLines || others.length === 0) return first ?? null;
+  const times = [first, ...others.flatMap((each) => (each.kind === "time" ? [each] : []))];
+  if (times.some(({ series }) => series.length !== 1)) return first;
+  const series = times.flatMap(({ measure, series }) => series.map((each) => ({ ...each, name: measure })));
+  return { ...first, measure: times.map(({ measure }) => measure).join(", "), series, isCount: false };
+}
+
+function groupsOf(table: Table, keys: readonly number[], measure: number): GroupChart | null {
+  const groups = table.rows.flatMap((row) => {
+    const value = row[measure];
+    return typeof value === "number" ? [{ ...named(table, row, keys), value }] : [];
+  });
+  if (groups.length === 0) return null;
+  const shown = groups.slice(0, MAX_GROUPS);
+  return { kind: "groups", measure: nameOf(table, measure), groups: shown, hidden: groups.length - shown.length };
+}
+
+/** Returns the number of a table: of one row, of the first group, or of the last span of time. */
+export function numberOf([chart]: readonly (TimeChart | GroupChart)[]): NumberChart | null {
+  if (chart === undefined) return null;
+  const { measure } = chart;
+  if (chart.kind === "groups") {
+    const [first] = chart.groups;
+    return { measure, value: first?.value ?? null, values: [], of: first?.name || null };
+  }
+  const [only] = chart.series;
+  const values = only?.values ?? [];
+  const value = values.findLast((each) => each !== null) ?? null;
+  return { measure, value, values, of: chart.series.length > 1 ? (only?.name ?? null) : null };
+}
+
+function timeChart(
+  table: Table,
+  { time, keys }: Columns,
+  measure: number,
+  binMs: number,
+  range: ChartRange,
+): TimeChart | null {
+  const times = table.rows.map((row) => Date.parse(String(row[time]))).filter((at) => !Number.isNaN(at));
+  if (times.length === 0) return null;
+  const starts = range.from === null ? [] : [Math.floor(range.from / binMs) * binMs];
+  const ends = range.to === null ? [] : [Math.floor((range.to - 1) / binMs) * binMs];
+  const from = [...times, ...starts].reduce((a, b) => Math.min(a, b));
+  const last = [...times, ...ends].reduce((a, b) => Math.max(a, b));
+  const spans = Math.round((last - from) / binMs) + 1;
+  if (spans > MAX_SPANS) return null;
+  const name = nameOf(table, measure);
+  const isCount =
+    /^(?:count(?!_distinct)|rate|sum)\b/.test(name) && table.rows.every((row) => !isNegative(row[measure]));
+  const groups = new Map<string, Series>();
+  for (const row of table.rows) {
+    const [at, value] = [Date.parse(String(row[time])), row[measure]];
+    if (Number.isNaN(at) || typeof value !== "number") continue;
+    const of = named(table, row, keys);
+    const empty = { ...of, values: Array<number | null>(spans).fill(isCount ? 0 : null), peak: 0 };
+    const series = groups.get(of.name) ?? empty;
+    series.values[Math.round((at - from) / binMs)] = value;
+    series.peak = Math.max(series.peak, value);
+    groups.set(of.name, series);
+  }
+  const all = [...groups.values()];
+  const isLevels = all.every(({ level }) => level !== null);
+  const sorted = all.sort((a, b) => (isLevels ? severity(b) - severity(a) : b.peak - a.peak));
+  const series = sorted.slice(0, MAX_SERIES);
+  return { kind: "time", measure: name, from, binMs, spans, series, hidden: all.length - series.length, isCount };
+}
+
+function isNegative(value: unknown): boolean {
+  return typeof value === "number" && value < 0;
+}
+
+function severity({ level }: Series): number {
+  return level === null ? -1 : LEVELS.indexOf(level);
+}
+
+function named(table: Table, row: readonly unknown[], keys: readonly number[]): { name: string; level: Level | null } {
+  const name = keys.map((key) => textOf(row[key])).join(" · ");
+  const isLevel = keys.length === 1 && nameOf(table, keys[0] ?? -1) === "level";
+  return { name, level: isLevel ? (LEVELS.find((level) => level === name) ?? null) : null };
+}
+
+function nameOf({ columns }: Table, at: number): string {
+  return columns[at]?.name ?? "";
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Returns the tops of stacked series: each on the sum of those before. */
+export function stackedOf(
+  series: readonly Series[],
+): { name: string; level: Level | null; from: number[]; to: number[] }[] {
+  let sums: number[] = [];
+  return series.map(({ name, level, values }) => {
+    const from = values.map((_, at) => sums[at] ?? 0);
+    sums = values.map((value, at) => (from[at] ?? 0) + Math.max(0, value ?? 0));
+    return { name, level, from, to: sums };
+  });
+}
+
+/** Tops of an axis, times a power of ten. */
+const TOPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8] as const;
+
+/** Rounds up to a number of few digits, for the top of an axis. */
+export function niceCeiling(value: number): number {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return (TOPS.find((top) => value <= top * power) ?? 10) * power;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Milliseconds between two times below a chart. */
+const TICK_STEPS = [
+  ...[1000, 5000, 15_000, 30_000, MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
+  ...[HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY, 90 * DAY],
+];
+const MAX_TICKS = 7;
+/** Part of the range at its end in which a time has no room. */
+const TICK_ROOM = 0.06;
+
+/**
+ * Returns times for the axis of a range: whole hours, minutes or days of a zone, at most 7.
+ * @param offsetMs of the zone: local time minus UTC
+ */
+export function ticksOf(from: number, to: number, offsetMs: number): { times: number[]; stepMs: number } {
+  const stepMs = TICK_STEPS.find((step) => (to - from) / step <= MAX_TICKS) ?? (to - from) / MAX_TICKS;
+  const times: number[] = [];
+  const last = to - (to - from) * TICK_ROOM;
+  for (let at = Math.ceil((from + offsetMs) / stepMs) * stepMs - offsetMs; at <= last; at += stepMs) times.push(at);
+  return { times, stepMs };
+}

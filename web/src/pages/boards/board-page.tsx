@@ -1,0 +1,237 @@
+import { Pencil, Plus, Printer, RefreshCw } from "lucide";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
+import { may } from "../../../../src/workspace/permissions.ts";
+import { useAction } from "../../lib/action.ts";
+import { useLoad } from "../../lib/load.ts";
+import { usePoll } from "../../lib/poll.ts";
+import { type Board, boardCalls, type Panel } from "../../model/boards.ts";
+import { workspaces } from "../../model/workspaces.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Page, useTitle } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { TimeRange } from "../explorer/toolbar/time-range.tsx";
+import { timesOf } from "../explorer/view/range.ts";
+import { viewSearch } from "../explorer/view/view.ts";
+import { visible } from "../explorer/view/visible.ts";
+import { viewRange } from "./board-query.ts";
+import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
+import css from "./boards.module.css";
+import { freePlace, inOrder, settled } from "./layout.ts";
+import { PanelDialog } from "./panel-dialog.tsx";
+import { ShownPanel } from "./shown-panel.tsx";
+import { useAnswers } from "./use-answers.ts";
+import { useArrange } from "./use-arrange.ts";
+
+export function BoardPage() {
+  const { workspaceId = "", boardId = "" } = useRoute().params;
+  const loaded = useLoad(`${workspaceId} ${boardId}`, (signal) => boardCalls.get(workspaceId, boardId, signal));
+  if (loaded.data !== null)
+    return <ShownBoard key={boardId} workspaceId={workspaceId} board={loaded.data} onBoard={loaded.put} />;
+  return <Page title="Board">{loaded.failure === null ? <Loading /> : <Missing loaded={loaded} />}</Page>;
+}
+
+function Missing({ loaded: { failure, reload } }: { loaded: Pick<ReturnType<typeof useLoad>, "failure" | "reload"> }) {
+  const { workspaceId = "" } = useRoute().params;
+  if (failure === null) return null;
+  if (failure.status !== 404) return <Failure failure={failure} onRetry={reload} />;
+  return (
+    <Empty title="Board not found">
+      <a href={`/w/${workspaceId}/boards`}>All boards</a>
+    </Empty>
+  );
+}
+
+interface ShownBoardProps {
+  workspaceId: string;
+  board: Board;
+  onBoard: (board: Board) => void;
+}
+
+/** Milliseconds of a poll that never comes due. */
+const NEVER_MS = 2 ** 31 - 1;
+
+function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
+  useTitle(board.name);
+  const { url, path, route } = useLocation();
+  const search = url.includes("?") ? url.slice(url.indexOf("?")) : "";
+  const view = useMemo(() => readBoardView(search), [search]);
+  const [round, setRound] = useState(0);
+  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
+  const mayChange = workspace !== undefined && may(workspace.role, "board.update");
+  const [draft, setDraft] = useState<Board | null>(null);
+  const shown = draft ?? board;
+  const times = useMemo(
+    () => timesOf(view.range, Date.now(), workspace?.retentionDays ?? 30),
+    [search, round, workspace?.retentionDays],
+  );
+  const answers = useAnswers(workspaceId, shown, times, round);
+  const refresh = (): void => setRound((before) => before + 1);
+  usePoll(
+    () => {
+      if (view.refresh > 0) refresh();
+    },
+    view.refresh > 0 ? view.refresh * 1000 : NEVER_MS,
+  );
+  const change = (next: Partial<BoardView>): void => route(`${path}${boardSearch({ ...view, ...next })}`, true);
+
+  const grid = useRef<HTMLDivElement>(null);
+  const setPanels = (panels: Panel[]): void => setDraft((before) => ({ ...(before ?? board), panels }));
+  const arrange = useArrange(shown.panels, setPanels, () => grid.current);
+  const [edited, setEdited] = useState<Panel | null>(null);
+  const [isDeleting, setDeleting] = useState(false);
+  const saving = useAction(async (next: Board) => {
+    const { name, panels, version } = next;
+    onBoard(await boardCalls.change(workspaceId, board.id, { name: name.trim(), panels: settled(panels), version }));
+    setDraft(null);
+  });
+  const linkOf = ({ query, range }: Panel): string => {
+    const project = board.projectId === null ? "" : `/p/${board.projectId}`;
+    const of = { query, filters: {}, order: "desc" as const, live: false };
+    return `/w/${workspaceId}${project}${viewSearch({ ...of, range: range === undefined ? view.range : viewRange(range, Date.now()) })}`;
+  };
+  const add = (): void => {
+    const id = crypto.randomUUID().slice(0, 8);
+    setEdited({ id, title: "", query: "", kind: "bars", ...freePlace(shown.panels) });
+  };
+  return (
+    <div class={css.board}>
+      <div class={css.bar}>
+        {draft === null ? (
+          <h1>{visible(board.name)}</h1>
+        ) : (
+          <div class={css.naming}>
+            <h1 class="visually-hidden">{visible(board.name)}</h1>
+            <input
+              aria-label="Name"
+              value={draft.name}
+              maxLength={100}
+              autocomplete="off"
+              onInput={({ currentTarget }) => setDraft({ ...draft, name: currentTarget.value })}
+            />
+          </div>
+        )}
+        <div class={css.controls}>
+          {draft === null ? (
+            <>
+              <TimeRange range={view.range} times={times} onChange={(range) => change({ range })} />
+              <Select
+                label="Refresh"
+                value={String(view.refresh)}
+                options={REFRESHES.map((each) => ({ value: String(each), label: REFRESH_LABELS[each] }))}
+                onChange={(value) => change({ refresh: REFRESHES.find((each) => String(each) === value) ?? 0 })}
+              />
+              <IconButton
+                look="plain"
+                icon={RefreshCw}
+                label="Refresh now"
+                busy={answers.busy && answers.data !== null}
+                onClick={refresh}
+              />
+              <IconButton look="plain" icon={Printer} label="Print" onClick={() => print()} />
+              {mayChange ? (
+                <Button icon={Pencil} onClick={() => setDraft(board)}>
+                  Edit
+                </Button>
+              ) : null}
+            </>
+          ) : (
+            <>
+              <Button icon={Plus} onClick={add} disabled={shown.panels.length >= BOARD_LIMITS.panels}>
+                Add panel
+              </Button>
+              <Button look="danger" onClick={() => setDeleting(true)}>
+                Delete board
+              </Button>
+              <Button
+                onClick={() => {
+                  saving.clear();
+                  setDraft(null);
+                }}
+              >
+                Cancel
+              </Button>
+              <Button
+                look="primary"
+                busy={saving.busy}
+                disabled={draft.name.trim() === ""}
+                onClick={() => void saving.run(draft)}
+              >
+                Save
+              </Button>
+            </>
+          )}
+        </div>
+      </div>
+      <Problem failure={saving.failure} />
+      {answers.failure === null ? null : <Failure failure={answers.failure} onRetry={refresh} />}
+      {answers.data === null ? null : (
+        <p class={css.asked}>
+          <Time at={answers.data.at} />
+        </p>
+      )}
+      {shown.panels.length === 0 ? (
+        <Empty title="No panels">
+          <p>Run a query that makes a table in Logs and choose Save to board, or add a panel here.</p>
+          {mayChange && draft === null ? <Button onClick={() => setDraft(board)}>Edit</Button> : null}
+        </Empty>
+      ) : (
+        <div class={css.grid} ref={grid} data-editing={draft !== null} aria-busy={answers.busy}>
+          {inOrder(shown.panels).map((panel) => (
+            <ShownPanel
+              key={panel.id}
+              panel={panel}
+              answer={answers.data?.of.get(panel.id)}
+              link={linkOf(panel)}
+              editing={
+                draft === null
+                  ? null
+                  : {
+                      arrange,
+                      onEdit: () => setEdited(panel),
+                      onRemove: () => setPanels(settled(shown.panels.filter(({ id }) => id !== panel.id))),
+                    }
+              }
+            />
+          ))}
+        </div>
+      )}
+      <p class="visually-hidden" role="status">
+        {arrange.said}
+      </p>
+      {edited === null ? null : (
+        <PanelDialog
+          panel={edited}
+          onClose={() => setEdited(null)}
+          onSave={(panel) => {
+            const isNew = shown.panels.every(({ id }) => id !== panel.id);
+            setPanels(
+              isNew
+                ? [...shown.panels, panel]
+                : shown.panels.map((each) => (each.id === panel.id ? { ...each, ...panel } : each)),
+            );
+            setEdited(null);
+          }}
+        />
+      )}
+      {isDeleting ? (
+        <Confirm
+          title="Delete board"
+          action="Delete"
+          onClose={() => setDeleting(false)}
+          onConfirm={async () => {
+            await boardCalls.remove(workspaceId, board.id);
+            route(`/w/${workspaceId}/boards`);
+          }}
+        >
+          <p>The board is deleted for all members of the workspace. Entries stay.</p>
+        </Confirm>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
+
+/** The places of panels on the grid of a board. */
+
+export interface Place {
+  id: string;
+  /** Column and row of the upper left corner, from 0. */
+  x: number;
+  y: number;
+  /** Columns and rows. */
+  w: number;
+  h: number;
+}
+
+const { columns: COLUMNS, height: MAX_HEIGHT } = BOARD_LIMITS;
+
+/** Smallest panel. */
+export const LEAST = { w: 2, h: 3 } as const;
+
+/** Sizes of a new panel. */
+const NEW = { w: 6, h: 8 } as const;
+
+/** Moves a panel to a place. Panels in its way go below it, and all move up as far as they can. */
+export function moved<P extends Place>(panels: readonly P[], id: string, x: number, y: number): P[] {
+  return placed(panels, id, (panel) => ({ ...panel, x: clamp(x, 0, COLUMNS - panel.w), y: Math.max(0, y) }));
+}
+
+/** Changes the size of a panel. */
+export function resized<P extends Place>(panels: readonly P[], id: string, w: number, h: number): P[] {
+  return placed(panels, id, (panel) => ({
+    ...panel,
+    w: Math.min(clamp(w, LEAST.w, COLUMNS), COLUMNS - panel.x),
+    h: clamp(h, LEAST.h, MAX_HEIGHT),
+  }));
+}
+
+/** Returns where a further panel goes: below all others, left. */
+export function freePlace(panels: readonly Place[]): Omit<Place, "id"> {
+  return { x: 0, y: panels.reduce((end, { y, h }) => Math.max(end, y + h), 0), ...NEW };
+}
+
+/** Removes overlaps and empty rows. Panels keep their order: by row, then by column. */
+export function settled<P extends Place>(panels: readonly P[]): P[] {
+  return settledAfter(panels.map(fitted), null);
+}
+
+/** Panels from the top left to the bottom right: as they are read, printed and stacked on a phone. */
+export function inOrder<P extends Place>(panels: readonly P[]): P[] {
+  return [...panels].sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+export function overlaps(a: Place, b: Place): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+function placed<P extends Place>(panels: readonly P[], id: string, place: (panel: P) => P): P[] {
+  return settledAfter(
+    panels.map((panel) => (panel.id === id ? place(panel) : panel)),
+    id,
+  );
+}
+
+/** @param first the panel that keeps its place where another one wants it */
+function settledAfter<P extends Place>(panels: readonly P[], first: string | null): P[] {
+  const done: P[] = [];
+  const order = inOrder(panels).sort((a, b) => a.y - b.y || Number(b.id === first) - Number(a.id === first));
+  for (const panel of order) {
+    // The row below everything is always free.
+    let y = done.reduce((end, each) => Math.max(end, each.y + each.h), 0);
+    while (y > 0 && !done.some((each) => overlaps(each, { ...panel, y: y - 1 }))) y--;
+    done.push({ ...panel, y });
+  }
+  // In the order of the input, so that elements stay where they are in the document.
+  return panels.flatMap(({ id }) => done.find((each) => each.id === id) ?? []);
+}
+
+function fitted<P extends Place>(panel: P): P {
+  const w = clamp(panel.w, 1, COLUMNS);
+  return { ...panel, w, x: clamp(panel.x, 0, COLUMNS - w), y: Math.max(0, panel.y) };
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(most, Math.round(value)));
+}

@@ -1,0 +1,77 @@
+import { useState } from "preact/hooks";
+import { parse } from "../../../../src/query-language/parse.ts";
+import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
+import { KIND_LABELS, type Panel, type PanelKind } from "../../model/boards.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Row } from "../../ui/page.tsx";
+import { KindField } from "./kind-field.tsx";
+
+interface PanelDialogProps {
+  /** The panel that is changed; a new one has an empty query. */
+  panel: Panel;
+  onSave: (panel: Panel) => void;
+  onClose: () => void;
+}
+
+/** Title, query and kind of a panel. */
+export function PanelDialog({ panel, onSave, onClose }: PanelDialogProps) {
+  const [title, setTitle] = useState(panel.title);
+  const [query, setQuery] = useState(panel.query);
+  const [kind, setKind] = useState<PanelKind>(panel.kind);
+  const [isChecked, setChecked] = useState(false);
+  const error = isChecked ? errorOf(query, kind) : undefined;
+  return (
+    <Dialog title={panel.query === "" ? "Add panel" : "Edit panel"} onClose={onClose} closeOnBackdrop={false}>
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setChecked(true);
+          if (errorOf(query, kind) === undefined) onSave({ ...panel, title: title.trim(), query: query.trim(), kind });
+        }}
+      >
+        <Field label="Title">
+          {(props) => (
+            <input
+              {...props}
+              value={title}
+              maxLength={BOARD_LIMITS.title}
+              autocomplete="off"
+              onInput={({ currentTarget }) => setTitle(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Query" hint={<code>level:&gt;=error | stats count() by route, bin(5m)</code>} error={error}>
+          {(props) => (
+            <textarea
+              {...props}
+              rows={4}
+              value={query}
+              spellcheck={false}
+              onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <KindField kind={kind} onChange={setKind} />
+        <Row>
+          <Button type="submit" look="primary">
+            {panel.query === "" ? "Add" : "Apply"}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </Row>
+      </form>
+    </Dialog>
+  );
+}
+
+function errorOf(query: string, kind: PanelKind): string | undefined {
+  if (query.trim() === "") return "Write a query.";
+  const result = parse(query);
+  if (!result.ok) return `${result.error.message}.`;
+  if (kind !== "table" && result.columns === null)
+    return `${KIND_LABELS[kind]} needs a query that makes a table: add a pipe such as | count by level.`;
+  return undefined;
+}

@@ -1,0 +1,117 @@
+import { GripVertical, Pencil, ScrollText, Table2, Trash2 } from "lucide";
+import { useState } from "preact/hooks";
+import { Chart } from "../../charts/chart.tsx";
+import type { Panel } from "../../model/boards.ts";
+import { IconButton, iconButtonClass } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { tableOf } from "../explorer/search/answer-view.tsx";
+import { visible } from "../explorer/view/visible.ts";
+import css from "./boards.module.css";
+import type { PanelAnswer } from "./use-answers.ts";
+import type { Arranging } from "./use-arrange.ts";
+
+interface ShownPanelProps {
+  panel: Panel;
+  answer: PanelAnswer | undefined;
+  /** Link to the query in the explorer. */
+  link: string;
+  /** Set while the board is arranged. */
+  editing: { arrange: Arranging; onEdit: () => void; onRemove: () => void } | null;
+}
+
+/** One query of a board with its answer, or with why there is none. */
+export function ShownPanel({ panel, answer, link, editing }: ShownPanelProps) {
+  const [asTable, setAsTable] = useState(false);
+  const title = visible(panel.title === "" ? panel.query : panel.title);
+  const style = {
+    gridColumn: `${panel.x + 1} / span ${panel.w}`,
+    gridRow: `${panel.y + 1} / span ${panel.h}`,
+  };
+  const isDragged = editing?.arrange.dragged === panel.id;
+  return (
+    <section class={css.panel} style={style} aria-label={title} data-dragged={isDragged} data-kind={panel.kind}>
+      <div class={css.head}>
+        {editing === null ? null : (
+          <button
+            type="button"
+            class={css.grip}
+            aria-label={`Move ${title}`}
+            title="Drag, or arrow keys; with Shift: size"
+            {...editing.arrange.handle(panel, "move")}
+          >
+            <Icon shape={GripVertical} />
+          </button>
+        )}
+        <h2 class={css.title}>{title}</h2>
+        <span class={css.tools}>
+          {editing === null ? (
+            <>
+              {panel.kind === "table" ? null : (
+                <IconButton
+                  icon={Table2}
+                  label="Table"
+                  aria-label={`Table of ${title}`}
+                  small
+                  aria-pressed={asTable}
+                  onClick={() => setAsTable(!asTable)}
+                />
+              )}
+              <a class={iconButtonClass("quiet", true)} href={link} aria-label={`Logs of ${title}`} data-tooltip="Logs">
+                <Icon shape={ScrollText} />
+              </a>
+            </>
+          ) : (
+            <>
+              <IconButton icon={Pencil} label="Edit" aria-label={`Edit ${title}`} small onClick={editing.onEdit} />
+              <IconButton
+                icon={Trash2}
+                label="Remove"
+                aria-label={`Remove ${title}`}
+                small
+                onClick={editing.onRemove}
+              />
+            </>
+          )}
+        </span>
+      </div>
+      <div class={css.content}>
+        <Content panel={asTable ? { ...panel, kind: "table" } : panel} title={title} answer={answer} />
+      </div>
+      {editing === null ? null : (
+        <button
+          type="button"
+          class={css.corner}
+          aria-label={`Resize ${title}`}
+          title="Drag, or arrow keys"
+          {...editing.arrange.handle(panel, "size")}
+        />
+      )}
+    </section>
+  );
+}
+
+interface ContentProps {
+  panel: Panel;
+  title: string;
+  answer: PanelAnswer | undefined;
+}
+
+function Content({ panel: { query, kind }, title, answer }: ContentProps) {
+  if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
+  if (!answer.ok) {
+    const { message, details } = answer.error;
+    return (
+      <p class={css.error} role="alert">
+        {details[0]?.message ?? message}
+      </p>
+    );
+  }
+  const { from, to } = answer.range;
+  const range = { from: from === null ? null : Date.parse(from), to: to === null ? null : Date.parse(to) };
+  return (
+    <>
+      <Chart table={tableOf(answer)} query={query} kind={kind} range={range} title={title} />
+      {answer.complete ? null : <p class={css.partial}>Older entries are missing</p>}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { LayoutDashboard } from "lucide";
+import { useState } from "preact/hooks";
+import { may } from "../../../../../src/workspace/permissions.ts";
+import type { Table } from "../../../charts/chart-data.ts";
+import type { PanelKind } from "../../../model/boards.ts";
+import { workspaces } from "../../../model/workspaces.ts";
+import { Button } from "../../../ui/button.tsx";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import css from "./answer-view.module.css";
+
+/** The drawing, loaded for the first table, so that no page waits for it. */
+const PARTS = lazyModule(() => import("./chart-parts.ts"));
+
+interface AnswerChartProps {
+  workspaceId: string;
+  projectId: string | null;
+  /** The query that made the table. */
+  query: string;
+  table: Table;
+  range: { from: string | null; to: string | null };
+  kind: PanelKind | undefined;
+  onKind: (kind: PanelKind) => void;
+}
+
+/** A chart of a table, with a choice of its kind. The table is below it. */
+export function AnswerChart({ workspaceId, projectId, query, table, range, kind, onKind }: AnswerChartProps) {
+  const [isSaving, setSaving] = useState(false);
+  const loaded = useLazy(PARTS, true, () => undefined);
+  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  if (loaded === null) return null;
+  const { Charts, KindField, SaveToBoard, usualKind } = loaded;
+  const shown = kind ?? usualKind(query);
+  const [from, to] = [range.from, range.to].map((time) => (time === null ? null : Date.parse(time)));
+  return (
+    <div class={css.charts}>
+      <div class={css.kinds}>
+        <KindField kind={shown} onChange={onKind} />
+        {role !== undefined && may(role, "board.update") ? (
+          <Button icon={LayoutDashboard} onClick={() => setSaving(true)}>
+            Save to board
+          </Button>
+        ) : null}
+      </div>
+      <Charts table={table} query={query} kind={shown} range={{ from: from ?? null, to: to ?? null }} />
+      {isSaving ? (
+        <SaveToBoard
+          workspaceId={workspaceId}
+          projectId={projectId}
+          query={query}
+          kind={shown}
+          onClose={() => setSaving(false)}
+        />
+      ) : null}
+    </div>
+  );
+}
