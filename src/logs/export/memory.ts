@@ -1,6 +1,7 @@
 import { queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
-import { type ReadMemory, ReceivedBytes } from "../query/memory.ts";
+import type { ReadMemory } from "../query/memory.ts";
+import { ReceivedBytes } from "../query/received-bytes.ts";
 import type { ExportFormat } from "./writer.ts";
 
 const MIB = 1024 * 1024;

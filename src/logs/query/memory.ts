@@ -1,5 +1,6 @@
-import { detachBuffer, queryMemory } from "../../platform/isolate-memory.ts";
+import { queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
+import { ReceivedBytes } from "./received-bytes.ts";
 import type { LogSource } from "./tiers.ts";
 
 const KIB = 1024;
@@ -60,27 +61,6 @@ export const UNBOUNDED_MEMORY: ReadMemory = {
   receive: () => undefined,
   renew: () => undefined,
 };
-
-/** Buffers after which those that were freed are forgotten. */
-const MANY_BUFFERS = 256;
-
-/** The bytes that a read has received. What was read ahead and not needed would wait for a garbage collection. */
-export class ReceivedBytes {
-  #buffers: Uint8Array[] = [];
-  #checkedAt = MANY_BUFFERS;
-
-  add(bytes: Uint8Array): void {
-    this.#buffers.push(bytes);
-    if (this.#buffers.length < this.#checkedAt) return;
-    this.#buffers = this.#buffers.filter(({ byteLength }) => byteLength > 0);
-    this.#checkedAt = MANY_BUFFERS + 2 * this.#buffers.length;
-  }
-
-  release(): void {
-    for (const bytes of this.#buffers) detachBuffer(bytes);
-    this.#buffers = [];
-  }
-}
 
 /**
  * A query's part of the isolate's memory for queries. Waits for the initial reservation. Reserves more if memory is
