@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => under?.close());
 
 async function opened(as: Account, path: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
-  const context = await under.open({ as, colorScheme, viewport: { width: 1280, height: 1000 } });
+  const context = await under.open({ as, colorScheme, viewport: { width: 1280, height: 1600 } });
   const page = await context.newPage();
   await page.goto(`/w/${workspaceId}${path}`);
   return page;

@@ -87,7 +87,9 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   const [isDeleting, setDeleting] = useState(false);
   const saving = useAction(async (next: Board) => {
     const { name, panels, version } = next;
-    onBoard(await boardCalls.change(workspaceId, board.id, { name: name.trim(), panels: settled(panels), version }));
+    onBoard(
+      await boardCalls.change(workspaceId, board.id, { name: name.trim(), panels: inOrder(settled(panels)), version }),
+    );
     setDraft(null);
   });
   const linkOf = ({ query, range }: Panel): string => {
@@ -182,7 +184,8 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
         </Empty>
       ) : (
         <div class={css.grid} ref={grid} data-editing={draft !== null} aria-busy={answers.busy}>
-          {inOrder(shown.panels).map((panel) => (
+          {/* In edit mode in a fixed order: an element that moves in the document loses focus and pointer. */}
+          {(draft === null ? inOrder(shown.panels) : shown.panels).map((panel) => (
             <ShownPanel
               key={panel.id}
               panel={panel}
