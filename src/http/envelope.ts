@@ -58,8 +58,15 @@ export interface SendingPorts {
  * never in memory: a client that reads slowly holds the source of the parts, and one chunk.
  */
 export function streamedSuccess(data: Iterator<string>, requestId: string, ports: SendingPorts): Response {
-  const [before, behind] = successEnds(requestId);
-  const chunks = chunksOf(before, data, behind);
+  return streamed(chunksOf(data, successEnds(requestId)), ports);
+}
+
+/** Like `streamedSuccess`, without an envelope: the data is the whole body. */
+export function streamedJson(data: Iterator<string>, _requestId: string, ports: SendingPorts): Response {
+  return streamed(chunksOf(data, ["", ""]), ports);
+}
+
+function streamed(chunks: Generator<Uint8Array, undefined>, ports: SendingPorts): Response {
   const headers = { "Content-Type": "application/json" };
   const first = chunks.next();
   const second = chunks.next();
@@ -93,7 +100,10 @@ export function streamedSuccess(data: Iterator<string>, requestId: string, ports
   return new Response(body, { headers });
 }
 
-function* chunksOf(before: string, data: Iterator<string>, behind: string): Generator<Uint8Array, undefined> {
+function* chunksOf(
+  data: Iterator<string>,
+  [before, behind]: readonly [before: string, behind: string],
+): Generator<Uint8Array, undefined> {
   let texts = [Buffer.from(before).toString("latin1")];
   let bytes = 0;
   for (let next = data.next(); !next.done; next = data.next()) {

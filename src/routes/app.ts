@@ -27,6 +27,9 @@ import { addIngest } from "./logs/ingest.ts";
 import { addQuery, addStats } from "./logs/query.ts";
 import { addSearch } from "./logs/search.ts";
 import { addTail } from "./logs/tail.ts";
+import { addLokiMetadata } from "./loki/metadata.ts";
+import { addLokiQueries } from "./loki/query.ts";
+import { addLokiTail } from "./loki/tail.ts";
 import { consolePage, missingPage } from "./site/console.ts";
 import { dev } from "./site/dev.ts";
 import { docs, docsFile, securityTxt } from "./site/docs.ts";
@@ -79,6 +82,13 @@ export const agents = resource();
 addMcp(agents);
 addLlmsTxt(agents);
 
+/** Loki's read API, for Grafana and logcli. */
+export const loki = resource();
+
+addLokiQueries(loki);
+addLokiMetadata(loki);
+addLokiTail(loki);
+
 /**
  * Paths that a limit rule may name. Read at the first rule, because `resources` below contains the route that sets
  * rules.
@@ -109,6 +119,7 @@ const resources: Resource[] = [
   logger,
   doors,
   agents,
+  loki,
   sandbox,
   playground,
   limits,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const SRC = path.join(import.meta.dirname, "../../src");
 const MAX_LINES = 300;
-const MAX_FILES = 641;
+const MAX_FILES = 678;
 
 /**
  * Folders and files of `src/` by layer, the uppermost first. A module imports values and types from its own layer and
@@ -19,7 +19,7 @@ const LAYERS = [
   ["http"],
   ["platform", "env.ts", "ids.ts", "settings.ts"],
   // Shapes that every layer passes on, and the query language, which clients use as well.
-  ["rpc/result.ts", "limits/state.ts", "keys/scopes.ts", "query-language"],
+  ["rpc/result.ts", "limits/state.ts", "keys/scopes.ts", "query-language", "logql"],
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));

@@ -53,7 +53,7 @@ function findKey(c: Context<AppEnv>): FoundKey | null {
 }
 
 /** Returns the key of an `Authorization` header: of a scheme with a token, of Basic, or the key alone. */
-function keyOfAuthorization(header: string): string | undefined {
+export function keyOfAuthorization(header: string): string | undefined {
   const [, scheme = "", token = ""] = /^(\S+) +(\S.*)$/.exec(header.trim()) ?? [];
   switch (scheme.toLowerCase()) {
     case "":

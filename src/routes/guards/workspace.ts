@@ -39,8 +39,7 @@ async function countElsewhere(c: Context<AppEnv>): Promise<void> {
 }
 
 /** Returns the API key of a request. Without a well-formed key, counts by client IP and calls no workspace. */
-export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
-  const token = bearerToken(c);
+export async function requireApiKey(c: Context<AppEnv>, token = bearerToken(c)): Promise<ParsedApiKey> {
   if (token !== null && looksLikeApiKey(token)) {
     const key = parseApiKey(token);
     if (key) return key;

@@ -42,15 +42,17 @@ export interface Reader {
   charge: Charge;
 }
 
-/** Returns the reader by API key, or by access token and `X-Workspace-Id`. */
-export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
-  const token = bearerToken(c);
+/**
+ * Returns the reader by API key, or by access token and `X-Workspace-Id`.
+ * @param token the credential, if the route accepts it elsewhere, too
+ */
+export async function readerOf(c: Context<AppEnv>, token = bearerToken(c)): Promise<Reader> {
   if (token === null) {
     await countByAddress(c, "API_DEFAULT");
     refuse("UNAUTHORIZED", "Send an API key or an access token as Authorization: Bearer.");
   }
   if (looksLikeApiKey(token)) {
-    const key = await requireApiKey(c);
+    const key = await requireApiKey(c, token);
     const { hash, workspaceId } = key;
     c.get("log").workspaceId = workspaceId;
     return { caller: { kind: "key", hash }, workspaceId, charge: await chargeOfKey(c, key, "reads", 1) };
@@ -244,14 +246,16 @@ export interface ReadAnswer {
 /**
  * Runs a read with the memory that it needs, and returns its response. Waits while other reads hold all memory.
  * @param rows maximum number of rows that the read holds
+ * @param send builds the response
  * @param read may be called again (`withLeasedMemory`), so its source is made outside: a source counts the request once
  */
 export function withReadMemory(
   c: Context<AppEnv>,
   rows: number,
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
+  send = streamedSuccess,
 ): Promise<Response> {
-  const answer = answerOf(c, rows, read);
+  const answer = answerOf(c, rows, read, send);
   // A client that disconnects would end the request halfway, and its memory would stay reserved for a minute.
   c.executionCtx.waitUntil(answer.catch(() => undefined));
   return answer;
@@ -261,6 +265,7 @@ async function answerOf(
   c: Context<AppEnv>,
   rows: number,
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
+  send: typeof streamedSuccess,
 ): Promise<Response> {
   const response = await withLeasedMemory(rows, async (memory) => {
     // A read that runs again meets the same unreadable entries.
@@ -268,7 +273,7 @@ async function answerOf(
     const { data, bytes } = await read(memory);
     memory.keep(bytes);
     const sending = { onProgress: () => memory.renew(), ended: () => memory.release() };
-    return streamedSuccess(data, c.get("requestId"), sending);
+    return send(data, c.get("requestId"), sending);
   });
   return response ?? refuse("SERVICE_UNAVAILABLE", "Too many logs are being read at once.", MEMORY_RETRY);
 }

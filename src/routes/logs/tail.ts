@@ -149,7 +149,7 @@ async function callOfTicket(
 }
 
 /** In the sandbox all clients share the key, so there a client IP is a reader. */
-function addressOf(c: Context<AppEnv>, workspaceId: string): Pick<TailCall, "address"> {
+export function addressOf(c: Context<AppEnv>, workspaceId: string): Pick<TailCall, "address"> {
   return workspaceId === SANDBOX_WORKSPACE_ID ? { address: clientAddress(c) } : {};
 }
 
@@ -166,12 +166,12 @@ function readRequest(c: Context<AppEnv>, params: URLSearchParams): TailQuery {
 }
 
 /** Encoded, because a header's value is Latin-1 and a filter need not be. */
-function tailRequest({ workspaceId: _addressee, ...call }: AddressedCall): Request {
+export function tailRequest({ workspaceId: _addressee, ...call }: AddressedCall): Request {
   const headers = { Upgrade: "websocket", [TAIL_CALL_HEADER]: encodeURIComponent(JSON.stringify(call)) };
   return new Request("http://workspace/tail", { headers });
 }
 
-async function refuseTail(c: Context<AppEnv>, failure: TailFailure): Promise<never> {
+export async function refuseTail(c: Context<AppEnv>, failure: TailFailure): Promise<never> {
   const { code, limit } = failure;
   switch (code) {
     case "INVALID_TOKEN":
@@ -218,6 +218,6 @@ function projectOf(c: Context<AppEnv>): string {
 }
 
 /** The authority of a user's tail includes the session that opened it. */
-function authorityOf(c: Context<AppEnv>, { caller }: Reader): TailAuthority {
+export function authorityOf(c: Context<AppEnv>, { caller }: Reader): TailAuthority {
   return caller.kind === "key" ? caller : { ...caller, sessionId: c.get("user").sessionId };
 }
