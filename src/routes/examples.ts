@@ -84,6 +84,8 @@ const WORKSPACE = { description: "Id of the workspace; `GET /workspaces` lists t
 
 /** Required parameters by name. Optional ones have no example, because the reference would send it with every request. */
 export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string; example: string }>> = {
+  query: { description: "LogQL, or a selector.", example: '{service="shop"}' },
+  label: { description: "Name of a label; `GET /loki/api/v1/labels` lists them.", example: "service" },
   workspaceId: WORKSPACE,
   "X-Workspace-Id": { ...WORKSPACE, description: `The workspace to act in. ${WORKSPACE.description}` },
   projectId: {

@@ -12,6 +12,9 @@ export type StreamLabel = (typeof STREAM_LABELS)[number];
 export const PUSHED_LABELS = "labels";
 const PUSHED_METADATA = "metadata";
 
+/** Member in which doors note what they changed of an entry. */
+const MARK = "_taffrail";
+
 /** Characters of a name or value that becomes a label. Longer ones stay in the line. */
 const MAX_LABEL = 2048;
 
@@ -93,7 +96,8 @@ function lineOf(message: string, data: Entry["data"], withoutLabels: boolean, wi
   const line: Record<string, unknown> = {};
   let isPlain = true;
   for (const [name, value] of Object.entries(data)) {
-    if ((withoutLabels && name === PUSHED_LABELS) || (withoutMetadata && name === PUSHED_METADATA)) continue;
+    if (name === MARK || (withoutLabels && name === PUSHED_LABELS) || (withoutMetadata && name === PUSHED_METADATA))
+      continue;
     isPlain = false;
     Object.defineProperty(line, name, { value, enumerable: true, configurable: true, writable: true });
   }

@@ -60,14 +60,14 @@ function addLabels(resource: Resource): void {
     });
   }
   addLokiRoute(resource, {
-    path: "/label/:name/values",
+    path: "/label/:label/values",
     operation: "loki.label-values",
     summary: "List the values of a label",
     parameters: z.object({ ...rangeParameters, query: optionalQuery }),
     example: { status: "success", data: ["error", "info"] },
     request: { since: "1h" },
     prepare: (params, now, c) => {
-      const name = c.req.param("name") ?? "";
+      const name = c.req.param("label") ?? "";
       const selection = selectionOf(params.get("query"), rangeOf(params, now, SIX_HOURS));
       return async (reading) => {
         const isOwn = [...selection.matchers.map((matcher) => matcher.name), name].every(isOwnLabel);

@@ -3,9 +3,12 @@ import { z } from "zod";
 import type { AppEnv } from "../../http/context.ts";
 import type { Resource } from "../../http/resource.ts";
 import { LogqlError } from "../../logql/error.ts";
-import { parseLogql } from "../../logql/parse.ts";
+import { isSeries, parseLogql } from "../../logql/parse.ts";
 import { printLogql } from "../../logql/print.ts";
-import type { LogExpression } from "../../logql/syntax.ts";
+import type { MetricValue } from "../../logql/series.ts";
+import type { LogExpression, MetricExpression } from "../../logql/syntax.ts";
+import type { Steps } from "../../logql/windows.ts";
+import type { LokiReading } from "../../logs/loki/reading.ts";
 import { runLogs } from "../../logs/loki/run-logs.ts";
 import { runMetric } from "../../logs/loki/run-metric.ts";
 import { ENCODING_FLAGS, metricText, streamsText } from "./answers.ts";
@@ -72,7 +75,7 @@ export function addLokiQueries(resource: Resource): void {
       const step = stepOf(params, range);
       const count = Math.floor(Number(range.end - range.start) / 1e6 / step) + 1;
       const steps = { first: millisecondOf(range.start), step, count };
-      return async (reading) => metricText(await runMetric(reading, expression, steps), steps, false);
+      return async (reading) => metricText(await admittedMetric(reading, expression, steps), steps, false);
     },
   });
   addLokiRoute(resource, {
@@ -91,7 +94,7 @@ export function addLokiQueries(resource: Resource): void {
         throw new LogqlError(message, null);
       }
       const steps = { first: millisecondOf(timeOf(params, "time", now)), step: 1, count: 1 };
-      return async (reading) => metricText(await runMetric(reading, expression, steps), steps, true);
+      return async (reading) => metricText(await admittedMetric(reading, expression, steps), steps, true);
     },
   });
   addLokiRoute(resource, {
@@ -109,6 +112,12 @@ export function addLokiQueries(resource: Resource): void {
       };
     },
   });
+}
+
+/** Runs a metric. One that reads no entries, such as Grafana's health check, needs a valid key, too. */
+async function admittedMetric(reading: LokiReading, expression: MetricExpression, steps: Steps): Promise<MetricValue> {
+  if (!isSeries(expression)) await admitted(reading.source);
+  return runMetric(reading, expression, steps);
 }
 
 /** Admits and counts a request that reads no entries, by the smallest read. */

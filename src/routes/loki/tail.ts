@@ -38,8 +38,7 @@ export function addLokiTail(resource: Resource): void {
       summary: "Follow entries with LogQL over a WebSocket",
       description: [
         'Frames: `{"streams":[{"stream":{...},"values":[["<ns>","line"]]}],"dropped_entries":[]}`. First the newest `limit` entries',
-        "since `start`, then each entry as it is committed. Stages of LogQL apply. An access token also needs `X-Workspace-Id` and a",
-        "workspace with one project that has entries since `start`.",
+        "since `start`, then each entry as it is committed. Stages of LogQL apply. Needs an API key, which names the project.",
       ].join("\n"),
       security: "either",
       documentedQuery: z.object({

@@ -30,8 +30,8 @@ describe("the API's documentation", () => {
         const answer = await fetch(`${server.url}${path}`, { method: method.toUpperCase(), redirect: "manual" });
         expect(answer.status, `${method} ${path}`).not.toBe(405);
         expect(Object.keys(operation.responses), `${method} ${path}`).toContain(String(answer.status));
-        // Doors answer in the shapes of their clients.
-        if (answer.status === 302 || operation.tags.includes("Doors")) continue;
+        // Doors and Loki's API answer in the shapes of their clients.
+        if (answer.status === 302 || operation.tags.some((tag) => tag === "Doors" || tag === "Loki")) continue;
         const body = await answer.json();
         if (body.success) continue;
         const described = JSON.stringify(operation.responses[String(answer.status)]);

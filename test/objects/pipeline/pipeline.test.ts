@@ -25,9 +25,9 @@ async function routes(): Promise<[path: string, methods: string[]][]> {
     ]);
 }
 
-/** Doors and the routes of agents answer in other protocols; their own tests cover them. */
+/** Doors, Loki's API and the routes of agents answer in other protocols; their own tests cover them. */
 function isDoor(item: Record<string, unknown>): boolean {
-  return /"tags":\["(Doors|Agents)"\]/.test(JSON.stringify(Object.values(item)[0]));
+  return /"tags":\["(Doors|Loki|Agents)"\]/.test(JSON.stringify(Object.values(item)[0]));
 }
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"];

@@ -4,6 +4,7 @@ import { enqueueNotification } from "../../../src/alerts/notifications/enqueue.t
 import { canaryOf } from "../../../src/alerts/notifications/probes.ts";
 import { newId } from "../../../src/ids.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
+import { loki } from "../../../src/routes/app.ts";
 import { ROLES, type Role } from "../../../src/workspace/permissions.ts";
 import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
 import { numbered, onSql, receiptOf, send } from "../ingest/support.ts";
@@ -301,7 +302,8 @@ const MATRIX: Row[] = [
  * Cells that end the caller's membership or have no envelope are tested separately below, and a WebSocket with the other
  * tails.
  */
-const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail", "GET /logger/{projectId}/export"];
+const LOKI = loki.specs.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail", "GET /logger/{projectId}/export", ...LOKI];
 /** Not part of a workspace: they count in the user object, and a user who is not a member creates or lists own ones. */
 const OF_NO_WORKSPACE = ["GET /workspaces", "POST /workspaces", "POST /invitations/accept"];
 /** API keys only. */
@@ -435,6 +437,21 @@ describe("the role matrix", () => {
     for (const { accessToken } of callers.values()) expect(await statusFor(bearer(accessToken))).toBe(200);
     expect(await statusFor(bearer(stranger.accessToken))).toBe(404);
     expect(await statusFor({})).toBe(401);
+  });
+
+  it("Loki's API is permitted to every member, and to no other caller", async () => {
+    const statusFor = async (path: string, headers: Record<string, string>) => {
+      const response = await exports.default.fetch(`http://taffrail.test${path}?query=vector(1)&match[]=%7B%7D`, {
+        headers: { ...headers, "X-Workspace-Id": world.workspaceId },
+      });
+      await response.text();
+      return response.status;
+    };
+    for (const path of ["/loki/api/v1/query", "/loki/api/v1/series", "/loki/api/v1/status/buildinfo"]) {
+      for (const { accessToken } of callers.values()) expect(await statusFor(path, bearer(accessToken))).toBe(200);
+      expect(await statusFor(path, bearer(stranger.accessToken))).toBe(404);
+      expect(await statusFor(path, {})).toBe(401);
+    }
   });
 
   it("an unknown workspace is refused like another user's", async () => {

@@ -12,7 +12,7 @@ const regex: CompileRegex = (source, isWhole) => {
 };
 
 /** Runs the stages of a query for a line. @returns line and labels; `null` if the line is left out */
-function run(stages: string, line: string, metadata: Record<string, string> = {}) {
+function run(stages: string, line: string, metadata: Record<string, string> = {}): Record<string, string> | null {
   const logs = parseLogql(`{app="a"} ${stages}`);
   if (logs.kind !== "logs") throw new Error("A metric has no lines.");
   const stream = new Map([["app", "a"]]);
