@@ -43,7 +43,11 @@ const stateSchema = z.record(z.string(), z.unknown());
 const auditSchema = z.object({
   id: z.string().describe("Unique within the workspace."),
   at: z.iso.datetime(),
-  actor: z.string().describe("A user id, the id of a key that an agent used, or `system` for a deleted account or for the purge of an address."),
+  actor: z
+    .string()
+    .describe(
+      "A user id, the id of a key that an agent used, or `system` for a deleted account or for the purge of an address.",
+    ),
   actorEmail: z.string().nullable().describe("`null` for `system` and for deleted accounts."),
   action: z.string().describe(`One of ${AUDIT_ACTIONS.map((action) => `\`${action}\``).join(", ")}.`),
   target: z.string().describe("The id of what was changed; of a `session.start`, the session."),
