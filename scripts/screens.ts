@@ -25,7 +25,7 @@ const SIZES = [
 ] as const;
 const THEMES = ["light", "dark"] as const;
 /** Maximum bytes of a picture. */
-const MAX_BYTES = 60_000;
+const MAX_BYTES = 100_000;
 /** Maximum milliseconds of a step on the page. */
 const PATIENCE_MS = 15_000;
 

@@ -12,7 +12,7 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
 /** Palette sizes, tried in this order until the picture is small enough. */
-const PALETTES = [48, 32, 16] as const;
+const PALETTES = [160, 96, 48, 32, 16] as const;
 
 /**
  * Converts a PNG to one with a palette, which has a third of the size or less. A page has few colours and their

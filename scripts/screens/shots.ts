@@ -128,6 +128,7 @@ export const SHOTS: readonly Shot[] = [
     act: askDelete,
     window: true,
   },
+  { name: "components", title: "All components", path: () => "/dev/ui" },
   { name: "not-found", title: "Page not found", path: () => "/w/a/b/c/d", as: ada },
 ];
 

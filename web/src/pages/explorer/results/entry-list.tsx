@@ -13,7 +13,7 @@ import { useRowKeys } from "./use-row-keys.ts";
 import { useVirtual } from "./use-virtual.ts";
 
 /** Width of the list in pixels below which a row takes two lines. */
-const NARROW = 720;
+const NARROW = 760;
 /** Like `NARROW`, if each row names its project. */
 const NARROW_MIXED = 900;
 /** Rows rendered above and below the visible ones. */
