@@ -4,7 +4,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { outboundNetwork } from "../../../scripts/lib/runtime.ts";
-import { type Account, type CallOptions, call, register } from "../../support/api.ts";
+import { type Account, type CallOptions, call, createKey, createProject, register } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 interface Got {
@@ -101,6 +101,40 @@ test("a canary whose receiver got it, and whose outcome kill -9 lost, arrives ag
     return items.map(({ deliveries }) => deliveries.map(({ state }) => state));
   };
   await expect.poll(delivered, { timeout: 10_000 }).toEqual([["delivered"]]);
+});
+
+test("an alert that fires reaches its webhook and Alertmanager with the entries that decided", async () => {
+  respond = (_, response) => void response.end();
+  const as = { token: account.accessToken, workspaceId: account.workspaceId };
+  const hook = await ask("/destinations", { body: { kind: "webhook", name: "fires", url: `${base}/fires` } });
+  const manager = await ask("/destinations", { body: { kind: "alertmanager", name: "manager", url: `${base}/am` } });
+  const projectId = await createProject(server.url, account);
+  const key = await createKey(server.url, account, projectId);
+  const rule = await call<Data>(server.url, `/projects/${projectId}/alerts`, {
+    ...as,
+    body: {
+      name: "Errors",
+      query: "level:>=error | count by service",
+      condition: { kind: "threshold", value: 2 },
+      window: "1m",
+      labels: { severity: "critical" },
+      destinations: [hook.id, manager.id],
+    },
+  });
+  expect([rule.status, rule.body.error]).toEqual([201, null]);
+  const entry = { message: "no", level: "error", service: "shop" };
+  const sent = await call(server.url, `/logger/${projectId}/log`, { token: key.secret, body: [entry, entry] });
+  expect(sent.status).toBe(201);
+  await expect.poll(() => arrived("/fires").length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => arrived("/am/api/v2/alerts").length, { timeout: 10_000 }).toBe(1);
+  const [{ body, headers } = { body: "", headers: {} }] = arrived("/fires");
+  expect(new Webhook(hook.secret).verify(body, headers as Record<string, string>)).toMatchObject({
+    type: "alert.firing",
+    data: { ruleId: rule.body.data.id, group: { service: "shop" }, value: 2, seqRange: { from: 1, to: 2 } },
+  });
+  expect(JSON.parse(arrived("/am/api/v2/alerts")[0]?.body ?? "")).toMatchObject([
+    { labels: { service: "shop", severity: "critical", rule_id: rule.body.data.id } },
+  ]);
 });
 
 test("the outbound network reaches no address of this machine, by number or by name; the one for tests does", async () => {
