@@ -140,10 +140,9 @@ export class IngestGroup {
     if (tooOld === null && call.recordIds === undefined) return null;
     const admitted = this.#admit(call, COUNTED);
     if (!admitted.ok) return tooOld === null ? null : admitted;
-    const { num } = admitted.project;
-    if (this.#lookup(call, num).found !== "none") return null;
+    if (this.#lookup(call, admitted.project.num).found !== "none") return null;
     if (tooOld !== null) return { ok: false, code: "TOO_OLD", oldest: tooOld };
-    const known = this.#known(call, num);
+    const known = this.#known(call, admitted.project.num);
     return known.length === 0 ? null : { ok: false, code: "KNOWN_RECORDS", known, oldest: this.#oldest(call.oldest) };
   }
 

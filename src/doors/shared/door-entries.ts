@@ -8,7 +8,7 @@ import { copyBytes } from "../../platform/bytes.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type Steps, TurnMeter } from "../../platform/turns.ts";
 import type { ClientId, DoorEntry, DoorEntrySink, LineSink, WrittenEntry } from "../entry.ts";
-import { EntryBatches } from "./entry-batches.ts";
+import { EntryBatches, REQUEST_BYTES, TOO_LARGE } from "./entry-batches.ts";
 import { EntryFitter, type FittedEntry } from "./entry-fitter.ts";
 import { EMPTY_ENVELOPE } from "./plain-envelope.ts";
 import type { PlainLines } from "./plain-lines.ts";
@@ -17,12 +17,6 @@ import { RepeatFacts } from "./repeat-facts.ts";
 
 /** Bytes of lines of one batch, as for bodies of lines. */
 const BATCH_BYTES = 512 * 1024;
-/**
- * Bytes of lines of one request. A body may be 20 MiB, and its records may share parts that are stored with each of them: 64
- * MiB is 20,000 records of 3 KiB. A small body may become this many bytes and 16 times its size (records of 200 bytes
- * with a resource of 3 KB), or it would fill the memory: batches are sent to the object between the chunks of a body only.
- */
-const REQUEST_BYTES = { most: 64 * 1024 * 1024, least: 2 * 1024 * 1024, perByte: 16 } as const;
 /** Costs in nanoseconds for the worst input, on a fast machine. */
 const COST = { entry: 1_000, value: 150, unit: 15, plainByte: 8, cutUnit: 40 } as const;
 
@@ -39,7 +33,6 @@ export class DoorEntries implements DoorEntrySink, LineSink {
   readonly #batches: EntryBatches;
   readonly #rejected: Rejection[] = [];
   readonly #rejectedIndexes: number[] = [];
-  readonly #mergedIndexes: number[] = [];
   /** `null` if records are not recognized. */
   readonly #ids: RecordIds | null;
   readonly #repeats = new RepeatFacts();
@@ -106,7 +99,7 @@ export class DoorEntries implements DoorEntrySink, LineSink {
 
   /** Indexes of the records that are left out, because they are stored already, in order. */
   get mergedIndexes(): readonly number[] {
-    return this.#mergedIndexes.sort((a, b) => a - b);
+    return this.#ids?.mergedIndexes ?? [];
   }
 
   /** Number of the entries that were taken. */
@@ -176,9 +169,7 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     const ids = this.#ids;
     if (ids === null) return true;
     if (id !== undefined || line !== null) this.#meter.spend(ID_COST.record + (line?.length ?? 0) * ID_COST.byte);
-    if (ids.add(id, line, hasTime)) return true;
-    this.#mergedIndexes.push(this.#entries - 1);
-    return false;
+    return ids.add(this.#entries - 1, id, line, hasTime);
   }
 
   /** Stores an entry that writes its own line, unless the request has the record already. */
@@ -270,20 +261,8 @@ export class DoorEntries implements DoorEntrySink, LineSink {
    */
   *leaveOut(positions: readonly number[]): Steps<void> {
     this.#close();
-    this.#mergedIndexes.push(...this.#indexesOf(positions));
-    this.#ids?.remove(positions);
+    this.#ids?.remove(positions, this.#rejectedIndexes);
     yield* this.#batches.leaveOut(new Set(positions));
-  }
-
-  /** Indexes of the records of entries. @param positions in order */
-  #indexesOf(positions: readonly number[]): number[] {
-    const gone = new Set([...this.#rejectedIndexes, ...this.#mergedIndexes]);
-    const indexes: number[] = [];
-    for (let index = 0, position = 0; index < this.#entries && indexes.length < positions.length; index++) {
-      if (gone.has(index)) continue;
-      if (position++ === positions[indexes.length]) indexes.push(index);
-    }
-    return indexes;
   }
 
   /** Counts a record. @returns `false` if the request has failed */
@@ -315,8 +294,3 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     this.#builder = this.#newBuilder();
   }
 }
-
-const TOO_LARGE: BodyFailure = {
-  reason: "too_many",
-  message: `With what records share in each of them, the entries are too large: more than ${REQUEST_BYTES.most} bytes, or ${REQUEST_BYTES.perByte} times the body.`,
-};

@@ -1,10 +1,22 @@
 import { type Batch, bytesOf, decodeBody, freeBatches } from "../../logs/batch.ts";
+import type { BodyFailure } from "../../logs/ingest/body-failure.ts";
 import { BatchBuilder } from "../../logs/ingest/build-batch.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { EntryFitter } from "./entry-fitter.ts";
 
 /** Nanoseconds for a byte of a batch that is built again, for the worst input, on a fast machine. */
 const COST_OF_REBUILT_BYTE = 20;
+
+/**
+ * Bytes of lines of one request. A body may be 20 MiB, and its records may share parts that are stored with each of them: 64
+ * MiB is 20,000 records of 3 KiB. A small body may become this many bytes and 16 times its size (records of 200 bytes
+ * with a resource of 3 KB), or it would fill the memory: batches are sent to the object between the chunks of a body only.
+ */
+export const REQUEST_BYTES = { most: 64 * 1024 * 1024, least: 2 * 1024 * 1024, perByte: 16 } as const;
+export const TOO_LARGE: BodyFailure = {
+  reason: "too_many",
+  message: `With what records share in each of them, the entries are too large: more than ${REQUEST_BYTES.most} bytes, or ${REQUEST_BYTES.perByte} times the body.`,
+};
 
 const utf8 = new TextDecoder();
 

@@ -23,6 +23,7 @@ export class RecordIds {
   #ids = new Uint8Array(0);
   #count = 0;
   #hasAny = false;
+  readonly #merged: number[] = [];
   /** Ids by how often their content has occurred in the request. */
   readonly #seen = new Map<string, number>();
 
@@ -36,6 +37,11 @@ export class RecordIds {
     return this.#ids.length + this.#seen.size * SEEN_BYTES;
   }
 
+  /** Indexes of the records that are left out, because they are stored already, in order. */
+  get mergedIndexes(): readonly number[] {
+    return this.#merged.sort((a, b) => a - b);
+  }
+
   /** Whether a record needs its line for its id. */
   needsLine(id: ClientId | undefined, hasTime: boolean): boolean {
     return id === undefined ? this.#isEach && hasTime : id.hasContent;
@@ -43,12 +49,13 @@ export class RecordIds {
 
   /**
    * Adds the next record.
+   * @param index of the record in the request
    * @param id that the client gave it
    * @param line as it is stored; only if `needsLine`
    * @param hasTime whether the client sent its time, so that the line has no time of receipt
    * @returns `false` if an earlier record of the request has the same id of the client's: it must not be stored
    */
-  add(id: ClientId | undefined, line: Line | null, hasTime: boolean): boolean {
+  add(index: number, id: ClientId | undefined, line: Line | null, hasTime: boolean): boolean {
     if (id === undefined && line === null) {
       this.#count++;
       return true;
@@ -58,7 +65,10 @@ export class RecordIds {
     const digest = hash.digest().subarray(0, ID_BYTES);
     const name = digest.toString("latin1");
     const times = this.#seen.get(name) ?? 0;
-    if (id !== undefined && times > 0) return false;
+    if (id !== undefined && times > 0) {
+      this.#merged.push(index);
+      return false;
+    }
     this.#seen.set(name, times + 1);
     // The second of two equal records of one request is not the first one again, in whatever request it is sent.
     if (times > 0) digest.writeUInt32LE((digest.readUInt32LE(ID_BYTES - 4) ^ times) >>> 0, ID_BYTES - 4);
@@ -75,8 +85,18 @@ export class RecordIds {
     return this.#ids.slice(from * ID_BYTES, to * ID_BYTES);
   }
 
-  /** Removes the ids of entries that are not stored. @param positions in order */
-  remove(positions: readonly number[]): void {
+  /**
+   * Removes the ids of entries whose records are stored already.
+   * @param positions in order
+   * @param rejected indexes of the records that have no entry
+   */
+  remove(positions: readonly number[], rejected: readonly number[]): void {
+    const gone = new Set([...rejected, ...this.#merged]);
+    for (let index = 0, position = 0, at = 0; at < positions.length; index++) {
+      if (gone.has(index) || position++ !== positions[at]) continue;
+      this.#merged.push(index);
+      at++;
+    }
     const removed = new Set(positions);
     const before = this.slice() ?? new Uint8Array(0);
     let kept = 0;

@@ -1,4 +1,9 @@
+import type { Encoding } from "../../http/encodings.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
+
+export const ENCODINGS: readonly Encoding[] = ["gzip", "deflate", "zstd"];
+/** The route whose limits hold for doors. The empty path is the one of the key's project. */
+export const COUNTED_AS = { method: "POST", pattern: "/logger/:projectId/log", path: "" } as const;
 
 /** Returns the request, without an encoding that means nothing in the protocol, or that an empty body has. */
 export function withoutEncoding(raw: Request, ignoredEncoding: string | undefined): Request {
@@ -11,6 +16,8 @@ export function withoutEncoding(raw: Request, ignoredEncoding: string | undefine
   return new Request(raw, { headers });
 }
 
+/** Bytes that a decoder, and the entries that are not a batch yet, take at first. */
+export const DECODING_BYTES = 512 * 1024;
 /** Bytes of a body that is read while it arrives that are kept, so that it can be read again with other settings. */
 const KEPT_BYTES = 512 * 1024;
 /** The beginning of a body, until it is too large to be kept. */

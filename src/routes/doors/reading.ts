@@ -1,9 +1,10 @@
 import type { Context } from "hono";
 import type { DoorDecoder } from "../../doors/decoder.ts";
-import type { DoorEntries } from "../../doors/shared/door-entries.ts";
+import { DoorEntries } from "../../doors/shared/door-entries.ts";
+import { RecordIds } from "../../doors/shared/record-ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { mediaType } from "../../http/resource.ts";
-import type { Steps } from "../../platform/turns.ts";
+import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { Door } from "./door.ts";
 import { readerFor, type Terms } from "./key-terms.ts";
 
@@ -14,14 +15,20 @@ export interface Reading<D> {
   decoder: D;
 }
 
-/** Starts to read a body from its beginning. @throws what the decoder of the door throws */
+/**
+ * Starts to read a body from its beginning.
+ * @param now epoch milliseconds of the receipt
+ * @throws what the decoder of the door throws
+ */
 export function beginReading<D extends DoorDecoder>(
   c: Context<AppEnv>,
   door: Door<D>,
   terms: Terms,
-  entries: DoorEntries,
+  { now, meter }: { now: number; meter: TurnMeter },
 ): Reading<D> {
   const { settings } = terms;
+  const { dedupe } = settings;
+  const entries = new DoorEntries(now, meter, dedupe === "never" ? null : new RecordIds(dedupe === "record"));
   const query = new URL(c.req.url).searchParams;
   const reader = readerFor(settings.mapping, query);
   const type = mediaType(c.req.header("Content-Type"));

@@ -14,9 +14,9 @@ import type { IngestResult } from "../../workspace/ingest-calls.ts";
 import type { Idempotency } from "../../workspace/receipts.ts";
 import { countIfRefused } from "../guards/workspace.ts";
 import { EntrySender, refuseResult } from "../logs/send-entries.ts";
+import { COUNTED_AS, ENCODINGS } from "./door-body.ts";
 import { type DoorKey, requireDoorKey } from "./door-key.ts";
 import { readerFor } from "./key-terms.ts";
-import { COUNTED_AS, ENCODINGS } from "./serve-door.ts";
 import { hashOf, UploadPart } from "./upload-part.ts";
 
 /** Bytes that are read at once: 8,000 entries at most. */

@@ -1,12 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Context } from "hono";
 import { DoorBodyFault, type DoorDecoder } from "../../doors/decoder.ts";
-import { DoorEntries } from "../../doors/shared/door-entries.ts";
-import { RecordIds } from "../../doors/shared/record-ids.ts";
 import { type BodyResult, SMALL_BYTES } from "../../http/body.ts";
 import { BodyFailed, BodyStream, openBody } from "../../http/body-stream.ts";
 import { type AppEnv, noteLimit } from "../../http/context.ts";
-import type { Encoding } from "../../http/encodings.ts";
 import { refuse } from "../../http/errors.ts";
 import { bodyOrRefuse, mediaType, refuseForMemory } from "../../http/resource.ts";
 import { acceptedKeys } from "../../keys/api-key.ts";
@@ -20,17 +17,12 @@ import type { IngestResult } from "../../workspace/ingest-calls.ts";
 import { countIfRefused } from "../guards/workspace.ts";
 import { EntrySender, refuseResult, STAGING } from "../logs/send-entries.ts";
 import type { Door } from "./door.ts";
-import { KeptChunks, withoutEncoding } from "./door-body.ts";
+import { COUNTED_AS, DECODING_BYTES, ENCODINGS, KeptChunks, withoutEncoding } from "./door-body.ts";
 import { idempotencyOf } from "./door-idempotency.ts";
 import { type DoorKey, pathWithoutKey, requireDoorKey } from "./door-key.ts";
 import { DEFAULT_TERMS, knownTerms, type Terms } from "./key-terms.ts";
 import { beginReading, endReading, type Reading } from "./reading.ts";
 
-export const ENCODINGS: readonly Encoding[] = ["gzip", "deflate", "zstd"];
-/** The route whose limits hold for doors. The empty path is the one of the key's project. */
-export const COUNTED_AS = { method: "POST", pattern: "/logger/:projectId/log", path: "" } as const;
-/** Bytes that a decoder, and the entries that are not a batch yet, take at first. */
-const DECODING_BYTES = 512 * 1024;
 /** Milliseconds for which the batches of a small body wait for memory. */
 const MEMORY_WAIT_MS = 10_000;
 /** Milliseconds of work on a chunk of 128 KiB, and between two pauses, as a rule. */
@@ -149,9 +141,7 @@ class DoorServing<D extends DoorDecoder> {
   #begin(): void {
     this.#reading?.entries.take();
     const terms = this.#terms ?? knownTerms.get(this.#key.hash) ?? DEFAULT_TERMS;
-    const { dedupe } = terms.settings;
-    const ids = dedupe === "never" ? null : new RecordIds(dedupe === "record");
-    this.#reading = beginReading(this.#c, this.#door, terms, new DoorEntries(this.#now, this.#meter, ids));
+    this.#reading = beginReading(this.#c, this.#door, terms, { now: this.#now, meter: this.#meter });
   }
 
   #read(chunk: Uint8Array): Steps<void> {
@@ -211,8 +201,7 @@ class DoorServing<D extends DoorDecoder> {
       ({ isStored } = staged);
       if (isStored) entries.take();
       else if (staged.known.length > 0) {
-        const known = staged.known.map((position) => position + entries.taken);
-        await this.#runInStretches(entries.leaveOut(known), stream, kept);
+        await this.#runInStretches(entries.leaveOut(staged.known.map((at) => at + entries.taken)), stream, kept);
       }
       if (entries.oldest === null) {
         await this.#runInStretches(entries.moveOlder(staged.oldest), stream, kept);
@@ -249,8 +238,7 @@ class DoorServing<D extends DoorDecoder> {
       const { idempotency, isDerived } = await this.#counted(() =>
         idempotencyOf(this.#c, this.#door, this.#current, { digest, isIdTaken: this.#isIdTaken }),
       );
-      const settingsVersion = this.#terms === null ? terms.settingsVersion : null;
-      const facts = { settingsVersion, isDerived };
+      const facts = { settingsVersion: this.#terms === null ? terms.settingsVersion : null, isDerived };
       const recordIds = entries.idsOf("all");
       const repeats = { ...(recordIds && { recordIds }), mergedCount: entries.mergedIndexes.length };
       const result = await this.#sender.send(body, idempotency, entries.oldest, facts, repeats);
