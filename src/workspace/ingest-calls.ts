@@ -160,14 +160,6 @@ export type StageResult =
   /** `oldest`: entries with an earlier timestamp are refused, epoch milliseconds. */
   { ok: true; limit: LimitState | null; oldest: number } | Exclude<IngestResult, { ok: true }>;
 
-/** Returned if batches of an upload have been deleted: it took too long. Nothing was stored. */
-export const LOST_UPLOAD: IngestResult = {
-  ok: false,
-  code: "SERVICE_UNAVAILABLE",
-  message: "The body took too long to arrive. Send it again.",
-  limit: null,
-};
-
 /** Returned if the object has no memory left for the call. */
 export const BUSY = {
   ok: false,

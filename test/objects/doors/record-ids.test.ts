@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STAGING } from "../../../src/routes/logs/send-entries.ts";
 import { RECORD_ID_BOUNDS, RECORD_IDS_SCHEMA, RecordIds } from "../../../src/workspace/record-ids.ts";
 import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
-import { evict, messagesOf, newTenant, onSql, onStorage, storedEntries, type Tenant } from "../ingest/support.ts";
+import { evict, messagesOf, newTenant, onSql, onStorage, type Tenant } from "../ingest/support.ts";
+import { takeBack } from "../older-version.ts";
 
 let tenant: Tenant;
 beforeEach(async () => {
@@ -271,14 +272,14 @@ describe("the ids of a project", () => {
 
   it("begin with the version that has the table", async () => {
     await bulk(doc("create", "a", "one"));
-    await onSql(tenant.workspaceId, (sql) => {
-      sql.exec("DROP TABLE record_ids");
-      sql.exec("UPDATE schema_version SET version = ?", WORKSPACE_SCHEMA.indexOf(RECORD_IDS_SCHEMA));
-    });
+    await onStorage(tenant.workspaceId, (storage) =>
+      storage.transactionSync(() => {
+        takeBack(storage.sql, WORKSPACE_SCHEMA, RECORD_IDS_SCHEMA, ["workspace", "members", "projects", "keys"]);
+      }),
+    );
     await evict(tenant.workspaceId);
     await bulk(doc("create", "b", "two") + doc("create", "c", "three"));
     await bulk(doc("create", "c", "three"));
-    expect(await messagesOf(tenant)).toEqual(["one", "two", "three"]);
-    expect(await storedEntries(tenant.workspaceId)).toHaveLength(3);
+    expect(await messagesOf(tenant)).toEqual(["two", "three"]);
   });
 });
