@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../../rpc/result.ts";
 import type { AuditNote } from "../../workspace/audit.ts";
 import { roleOf } from "../../workspace/members.ts";
 import type { Answer, DestinationKind, DestinationSettings, DisabledReason } from "./destination.ts";
+import type { TargetRow } from "./targets.ts";
 import { newSigningSecret } from "./webhook.ts";
 
 /** Maximum destinations of a workspace. */
@@ -56,14 +57,8 @@ export interface DestinationChange {
   enabled?: boolean | undefined;
 }
 
-type Row = {
+type Row = TargetRow & {
   id: string;
-  kind: DestinationKind;
-  name: string;
-  settings: string;
-  secret: string | null;
-  previous_secret: string | null;
-  previous_until: number | null;
   disabled: DisabledReason | null;
   canary_at: number | null;
   version: number;

@@ -6,7 +6,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Milliseconds between two tests of a destination. */
 const TEST_EVERY_MS = 3000;
 
-type Row = {
+/** The columns that a delivery needs. */
+export type TargetRow = {
   kind: DestinationKind;
   name: string;
   settings: string;
@@ -31,7 +32,7 @@ export function beginTest(sql: SqlStorage, id: string, now: number): Result<Targ
 
 /** Returns a destination with its secrets; `null` if it does not exist. */
 export function targetOf(sql: SqlStorage, id: string, now: number): Target | null {
-  const row = maybe<Row>(
+  const row = maybe<TargetRow>(
     sql,
     "SELECT kind, name, settings, secret, previous_secret, previous_until FROM destinations WHERE id = ?",
     id,

@@ -1,6 +1,7 @@
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
+import { TextField } from "./text-field.tsx";
 
 interface NewBoardFieldsProps {
   name: string;
@@ -14,17 +15,7 @@ interface NewBoardFieldsProps {
 export function NewBoardFields({ name, onName, projectId, onProject, projects }: NewBoardFieldsProps) {
   return (
     <>
-      <Field label="Name">
-        {(props) => (
-          <input
-            {...props}
-            value={name}
-            maxLength={BOARD_LIMITS.name}
-            autocomplete="off"
-            onInput={({ currentTarget }) => onName(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField label="Name" value={name} maxLength={BOARD_LIMITS.name} onChange={onName} />
       <Field label="Project">
         {(props) => (
           <Select

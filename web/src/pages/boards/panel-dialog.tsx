@@ -7,6 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Row } from "../../ui/page.tsx";
 import { KindField } from "./kind-field.tsx";
+import { TextField } from "./text-field.tsx";
 
 interface PanelDialogProps {
   /** The panel that is changed; a new one has an empty query. */
@@ -33,17 +34,7 @@ export function PanelDialog({ panel, onSave, onClose }: PanelDialogProps) {
           if (errorOf(query, kind) === undefined) onSave({ ...panel, title: title.trim(), query: query.trim(), kind });
         }}
       >
-        <Field label="Title">
-          {(props) => (
-            <input
-              {...props}
-              value={title}
-              maxLength={BOARD_LIMITS.title}
-              autocomplete="off"
-              onInput={({ currentTarget }) => setTitle(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Title" value={title} maxLength={BOARD_LIMITS.title} onChange={setTitle} />
         <Field label="Query" hint={<code>level:&gt;=error | stats count() by route, bin(5m)</code>} error={error}>
           {(props) => (
             <textarea

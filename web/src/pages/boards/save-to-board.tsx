@@ -13,6 +13,7 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { visible } from "../explorer/view/visible.ts";
 import { KindField } from "./kind-field.tsx";
 import { freePlace } from "./layout.ts";
+import { TextField } from "./text-field.tsx";
 
 interface SaveToBoardProps {
   workspaceId: string;
@@ -86,29 +87,15 @@ export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClos
             )}
           </Field>
           {boardId === NEW ? (
-            <Field label="Name">
-              {(props) => (
-                <input
-                  {...props}
-                  value={name}
-                  maxLength={BOARD_LIMITS.name}
-                  autocomplete="off"
-                  onInput={({ currentTarget }) => setName(currentTarget.value)}
-                />
-              )}
-            </Field>
+            <TextField label="Name" value={name} maxLength={BOARD_LIMITS.name} onChange={setName} />
           ) : null}
-          <Field label="Title" hint={<code>{visible(query)}</code>}>
-            {(props) => (
-              <input
-                {...props}
-                value={title}
-                maxLength={BOARD_LIMITS.title}
-                autocomplete="off"
-                onInput={({ currentTarget }) => setTitle(currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Title"
+            hint={<code>{visible(query)}</code>}
+            value={title}
+            maxLength={BOARD_LIMITS.title}
+            onChange={setTitle}
+          />
           <KindField kind={kind} onChange={setKind} />
           <Problem failure={saving.failure} />
           <Row>

@@ -1,15 +1,13 @@
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
-import type { Page, Workspace } from "../../model/types.ts";
+import { usePages } from "../../lib/pages.ts";
+import type { Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
-import { authorized } from "../../session/session.ts";
-import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
-import { Card, Row } from "../../ui/page.tsx";
+import { Card } from "../../ui/page.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Select } from "../../ui/select.tsx";
+import { ShowOlder } from "../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useNames } from "./caller-names.ts";
@@ -76,30 +74,17 @@ export function MissingEntries({ workspace }: { workspace: Workspace }) {
 }
 
 function Ledger({ workspaceId, projectId }: { workspaceId: string; projectId: string }) {
-  const [older, setOlder] = useState<readonly Page<LedgerItem>[]>([]);
-  const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<LedgerItem>> => {
-    const query = new URLSearchParams({ limit: String(PAGE_SIZE), from: String(Date.now() - SPAN_MS) });
-    if (cursor !== null) query.set("cursor", cursor);
-    const path = `/projects/${projectId}/ledger?${query}`;
-    return (await authorized<Page<LedgerItem>>(path, { workspaceId, ...(signal ? { signal } : {}) })).data;
+  const pathOf = (query: URLSearchParams): string => {
+    query.set("from", String(Date.now() - SPAN_MS));
+    return `/projects/${projectId}/ledger?${query}`;
   };
-  const first = useLoad(projectId, (signal) => {
-    setOlder([]);
-    return pageAt(null, signal);
-  });
-  const pages = first.data === null ? [] : [first.data, ...older];
-  const items = pages.flatMap((page) => page.items);
-  const next = pages.at(-1)?.nextCursor ?? null;
-  const more = useAction(async () => {
-    const page = await pageAt(next);
-    setOlder((before) => [...before, page]);
-  });
+  const { items, failure, reload, more } = usePages<LedgerItem>(projectId, PAGE_SIZE, pathOf, workspaceId);
   const name = useNames(
     workspaceId,
-    items.map(({ keyId }) => `key:${keyId}`),
+    (items ?? []).map(({ keyId }) => `key:${keyId}`),
   );
-  if (first.failure) return <Failure failure={first.failure} onRetry={first.reload} />;
-  if (first.data === null) return <Loading />;
+  if (failure) return <Failure failure={failure} onRetry={reload} />;
+  if (items === null) return <Loading />;
   if (items.length === 0) {
     return (
       <Empty title="Nothing is missing">
@@ -139,14 +124,7 @@ function Ledger({ workspaceId, projectId }: { workspaceId: string; projectId: st
           </tbody>
         </table>
       </ScrollBox>
-      {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
-      {next === null ? null : (
-        <Row>
-          <Button busy={more.busy} onClick={() => void more.run()}>
-            Show older
-          </Button>
-        </Row>
-      )}
+      <ShowOlder more={more} />
     </Card>
   );
 }

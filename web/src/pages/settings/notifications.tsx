@@ -1,16 +1,18 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
+import { usePages } from "../../lib/pages.ts";
 import { reasonAgainst } from "../../model/roles.ts";
-import type { Delivery, Destination, Notification, Page, Role, Workspace } from "../../model/types.ts";
+import type { Delivery, Destination, Notification, Role, Workspace } from "../../model/types.ts";
 import { allOf } from "../../model/workspaces.ts";
 import { authorized } from "../../session/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
-import { Card, Row } from "../../ui/page.tsx";
+import { Card } from "../../ui/page.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Select } from "../../ui/select.tsx";
+import { ShowOlder } from "../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
@@ -29,31 +31,23 @@ const KINDS = { firing: "Firing", resolved: "Resolved", test: "Test", canary: "C
 /** Notifications of the last 30 days with their deliveries. */
 export function Notifications({ workspace }: { workspace: Workspace }) {
   const [state, setState] = useState("");
-  const [older, setOlder] = useState<readonly Page<Notification>[]>([]);
   const base = `/workspaces/${workspace.id}`;
-  const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<Notification>> => {
-    const query = new URLSearchParams({ limit: String(PAGE_SIZE), state, ...(cursor === null ? {} : { cursor }) });
-    return (await authorized<Page<Notification>>(`${base}/notifications?${query}`, signal ? { signal } : {})).data;
-  };
-  const first = useLoad(`${workspace.id} ${state}`, (signal) => {
-    setOlder([]);
-    return pageAt(null, signal);
-  });
+  const { items, busy, failure, reload, more } = usePages<Notification>(
+    `${workspace.id} ${state}`,
+    PAGE_SIZE,
+    (query) => {
+      query.set("state", state);
+      return `${base}/notifications?${query}`;
+    },
+  );
   const destinations = useLoad(base, (signal) => allOf<Destination>(`${base}/destinations`, undefined, signal));
-  const pages = first.data === null ? [] : [first.data, ...older];
-  const items = pages.flatMap((page) => page.items);
-  const next = pages.at(-1)?.nextCursor ?? null;
-  const more = useAction(async () => {
-    const page = await pageAt(next);
-    setOlder((before) => [...before, page]);
-  });
   const nameOf = (id: string) => destinations.data?.find((each) => each.id === id)?.name ?? id;
   return (
     <Section
       title="Notifications"
       intro="What was sent in the last 30 days, and what the receivers answered."
       actions={
-        <Button busy={first.busy} onClick={first.reload}>
+        <Button busy={busy} onClick={reload}>
           Refresh
         </Button>
       }
@@ -61,10 +55,10 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
       <Field label="State">
         {(props) => <Select {...props} value={state} options={STATE_OPTIONS} onChange={setState} />}
       </Field>
-      {first.failure ? <Failure failure={first.failure} onRetry={first.reload} /> : null}
-      {first.data === null && first.failure === null ? <Loading /> : null}
-      {first.data !== null && items.length === 0 && next === null ? <Empty title="No notifications" /> : null}
-      {items.length > 0 || next !== null ? (
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {items === null && failure === null ? <Loading /> : null}
+      {items?.length === 0 && more === null ? <Empty title="No notifications" /> : null}
+      {items !== null && (items.length > 0 || more !== null) ? (
         <Card>
           <ScrollBox label="Notifications, newest first">
             <table>
@@ -97,7 +91,7 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
                           delivery={delivery}
                           name={nameOf(delivery.destinationId)}
                           role={workspace.role}
-                          onChanged={first.reload}
+                          onChanged={reload}
                         />
                       ))}
                     </td>
@@ -106,14 +100,7 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
               </tbody>
             </table>
           </ScrollBox>
-          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
-          {next === null ? null : (
-            <Row>
-              <Button busy={more.busy} onClick={() => void more.run()}>
-                Show older
-              </Button>
-            </Row>
-          )}
+          <ShowOlder more={more} />
         </Card>
       ) : null}
     </Section>

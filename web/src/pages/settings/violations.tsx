@@ -1,11 +1,9 @@
-import { useState } from "preact/hooks";
-import { useAction } from "../../lib/action.ts";
-import { useLoad } from "../../lib/load.ts";
-import type { Page, Violation, Workspace } from "../../model/types.ts";
-import { authorized } from "../../session/session.ts";
+import { usePages } from "../../lib/pages.ts";
+import type { Violation, Workspace } from "../../model/types.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card, Row } from "../../ui/page.tsx";
+import { Card } from "../../ui/page.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { ShowOlder } from "../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useNames } from "./caller-names.ts";
@@ -16,26 +14,14 @@ const COUNT = new Intl.NumberFormat();
 const PAGE_SIZE = 50;
 
 export function Violations({ workspace }: { workspace: Workspace }) {
-  const [older, setOlder] = useState<readonly Page<Violation>[]>([]);
-  const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<Violation>> => {
-    const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor === null ? {} : { cursor }) });
-    const path = `/workspaces/${workspace.id}/violations?${query}`;
-    return (await authorized<Page<Violation>>(path, signal ? { signal } : {})).data;
-  };
-  const first = useLoad(workspace.id, (signal) => {
-    setOlder([]);
-    return pageAt(null, signal);
-  });
-  const pages = first.data === null ? [] : [first.data, ...older];
-  const items = pages.flatMap((page) => page.items);
-  const next = pages.at(-1)?.nextCursor ?? null;
-  const more = useAction(async () => {
-    const page = await pageAt(next);
-    setOlder((before) => [...before, page]);
-  });
+  const { items, busy, failure, reload, more } = usePages<Violation>(
+    workspace.id,
+    PAGE_SIZE,
+    (query) => `/workspaces/${workspace.id}/violations?${query}`,
+  );
   const name = useNames(
     workspace.id,
-    items.map(({ identifier }) => identifier),
+    (items ?? []).map(({ identifier }) => identifier),
   );
   return (
     <Section
@@ -47,14 +33,14 @@ export function Violations({ workspace }: { workspace: Workspace }) {
         </>
       }
       actions={
-        <Button busy={first.busy} onClick={first.reload}>
+        <Button busy={busy} onClick={reload}>
           Refresh
         </Button>
       }
     >
-      {first.failure ? <Failure failure={first.failure} onRetry={first.reload} /> : null}
-      {first.data === null ? (
-        first.failure ? null : (
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {items === null ? (
+        failure ? null : (
           <Loading />
         )
       ) : items.length === 0 ? (
@@ -95,14 +81,7 @@ export function Violations({ workspace }: { workspace: Workspace }) {
               </tbody>
             </table>
           </ScrollBox>
-          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
-          {next === null ? null : (
-            <Row>
-              <Button busy={more.busy} onClick={() => void more.run()}>
-                Show older
-              </Button>
-            </Row>
-          )}
+          <ShowOlder more={more} />
         </Card>
       )}
     </Section>

@@ -1,17 +1,15 @@
 import { useMemo, useRef } from "preact/hooks";
+import { RowsTable } from "../../../charts/rows-table.tsx";
 import { useLoad } from "../../../lib/load.ts";
 import type { PanelKind } from "../../../model/boards.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
-import { ScrollBox } from "../../../ui/scroll-box.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import type { Times } from "../view/range.ts";
 import type { ViewFilters } from "../view/view.ts";
-import { visible } from "../view/visible.ts";
 import { AnswerChart } from "./answer-chart.tsx";
 import css from "./answer-view.module.css";
 import { withFilters } from "./asked.ts";
-import { cellText, LINE } from "./cell-text.ts";
 import { Notes } from "./notes.tsx";
 
 interface Answered {
@@ -64,7 +62,7 @@ export function AnswerView({ workspaceId, projectId, query, filters, times: { fr
   const table = useMemo(() => answer && tableOf(answer), [answer]);
   if (loaded.failure !== null) return <Failure failure={loaded.failure} onRetry={loaded.reload} />;
   if (answer === null || table === null) return <Loading />;
-  const { rows, columns } = table;
+  const { rows } = table;
   return (
     <div class={css.answer} aria-busy={loaded.busy}>
       <p class={css.status} role="status">
@@ -85,35 +83,7 @@ export function AnswerView({ workspaceId, projectId, query, filters, times: { fr
           onKind={onChart}
         />
       ) : null}
-      {rows.length === 0 ? null : (
-        <ScrollBox label="Answer">
-          <table class={css.table}>
-            <thead>
-              <tr>
-                {columns.map(({ name, type }) => (
-                  <th key={name} scope="col" data-number={type === "number"}>
-                    {visible(name)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.slice(0, SHOWN).map((row, at) => (
-                <tr key={at}>
-                  {columns.map(({ name, type }, column) => {
-                    const cell = cellText(row[column], type);
-                    return (
-                      <td key={name} data-number={type === "number"} data-long={cell.length > LINE}>
-                        {cell}
-                      </td>
-                    );
-                  })}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollBox>
-      )}
+      {rows.length === 0 ? null : <RowsTable table={table} label="Answer" shown={SHOWN} class={css.table} />}
     </div>
   );
 }

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
-import { useAction } from "../../../lib/action.ts";
-import { useLoad } from "../../../lib/load.ts";
+import { usePages } from "../../../lib/pages.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
-import type { AuditItem, Page, Workspace } from "../../../model/types.ts";
-import { authorized } from "../../../session/session.ts";
+import type { AuditItem, Workspace } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Card, Row } from "../../../ui/page.tsx";
+import { Card } from "../../../ui/page.tsx";
+import { ShowOlder } from "../../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
 import { type AuditFilters, Filters, NO_FILTERS } from "./filters.tsx";
@@ -27,55 +26,35 @@ export function Audit({ workspace }: { workspace: Workspace }) {
 
 function AuditSection({ workspaceId }: { workspaceId: string }) {
   const [wanted, setWanted] = useState<AuditFilters>(NO_FILTERS);
-  const [older, setOlder] = useState<readonly Page<AuditItem>[]>([]);
-  const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<AuditItem>> => {
-    const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor === null ? {} : { cursor }) });
+  const key = `${workspaceId} ${Object.values(wanted).join(" ")}`;
+  const { items, busy, failure, reload, more } = usePages<AuditItem>(key, PAGE_SIZE, (query) => {
     for (const [name, value] of Object.entries(wanted)) if (value !== "") query.set(name, value);
-    const path = `/workspaces/${workspaceId}/audit?${query}`;
-    return (await authorized<Page<AuditItem>>(path, signal ? { signal } : {})).data;
-  };
-  const first = useLoad(`${workspaceId} ${Object.values(wanted).join(" ")}`, (signal) => {
-    setOlder([]);
-    return pageAt(null, signal);
-  });
-  const pages = first.data === null ? [] : [first.data, ...older];
-  const items = pages.flatMap((page) => page.items);
-  const next = pages.at(-1)?.nextCursor ?? null;
-  const more = useAction(async () => {
-    const page = await pageAt(next);
-    setOlder((before) => [...before, page]);
+    return `/workspaces/${workspaceId}/audit?${query}`;
   });
   return (
     <Section
       title="Audit"
       intro={INTRO}
       actions={
-        <Button busy={first.busy} onClick={first.reload}>
+        <Button busy={busy} onClick={reload}>
           Refresh
         </Button>
       }
     >
       <Filters workspaceId={workspaceId} wanted={wanted} onWanted={setWanted} />
-      {first.failure ? <Failure failure={first.failure} onRetry={first.reload} /> : null}
-      {first.data === null ? (
-        first.failure ? null : (
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {items === null ? (
+        failure ? null : (
           <Loading />
         )
-      ) : items.length === 0 && next === null ? (
+      ) : items.length === 0 && more === null ? (
         <Empty title="No results">
           <p>No matching items in the last 365 days.</p>
         </Empty>
       ) : (
         <Card>
           {items.length === 0 ? <p>No matching items so far.</p> : <AuditList items={items} />}
-          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
-          {next === null ? null : (
-            <Row>
-              <Button busy={more.busy} onClick={() => void more.run()}>
-                Show older
-              </Button>
-            </Row>
-          )}
+          <ShowOlder more={more} />
         </Card>
       )}
     </Section>
