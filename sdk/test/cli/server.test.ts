@@ -186,7 +186,7 @@ test("17.7: every example of the tour runs and finds something; search, tail and
   expect((await completed("taffrail search 'status:"))[0]).toMatch(/^status:(?:200|503|504)$/);
   expect(await completed("taffrail search 'a | to")).toEqual(["a | top"]);
   expect(await completed("taffrail se")).toEqual(["search", "send"]);
-  expect(await completed("taffrail search x --max")).toEqual(["--max-rows"]);
+  expect(await completed("taffrail search x --max")).toEqual(["--max-rows", "--max-tokens"]);
 });
 
 test("exports what was sent from both tiers, in both formats, and only what is newer", async () => {

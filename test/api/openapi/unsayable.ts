@@ -7,7 +7,7 @@ interface Reason {
 /** Refusals that no schema can express, by operation, field and message. */
 const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegExp])[] = [
   // Only the service creates these texts; their form does not show whether it did.
-  [/\.list$/, /^query\.cursor$/, /^Invalid cursor\. /],
+  [/\.(?:list|decisions)$/, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^operator\./, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.query$/, /^pagination\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.search$/, /^cursor$/, /^Invalid cursor\. /],
