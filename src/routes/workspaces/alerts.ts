@@ -110,7 +110,7 @@ const previewShape = z.object({
 alerts.route(
   {
     method: "POST",
-    path: "/projects/:projectId/alerts/preview",
+    path: "/projects/:projectId/alert-preview",
     operation: "alert.preview",
     tag: TAG,
     summary: "Replay an alert over the last 7 days",

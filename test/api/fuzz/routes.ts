@@ -48,7 +48,7 @@ const BODIES: Record<string, object> = {
     condition: { kind: "threshold", value: 1 },
     window: "5m",
   },
-  "POST /projects/{projectId}/alerts/preview": {
+  "POST /projects/{projectId}/alert-preview": {
     query: "level:error",
     condition: { kind: "change", direction: "rise", percent: 50 },
     window: "1h",

@@ -240,7 +240,7 @@ describe("20.5: a preview", () => {
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const { query, condition, window } = errors;
     const body = { query, condition, window };
-    const found = await done<Record<string, unknown>>(watched, "/preview", { body });
+    const found = await done<Record<string, unknown>>(watched, "alert-preview", { body });
     expect(found).toMatchObject({ firings: 2, complete: true, entries: 5, notCounted: 0 });
     const decisions = found.decisions as { group: object; seqRange: object }[];
     expect(decisions.map(({ group, seqRange }) => [group, seqRange])).toEqual([

@@ -20,8 +20,10 @@ export async function newWatched(): Promise<Watched> {
 
 export type Alert = Record<string, unknown> & { id: string; version: number };
 
+/** @param path path below the alerts of the project, or another path of the project that begins with `alert-` */
 export function ask({ owner, workspaceId, projectId }: Watched, path = "", options: Call = {}): Promise<Answer> {
-  return by(owner, `/projects/${projectId}/alerts${path}`, { ...options, headers: { "X-Workspace-Id": workspaceId } });
+  const below = path.startsWith("alert-") ? path : `alerts${path}`;
+  return by(owner, `/projects/${projectId}/${below}`, { ...options, headers: { "X-Workspace-Id": workspaceId } });
 }
 
 export async function done<T = Alert>(watched: Watched, path = "", options: Call = {}): Promise<T> {

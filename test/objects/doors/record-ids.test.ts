@@ -274,12 +274,18 @@ describe("the ids of a project", () => {
     await bulk(doc("create", "a", "one"));
     await onStorage(tenant.workspaceId, (storage) =>
       storage.transactionSync(() => {
-        takeBack(storage.sql, WORKSPACE_SCHEMA, RECORD_IDS_SCHEMA, ["workspace", "members", "projects", "keys"]);
+        takeBack(storage.sql, WORKSPACE_SCHEMA, RECORD_IDS_SCHEMA, [
+          "workspace",
+          "members",
+          "projects",
+          "keys",
+          "batches",
+        ]);
       }),
     );
     await evict(tenant.workspaceId);
     await bulk(doc("create", "b", "two") + doc("create", "c", "three"));
     await bulk(doc("create", "c", "three"));
-    expect(await messagesOf(tenant)).toEqual(["two", "three"]);
+    expect(await messagesOf(tenant)).toEqual(["one", "two", "three"]);
   });
 });

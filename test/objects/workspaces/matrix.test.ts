@@ -199,13 +199,13 @@ const MATRIX: Row[] = [
   },
   ...(
     [
-      ["GET", "", "viewer", undefined, 200],
-      ["POST", "", "member", "alert", 201],
-      ["POST", "/preview", "viewer", PREVIEW, 200],
+      ["GET", "alerts", "viewer", undefined, 200],
+      ["POST", "alerts", "member", "alert", 201],
+      ["POST", "alert-preview", "viewer", PREVIEW, 200],
     ] as const
-  ).map(([method, rest, least, body, status]): Row => {
-    const path = ({ projectId }: World) => `/projects/${projectId}/alerts${rest}`;
-    const row = { method, route: `/projects/{projectId}/alerts${rest}`, least, path, status };
+  ).map(([method, last, least, body, status]): Row => {
+    const path = ({ projectId }: World) => `/projects/${projectId}/${last}`;
+    const row = { method, route: `/projects/{projectId}/${last}`, least, path, status };
     if (body === undefined) return row;
     return { ...row, body: body === "alert" ? namedAlert() : body };
   }),

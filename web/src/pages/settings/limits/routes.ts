@@ -33,7 +33,7 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "GET", pattern: "/projects/:projectId/ledger", what: "missing entries" },
   { method: "GET", pattern: "/projects/:projectId/alerts", what: "list alerts" },
   { method: "POST", pattern: "/projects/:projectId/alerts", what: "create an alert" },
-  { method: "POST", pattern: "/projects/:projectId/alerts/preview", what: "replay an alert" },
+  { method: "POST", pattern: "/projects/:projectId/alert-preview", what: "replay an alert" },
   { method: "GET", pattern: "/projects/:projectId/alerts/:alertId", what: "one alert" },
   { method: "PATCH", pattern: "/projects/:projectId/alerts/:alertId", what: "change an alert" },
   { method: "DELETE", pattern: "/projects/:projectId/alerts/:alertId", what: "delete an alert" },
