@@ -68,7 +68,7 @@ export interface Management {
   testDestination(id: string): Attempt;
   /** Returns a page of notifications, newest first. `before` is the `next` of the previous page, or `null`. */
   listNotifications(filter: HistoryFilter, before: number | null, limit: number): HistoryPage;
-  /** Starts the attempts of a delivery anew. */
+  /** Starts the attempts of a delivery again. */
   redeliver(deliveryId: string): Delivery;
   /** Returns the alert rules of a project, in order of creation. */
   listAlerts(projectId: string): AlertRule[];

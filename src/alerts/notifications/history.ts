@@ -119,7 +119,7 @@ function fromRow(row: DeliveryRow): Delivery {
 }
 
 /**
- * Starts the attempts of a delivery anew, for three days. Refused after a later notification of the same rule and group
+ * Starts the attempts of a delivery again, for three days. Refused after a later notification of the same rule and group
  * has been delivered: the receiver would take an alert that is over for one that fires.
  */
 export function redeliver(sql: SqlStorage, id: string, note: AuditNote, now: number): Result<Delivery> {

@@ -128,7 +128,7 @@ notifications.route(
     tag: NOTIFICATIONS_TAG,
     summary: "Deliver a notification again",
     description: [
-      "Starts the attempts anew, for three days, with the same `webhook-id`. Refused (409) after a later notification of the same rule and group has been",
+      "Starts the attempts again, for three days, with the same `webhook-id`. Refused (409) after a later notification of the same rule and group has been",
       "delivered: the receiver would take an alert that is over for one that fires.",
     ].join("\n"),
     security: "accessToken",
