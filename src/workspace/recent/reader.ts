@@ -111,8 +111,10 @@ export function readBatch(sql: SqlStorage, commit: number, projectId: string): R
   return batch.stored;
 }
 
-/** A body that no decoder accepts. */
-const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
+/** A body that no decoder accepts. Each batch has its own, because readers free bodies. */
+function notWhole(): Pick<RecentBatch, "encoding" | "body"> {
+  return { encoding: 1, body: Uint8Array.of(0) };
+}
 
 /**
  * Like `readBatch`, for a reader that must not fail because of one bad batch: it gets bytes that do not decode, and
@@ -120,7 +122,7 @@ const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
  */
 export function giveBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch | null {
   const row = readRow(sql, commit, projectId);
-  return row && (row.isWhole ? row.stored : { ...row.stored, ...NOT_WHOLE });
+  return row && (row.isWhole ? row.stored : { ...row.stored, ...notWhole() });
 }
 
 function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: RecentBatch; isWhole: boolean } | null {
