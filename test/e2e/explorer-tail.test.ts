@@ -110,7 +110,7 @@ describe("a live view", () => {
     await list.evaluate((element) => {
       element.scrollTop = 800;
     });
-    const read = row(page, "number 33");
+    const read = row(page, "number 22");
     const before = await read.boundingBox();
     await sendNumbered(tenant, 61, 100);
     await page.getByRole("button", { name: "40 new" }).waitFor();
