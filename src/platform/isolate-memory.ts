@@ -29,7 +29,7 @@ export class ByteCache<V, K = object> {
 
   /**
    * @param capacity in bytes
-   * @param free called with a value that is no longer kept
+   * @param free called with a value that was kept and no longer is; a value that is never kept stays its caller's
    */
   constructor(capacity: number, free: (value: V) => void = () => {}) {
     this.capacity = capacity;
@@ -53,10 +53,7 @@ export class ByteCache<V, K = object> {
   set(key: K, value: V, bytes: number): void {
     if (this.#values.get(key)?.value === value) this.#remove(key);
     else this.delete(key);
-    if (bytes > this.capacity) {
-      this.#free(value);
-      return;
-    }
+    if (bytes > this.capacity) return;
     this.#values.set(key, { value, bytes });
     this.#held += bytes;
     for (const [oldest] of this.#values) {

@@ -3,6 +3,8 @@ import { detachBuffer } from "../platform/isolate-memory.ts";
 /** Bytes of an id, and 32-bit words of it. */
 export const ID_BYTES = 16;
 const ID_WORDS = ID_BYTES / Uint32Array.BYTES_PER_ELEMENT;
+/** Bits by which an index of words is longer than one of slots. */
+const WORD_BITS = Math.log2(ID_WORDS);
 const FIRST_SLOTS = 256;
 /** Share of the slots that is used at most. */
 const MAX_LOAD = 0.75;
@@ -11,6 +13,8 @@ const MAX_LOAD = 0.75;
 export class IdSet {
   #words = new Uint32Array(FIRST_SLOTS * ID_WORDS);
   #size = 0;
+  /** Random and odd, so that clients cannot choose records whose ids need the same slots. */
+  readonly #factor = (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) | 1;
 
   get size(): number {
     return this.#size;
@@ -44,9 +48,10 @@ export class IdSet {
   /** Index of the words that are equal to an id, or of the free ones in which it belongs. */
   #slotOf(words: Uint32Array, at: number): number {
     const own = this.#words;
-    // The number of slots is a power of two.
+    // The number of slots is a power of two. The upper bits of the product are the ones that depend on all bits of the word.
     const mask = own.length - 1;
-    for (let slot = ((words[at] ?? 0) * ID_WORDS) & mask; ; slot = (slot + ID_WORDS) & mask) {
+    const first = Math.imul(words[at] ?? 0, this.#factor) >>> (Math.clz32(mask) + WORD_BITS);
+    for (let slot = first * ID_WORDS; ; slot = (slot + ID_WORDS) & mask) {
       if (isNone(own, slot) || isEqual(own, slot, words, at)) return slot;
     }
   }

@@ -2,7 +2,7 @@ import { exports } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STAGING } from "../../../src/routes/logs/send-entries.ts";
-import { RECORD_ID_BOUNDS, RECORD_IDS_SCHEMA, RecordIds } from "../../../src/workspace/record-ids.ts";
+import { RECORD_ID_BOUNDS, RECORD_IDS_SCHEMA, RecordIds, recordIdBytes } from "../../../src/workspace/record-ids.ts";
 import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
 import { evict, messagesOf, newTenant, onSql, onStorage, type Tenant } from "../ingest/support.ts";
 import { takeBack } from "../older-version.ts";
@@ -243,6 +243,17 @@ describe("the ids of a project", () => {
       const again = new RecordIds(sql);
       expect(again.known(1, ids(0, last), now).length).toBeLessThan(kept + 4_096);
       expect(again.known(2, ids(0, last), now)).toEqual([]);
+    });
+  });
+
+  it("are searched even if those of one transaction need more memory than is kept", async () => {
+    await onSql(tenant.workspaceId, (sql) => {
+      const stored = new RecordIds(sql);
+      // More than three quarters of the slots that fit into the memory.
+      for (let from = 0; from < 220_000; from += 20_000) stored.add(1, ids(from, from + 20_000), now);
+      expect(recordIdBytes()).toBe(0);
+      expect(stored.known(1, ids(199_990, 220_010), now)).toHaveLength(20_010);
+      stored.write(now);
     });
   });
 

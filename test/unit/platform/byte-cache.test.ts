@@ -19,3 +19,18 @@ test("A3: holds at most its capacity, and evicts the least recently used value",
   cache.delete(a);
   expect([cache.get(a), cache.held]).toEqual([undefined, 0]);
 });
+
+test("frees what it kept and no longer keeps, and never what a caller still uses", () => {
+  const freed: string[] = [];
+  const cache = new ByteCache<string>(10, (value) => freed.push(value));
+  const [a, b] = [{}, {}];
+  cache.set(a, "a", 4);
+  cache.set(a, "a", 6);
+  expect(freed).toEqual([]);
+  cache.set(b, "b", 8);
+  expect(freed).toEqual(["a"]);
+  cache.set(b, "b", 11);
+  expect([cache.get(b), cache.held, freed]).toEqual([undefined, 0, ["a"]]);
+  cache.set(a, "too large", 11);
+  expect(freed).toEqual(["a"]);
+});
