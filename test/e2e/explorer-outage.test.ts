@@ -44,6 +44,29 @@ function countsCategory(page: Page, name: string, count: number): Promise<void> 
 }
 
 describe("3: an outage", () => {
+  it("while code is loaded early reloads nothing: what was typed stays, and lists open afterwards", async () => {
+    const { page } = await opened("");
+    const lists = "**/app/files/*-list-*.js";
+    await page.route(lists, (route) => route.abort());
+    await page.reload();
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("select-list"));
+    const box = page.getByRole("combobox", { name: "Search", exact: true });
+    await box.fill("level:error half a th");
+    const loads: string[] = [];
+    page.on("framenavigated", (frame) => loads.push(frame.url()));
+    await failed;
+    // The reload asked for the page first, to see whether the service is reachable.
+    await page.evaluate(() => fetch("/"));
+    await page.waitForTimeout(500);
+    expect(loads).toEqual([]);
+    expect(await box.inputValue()).toBe("level:error half a th");
+    await page.unroute(lists);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("combobox", { name: "Order" }).click();
+    await page.getByRole("listbox").waitFor();
+    await page.context().close();
+  });
+
   it("recovers without a click: entries, histogram, counts and the live view, after one notice", async () => {
     const { tenant, page } = await opened("&live=1");
     await page

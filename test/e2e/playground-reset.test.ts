@@ -34,8 +34,7 @@ it("continues with the new key after a reset of the sandbox and reports it", asy
   await reset("second");
 
   // Live: the end of the tail reveals the reset.
-  // Up to half a minute between two attempts of the tail.
-  await page.getByText("The sandbox was reset").waitFor({ timeout: 90_000 });
+  await page.getByText("The sandbox was reset").waitFor();
   await expect.poll(keyShown).toBe((await sandboxOf(server.url)).apiKey);
   await feed(page).getByText("Live", { exact: true }).last().waitFor();
   await sendMessage(page, "after the reset");

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from "preact";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
+import { loadNeeded } from "./lib/needed-loads.ts";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
 import { Shell } from "./ui/shell.tsx";
@@ -9,23 +10,26 @@ import { Tooltips } from "./ui/tooltips.tsx";
 /** Paths that are pages of the console. A link to any other path leaves the console. */
 const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/ui)/;
 
-const Home = lazy(() => import("./pages/home/home.tsx").then((page) => page.Home));
-const Login = lazy(() => import("./pages/auth/login.tsx").then((page) => page.Login));
-const SignUp = lazy(() => import("./pages/auth/sign-up.tsx").then((page) => page.SignUp));
-const Forgot = lazy(() => import("./pages/auth/forgot.tsx").then((page) => page.Forgot));
-const Verify = lazy(() => import("./pages/auth/verify.tsx").then((page) => page.Verify));
-const Magic = lazy(() => import("./pages/auth/magic.tsx").then((page) => page.Magic));
-const Reset = lazy(() => import("./pages/auth/reset.tsx").then((page) => page.Reset));
-const Callback = lazy(() => import("./pages/auth/callback.tsx").then((page) => page.Callback));
-const Invitation = lazy(() => import("./pages/auth/invitation.tsx").then((page) => page.Invitation));
-const Playground = lazy(() => import("./pages/playground/playground.tsx").then((page) => page.Playground));
-const DevUi = lazy(() => import("./pages/dev/dev-ui.tsx").then((page) => page.DevUi));
-const Account = guarded(lazy(() => import("./pages/account/account.tsx").then((page) => page.Account)));
-const Review = guarded(lazy(() => import("./pages/account/review.tsx").then((page) => page.Review)));
-const Boards = guarded(lazy(() => import("./pages/boards/boards.tsx").then((page) => page.Boards)));
-const BoardPage = guarded(lazy(() => import("./pages/boards/board-page.tsx").then((page) => page.BoardPage)));
-const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
-const Settings = guarded(lazy(() => import("./pages/settings/settings.tsx").then((page) => page.Settings)));
+/** A page whose code is loaded when it is first opened. */
+const page: typeof lazy = (load) => lazy(() => loadNeeded(load));
+
+const Home = page(() => import("./pages/home/home.tsx").then((module) => module.Home));
+const Login = page(() => import("./pages/auth/login.tsx").then((module) => module.Login));
+const SignUp = page(() => import("./pages/auth/sign-up.tsx").then((module) => module.SignUp));
+const Forgot = page(() => import("./pages/auth/forgot.tsx").then((module) => module.Forgot));
+const Verify = page(() => import("./pages/auth/verify.tsx").then((module) => module.Verify));
+const Magic = page(() => import("./pages/auth/magic.tsx").then((module) => module.Magic));
+const Reset = page(() => import("./pages/auth/reset.tsx").then((module) => module.Reset));
+const Callback = page(() => import("./pages/auth/callback.tsx").then((module) => module.Callback));
+const Invitation = page(() => import("./pages/auth/invitation.tsx").then((module) => module.Invitation));
+const Playground = page(() => import("./pages/playground/playground.tsx").then((module) => module.Playground));
+const DevUi = page(() => import("./pages/dev/dev-ui.tsx").then((module) => module.DevUi));
+const Account = guarded(page(() => import("./pages/account/account.tsx").then((module) => module.Account)));
+const Review = guarded(page(() => import("./pages/account/review.tsx").then((module) => module.Review)));
+const Boards = guarded(page(() => import("./pages/boards/boards.tsx").then((module) => module.Boards)));
+const BoardPage = guarded(page(() => import("./pages/boards/board-page.tsx").then((module) => module.BoardPage)));
+const Explorer = guarded(page(() => import("./pages/explorer/explorer.tsx").then((module) => module.Explorer)));
+const Settings = guarded(page(() => import("./pages/settings/settings.tsx").then((module) => module.Settings)));
 
 /** All routes of the console. `src/routes/site/console.ts` has the worker's list of the same paths. */
 export function App() {

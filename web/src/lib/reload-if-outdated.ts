@@ -1,3 +1,4 @@
+import { isLoadNeeded } from "./needed-loads.ts";
 import { recovery } from "./retry.ts";
 
 /** Session storage key: local milliseconds at which this tab last reloaded because of a missing file. */
@@ -10,14 +11,16 @@ const ONCE_IN_MS = 10_000;
 const NOTIFY_EVERY_MS = 6000;
 
 /**
- * Reloads the tab if a file of its release is missing because a newer release has replaced it. Waits until the service
- * is reachable: otherwise the reload would end on the browser's error page.
+ * Reloads the tab if a file of its release that the page waits for is missing because a newer release has replaced it.
+ * Waits until the service is reachable: otherwise the reload would end on the browser's error page. A file that is loaded
+ * early does not reload the tab, because a reload loses what was typed.
  * @param onOutage called repeatedly while the page cannot be loaded
  */
 export function reloadIfOutdated(onOutage: () => void): void {
   // Each missing file of a page raises an event.
   let isComing = false;
   addEventListener("vite:preloadError", (event) => {
+    if (!isLoadNeeded()) return;
     if (Number(sessionStorage.getItem(KEY) ?? 0) + ONCE_IN_MS > Date.now()) return;
     event.preventDefault();
     if (isComing) return;

@@ -1,8 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import { loadNeeded } from "../lib/needed-loads.ts";
+import { recovery } from "../lib/retry.ts";
 
 /** A module that is loaded once, when it is first needed. */
 export interface LazyModule<T> {
-  /** Starts loading early. A failure shows up when the module is used. */
+  /** Starts loading early. After a failure, loads once more when the service is reachable again. */
   preload: () => void;
   load: () => Promise<T>;
   /** The module if it is loaded. */
@@ -12,12 +14,25 @@ export interface LazyModule<T> {
 /** @param importing resolves to nothing if a file of the release is missing: see `reload-if-outdated.ts` */
 export function lazyModule<T>(importing: () => Promise<T | undefined>): LazyModule<T> {
   let loaded: T | null = null;
-  const load = async (): Promise<T> => {
-    loaded ??= (await importing()) ?? null;
+  const keep = (module: T | undefined): T => {
+    loaded ??= module ?? null;
     if (loaded === null) throw new Error("The module could not be loaded.");
     return loaded;
   };
-  const module = { load, current: () => loaded, preload: () => void load().catch(() => undefined) };
+  const preload = (onFail: () => void): void => {
+    if (loaded === null) importing().then(keep).catch(onFail);
+  };
+  const module = {
+    load: async () => loaded ?? keep(await loadNeeded(importing)),
+    current: () => loaded,
+    preload: () =>
+      preload(() => {
+        const unlisten = recovery.onSuccess(() => {
+          unlisten();
+          preload(() => undefined);
+        });
+      }),
+  };
   MODULES.push(module);
   return module;
 }

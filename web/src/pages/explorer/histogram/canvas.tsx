@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { themeVersion } from "../../../ui/theme.tsx";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { type Bar, levelsIn } from "./buckets.ts";
 import css from "./histogram.module.css";
 
 /** The chart module with its library, loaded for the first histogram, so that the page works earlier. */
-type Chart = typeof import("./chart.ts");
-let loaded: Chart | null = null;
+const CHART = lazyModule(() => import("./chart.ts"));
 
 interface CanvasProps {
   bars: readonly Bar[];
@@ -24,18 +24,7 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
   const hovered = useRef<number | null>(null);
   const calls = useRef({ onHover, onBrush });
   calls.current = { onHover, onBrush };
-  const [chart, setChart] = useState<Chart | null>(loaded);
-  useEffect(() => {
-    if (chart !== null) return;
-    let wanted = true;
-    import("./chart.ts").then((module) => {
-      loaded = module;
-      if (wanted) setChart(module);
-    });
-    return () => {
-      wanted = false;
-    };
-  }, []);
+  const chart = useLazy(CHART, true, () => undefined);
   const theme = themeVersion.value;
   const levels = levelsIn(bars);
   // A live view counts several times a second. Only different bars need a new chart.
@@ -90,7 +79,7 @@ function Mark({
   anchor,
   at,
 }: {
-  chart: Chart;
+  chart: typeof import("./chart.ts");
   width: number;
   count: number;
   anchor: number;
