@@ -1,8 +1,10 @@
 import { INGEST_LIMITS } from "../logs/entry.ts";
+import type { ClientDrops } from "../logs/ingest/client-drops.ts";
 import { define } from "../logs/ingest/validate.ts";
 import type { Steps, TurnMeter } from "../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "./decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "./entry.ts";
+import { addClientReport } from "./sentry-report.ts";
 import { JsonCutter, type JsonNode } from "./shared/json-cutter.ts";
 import { addRecord, COST_OF_JSON_BYTE, JsonRecords, objectOf } from "./shared/json-records.ts";
 import { KeptBytes } from "./shared/kept-bytes.ts";
@@ -19,16 +21,19 @@ const COST_OF_ITEM = 2_000;
 const MAX_HEADER = 64 * 1024;
 const LOGS: JsonNode = { name: "logs", members: { items: { name: "items", items: { name: "log" } } } };
 const EVENT: JsonNode = { name: "event" };
+const REPORT: JsonNode = { name: "report" };
 /** What is read of each type of item. Other items, such as spans, sessions and replays, are no logs. */
-const ROOTS: Readonly<Record<string, JsonNode>> = { log: LOGS, event: EVENT };
+const ROOTS: Readonly<Record<string, JsonNode>> = { log: LOGS, event: EVENT, client_report: REPORT };
 
 const utf8 = new TextDecoder();
 
 /**
  * Reads Sentry envelopes: a header line, then items, each with a header line and a payload that ends after its length or, without
- * one, at a line break. Logs and events (captured messages and exceptions) become entries.
+ * one, at a line break. Logs and events (captured messages and exceptions) become entries. Client reports say what was dropped.
  */
 export class SentryDecoder implements DoorDecoder {
+  /** Logs and events that the client says it has dropped. */
+  readonly drops: ClientDrops = {};
   readonly #sink: DoorEntrySink;
   readonly #meter: TurnMeter;
   readonly #header = new KeptBytes(MAX_HEADER);
@@ -101,7 +106,7 @@ export class SentryDecoder implements DoorDecoder {
     }
     this.#left = length ?? Number.POSITIVE_INFINITY;
     const root = typeof type === "string" && Object.hasOwn(ROOTS, type) ? ROOTS[type] : undefined;
-    this.#payload = root === undefined ? null : jsonReader(root, this.#sink, this.#meter);
+    this.#payload = root === undefined ? null : this.#readerOf(root);
     if (this.#left === 0) this.#endPayload();
   }
 
@@ -117,6 +122,17 @@ export class SentryDecoder implements DoorDecoder {
     return found < 0 ? end : found + 1;
   }
 
+  #readerOf(root: JsonNode): JsonCutter {
+    const value = (name: string, bytes: Uint8Array, length: number) => {
+      this.#meter.spend(bytes.length * COST_OF_JSON_BYTE);
+      const cut = length > bytes.length ? length : null;
+      if (name === "report") addClientReport(this.drops, objectOf(utf8.decode(bytes)) ?? {});
+      else if (name === "log") addRecord(this.#sink, utf8.decode(bytes), cut, readLog);
+      else if (name === "event") addRecord(this.#sink, utf8.decode(bytes), cut, readEvent);
+    };
+    return new JsonCutter(root, { value }, this.#meter);
+  }
+
   #endPayload(): void {
     this.#left = null;
     this.#payload?.end();
@@ -127,15 +143,6 @@ export class SentryDecoder implements DoorDecoder {
 /** Reads the body of the former `store` route: one event. */
 export function sentryEventDecoder(sink: DoorEntrySink, meter: TurnMeter): DoorDecoder {
   return new JsonRecords(sink, meter, readEvent);
-}
-
-function jsonReader(root: JsonNode, sink: DoorEntrySink, meter: TurnMeter): JsonCutter {
-  const value = (name: string, bytes: Uint8Array, length: number) => {
-    if (name !== "log" && name !== "event") return;
-    meter.spend(bytes.length * COST_OF_JSON_BYTE);
-    addRecord(sink, utf8.decode(bytes), length > bytes.length ? length : null, name === "log" ? readLog : readEvent);
-  };
-  return new JsonCutter(root, { value }, meter);
 }
 
 /** @see https://develop.sentry.dev/sdk/telemetry/logs/ */

@@ -1,6 +1,7 @@
 import type { KeySettings } from "../keys/settings.ts";
 import type { ChargedCall, LimitState } from "../limits/state.ts";
 import { type Batch, bytesOf } from "../logs/batch.ts";
+import type { ClientDrops } from "../logs/ingest/client-drops.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
 import type { StreamReport } from "../logs/ingest/stream-header.ts";
 import type { Failure } from "../rpc/result.ts";
@@ -36,6 +37,8 @@ export interface IngestCall extends ChargedCall {
   recordIds?: Uint8Array;
   /** Records that the request has left out, because they are stored already. Only in calls of `ingestDoor`. */
   mergedCount?: number;
+  /** What the client says it has dropped. Only in calls of `ingestDoor`; objects of an older version ignore it. */
+  drops?: ClientDrops;
 }
 
 /** What a request in the protocol of another client adds to a call. */
@@ -65,6 +68,8 @@ export interface DoorCall extends ChargedCall {
   isOpenKey: boolean;
   /** Idempotency key whose entries are asked for. */
   receipt?: Uint8Array;
+  /** As in `IngestCall`, of a request without entries. */
+  drops?: ClientDrops;
 }
 
 export type DoorResult = ({ ok: true; limit: LimitState | null } & DoorTerms & StoredBefore) | Failure;

@@ -1,5 +1,6 @@
 import { type Charge, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
 import type { Batch } from "../logs/batch.ts";
+import { CLIENT_DROP_REASONS, type ClientDrops } from "../logs/ingest/client-drops.ts";
 import { SharedRow } from "../logs/merge-batches.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { type AdmissionContext, admit, unknownKey } from "./admission.ts";
@@ -81,13 +82,14 @@ export class IngestGroup {
   }
 
   /** Returns what a router must know of a key, and counts the request if it has not been counted. */
-  admitDoor({ keyHash, isOpenKey, receipt, ...charge }: DoorCall): DoorResult {
+  admitDoor({ keyHash, isOpenKey, receipt, drops, ...charge }: DoorCall): DoorResult {
     const door = { settingsVersion: null, isOpenKey, isDerived: false };
     const admitted = this.#admit({ keyHash, projectId: null, door }, chargeOf(charge));
     if (!admitted.ok) return admitted;
     const terms = this.#terms(keyHash);
     if (terms === null) return unknownKey();
     const { project, limit } = admitted;
+    if (drops !== undefined) this.#noteDrops(keyHash, drops);
     const stored = receipt === undefined ? null : findStored(this.#admission.sql, project.num, receipt, this.#now);
     return { ok: true, limit, ...terms, ...(stored && { stored }) };
   }
@@ -168,6 +170,7 @@ export class IngestGroup {
     const reason = reasonOf(call, result);
     const receipt = result.ok && !result.receipt.duplicate ? result.receipt : null;
     const mergedCount = call.mergedCount ?? 0;
+    if (call.drops && (receipt !== null || reason === "rejected")) this.#noteDrops(call.keyHash, call.drops);
     const isNoted = reason !== null || (receipt !== null && (call.rejectedCount + mergedCount > 0 || call.stream));
     const key = isNoted ? this.#admission.keyProjectCache.key(call.keyHash) : null;
     if (key === null) return;
@@ -176,6 +179,14 @@ export class IngestGroup {
     if (call.rejectedCount > 0) this.#ledger.add(key.project, key.id, "rejected", call.rejectedCount);
     if (mergedCount > 0) this.#ledger.add(key.project, key.id, "merged", mergedCount);
     if (call.stream) this.#streams.add(key.project, key.id, call.stream, receipt.firstSeq);
+  }
+
+  #noteDrops(keyHash: string, drops: ClientDrops): void {
+    const key = this.#admission.keyProjectCache.key(keyHash);
+    for (const reason of CLIENT_DROP_REASONS) {
+      const entries = drops[reason] ?? 0;
+      if (key !== null && entries > 0) this.#ledger.add(key.project, key.id, reason, entries);
+    }
   }
 
   /** Writes the rows that are written once for the whole group. */

@@ -4,8 +4,8 @@ import { listGaps, type StreamGap } from "./streams.ts";
 
 /** Why entries are in the ledger. */
 export type LostReason = LedgerReason | GapReason;
-/** All of them: counts first, then those of gaps alone. */
-export const LOST_REASONS = [...LEDGER_REASONS, "retries", "too-large", "unknown"] as const satisfies LostReason[];
+/** All of them: those of counts first, then the one of gaps alone. */
+export const LOST_REASONS = [...LEDGER_REASONS, "too-large"] as const satisfies LostReason[];
 
 /** A row of the ledger: entries of one hour and reason, or a gap in the stream of a client. */
 export interface LedgerItem {

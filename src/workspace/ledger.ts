@@ -18,9 +18,19 @@ export const LEDGER_SCHEMA = [
 /**
  * Why entries are counted. `merged`: a request was recognized as a repetition by its content. `rejected`: invalid.
  * `limited`: the rate limit was used up. `full`: the storage was full. Clients repeat most requests that were limited.
- * `queue-full`, `closed`: what clients of the library dropped before they put it in a request; see `streams.ts`.
+ * `queue-full`, `closed`: what clients of the library dropped before they put it in a request; see `streams.ts`. Other clients
+ * say for which of these reasons they dropped entries, also `retries` and `unknown`.
  */
-export const LEDGER_REASONS = ["merged", "rejected", "limited", "full", "queue-full", "closed"] as const;
+export const LEDGER_REASONS = [
+  "merged",
+  "rejected",
+  "limited",
+  "full",
+  "queue-full",
+  "closed",
+  "retries",
+  "unknown",
+] as const;
 export type LedgerReason = (typeof LEDGER_REASONS)[number];
 
 export const HOUR_MS = 60 * 60 * 1000;

@@ -168,9 +168,12 @@ export class WorkspaceState {
   /** Admits a request in the protocol of another client; `null` without a workspace. */
   admitDoor(call: DoorCall): DoorResult | null {
     const now = Date.now();
-    return this.transaction((admission, row) =>
-      new IngestGroup(admission, row.retentionDays, this.#lastCommit, now).admitDoor(call),
-    );
+    return this.transaction((admission, row) => {
+      const group = new IngestGroup(admission, row.retentionDays, this.#lastCommit, now);
+      const result = group.admitDoor(call);
+      if (call.drops) group.finish();
+      return result;
+    });
   }
 
   /** Sets the alarm for the next flush. */

@@ -145,8 +145,15 @@ export const CLIENTS: readonly TestedClient[] = [
   })),
   {
     name: "rsyslog omelasticsearch",
+    missing: missingDebian,
+    debian: ["rsyslog", "rsyslog-elasticsearch", "libestr0", "libfastjson4", "liblognorm5"],
+    command: node("rsyslog.mjs", "omelasticsearch"),
+    keySettings: { dedupe: "record" },
+  },
+  {
+    name: "rsyslog omhttp",
     missing: RSYSLOG.missing,
-    command: node("rsyslog.mjs", RSYSLOG.path),
+    command: node("rsyslog.mjs", "omhttp", RSYSLOG.path),
     keySettings: { dedupe: "record" },
   },
   {
@@ -162,5 +169,6 @@ export const CLIENTS: readonly TestedClient[] = [
     command: node("syslog-ng.mjs"),
   },
   { name: "Sentry JS", npm: { "@sentry/node": "11.12.0" }, command: node("sentry.mjs") },
+  { name: "Sentry JS, tunnel", npm: { "@sentry/node": "11.12.0" }, command: node("sentry.mjs", "tunnel") },
   { name: "Python logging", command: python("python_logging.py") },
 ];

@@ -1,7 +1,7 @@
 /**
  * `npm run test:clients`: programs with the clients of other systems log to the service through a proxy that swallows a
- * fifth of the answers, resets connections and answers 429 and 503. Prints for each client what it sent, gave up and what
- * is stored, and exits with 1 if a record is stored twice, or is missing without being given up.
+ * fifth of the answers, resets connections and answers 429 and 503. Prints for each client what it sent, gave up, what is
+ * stored and what the ledger says, and exits with 1 if a record is stored twice, or is missing without being given up.
  *
  * Options: `--only NAME,...` (parts of names), `--count N`, `--calm` (no faults). Packages stay in a directory of the
  * system's temporary directory for the next run. Not a part of the tests of a change: it needs the package registries.
@@ -33,6 +33,7 @@ interface Row {
   stored: number;
   missing: number;
   twice: number;
+  ledger: string;
   problem: string | null;
 }
 
@@ -86,6 +87,7 @@ async function tried(client: TestedClient, installed: string, seed: number): Pro
     ...{ CLIENT_PACE_MS: String(PACE_MS), CLIENT_SCRATCH: mkdtempSync(path.join(scratch, "client-")) },
   });
   const messages = await storedMessages(projectId);
+  const ledger = await ledgerOf(projectId);
   await proxy.close();
   const times = new Map<string, number>();
   for (const message of messages) times.set(message, (times.get(message) ?? 0) + 1);
@@ -108,6 +110,7 @@ async function tried(client: TestedClient, installed: string, seed: number): Pro
     stored: messages.length,
     missing,
     twice,
+    ledger,
     problem,
   };
 }
@@ -186,6 +189,18 @@ async function storedMessages(projectId: string): Promise<string[]> {
   }
 }
 
+/** Returns the entries of a project's ledger by reason: `merged 120, rejected 3`. */
+async function ledgerOf(projectId: string): Promise<string> {
+  const { accessToken: token, workspaceId } = account;
+  const options = { method: "GET", token, workspaceId };
+  type Ledger = { data: { items: { reason: string; entries: number }[] } };
+  const { status, body }: Answer<Ledger> = await call(server.url, `/projects/${projectId}/ledger?limit=100`, options);
+  if (status !== 200) throw new Error(`The ledger was refused: ${JSON.stringify(body)}`);
+  const sums = new Map<string, number>();
+  for (const { reason, entries } of body.data.items) sums.set(reason, (sums.get(reason) ?? 0) + entries);
+  return [...sums].map(([reason, entries]) => `${reason} ${entries}`).join(", ");
+}
+
 function tableOf(rows: readonly Row[]): string {
   const heads = [
     "client",
@@ -199,18 +214,24 @@ function tableOf(rows: readonly Row[]): string {
     "stored",
     "missing",
     "twice",
+    "ledger",
   ];
-  const lines = rows.map(({ client, logged, counts, gaveUp, stored, missing, twice }) => [
+  const lines = rows.map(({ client, logged, counts, gaveUp, stored, missing, twice, ledger }) => [
     client,
     ...[logged, counts.requests, counts.swallowed, counts.reset, counts.limited, counts.unavailable].map(String),
     gaveUp === null ? "?" : String(gaveUp),
     ...[stored, missing, twice].map(String),
+    ledger,
   ]);
   const all = [heads, ...lines];
   const widths = heads.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)));
   return all
     .map((line) =>
-      line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "),
+      line
+        .map((cell, at) =>
+          at === 0 || at === heads.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
+        )
+        .join("  "),
     )
     .join("\n");
 }

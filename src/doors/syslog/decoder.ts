@@ -4,19 +4,18 @@ import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { DoorDecoder } from "../decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "../entry.ts";
 import { PendingBytes } from "../pending-bytes.ts";
+import { endOfMiscounted, type Frame, frameAt, frameInLine, isExact } from "./frames.ts";
 import { readSyslog, type SyslogOptions } from "./message.ts";
 
 const LINE_BREAK = 0x0a;
+const TAB = 0x09;
 const SPACE = 0x20;
-const ZERO = 0x30;
 const LESS_THAN = 0x3c;
 /** Nanoseconds for a byte and for a message. */
 const COST_OF_BYTE = 15;
 const COST_OF_MESSAGE = 4_000;
 /** Bytes of a message that are read. The rest of a longer one is dropped, with a mark. */
 const MAX_MESSAGE = INGEST_LIMITS.entryBytes;
-/** Digits of an octet count. */
-const MAX_COUNT_DIGITS = 8;
 
 /** Characters that senders append to a message. */
 const END = "\r\n\0";
@@ -24,16 +23,19 @@ const END = "\r\n\0";
 const utf8 = new TextDecoder();
 
 /**
- * Reads syslog messages, with the octet counts of RFC 6587 as Heroku sends them, or one a line. The first bytes of the
- * body tell which. Behind a wrong count, the rest of the body is read as lines.
+ * Reads syslog messages, with the octet counts of RFC 6587 as Heroku sends them, or one a line. Senders tear messages: a count
+ * may be wrong, a message may have line breaks, and a body may begin or end inside a message. So a count that does not end
+ * where another message begins is not used, lines that begin with a space belong to the message before, and a message that
+ * ends with the body before its count has a mark.
  */
 export class SyslogDecoder implements DoorDecoder {
   readonly #sink: DoorEntrySink;
   readonly #meter: TurnMeter;
   readonly #options: SyslogOptions;
   readonly #pending = new PendingBytes();
-  #framing: "unknown" | "counted" | "lines" = "unknown";
-  /** Pending bytes that have no line break. */
+  /** Whether messages have counts; `null` before the first message. */
+  #isCounted: boolean | null = null;
+  /** Pending bytes that need not be searched for the end of the line. */
   #searched = 0;
   /** The start of a line that is too long, until the line ends. */
   #long: { entry: DoorEntry; length: number } | null = null;
@@ -79,44 +81,93 @@ export class SyslogDecoder implements DoorDecoder {
       this.#toDrop -= dropped;
       return at + dropped;
     }
-    if (this.#framing === "unknown") this.#framing = framingOf(bytes, at, isEnd);
-    if (this.#framing === "unknown") return null;
-    return this.#framing === "counted" ? this.#nextCounted(bytes, at, isEnd) : this.#nextLine(bytes, at, isEnd);
+    const frame = this.#long === null ? this.#frameAt(bytes, at, isEnd) : null;
+    if (frame === "short") return null;
+    return frame === null ? this.#nextLine(bytes, at, isEnd) : this.#nextCounted(bytes, frame, isEnd);
   }
 
-  #nextCounted(bytes: Uint8Array, at: number, isEnd: boolean): number | null {
-    const count = readCount(bytes, at);
-    if (count === "short" && !isEnd) return null;
-    if (count === "short" || count === "none") {
-      this.#framing = "lines";
-      return at;
-    }
-    const wanted = count.start + Math.min(count.length, MAX_MESSAGE);
+  /** Returns the counted message at a position; `null` if a line begins there, `short` if bytes that are missing decide. */
+  #frameAt(bytes: Uint8Array, at: number, isEnd: boolean): Frame | "short" | null {
+    const frame = frameAt(bytes, at);
+    if (frame === null || frame === "short") return isEnd ? null : frame;
+    const { start, end } = frame;
+    // A line may begin like a frame, so a count among lines must be right.
+    const isLine = this.#isCounted === false;
+    if (end - start > MAX_MESSAGE) return isLine ? null : frame;
+    const found = isExact(bytes, frame, isEnd);
+    if (found === "short") return found;
+    if (found) return frame;
+    if (isLine) return null;
+    const actual = endOfMiscounted(bytes, frame);
+    if (actual < bytes.length || actual - start > MAX_MESSAGE) return { start, end: actual };
+    if (!isEnd) return "short";
+    return end > actual ? frame : { start, end: actual };
+  }
+
+  #nextCounted(bytes: Uint8Array, { start, end }: Frame, isEnd: boolean): number | null {
+    const length = end - start;
+    const wanted = start + Math.min(length, MAX_MESSAGE);
     if (wanted > bytes.length && !isEnd) return null;
-    const end = Math.min(wanted, bytes.length);
-    this.#add(bytes.subarray(count.start, end), count.length);
-    this.#toDrop = Math.max(0, count.length - MAX_MESSAGE);
-    return end;
+    const read = Math.min(wanted, bytes.length);
+    this.#isCounted = true;
+    this.#searched = 0;
+    this.#add(bytes.subarray(start, read), length);
+    this.#toDrop = Math.max(0, length - MAX_MESSAGE);
+    return read;
   }
 
   #nextLine(bytes: Uint8Array, at: number, isEnd: boolean): number | null {
-    const found = bytes.indexOf(LINE_BREAK, at + this.#searched);
+    const found = this.#lineBreak(bytes, at, isEnd);
+    if (found === "short") return null;
     const end = found < 0 ? bytes.length : found;
     const length = end - at;
-    this.#searched = 0;
     if (this.#long !== null) {
       this.#long.length += length;
     } else if (length > MAX_MESSAGE) {
       const entry = this.#entryOf(bytes.subarray(at, at + MAX_MESSAGE));
       this.#long = entry && { entry, length };
+      this.#isCounted ??= false;
     } else if (found < 0 && !isEnd) {
       this.#searched = length;
       return null;
     } else {
-      this.#add(bytes.subarray(at, end), length);
+      const isFirst = this.#isCounted === null && bytes[at] !== LESS_THAN;
+      const frame = isFirst ? frameInLine(bytes, at, end, isEnd) : null;
+      if (frame === "short") {
+        this.#searched = length;
+        return null;
+      }
+      const isAdded = this.#add(bytes.subarray(at, frame ?? end), (frame ?? end) - at);
+      if (frame === null && isAdded) this.#isCounted ??= false;
+      if (frame !== null) return this.#ended(frame);
     }
     if (found >= 0) this.#endLong();
-    return found < 0 ? end : end + 1;
+    return this.#ended(found < 0 ? end : found + 1);
+  }
+
+  #ended(at: number): number {
+    this.#searched = 0;
+    return at;
+  }
+
+  /**
+   * Finds the line break that ends the message of a line: one before a line that begins with a space or tab is a part of
+   * it.
+   * @returns -1 without one, `short` if the next byte decides
+   */
+  #lineBreak(bytes: Uint8Array, at: number, isEnd: boolean): number | "short" {
+    const mayContinue = this.#long === null && bytes[at] === LESS_THAN;
+    for (let from = at + this.#searched; ; ) {
+      const found = bytes.indexOf(LINE_BREAK, from);
+      if (found < 0 || !mayContinue || found - at > MAX_MESSAGE) return found;
+      const next = bytes[found + 1];
+      if (next === undefined && !isEnd) {
+        this.#searched = found - at;
+        return "short";
+      }
+      if (next !== SPACE && next !== TAB) return found;
+      from = found + 1;
+    }
   }
 
   #endLong(): void {
@@ -126,11 +177,12 @@ export class SyslogDecoder implements DoorDecoder {
     this.#sink.add({ ...entry, marks: { cut: { message: length } } });
   }
 
-  /** @param length bytes of the message as sent */
-  #add(bytes: Uint8Array, length: number): void {
+  /** @param length bytes of the message as sent, or by its count @returns whether it was not empty */
+  #add(bytes: Uint8Array, length: number): boolean {
     const entry = this.#entryOf(bytes);
     if (entry !== null)
-      this.#sink.add(length > MAX_MESSAGE ? { ...entry, marks: { cut: { message: length } } } : entry);
+      this.#sink.add(length > bytes.length ? { ...entry, marks: { cut: { message: length } } } : entry);
+    return entry !== null;
   }
 
   /** Returns the record of a message, `null` if it is empty. */
@@ -149,26 +201,4 @@ function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && END.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
-}
-
-/** Messages are counted if digits, a space and a priority come first. */
-function framingOf(bytes: Uint8Array, at: number, isEnd: boolean): "unknown" | "counted" | "lines" {
-  const count = readCount(bytes, at);
-  if (count === "none") return "lines";
-  if (count === "short" || count.start >= bytes.length) return isEnd ? "lines" : "unknown";
-  return bytes[count.start] === LESS_THAN ? "counted" : "lines";
-}
-
-/** Reads an octet count. `short`: it may go on in bytes to come. */
-function readCount(bytes: Uint8Array, at: number): { length: number; start: number } | "short" | "none" {
-  let length = 0;
-  for (let index = at; index <= at + MAX_COUNT_DIGITS; index++) {
-    const byte = bytes[index];
-    if (byte === undefined) return "short";
-    if (byte === SPACE && index > at) return { length, start: index + 1 };
-    const digit = byte - ZERO;
-    if (digit < 0 || digit > 9) return "none";
-    length = 10 * length + digit;
-  }
-  return "none";
 }

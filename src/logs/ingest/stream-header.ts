@@ -1,3 +1,5 @@
+import { MAX_DROPPED } from "./client-drops.ts";
+
 /**
  * `Taffrail-Stream`: the numbers of a request's entries in the stream of one client, and how many entries the client dropped so
  * far without sending them: `<name>;epoch=<ms>;first=<n>;count=<n>;queue-full=<n>;...`.
@@ -30,8 +32,6 @@ const NAME = /^[\w-]{8,64}$/;
 const MEMBER = /^([a-z-]{1,20})=(\d{1,15})$/;
 /** Numbers that a request can stand for: those of a body of lines, several times. */
 const MAX_COUNT = 100_000;
-/** Entries that a client can say it dropped for a reason. */
-const MAX_DROPPED = 1_000_000_000;
 
 /** Returns what a header says; `null` for any other text: a header that cannot be read refuses no entries. */
 export function readStreamHeader(text: string | null): StreamReport | null {

@@ -23,9 +23,23 @@ interface FoundKey {
   isOpen: boolean;
 }
 
-/** Returns the API key of a request, from any place where a client can put one. Counts other requests by client IP. */
-export async function requireDoorKey(c: Context<AppEnv>): Promise<DoorKey> {
-  const found = findKey(c);
+/** A request whose beginning was read. */
+export interface KeyInBody {
+  /** The text in the place of the key; `null` without one. */
+  text: string | null;
+  /** The request, with its whole body. */
+  request: Request;
+}
+
+/**
+ * Returns the API key of a request, from any place where a client can put one. Counts other requests by client IP.
+ * @param keyInBody finds a key in the body of a request that has none elsewhere
+ */
+export async function requireDoorKey(
+  c: Context<AppEnv>,
+  keyInBody?: (request: Request) => Promise<KeyInBody>,
+): Promise<DoorKey> {
+  const found = findKey(c) ?? (keyInBody ? await findKeyInBody(c, keyInBody) : null);
   const key = found && looksLikeApiKey(found.text) ? parseApiKey(found.text) : null;
   if (found && key) return { ...key, isOpen: found.isOpen };
   await countByAddress(c, "API_DEFAULT");
@@ -50,6 +64,16 @@ function findKey(c: Context<AppEnv>): FoundKey | null {
   if (text) return { text, isOpen: false };
   const open = c.req.param(KEY_IN_PATH) ?? KEY_PARAMETERS.map((name) => c.req.query(name)).find((value) => value);
   return open ? { text: open, isOpen: true } : null;
+}
+
+async function findKeyInBody(
+  c: Context<AppEnv>,
+  keyInBody: (request: Request) => Promise<KeyInBody>,
+): Promise<FoundKey | null> {
+  const { text, request } = await keyInBody(c.req.raw);
+  c.req.raw = request;
+  // Pages contain such keys, as they contain those in a URL.
+  return text === null ? null : { text, isOpen: true };
 }
 
 /** Returns the key of an `Authorization` header: of a scheme with a token, of Basic, or the key alone. */

@@ -6,7 +6,9 @@ import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "../../http/errors.ts";
 import type { DocumentedBody, Method, Resource } from "../../http/resource.ts";
 import type { KeySettings } from "../../keys/settings.ts";
+import type { ClientDrops } from "../../logs/ingest/client-drops.ts";
 import type { Rejection } from "../../logs/ingest/rejection.ts";
+import type { KeyInBody } from "./door-key.ts";
 import { serveDoor } from "./serve-door.ts";
 
 /** What a decoder needs of a request. */
@@ -63,10 +65,14 @@ export interface Door<D extends DoorDecoder> {
   before?(c: Context<AppEnv>): Response | null | Promise<Response | null>;
   /** @throws DoorBodyFault or ApiError for a request that is not of the protocol */
   decoder(request: DoorRequest): D;
+  /** Returns the key of a request that has it in its body only, and the request with its whole body. */
+  keyInBody?(request: Request): Promise<KeyInBody>;
   /** Returns an id that all attempts of a request share; `null` without one. */
   requestId?(c: Context<AppEnv>, decoder: D): string | null;
   /** Returns a hash of what all attempts of a request share; of the whole body by default. */
   contentHash?(decoder: D): Uint8Array;
+  /** Returns what the client says it has dropped; `undefined` if it says nothing. */
+  drops?(decoder: D): ClientDrops | undefined;
   /** Also for a request without records, and if all are rejected. */
   success(outcome: DoorOutcome, decoder: D, c: Context<AppEnv>): Response;
   /** Headers of the refusal, such as `Retry-After`, are added. */

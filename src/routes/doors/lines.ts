@@ -7,6 +7,7 @@ import { refuse } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
 import { addDoor, type DoorRefusal } from "./door.ts";
+import { keyOfEnvelope } from "./envelope-key.ts";
 import { type Resumed, serveResumed } from "./resumed-upload.ts";
 
 /** Heroku's syslog has no structured data. */
@@ -75,14 +76,16 @@ export function addLineDoors(resource: Resource): void {
     paths: ["/api/:sentryProject/envelope", "/api/:sentryProject/envelope/"],
     summary: "Send a Sentry envelope",
     description: [
-      "Logs and events (messages and exceptions) of Sentry's SDKs with the DSN `https://<key>@<host>/1`. Other items are ignored, and the",
-      "number says nothing. The key is in `sentry_key` of the query or of `X-Sentry-Auth`; in the query it must have the scope",
-      "`logs:write` only.",
+      "Logs and events (messages and exceptions) of Sentry's SDKs with the DSN `https://<key>@<host>/1`. What client reports say was",
+      "dropped is in the ledger. Other items are ignored, and the number says nothing. The key is in `sentry_key` of the query or of",
+      "`X-Sentry-Auth`, or in the `dsn` of the envelope's header; in the query and in the header it must have the scope `logs:write` only.",
     ].join("\n"),
     body: { "application/x-sentry-envelope": { schema: z.string(), example: ENVELOPE } },
     status: 200,
     response: EMPTY,
     decoder: ({ entries }) => new SentryDecoder(entries, entries.meter),
+    keyInBody: keyOfEnvelope,
+    drops: ({ drops }) => (Object.keys(drops).length > 0 ? drops : undefined),
     success: () => Response.json({}),
     failure: asDetail,
   });

@@ -183,7 +183,7 @@ class ResumedUpload implements DoorEntrySink {
     const { operation, idOf } = this.#resumed;
     const text = idOf === null ? JSON.stringify(first) : idOf(first);
     const id = text === null || this.#dedupe === "never" ? null : hashOf(`${operation}\n${text}`);
-    const { oldest, stored = null } = await this.#newSender().terms(COUNTED, id);
+    const { oldest, stored = null } = await this.#newSender().terms(COUNTED, id === null ? {} : { receipt: id });
     if (stored !== null && idOf !== null) {
       this.#skipped = stored.entries;
       return;
@@ -210,7 +210,7 @@ class ResumedUpload implements DoorEntrySink {
     const result = await this.#send(entries, idempotency);
     if (!result.ok && result.code === "IDEMPOTENCY_CONFLICT" && idempotency !== null) {
       // Another request has begun with the same record at the same time. Has it stored all of these?
-      const { stored } = await this.#newSender().terms(COUNTED, idempotency.key);
+      const { stored } = await this.#newSender().terms(COUNTED, { receipt: idempotency.key });
       const { body } = idempotency;
       if (!stored || Buffer.compare(body, stored.body.subarray(0, body.length)) !== 0) return refuseConcurrent();
       this.#isCounted = true;

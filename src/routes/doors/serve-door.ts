@@ -9,6 +9,7 @@ import { bodyOrRefuse, mediaType, refuseForMemory } from "../../http/resource.ts
 import { acceptedKeys } from "../../keys/api-key.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import type { ClientDrops } from "../../logs/ingest/client-drops.ts";
 import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
@@ -38,7 +39,7 @@ export async function serveDoor<D extends DoorDecoder>(
   pattern: string,
 ): Promise<Response> {
   c.set("route", { ...COUNTED_AS, requestId: c.get("requestId") });
-  const key = await requireDoorKey(c);
+  const key = await requireDoorKey(c, door.keyInBody);
   c.get("log").workspaceId = key.workspaceId;
   const served = new DoorServing(c, door, key, pattern);
   try {
@@ -240,7 +241,8 @@ class DoorServing<D extends DoorDecoder> {
       );
       const facts = { settingsVersion: this.#terms === null ? terms.settingsVersion : null, isDerived };
       const recordIds = entries.idsOf("all");
-      const repeats = { ...(recordIds && { recordIds }), mergedCount: entries.mergedIndexes.length };
+      const mergedCount = entries.mergedIndexes.length;
+      const repeats = { ...(recordIds && { recordIds }), mergedCount, ...this.#drops };
       const result = await this.#sender.send(body, idempotency, entries.oldest, facts, repeats);
       if (result.ok || call === MAX_CALLS) return this.#answer(result, body);
       if (result.code === "STALE_SETTINGS") {
@@ -258,8 +260,13 @@ class DoorServing<D extends DoorDecoder> {
 
   /** Counts a request without records. */
   async #answerEmpty(): Promise<Response> {
-    await this.#sender.terms(await this.#sender.charge(1));
+    await this.#sender.terms(await this.#sender.charge(1), this.#drops);
     return this.#success(0, false);
+  }
+
+  get #drops(): { drops?: ClientDrops } {
+    const drops = this.#door.drops?.(this.#current.decoder);
+    return drops === undefined ? {} : { drops };
   }
 
   #answer(result: IngestResult, body: IngestBody): Response | Promise<Response> {

@@ -11,6 +11,7 @@ import { readStreamHeader, STREAM_HEADER } from "../../logs/ingest/stream-header
 import { callWorkspace } from "../../rpc/call.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import type {
+  DoorCall,
   DoorFacts,
   DoorTerms,
   IngestCall,
@@ -111,16 +112,16 @@ export class EntrySender {
 
   /**
    * Returns what must be known of the key of a door before entries are read. Ends the request if the key is refused.
-   * @param receipt idempotency key whose entries are asked for
+   * @param asked idempotency key whose entries are asked for, and what the client says it has dropped
    */
-  async terms(charge: Charge, receipt: Uint8Array | null = null): Promise<DoorTerms & StoredBefore> {
+  async terms(charge: Charge, asked: Pick<DoorCall, "receipt" | "drops"> = {}): Promise<DoorTerms & StoredBefore> {
     const { env } = this.#c;
     const { hash: keyHash, workspaceId } = this.#key;
     const call = {
       keyHash,
       isOpenKey: this.#door?.isOpenKey ?? false,
       ...chargeMembers(charge),
-      ...(receipt && { receipt }),
+      ...asked,
     };
     const result = await callWorkspace(env, workspaceId, "once", (stub) => stub.admitDoor(call));
     if (!result.ok) return refuseFailure(this.#c, result);
@@ -190,8 +191,8 @@ export interface Staged {
   known: readonly number[];
 }
 
-/** Records that another request may have stored. */
-export type SentRepeats = Pick<IngestCall, "recordIds" | "mergedCount">;
+/** Records that another request may have stored, and those that no request has. */
+export type SentRepeats = Pick<IngestCall, "recordIds" | "mergedCount" | "drops">;
 
 /** A request in the protocol of another client: its key's project is known to the workspace only. */
 export type SenderOfDoor = Pick<DoorFacts, "isOpenKey">;

@@ -30,6 +30,12 @@ async function post(
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
+/** Passes each byte on as a chunk. */
+const bytewise = (): Transformer<Uint8Array, Uint8Array> => ({
+  transform: (chunk, controller) => {
+    for (const byte of chunk) controller.enqueue(Uint8Array.of(byte));
+  },
+});
 const basic = (user: string, password: string) => ({ Authorization: `Basic ${btoa(`${user}:${password}`)}` });
 const writeOnly = async () => (await addKey(tenant, ["logs:write"])).secret;
 const entries = async () => (await storedEntries(tenant.workspaceId)).map(({ entry }) => entry);
@@ -170,7 +176,7 @@ describe("POST /gelf", () => {
 describe("Sentry", () => {
   const log = () =>
     JSON.stringify({
-      items: [{ timestamp: Date.now() / 1000, level: "warn", body: "Cart", attributes: { n: { value: 1 } } }],
+      items: [{ timestamp: Math.floor(Date.now() / 1000) + 0.5, level: "warn", body: "Cart", attributes: { n: { value: 1 } } }],
     });
   const envelope = () => `{"sdk":{}}\n{"type":"log","item_count":1}\n${log()}\n{"type":"session"}\n{}\n`;
 
@@ -189,6 +195,57 @@ describe("Sentry", () => {
     expect(answer).toMatchObject({ status: 200, text: "{}" });
     expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
     expect(await entries()).toMatchObject([{ message: "Cart", level: "warn", data: { n: 1 } }]);
+  });
+
+  describe("through a tunnel, with the key in the envelope's header", () => {
+    const path = "/api/7/envelope/";
+    const tunnelled = (key: string, padding = 0) =>
+      envelope().replace("{", `{"dsn":"https://${key}@logs.example.com/7","pad":"${"x".repeat(padding)}",`);
+
+    it.each([
+      ["as it is", (text: string) => text, {}],
+      ["compressed", (text: string) => gzipSync(text), { "Content-Encoding": "gzip" }],
+      // Its header is far longer than the bytes that are inflated to find the key.
+      ["compressed well", (text: string) => gzipSync(text + "\n".repeat(1_000_000)), { "Content-Encoding": "gzip" }],
+      [
+        "in chunks",
+        (text: string) => new Blob([text]).stream().pipeThrough(new TransformStream(bytewise())),
+        { "Content-Type": "text/plain;charset=UTF-8" },
+      ],
+    ])("stores logs that are sent %s", async (_, bodyOf, headers) => {
+      const body = bodyOf(tunnelled(await writeOnly(), 300));
+      expect(await post(path, body, { key: null, headers })).toMatchObject({ status: 200 });
+      expect(await messagesOf(tenant)).toEqual(["Cart"]);
+    });
+
+    it("refuses a key with another scope, a header without a key, and one that is too long", async () => {
+      const own = await post(path, tunnelled(tenant.secret), { key: null });
+      expect(own).toMatchObject({ status: 403, text: expect.stringMatching(/^{"detail":/) });
+      expect((await post(path, envelope(), { key: null })).status).toBe(401);
+      expect((await post(path, null, { key: null })).status).toBe(401);
+      expect(
+        (await post(path, "\u0000".repeat(100), { key: null, headers: { "Content-Encoding": "gzip" } })).status,
+      ).toBe(401);
+      const long = `{"pad":"${"x".repeat(9_000)}",${tunnelled(await writeOnly()).slice(1)}`;
+      expect((await post(path, long, { key: null })).status).toBe(401);
+      expect(await messagesOf(tenant)).toEqual([]);
+    });
+  });
+
+  it("counts in the ledger what a client report says was dropped, with and without logs", async () => {
+    const discarded_events = [{ reason: "queue_overflow", category: "log_item", quantity: 3 }];
+    const report = `{"type":"client_report"}\n${JSON.stringify({ discarded_events })}\n`;
+    expect((await post("/api/7/envelope/", `{}\n${report}`)).status).toBe(200);
+    const body = envelope() + report;
+    expect((await post("/api/7/envelope/", body)).status).toBe(200);
+    expect((await post("/api/7/envelope/", body)).status).toBe(200);
+    const ledger = await onSql(tenant.workspaceId, (sql) =>
+      sql.exec("SELECT reason, entries, requests FROM ledger ORDER BY reason").toArray(),
+    );
+    expect(ledger).toEqual([
+      { reason: "merged", entries: 1, requests: 1 },
+      { reason: "queue-full", entries: 6, requests: 2 },
+    ]);
   });
 
   it("answers an envelope without logs with 200", async () => {

@@ -80,6 +80,41 @@ test("reads an envelope whose last item has a line break behind it", () => {
   expect(decode(envelope, `{}\n{"type":"client_report"}\n{}\n\n`).entries).toEqual([]);
 });
 
+test("adds what client reports say was dropped, without what was left out on purpose", () => {
+  const report = (...rows: unknown[]) => `{"type":"client_report"}\n${JSON.stringify({ discarded_events: rows })}\n`;
+  const row = (reason: unknown, category: unknown, quantity: unknown) => ({ reason, category, quantity });
+  const body = [
+    `${HEADER}\n`,
+    report(
+      ...[
+        row("queue_overflow", "log_item", 3),
+        row("queue_overflow", "log_byte", 900),
+        row("network_error", "error", 2),
+      ],
+      ...[row("ratelimit_backoff", "log_item", 5), row("send_error", "log_item", 1), row("new_reason", "default", 4)],
+      ...[row("sample_rate", "error", 7), row("before_send", "log_item", 8), row("network_error", "transaction", 9)],
+    ),
+    report(row("buffer_overflow", "log_item", 1), row("queue_overflow", "log_item", 1e15)),
+    report(row("queue_overflow", "log_item", -1), row("queue_overflow", "log_item", "2"), null, 7),
+    '{"type":"client_report"}\n{"discarded_events":"none"}\n',
+    '{"type":"client_report"}\n{not JSON}\n',
+  ].join("");
+  for (const size of [1, 7, body.length]) {
+    const decoders: SentryDecoder[] = [];
+    const { entries } = decode(
+      (sink, meter) => {
+        const decoder = new SentryDecoder(sink, meter);
+        decoders.push(decoder);
+        return decoder;
+      },
+      body,
+      size,
+    );
+    expect(entries).toEqual([]);
+    expect(decoders[0]?.drops).toEqual({ "queue-full": 1e9, retries: 2, limited: 5, rejected: 1, unknown: 4 });
+  }
+});
+
 test("reads an event of the former store route", () => {
   const { entries } = decode(
     (sink, meter) => sentryEventDecoder(sink, meter),

@@ -77,9 +77,52 @@ test("reads Heroku's frames, which have no structured data, in chunks of every s
   }
 });
 
-test("reads what follows a wrong octet count as lines", () => {
-  const { entries } = decode(syslog(), "17 <14>1 - h a - - -9x <14>1 - h a - - - two\n<14>1 - h a - - - three");
-  expect(entries.map(({ message }) => message)).toEqual(["", "9x <14>1 - h a - - - two", "three"]);
+const M = (text: string) => `<14>1 - h a - - - ${text}`;
+const counted = (text: string, error = 0) => `${text.length + error} ${text}`;
+
+test.each([
+  [
+    "a count that is too small",
+    counted(M("one é"), -3) + counted(M("two")) + counted(M("three")),
+    ["one é", "two", "three"],
+  ],
+  [
+    "a count that is too large",
+    counted(M("one"), 1) + counted(M("two"), 1) + counted(M("three")),
+    ["one", "two", "three"],
+  ],
+  ["a count that is far too large, of lines", `${counted(M("one"), 30)}\n${counted(M("two"))}\n`, ["one", "two"]],
+  ["a wrong count before lines", `${counted(M("one two"), -4)}\n${M("three")}`, ["one two", "three"]],
+  ["line breaks between frames", `${counted(M("one"))}\n${counted(M("two"))}\r\n`, ["one", "two"]],
+  ["line breaks in frames", counted(M("one\n at x")) + counted(M("two")), ["one\n at x", "two"]],
+  [
+    "the end of a message, then frames",
+    `rest of 7${counted(M("one"))}${counted(M("two"))}`,
+    ["rest of 7", "one", "two"],
+  ],
+  ["the end of a line, then frames", `rest\n${counted(M("one"))}${counted(M("two"))}`, ["rest", "one", "two"]],
+  ["lines that look like frames", `${M("one")}\n5 <3> items\n900 <1> more`, ["one", "5 <3> items", "900 <1> more"]],
+  [
+    "messages of several lines",
+    `${M("one\n\tat x\n at y")}\n${M("two")}\n three`,
+    ["one\n\tat x\n at y", "two\n three"],
+  ],
+  ["lines without a priority", "one\n two\n", ["one", " two"]],
+])("reads %s, in chunks of every size", (_, text, wanted) => {
+  // One character a byte, as in a count of characters.
+  const body = Buffer.from(text, "latin1");
+  for (let size = 1; size <= body.length; size++) {
+    expect([size, decode(syslog(), body, size).entries.map(({ message }) => message)]).toEqual([size, wanted]);
+  }
+});
+
+test("marks a message whose body ends before its count", () => {
+  const first = counted(M("one"));
+  const { entries } = decode(syslog(), first + counted(M("two and more")).slice(0, -9));
+  expect(entries.map(({ message, marks }) => [message, marks])).toEqual([
+    ["one", undefined],
+    ["two", { cut: { message: M("two and more").length } }],
+  ]);
 });
 
 test("reads a JSON message as a record, with the level and time of its own", () => {
