@@ -5,7 +5,7 @@ import { snappyBlock } from "../snappy.ts";
 
 /** Bodies in the protocols of other clients. No body is sent twice, because a repetition would be merged. */
 
-export const DOOR_FORMATS = ["otlp protobuf", "otlp json", "loki snappy", "es bulk"] as const;
+export const DOOR_FORMATS = ["otlp protobuf", "otlp json", "loki snappy", "es bulk", "ndjson"] as const;
 export type DoorFormat = (typeof DOOR_FORMATS)[number];
 
 /** A body whose first record can be given another time. */
@@ -32,6 +32,7 @@ const MODELS: Readonly<Record<DoorFormat, (entries: number, firstIndex: number) 
   },
   "loki snappy": lokiBody,
   "es bulk": bulkBody,
+  ndjson: linesBody,
 };
 
 export function doorBody(format: DoorFormat, entries: number, firstIndex: number): DoorBody {
@@ -78,6 +79,20 @@ function bulkBody(entries: number, firstIndex: number): DoorBody {
   const bytes = Buffer.from(lines.join(""));
   const at = bytes.indexOf(`${MICROS}Z`);
   return { bytes, stamp: (copy, number) => copy.write(String(number).padStart(MICROS.length, "0"), at, "latin1") };
+}
+
+/** Lines of a logger of its own: other names and another order than those of entries, and times in microseconds. */
+function linesBody(entries: number, firstIndex: number): DoorBody {
+  const now = Date.now() - 2000;
+  const first = now * 1000;
+  const lines = Array.from({ length: entries }, (_, at) => {
+    const { level, message: msg, session, traceId, data } = entryAt(firstIndex + at, 0);
+    const record = { msg, ...data, severity: level, time: first - (at % 1000) * 1000, service: "checkout" };
+    return `${JSON.stringify({ ...record, trace_id: traceId, session })}\n`;
+  });
+  const bytes = Buffer.from(lines.join(""));
+  const at = bytes.indexOf(String(first));
+  return { bytes, stamp: (copy, number) => copy.write(String(first + number), at, "latin1") };
 }
 
 /** Digits of a time after the milliseconds, in which a number of a request fits. */

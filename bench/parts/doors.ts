@@ -41,6 +41,12 @@ const ROUTES: Readonly<Record<DoorFormat, { path: string; peerPath: string; type
     type: "application/x-ndjson",
     status: 200,
   },
+  ndjson: {
+    path: "/ingest",
+    peerPath: "/insert/jsonline?_msg_field=msg&_time_field=time&_stream_fields=service",
+    type: "application/x-ndjson",
+    status: 200,
+  },
 };
 
 export const PEER = "VictoriaLogs";

@@ -1,6 +1,5 @@
 import { type Charge, COUNTED, chargeOf, type LimitState } from "../limits/state.ts";
 import type { Batch } from "../logs/batch.ts";
-import { CLIENT_DROP_REASONS, type ClientDrops } from "../logs/ingest/client-drops.ts";
 import { SharedRow } from "../logs/merge-batches.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { type AdmissionContext, admit, unknownKey } from "./admission.ts";
@@ -89,7 +88,8 @@ export class IngestGroup {
     const terms = this.#terms(keyHash);
     if (terms === null) return unknownKey();
     const { project, limit } = admitted;
-    if (drops !== undefined) this.#noteDrops(keyHash, drops);
+    const key = drops && this.#admission.keyProjectCache.key(keyHash);
+    if (key) this.#ledger.addDrops(key, drops);
     const stored = receipt === undefined ? null : findStored(this.#admission.sql, project.num, receipt, this.#now);
     return { ok: true, limit, ...terms, ...(stored && { stored }) };
   }
@@ -170,23 +170,16 @@ export class IngestGroup {
     const reason = reasonOf(call, result);
     const receipt = result.ok && !result.receipt.duplicate ? result.receipt : null;
     const mergedCount = call.mergedCount ?? 0;
-    if (call.drops && (receipt !== null || reason === "rejected")) this.#noteDrops(call.keyHash, call.drops);
-    const isNoted = reason !== null || (receipt !== null && (call.rejectedCount + mergedCount > 0 || call.stream));
+    const isPartial = call.rejectedCount + mergedCount > 0 || call.stream || call.drops;
+    const isNoted = reason !== null || (receipt !== null && isPartial);
     const key = isNoted ? this.#admission.keyProjectCache.key(call.keyHash) : null;
     if (key === null) return;
     if (reason !== null) this.#ledger.add(key.project, key.id, reason, entriesOf(call));
+    if (call.drops && (receipt !== null || reason === "rejected")) this.#ledger.addDrops(key, call.drops);
     if (receipt === null) return;
     if (call.rejectedCount > 0) this.#ledger.add(key.project, key.id, "rejected", call.rejectedCount);
     if (mergedCount > 0) this.#ledger.add(key.project, key.id, "merged", mergedCount);
     if (call.stream) this.#streams.add(key.project, key.id, call.stream, receipt.firstSeq);
-  }
-
-  #noteDrops(keyHash: string, drops: ClientDrops): void {
-    const key = this.#admission.keyProjectCache.key(keyHash);
-    for (const reason of CLIENT_DROP_REASONS) {
-      const entries = drops[reason] ?? 0;
-      if (key !== null && entries > 0) this.#ledger.add(key.project, key.id, reason, entries);
-    }
   }
 
   /** Writes the rows that are written once for the whole group. */

@@ -1,3 +1,5 @@
+import { CLIENT_DROP_REASONS, type ClientDrops } from "../logs/ingest/client-drops.ts";
+
 /** Counts of the entries that were sent and are not stored, or were sent again: by key, hour and reason. */
 export const LEDGER_SCHEMA = [
   `CREATE TABLE ledger (
@@ -112,6 +114,14 @@ export class LedgerCounts {
     count.entries += entries;
     count.requests++;
     this.#counts.set(id, count);
+  }
+
+  /** Adds what a client says it has dropped. */
+  addDrops({ project, id }: { project: number; id: string }, drops: ClientDrops): void {
+    for (const reason of CLIENT_DROP_REASONS) {
+      const entries = drops[reason] ?? 0;
+      if (entries > 0) this.add(project, id, reason, entries);
+    }
   }
 
   /** @param frequent holds the counts that are not written at once */

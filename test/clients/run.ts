@@ -193,7 +193,7 @@ async function storedMessages(projectId: string): Promise<string[]> {
 async function ledgerOf(projectId: string): Promise<string> {
   const { accessToken: token, workspaceId } = account;
   const options = { method: "GET", token, workspaceId };
-  type Ledger = { data: { items: { reason: string; entries: number }[] } };
+  type Ledger = { items: { reason: string; entries: number }[] };
   const { status, body }: Answer<Ledger> = await call(server.url, `/projects/${projectId}/ledger?limit=100`, options);
   if (status !== 200) throw new Error(`The ledger was refused: ${JSON.stringify(body)}`);
   const sums = new Map<string, number>();

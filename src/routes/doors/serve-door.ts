@@ -9,7 +9,6 @@ import { bodyOrRefuse, mediaType, refuseForMemory } from "../../http/resource.ts
 import { acceptedKeys } from "../../keys/api-key.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
-import type { ClientDrops } from "../../logs/ingest/client-drops.ts";
 import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
@@ -22,7 +21,7 @@ import { COUNTED_AS, DECODING_BYTES, ENCODINGS, KeptChunks, withoutEncoding } fr
 import { idempotencyOf } from "./door-idempotency.ts";
 import { type DoorKey, pathWithoutKey, requireDoorKey } from "./door-key.ts";
 import { DEFAULT_TERMS, knownTerms, type Terms } from "./key-terms.ts";
-import { beginReading, endReading, type Reading } from "./reading.ts";
+import { beginReading, dropsOf, endReading, type Reading, repeatsOf } from "./reading.ts";
 
 /** Milliseconds for which the batches of a small body wait for memory. */
 const MEMORY_WAIT_MS = 10_000;
@@ -240,9 +239,7 @@ class DoorServing<D extends DoorDecoder> {
         idempotencyOf(this.#c, this.#door, this.#current, { digest, isIdTaken: this.#isIdTaken }),
       );
       const facts = { settingsVersion: this.#terms === null ? terms.settingsVersion : null, isDerived };
-      const recordIds = entries.idsOf("all");
-      const mergedCount = entries.mergedIndexes.length;
-      const repeats = { ...(recordIds && { recordIds }), mergedCount, ...this.#drops };
+      const repeats = repeatsOf(this.#door, this.#current);
       const result = await this.#sender.send(body, idempotency, entries.oldest, facts, repeats);
       if (result.ok || call === MAX_CALLS) return this.#answer(result, body);
       if (result.code === "STALE_SETTINGS") {
@@ -260,13 +257,8 @@ class DoorServing<D extends DoorDecoder> {
 
   /** Counts a request without records. */
   async #answerEmpty(): Promise<Response> {
-    await this.#sender.terms(await this.#sender.charge(1), this.#drops);
+    await this.#sender.terms(await this.#sender.charge(1), dropsOf(this.#door, this.#current));
     return this.#success(0, false);
-  }
-
-  get #drops(): { drops?: ClientDrops } {
-    const drops = this.#door.drops?.(this.#current.decoder);
-    return drops === undefined ? {} : { drops };
   }
 
   #answer(result: IngestResult, body: IngestBody): Response | Promise<Response> {

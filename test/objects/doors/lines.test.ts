@@ -176,7 +176,14 @@ describe("POST /gelf", () => {
 describe("Sentry", () => {
   const log = () =>
     JSON.stringify({
-      items: [{ timestamp: Math.floor(Date.now() / 1000) + 0.5, level: "warn", body: "Cart", attributes: { n: { value: 1 } } }],
+      items: [
+        {
+          timestamp: Math.floor(Date.now() / 1000) + 0.5,
+          level: "warn",
+          body: "Cart",
+          attributes: { n: { value: 1 } },
+        },
+      ],
     });
   const envelope = () => `{"sdk":{}}\n{"type":"log","item_count":1}\n${log()}\n{"type":"session"}\n{}\n`;
 
