@@ -33,7 +33,8 @@ CREATE TABLE segments (
   -- Bytes of all blobs.
   stored_bytes INTEGER NOT NULL,
   -- Kinds of token in `filter`: 64 ids, 128 paths and strings of `data`, 256 other scalars, all without case, 8 three
-  -- letters, 16 four letters. Of earlier versions: 1, 2 and 4 for the first three, as they are.
+  -- letters, 16 four letters, 512 no tokens: the letters are also those of names of members. Of earlier versions: 1, 2
+  -- and 4 for the first three, as they are.
   filter_kinds INTEGER NOT NULL,
   -- Kinds of token in `frame_filter`, as above; 32: four slots per token instead of three.
   frame_kinds INTEGER NOT NULL,

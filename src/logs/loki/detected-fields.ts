@@ -24,6 +24,19 @@ interface Found {
 
 /** Finds the fields of entries: members of lines that are JSON or logfmt, labels that stages set, and structured metadata. */
 export function detectFields(entries: readonly LogResult[], limit: number): DetectedField[] {
+  return [...foundIn(entries)].slice(0, limit).map(([label, { values, types, parsers }]) => {
+    const [only] = types;
+    const type = only !== undefined && types.size === 1 ? only : "string";
+    return { label, type, cardinality: values.size, parsers: parsers.size === 0 ? null : [...parsers] };
+  });
+}
+
+/** Returns the different values of a field, in order. */
+export function valuesOfField(entries: readonly LogResult[], label: string): string[] {
+  return [...(foundIn(entries).get(label)?.values ?? [])].sort();
+}
+
+function foundIn(entries: readonly LogResult[]): Map<string, Found> {
   const fields = new Map<string, Found>();
   for (const { line, labels } of entries) {
     for (const [name, value] of labels.metadata) note(fields, name, value, null);
@@ -35,11 +48,7 @@ export function detectFields(entries: readonly LogResult[], limit: number): Dete
     for (const [name, value] of parsed.categorized().parsed)
       if (!name.startsWith("__")) note(fields, name, value, parser);
   }
-  return [...fields].slice(0, limit).map(([label, { values, types, parsers }]) => {
-    const [only] = types;
-    const type = only !== undefined && types.size === 1 ? only : "string";
-    return { label, type, cardinality: values.size, parsers: parsers.size === 0 ? null : [...parsers] };
-  });
+  return fields;
 }
 
 function note(fields: Map<string, Found>, name: string, value: string, parser: string | null): void {

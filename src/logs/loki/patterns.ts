@@ -2,7 +2,7 @@ import { Pipeline, selectorTest } from "../../logql/pipeline.ts";
 import type { LogExpression } from "../../logql/syntax.ts";
 import { compileFilter } from "../search/compile-filter.ts";
 import { patternOf } from "../search/pattern.ts";
-import { LokiLimit, type LokiReading, readAll } from "./reading.ts";
+import { LokiLimit, type LokiReading, narrowedReading, readAll } from "./reading.ts";
 import { QueryRegexes } from "./regexes.ts";
 import { selectorFilter } from "./selector-filter.ts";
 
@@ -44,7 +44,7 @@ export async function runPatterns(
   let counts = 0;
   let bytes = 0;
   await readAll(
-    reading,
+    narrowedReading(reading, expression.stages),
     { ...compileFilter(selectorFilter(expression.matchers), 0), from, to },
     (entry, _seq, { message }) => {
       if (!passes(entry.stream) || (expression.stages.length > 0 && pipeline.run(entry) === null)) return true;

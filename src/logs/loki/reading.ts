@@ -1,9 +1,12 @@
+import type { Stage } from "../../logql/syntax.ts";
+import { MAX_TESTS } from "../cold/filter/token-tests.ts";
 import type { QueryBudget, ScanPacer } from "../query/budget.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { boundedSource, type ReadMemory } from "../query/memory.ts";
 import type { SearchSource } from "../search/search-query.ts";
 import { countMatching } from "../stats/count-entries.ts";
 import { EntrySink, type TakeEntry } from "./entry-sink.ts";
+import { lineTokenTests } from "./line-tests.ts";
 
 /** What a query of LogQL reads, and what it may use. */
 export interface LokiReading {
@@ -42,4 +45,16 @@ export async function readAll(
   const { complete } = await countMatching(counting, filter, asOf);
   if (!complete && !sink.isFull) throw new LokiLimit(TOO_MUCH_WORK);
   return sink.examined;
+}
+
+/** Returns a reading that skips segments without an entry that passes the line filters of a pipeline. */
+export function narrowedReading(reading: LokiReading, stages: readonly Stage[]): LokiReading {
+  const tests = lineTokenTests(stages);
+  if (tests.length === 0) return reading;
+  const { source } = reading;
+  const { cold } = source;
+  const findSegments: typeof cold.findSegments = (selection) =>
+    // Most segments have the service of a selector. A lookup takes the first tests.
+    cold.findSegments({ ...selection, tests: [...tests, ...selection.tests].slice(0, MAX_TESTS) });
+  return { ...reading, source: { ...source, cold: { ...cold, findSegments } } };
 }

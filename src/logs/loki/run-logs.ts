@@ -10,7 +10,7 @@ import { runQuery } from "../query/run-query.ts";
 import { compileFilter } from "../search/compile-filter.ts";
 import { SharedMemory } from "../search/entry-rows.ts";
 import { lokiEntryOf } from "./loki-entry.ts";
-import { LokiLimit, type LokiReading, readAll, TOO_MUCH_WORK } from "./reading.ts";
+import { LokiLimit, type LokiReading, narrowedReading, readAll, TOO_MUCH_WORK } from "./reading.ts";
 import { QueryRegexes } from "./regexes.ts";
 import { selectorFilter } from "./selector-filter.ts";
 
@@ -49,7 +49,7 @@ const CHARACTER_WORK = 8;
  */
 export async function runLogs(reading: LokiReading, query: LogsQuery): Promise<LogResult[]> {
   const { expression, from, to, order, limit } = query;
-  const run = new LogsRun(reading, query);
+  const run = new LogsRun(narrowedReading(reading, expression.stages), query);
   const filter = { ...compileFilter(selectorFilter(expression.matchers), 0), from, to };
   const isSelectorAlone = expression.stages.length === 0;
   let cursor: Cursor | null = null;

@@ -5,7 +5,7 @@ import type { Grouping, MetricExpression, RangeAggregation, RangeFunction, Stage
 import { RangeWindows, type Steps } from "../../logql/windows.ts";
 import { STATE_BYTES } from "../query/memory.ts";
 import { compileFilter } from "../search/compile-filter.ts";
-import { LokiLimit, type LokiReading, readAll } from "./reading.ts";
+import { LokiLimit, type LokiReading, narrowedReading, readAll } from "./reading.ts";
 import { QueryRegexes } from "./regexes.ts";
 import { selectorFilter } from "./selector-filter.ts";
 
@@ -77,7 +77,7 @@ async function readRange(
   const { from, to } = windows.span;
   const filter = { ...compileFilter(selectorFilter(range.logs.matchers), 0), from, to };
   let granted = 0;
-  await readAll(reading, filter, (entry, seq) => {
+  await readAll(narrowedReading(reading, range.logs.stages), filter, (entry, seq) => {
     const sample = sampleOf(entry);
     if (sample === null) return true;
     const added = windows.add(sample.labels, sample.value, { timestamp: entry.timestamp, seq });

@@ -117,12 +117,15 @@ describe("a filter of a merged segment", () => {
     expect([count.made, count.left]).toEqual([256 * FILTER_BLOCK_BYTES, 0]);
     const key = filterKey("v1/ws/proj", 2, { filters: 8, blocks: 16_384 }, "ab".repeat(32));
     expect(formOfKey(key)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS, segments: 2 });
-    // A version before does not read names of filters whose blocks are no power of two.
-    expect(key).toContain("/h-2-8-16384-");
-    expect(formOfKey(key.replace("/h-", "/g-"))).toEqual(formOfKey(key));
-    // A file of the version before has one filter for each segment.
+    expect(key).toContain("/j-2-8-16384-");
+    // Files of versions before have no names of members, and those of the first ones one filter for each segment.
+    const kinds = ALL_KINDS & ~TOKEN_KIND.names;
+    const nameless = filterKey("v1/ws/proj", 2, { filters: 8, blocks: 16_384 }, "ab".repeat(32), kinds);
+    expect(nameless).toContain("/h-2-8-16384-");
+    expect(formOfKey(nameless)).toEqual({ filters: 8, blocks: 16_384, kinds, segments: 2 });
+    expect(formOfKey(nameless.replace("/h-", "/g-"))).toEqual(formOfKey(nameless));
     const before = `v1/ws/proj/i-8-16384-${"ab".repeat(8)}`;
-    expect(formOfKey(before)).toEqual({ filters: 8, blocks: 16_384, kinds: ALL_KINDS, segments: null });
+    expect(formOfKey(before)).toEqual({ filters: 8, blocks: 16_384, kinds, segments: null });
     expect(formOfKey("v1/ws/proj/0000000000000001-0-abababababababab")).toBeNull();
   });
 });
@@ -242,7 +245,7 @@ describe("tokens from columns", () => {
       fc.array(fc.oneof(fc.integer(), fc.string()), { maxLength: 3 }),
       fc.record({ x: fc.integer(), y: fc.string() }, { requiredKeys: [] }),
     );
-    const data = fc.dictionary(fc.constantFrom("a", "b", "c.d", "deep"), value, { maxKeys: 4 });
+    const data = fc.dictionary(fc.constantFrom("a", "b", "c.d", "deep", "gr\u00f6\u00dfe"), value, { maxKeys: 4 });
     const entries = fc.array(
       fc.record({
         data: fc.option(data, { nil: undefined }),

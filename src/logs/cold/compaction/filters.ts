@@ -101,9 +101,14 @@ function folderOf(workspaceId: string, projectId: string): string {
   return filePrefix(workspaceId, projectId).slice(0, -1);
 }
 
-/** Returns those of the most frequent size class, in order. */
+const NO_FORM = { filters: 0, blocks: 0, kinds: 0, segments: null };
+
+/** Returns those of the most frequent size class and the same kinds of token, in order. */
 function joinable<F extends { file: string }>(filters: readonly F[]): F[] {
-  const classes = Map.groupBy(filters, ({ file }) => sizeClass(formOfKey(file) ?? { filters: 0, blocks: 0 }));
+  const classes = Map.groupBy(filters, ({ file }) => {
+    const form = formOfKey(file) ?? NO_FORM;
+    return `${sizeClass(form)} ${form.kinds}`;
+  });
   return [...classes.values()].reduce<F[]>((most, own) => (own.length > most.length ? own : most), []);
 }
 
@@ -128,10 +133,10 @@ export async function joinNewestFilters(
   // Of different sizes, those of the most frequent one are joined once there are many.
   if (found.length < SEGMENTS_OF_FILE && newest.length < SEARCHED) return;
   const rows: { name: (typeof found)[number]; filters: number; bytes: number }[] = [];
-  const form = { filters: 0, blocks: 0 };
+  const form = { filters: 0, blocks: 0, kinds: 0 };
   for (const name of found.slice(0, SEGMENTS_OF_FILE)) {
-    const { filters = 0, blocks = 0 } = formOfKey(name.file) ?? {};
-    const grown = { filters: form.filters + filters, blocks: Math.max(form.blocks, blocks) };
+    const { filters, blocks, kinds } = formOfKey(name.file) ?? NO_FORM;
+    const grown = { filters: form.filters + filters, blocks: Math.max(form.blocks, blocks), kinds };
     if (grown.filters * grown.blocks * FILTER_BLOCK_BYTES > MAX_FILE_BYTES) break;
     Object.assign(form, grown);
     rows.push({ name, filters, bytes: filters * blocks * FILTER_BLOCK_BYTES });
@@ -150,7 +155,7 @@ export async function joinNewestFilters(
     slot += filters;
   }
   const sha256 = createHash("sha256").update(builder.bytes).digest("hex");
-  const key = filterKey(folderOf(workspaceId, projectId), rows.length, form, sha256);
+  const key = filterKey(folderOf(workspaceId, projectId), rows.length, form, sha256, form.kinds);
   await store.noteFiles(workspaceId, [key], now());
   await bucket.putNew({ key, bytes: builder.bytes, sha256 }, deadline);
   const joined = rows.map(({ name }, index) => ({ ...name, slot: slots[index] ?? 0 }));

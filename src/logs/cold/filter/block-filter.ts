@@ -122,7 +122,7 @@ export function chooseFilter(
   bitsPerToken?: number,
 ): { kinds: number; filter: Uint8Array } {
   const chosen: TokenTable[] = [];
-  let kinds = 0;
+  let kinds: number = TOKEN_KIND.names;
   let count = 0;
   for (const kind of KINDS_BY_WORTH) {
     const table = tokens.kinds.get(kind);

@@ -76,6 +76,16 @@ export function containsTests(text: string): TokenTest[] {
   return needle === "" || isInBoolean(needle) ? [] : gramTests(needle);
 }
 
+/**
+ * Returns the tests for entries that have each of some runs of letters, folded, in the message, in a string of `data`, or in the
+ * name of a member. Filters of earlier versions cannot decide.
+ */
+export function runTests(runs: readonly string[]): TokenTest[] {
+  return gramTests(runs.join(" ")).flatMap(({ folded }) =>
+    folded === null ? [] : [{ folded: { ...folded, kinds: folded.kinds | TOKEN_KIND.names }, exact: null }],
+  );
+}
+
 /** Returns the test for entries that pass at least one of the given tests; `null` if it could exclude nothing. */
 export function eitherTest(tests: readonly TokenTest[]): TokenTest | null {
   const [folded, exact] = [either(tests.map((test) => test.folded)), either(tests.map((test) => test.exact))];

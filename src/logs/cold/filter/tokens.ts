@@ -23,6 +23,8 @@ export const TOKEN_KIND = {
   foldedText: 128,
   /** A path of `data` with a given number, boolean or null. */
   foldedScalar: 256,
+  /** No tokens: the runs of the filter are also those of the names of members of `data`. */
+  names: 512,
 } as const;
 export type TokenKind = (typeof TOKEN_KIND)[keyof typeof TOKEN_KIND];
 
@@ -149,7 +151,8 @@ export class TokenCollector {
     this.#id(1, entry.traceId);
     this.#id(2, entry.spanId);
     this.#grams.add(entry.message);
-    for (const name of OWN_MEMBERS) if (entry[name] !== undefined) this.addData({ [name]: entry[name] });
+    const { a, b } = atData(this.#hasher);
+    for (const name of OWN_MEMBERS) if (entry[name] !== undefined) this.#member(a, b, name, entry[name], false);
     if (entry.data !== undefined) this.addData(entry.data);
   }
 
@@ -186,11 +189,16 @@ export class TokenCollector {
 
   #members(pathA: number, pathB: number, record: object, isNested: boolean): void {
     for (const [name, value] of Object.entries(record)) {
-      const { a, b } = atMember(this.#hasher.reset(pathA, pathB), name, isNested);
-      const any = hashValue(this.#hasher, undefined);
-      this.#texts.add(any.a, any.b);
-      this.#value(a, b, value);
+      this.#grams.add(name);
+      this.#member(pathA, pathB, name, value, isNested);
     }
+  }
+
+  #member(pathA: number, pathB: number, name: string, value: unknown, isNested: boolean): void {
+    const { a, b } = atMember(this.#hasher.reset(pathA, pathB), name, isNested);
+    const any = hashValue(this.#hasher, undefined);
+    this.#texts.add(any.a, any.b);
+    this.#value(a, b, value);
   }
 
   #value(pathA: number, pathB: number, value: unknown): void {

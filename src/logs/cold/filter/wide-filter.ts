@@ -10,9 +10,9 @@ import { EXACT_KIND, TOKEN_KIND, type TokenHash } from "./tokens.ts";
  * may have a token. All filters of a file have the same number of blocks: a power of two times a number below 16. A filter is made
  * smaller by combining its halves, and larger by repeating it.
  *
- * Names begin with `h`, and the filters are those of the row groups of up to eight segments, all of a segment behind each other: a
- * token leads to the row groups that may have it. Files of earlier versions have powers of two as numbers of blocks: `g`, or one filter for each
- * segment: `i`, or `f`, whose tokens are those of `EXACT_KIND` beside grams.
+ * Names begin with `j`, and the filters are those of the row groups of up to eight segments, all of a segment behind each other: a
+ * token leads to the row groups that may have it. Files of earlier versions lack the names of members: `h`. Before, they had powers of two as numbers
+ * of blocks: `g`, or one filter for each segment: `i`, or `f`, whose tokens are those of `EXACT_KIND` beside grams.
  */
 
 export const FILTER_BLOCK_BYTES = 64;
@@ -190,29 +190,38 @@ export class FilterFileBuilder {
   }
 }
 
-const NAME = /\/(?:[gh]-(\d{1,3})|([fi]))-(\d{1,5})-(\d{1,6})-[0-9a-f]{16}$/;
+const NAME = /\/(?:([ghj])-(\d{1,3})|([fi]))-(\d{1,5})-(\d{1,6})-[0-9a-f]{16}$/;
 
-/** All kinds of this version, and of the versions whose files begin with `f`. */
+/** All kinds of this version, those of files without names of members, and those of files that begin with `f`. */
 export const ALL_KINDS = Object.values(TOKEN_KIND).reduce((all, kind) => all | kind, 0);
+const NAMELESS_KINDS = ALL_KINDS & ~TOKEN_KIND.names;
 const FORMER_KINDS = EXACT_KIND.id | EXACT_KIND.text | EXACT_KIND.scalar | TOKEN_KIND.three | TOKEN_KIND.four;
 
 /**
  * Returns the key of a filter file.
  * @param folder of the project's files, without a slash at its end
  * @param segments whose row groups have the filters
+ * @param kinds of all filters
  */
-export function filterKey(folder: string, segments: number, { filters, blocks }: FilterSize, sha256: string): string {
-  return `${folder}/h-${segments}-${filters}-${blocks}-${sha256.slice(0, 16)}`;
+export function filterKey(
+  folder: string,
+  segments: number,
+  { filters, blocks }: FilterSize,
+  sha256: string,
+  kinds = ALL_KINDS,
+): string {
+  const letter = kinds === ALL_KINDS ? "j" : "h";
+  return `${folder}/${letter}-${segments}-${filters}-${blocks}-${sha256.slice(0, 16)}`;
 }
 
 /** Returns the form of a filter file from its key; `null` if the key is not of one. */
 export function formOfKey(key: string): FilterForm | null {
-  const [, segments, letter, filters, blocks] = NAME.exec(key) ?? [];
+  const [, grouped, segments, single, filters, blocks] = NAME.exec(key) ?? [];
   if (filters === undefined || blocks === undefined) return null;
   return {
     filters: Number(filters),
     blocks: Number(blocks),
-    kinds: letter === "f" ? FORMER_KINDS : ALL_KINDS,
+    kinds: grouped === "j" ? ALL_KINDS : single === "f" ? FORMER_KINDS : NAMELESS_KINDS,
     segments: segments === undefined ? null : Number(segments),
   };
 }

@@ -72,9 +72,11 @@ export class DataScanner {
         path = this.#named(at, parent);
         if (path === null) return NONE;
         next = this.#text.next + 1;
-        path.named(bytes, at, next);
+        const { isPlain, decoded } = this.#text;
+        path.named(bytes, at, next, isPlain && decoded === null ? null : this.#lastName());
         follow(parent, previous, path);
       }
+      if (path.round !== this.#tokens.round) this.#tokens.addName(path.name, at + 1, next - 2);
       at = this.#value(next, path, depth);
       if (at < 0) return NONE;
       const byte = bytes[at++];
@@ -94,11 +96,15 @@ export class DataScanner {
 
   /** Returns the hash of the tokens of a member with the name that was read last. */
   readonly #memberToken = (parent: Path): TokenHash => {
-    const { bytes, from, to, decoded } = this.#text;
-    const name = decoded ?? Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
-    const { a, b } = atMember(this.#at(parent), name, parent !== this.#paths.root);
+    const { a, b } = atMember(this.#at(parent), this.#lastName(), parent !== this.#paths.root);
     return { a, b };
   };
+
+  /** Returns the name that was read last. */
+  #lastName(): string {
+    const { bytes, from, to, decoded } = this.#text;
+    return decoded ?? Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
+  }
 
   #array(open: number, parent: Path, depth: number): number {
     const bytes = this.#bytes;

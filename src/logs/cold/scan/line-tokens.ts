@@ -67,6 +67,12 @@ export class LineTokens {
     else this.#keep(text);
   }
 
+  /** Adds a member's name, whose grams count. @param name `null`: the range of the line is the name */
+  addName(name: string | null, from: number, to: number): void {
+    if (name === null) this.plain.pushPair(from, to);
+    else this.decoded.push(name);
+  }
+
   /** Begins a round, because the tokens of a line will not be added. */
   forget(): void {
     this.round++;
@@ -117,6 +123,8 @@ export class Path {
   line = 0;
   round = 0;
   readonly value = new LastValue();
+  /** Its name; `null` if the bytes that are written are the name. */
+  name: string | null = null;
   /** The first member, and the member that followed this one. */
   firstChild: Path | null = null;
   next: Path | null = null;
@@ -133,8 +141,9 @@ export class Path {
     this.token = token;
   }
 
-  /** Stores its name as written, with both quotes and the colon. */
-  named(bytes: Uint8Array, from: number, to: number): void {
+  /** Stores its name as written, with both quotes and the colon. @param name see `name` */
+  named(bytes: Uint8Array, from: number, to: number, name: string | null): void {
+    this.name = name;
     this.#bytes = bytes;
     this.#from = from;
     this.#to = to;

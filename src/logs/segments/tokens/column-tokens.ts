@@ -182,6 +182,7 @@ export class ColumnTokens {
     const scalars = this.#table(TOKEN_KIND.foldedScalar);
     for (const path of [...template.objects, ...template.slots.map((slot) => slot.path)]) {
       if (path.length === 0) continue;
+      for (const name of path) this.#grams.add(name);
       const any = hashValue(atPath(this.#hasher, path), undefined);
       table.add(any.a, any.b);
     }

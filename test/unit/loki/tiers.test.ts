@@ -1,0 +1,193 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseLogql } from "../../../src/logql/parse.ts";
+import type { LokiEntry } from "../../../src/logql/pipeline.ts";
+import type { LogqlExpression } from "../../../src/logql/syntax.ts";
+import { chooseFilter } from "../../../src/logs/cold/filter/block-filter.ts";
+import { mayContain } from "../../../src/logs/cold/filter/bloom.ts";
+import { tokensFor } from "../../../src/logs/cold/filter/token-tests.ts";
+import { TokenCollector } from "../../../src/logs/cold/filter/tokens.ts";
+import { parseStoredLine } from "../../../src/logs/entry.ts";
+import type { LokiReading } from "../../../src/logs/loki/reading.ts";
+import { runLogs } from "../../../src/logs/loki/run-logs.ts";
+import { runMetric } from "../../../src/logs/loki/run-metric.ts";
+import { ScanPacer, SEARCH_BUDGET } from "../../../src/logs/query/budget.ts";
+import { compareRows } from "../../../src/logs/query/feed.ts";
+import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
+import { lineOf, SEGMENT_KINDS, type TestRow, TestStore } from "../query/store.ts";
+import { BEGIN, lokiEntryOfRow, lokiTestEntry } from "./entries.ts";
+
+const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
+const END = BEGIN + 101;
+
+/** A part of a query, and what it means. */
+type Part = readonly [text: string, passes: (entry: LokiEntry) => boolean];
+
+const SELECTORS: readonly Part[] = [
+  ['{level="error"}', ({ stream }) => stream.get("level") === "error"],
+  [
+    '{level=~"info|warn", service!="api"}',
+    ({ stream }) => stream.get("level") !== "error" && stream.get("service") !== "api",
+  ],
+  ['{service=~"(web|timeout)"}', ({ stream }) => ["web", "timeout"].includes(stream.get("service") ?? "")],
+  [
+    `{project="${PROJECTS[0]}", type!~"r.*"}`,
+    ({ stream }) => stream.get("project") === PROJECTS[0] && stream.get("type") === "log",
+  ],
+];
+const STAGES: readonly Part[] = [
+  ["|= `timeout`", ({ line }) => line.includes("timeout")],
+  ["|= `imeout` or `refused`", ({ line }) => line.includes("imeout") || line.includes("refused")],
+  ['|= `"status":404`', ({ line }) => line.includes('"status":404')],
+  ["|= `nothing has this`", () => false],
+  ["!= `Timeout`", ({ line }) => !line.includes("Timeout")],
+  ["|~ `(?i)TIMEOUT`", ({ line }) => line.toLowerCase().includes("timeout")],
+  ["|~ `after \\d+s`", ({ line }) => /after \d+s/.test(line)],
+  ["!~ `temp|status`", ({ line }) => !/temp|status/.test(line)],
+  ['| json | status="404"', (entry) => statusOf(entry) === "404"],
+];
+
+/** The label after `| json`: one of the stream keeps its name. */
+function statusOf({ line, stream }: LokiEntry): string | null {
+  const own = stream.get("status");
+  if (own !== undefined) return own;
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed !== "object" || parsed === null || !("status" in parsed)) return null;
+    return typeof parsed.status === "object" ? null : String(parsed.status);
+  } catch {
+    return null;
+  }
+}
+
+const query = fc.tuple(fc.constantFrom(...SELECTORS), fc.uniqueArray(fc.constantFrom(...STAGES), { maxLength: 2 }));
+const batch = fc.record({
+  project: fc.constantFrom(...PROJECTS),
+  entries: fc.array(lokiTestEntry, { minLength: 1, maxLength: 6 }),
+});
+const flush = fc.record({
+  project: fc.constantFrom(...PROJECTS),
+  count: fc.integer({ min: 1, max: 3 }),
+  kind: fc.constantFrom(...SEGMENT_KINDS),
+});
+
+let excluded = 0;
+
+/** Both tiers, with filters of segments. */
+function readingOf(store: TestStore): LokiReading {
+  const stats = store.stats(3);
+  const { workspaceId, report, cold } = stats;
+  const findSegments: typeof cold.findSegments = async (selection) => {
+    const page = await cold.findSegments(selection);
+    const left = page.segments.filter(({ projectId, firstSeq, lastSeq }) => {
+      const tokens = new TokenCollector();
+      for (const row of store.rows) {
+        const stored = parseStoredLine(lineOf(row.entry));
+        if (row.projectId === projectId && row.seq >= firstSeq && row.seq <= lastSeq && stored) tokens.add(stored);
+      }
+      const { kinds, filter } = chooseFilter(tokens, 100_000);
+      return selection.tests.every(
+        (each) => tokensFor(each, kinds)?.some(({ a, b }) => mayContain(filter, a, b)) ?? true,
+      );
+    });
+    excluded += page.segments.length - left.length;
+    return { ...page, segments: left };
+  };
+  const source = {
+    ...stats,
+    cold: { ...cold, findSegments },
+    bySeq: (projectId: string) => ({
+      scope: { workspaceId, projectId, report },
+      recent: store.bySeq(projectId, 2),
+      cold,
+    }),
+  };
+  return { source, budget: SEARCH_BUDGET, memory: UNBOUNDED_MEMORY, pacer: new ScanPacer() };
+}
+
+function expressionOf<Kind extends LogqlExpression["kind"]>(text: string, kind: Kind) {
+  const parsed = parseLogql(text);
+  // SAFETY: the kind is compared.
+  if (parsed.kind === kind) return parsed as Extract<LogqlExpression, { kind: Kind }>;
+  throw new Error(`${text} is a ${parsed.kind}.`);
+}
+
+const timeOf = ({ entry }: TestRow) => entry.timestamp;
+
+describe("LogQL over both tiers", () => {
+  test("gives what a plain evaluator gives, whatever moves meanwhile", async () => {
+    let [entries, samples] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { minLength: 1, maxLength: 6 }),
+        fc.array(flush, { maxLength: 4 }),
+        fc.array(fc.option(flush), { maxLength: 3 }),
+        fc.array(query, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 12 }),
+        async (batches, flushed, moves, queries, limit) => {
+          const store = new TestStore();
+          for (const { project, entries: own } of batches) store.add(project, own);
+          for (const { project, count, kind } of flushed) store.flush(project, count, kind);
+          const waiting = [...moves];
+          store.beforePage = () => {
+            const move = waiting.shift();
+            if (move) store.flush(move.project, move.count, move.kind);
+          };
+          for (const [[selector, selects], stages] of queries) {
+            const text = [selector, ...stages.map(([stage]) => stage)].join(" ");
+            const found = store.rows.filter((row) => {
+              const entry = lokiEntryOfRow(row);
+              return selects(entry) && stages.every(([, passes]) => passes(entry));
+            });
+            for (const order of ["asc", "desc"] as const) {
+              const keys = found.map((row) => ({ timestamp: timeOf(row), seq: row.seq, projectId: row.projectId }));
+              const expected = keys.sort((a, b) => compareRows(order, a, b)).slice(0, limit);
+              const wanted = { from: BEGIN, to: END, order, limit, interval: 0 };
+              const got = await runLogs(readingOf(store), { ...wanted, expression: expressionOf(text, "logs") });
+              expect(
+                got.map(({ timestamp, seq, projectId }) => ({ timestamp, seq, projectId })),
+                text,
+              ).toEqual(expected);
+              entries += expected.length;
+            }
+            const metric = expressionOf(`sum by (level) (count_over_time(${text} [20ms]))`, "vector-aggregation");
+            const steps = { first: BEGIN, step: 10, count: 12 };
+            const value = await runMetric(readingOf(store), metric, steps);
+            if (value.kind === "number") throw new Error("The metric has series.");
+            for (const level of ["info", "warn", "error"] as const) {
+              const own = value.series.find(({ labels }) => labels.get("level") === level);
+              const counts = Array.from({ length: steps.count }, (_, at) => {
+                const end = steps.first + at * steps.step;
+                const isIn = (row: TestRow) =>
+                  timeOf(row) > end - 20 && timeOf(row) <= end && row.entry.level === level;
+                return found.filter(isIn).length;
+              });
+              samples += counts.filter((count) => count > 0).length;
+              expect(own ? [...own.values] : counts.map(() => 0), text).toEqual(counts);
+            }
+          }
+        },
+      ),
+      { numRuns: 120 },
+    );
+    expect(entries).toBeGreaterThan(200);
+    expect(samples).toBeGreaterThan(200);
+    expect(excluded).toBeGreaterThan(100);
+  });
+
+  test("reads few of many segments for a text that one of them has", async () => {
+    const store = new TestStore();
+    const [project = ""] = PROJECTS;
+    for (let at = 0; at < 40; at++) {
+      const message = at === 17 ? "the needle is here" : `job ${at} is done`;
+      store.add(project, [{ timestamp: BEGIN + at, level: "info", category: "http", type: "log", message }]);
+      store.flush(project, 1, "bucket");
+    }
+    excluded = 0;
+    const wanted = { from: BEGIN, to: END, order: "desc", limit: 10, interval: 0 } as const;
+    const expression = expressionOf('{level="info"} |= "needle"', "logs");
+    const found = await runLogs(readingOf(store), { ...wanted, expression });
+    expect(found.map(({ line }) => line)).toEqual(["the needle is here"]);
+    expect(excluded).toBe(39);
+  });
+});
