@@ -27,6 +27,7 @@ import { addIngest } from "./logs/ingest.ts";
 import { addQuery, addStats } from "./logs/query.ts";
 import { addSearch } from "./logs/search.ts";
 import { addTail } from "./logs/tail.ts";
+import { addLokiLines } from "./loki/lines.ts";
 import { addLokiMetadata } from "./loki/metadata.ts";
 import { addLokiQueries } from "./loki/query.ts";
 import { addLokiTail } from "./loki/tail.ts";
@@ -87,6 +88,7 @@ export const loki = resource();
 
 addLokiQueries(loki);
 addLokiMetadata(loki);
+addLokiLines(loki);
 addLokiTail(loki);
 
 /**

@@ -2,12 +2,9 @@ import { z } from "zod";
 import type { Resource } from "../../http/resource.ts";
 import { LogqlError } from "../../logql/error.ts";
 import { labelKey, labelsObject } from "../../logql/labels.ts";
-import { parseLogql, parseMatchers } from "../../logql/parse.ts";
+import { parseMatchers } from "../../logql/parse.ts";
 import type { LogExpression, Matcher, MetricExpression } from "../../logql/syntax.ts";
-import { detectFields } from "../../logs/loki/detected-fields.ts";
 import { STREAM_LABELS } from "../../logs/loki/loki-entry.ts";
-import { runPatterns } from "../../logs/loki/patterns.ts";
-import { runLogs } from "../../logs/loki/run-logs.ts";
 import { runMetric } from "../../logs/loki/run-metric.ts";
 import { ownStreams, readStreams, type Selection } from "../../logs/loki/streams.ts";
 import { metricText } from "./answers.ts";
@@ -28,9 +25,6 @@ const text = z.string().optional();
 const optionalQuery = z.string().optional().describe("A selector, `{...}`.");
 const SELECTOR = '{service="shop"}';
 const LABELS = { status: "success", data: ["level", "service"] };
-/** Entries of which the fields are read, by default and at most. */
-const LINES = { usual: 1000, max: 5000 };
-const FIELDS = { usual: 1000, max: 5000 };
 const VOLUMES = { usual: 100, max: 1000 };
 
 export function addLokiMetadata(resource: Resource): void {
@@ -224,55 +218,6 @@ function addDetected(resource: Resource): void {
       };
     },
   });
-  addLokiRoute(resource, {
-    path: "/detected_fields",
-    operation: "loki.detected-fields",
-    summary: "List the fields of the newest lines",
-    parameters: z.object({
-      query: z.string().describe("LogQL for entries."),
-      ...rangeParameters,
-      line_limit: text,
-      limit: text,
-    }),
-    request: { query: SELECTOR },
-    example: { fields: [{ label: "status", type: "int", cardinality: 3, parsers: ["json"] }], limit: 1000 },
-    prepare: (params, now) => {
-      const { start, end } = rangeOf(params, now);
-      const expression = logsOf(required(params, "query"));
-      const lines = limitOf(params, "line_limit", LINES.usual, LINES.max);
-      const limit = limitOf(params, "limit", FIELDS.usual, FIELDS.max);
-      const times = { from: millisecondsFrom(start), to: millisecondsFrom(end) };
-      const query = { expression, ...times, order: "desc", limit: lines, interval: 0 } as const;
-      return async (reading) => {
-        const fields = detectFields(await runLogs(reading, query), limit);
-        return [JSON.stringify({ fields, limit })];
-      };
-    },
-  });
-  addLokiRoute(resource, {
-    path: "/patterns",
-    operation: "loki.patterns",
-    summary: "Count entries by the pattern of their message",
-    description: "The counts of all patterns add up to the number of entries.",
-    parameters: z.object({ query: z.string().describe("LogQL for entries."), ...rangeParameters, step: text }),
-    request: { query: SELECTOR, step: "60" },
-    example: { status: "success", data: [{ pattern: "job <num> done", samples: [[1795435200, 3]] }] },
-    prepare: (params, now) => {
-      const range = rangeOf(params, now);
-      const expression = logsOf(required(params, "query"));
-      const step = stepOf(params, range);
-      if (step < 1000) throw new InvalidParameter("step", "must be a second or longer.");
-      const query = { expression, from: millisecondsFrom(range.start), to: millisecondsFrom(range.end), step };
-      return async (reading) => [JSON.stringify({ status: "success", data: await runPatterns(reading, query) })];
-    },
-  });
-}
-
-/** Returns the entries of a query. @throws LogqlError for a metric */
-export function logsOf(query: string): LogExpression {
-  const expression = parseLogql(query);
-  if (expression.kind === "logs") return expression;
-  throw new LogqlError("only log selector is supported", null);
 }
 
 function selectionOf(query: string | null, { start, end }: NanosecondRange): Selection {

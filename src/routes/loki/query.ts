@@ -126,6 +126,13 @@ export async function admitted(source: Parameters<LokiRead>[0]["source"]): Promi
   await source.recentCounts({ ...none, asOf: null, after: 0 });
 }
 
+/** Returns the entries of a query. @throws LogqlError for a metric */
+export function logsOf(query: string): LogExpression {
+  const expression = parseLogql(query);
+  if (expression.kind === "logs") return expression;
+  throw new LogqlError("only log selector is supported", null);
+}
+
 export function required(params: URLSearchParams, name: string): string {
   const value = params.get(name);
   if (value === null || value.trim() === "") throw new InvalidParameter(name, "is required.");

@@ -17,9 +17,8 @@ import { searchSource } from "../logs/reader.ts";
 import { addressOf, authorityOf, refuseTail, tailRequest } from "../logs/tail.ts";
 import { tailStreams } from "./answers.ts";
 import { answerLikeLoki, checkedRead, lokiReader, refusing } from "./loki-route.ts";
-import { logsOf } from "./metadata.ts";
 import { limitOf, millisecondsFrom, timeOf } from "./parameters.ts";
-import { required, timeParameter } from "./query.ts";
+import { logsOf, required, timeParameter } from "./query.ts";
 
 const HOUR = 3_600_000_000_000n;
 /** Entries before the first new one, by default and at most. */

@@ -258,6 +258,8 @@ describe("labels, streams and fields", () => {
       fields: object[];
     };
     expect(fields.fields).toContainEqual({ label: "status", type: "int", cardinality: 2, parsers: ["logfmt", "json"] });
+    const values = await get("/detected_field/status/values", { ...RANGE, query: '{service="web"}' });
+    expect(values.json()).toEqual({ values: ["200", "500"], limit: 1000 });
     const patterns = (await get("/patterns", { ...RANGE, query: '{job="batch"}' })).json() as {
       data: { samples: [number, number][] }[];
     };
