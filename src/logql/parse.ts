@@ -2,6 +2,7 @@ import { LogqlError, withPlace } from "./error.ts";
 import { parseSelector } from "./parse-label-tests.ts";
 import { parseGrouping, parseNumber, parseRangeAggregation, requireMatcher } from "./parse-range.ts";
 import { isStage, parseStage } from "./parse-stages.ts";
+import { isSetOperator } from "./series.ts";
 import {
   ARITHMETIC,
   type BinaryOperator,
@@ -11,6 +12,7 @@ import {
   type Matcher,
   type MetricExpression,
   RANGE_FUNCTIONS,
+  SET_OPERATORS,
   type Stage,
   VECTOR_FUNCTIONS,
   type VectorFunction,
@@ -23,10 +25,9 @@ const OTHER_FUNCTIONS: ReadonlySet<string> = new Set([
   ...["label_replace", "variants"],
 ]);
 const PRECEDENCE: Readonly<Record<BinaryOperator, number>> = {
-  ...{ "==": 1, "!=": 1, ">": 1, ">=": 1, "<": 1, "<=": 1 },
-  ...{ "+": 2, "-": 2, "*": 3, "/": 3, "%": 3, "^": 4 },
+  ...{ or: 1, and: 2, unless: 2, "==": 3, "!=": 3, ">": 3, ">=": 3, "<": 3, "<=": 3 },
+  ...{ "+": 4, "-": 4, "*": 5, "/": 5, "%": 5, "^": 6 },
 };
-const SETS: ReadonlySet<string> = new Set(["and", "or", "unless"]);
 
 /** Reads a query of LogQL. @throws LogqlError with the place in its message */
 export function parseLogql(text: string): LogqlExpression {
@@ -90,7 +91,7 @@ function withStages(reader: TokenReader, { matchers, stages }: LogExpression): L
 }
 
 function binaryAt(reader: TokenReader): BinaryOperator | null {
-  if (reader.token.kind !== "symbol") return null;
+  if (reader.is("name")) return SET_OPERATORS.find((each) => reader.is("name", each)) ?? null;
   return [...ARITHMETIC, ...COMPARISONS].find((each) => reader.isSymbol(each)) ?? null;
 }
 
@@ -99,7 +100,6 @@ function parseBinary(reader: TokenReader, least: number): MetricExpression {
     let left = parseOperand(reader);
     for (;;) {
       const { token } = reader;
-      if (token.kind === "name" && SETS.has(token.text)) throw unsupported(`the operator ${token.text}`, token.start);
       const operator = binaryAt(reader);
       if (operator === null || PRECEDENCE[operator] < least) return left;
       reader.next();
@@ -111,8 +111,8 @@ function parseBinary(reader: TokenReader, least: number): MetricExpression {
         throw unsupported(`the modifier ${modifier.text}`, modifier.start);
       // `^` binds to the right.
       const right = parseBinary(reader, PRECEDENCE[operator] + (operator === "^" ? 0 : 1));
-      if (areVectors(left, right) && (isSeries(left) || isSeries(right)))
-        throw unsupported(`${operator} between two vectors`, token.start);
+      if (isSetOperator(operator) && !areVectors(left, right))
+        throw new LogqlError(`unexpected literal for a leg of logical/set binary operation (${operator})`, token.start);
       left = { kind: "binary", operator, isBool, left, right };
     }
   });

@@ -4,6 +4,9 @@ import {
   COMPARISONS,
   type Grouping,
   type MetricExpression,
+  type NumberOperator,
+  SET_OPERATORS,
+  type SetOperator,
   type VectorFunction,
 } from "./syntax.ts";
 
@@ -112,7 +115,7 @@ function firstSeries(members: readonly Series[], fn: "topk" | "bottomk", count: 
 }
 
 /** Computes `left operator right` of two numbers; comparisons are 1 or 0. */
-export function compute(operator: BinaryOperator, left: number, right: number): number {
+export function compute(operator: NumberOperator, left: number, right: number): number {
   switch (operator) {
     case "+":
       return left + right;
@@ -180,16 +183,20 @@ function combine(
   right: MetricValue,
   steps: number,
 ): MetricValue {
+  if (isSetOperator(operator)) {
+    const [a, b] = [left, right].map((value) => (value.kind === "series" ? value.series : []));
+    return { kind: "series", series: chosen(operator, a ?? [], b ?? [], steps) };
+  }
   const isFilter = !isBool && COMPARISONS.some((each) => each === operator);
   if (left.kind === "number" && right.kind === "number")
     return { kind: "number", value: compute(operator, left.value, right.value) };
   const base = left.kind === "series" ? left.series : right.kind === "series" ? right.series : [];
+  const others = right.kind === "series" && right.series !== base ? byLabels(right.series) : null;
   const operandAt = (value: MetricValue, own: Series, step: number): number | null => {
     if (value.kind === "number") return value.value;
     if (value.series === base) return own.values[step] ?? 0;
-    // Both are vectors without labels.
-    const [only] = value.series;
-    return only === undefined || only.has[step] === 0 ? null : (only.values[step] ?? 0);
+    const other = others?.get(labelKey(own.labels));
+    return other === undefined || other.has[step] === 0 ? null : (other.values[step] ?? 0);
   };
   const series = base.map((own) => {
     const result = emptySeries(own.labels, steps);
@@ -205,6 +212,48 @@ function combine(
     return result;
   });
   return { kind: "series", series: series.filter(({ has }) => has.includes(1)) };
+}
+
+export function isSetOperator(operator: BinaryOperator): operator is SetOperator {
+  return SET_OPERATORS.some((each) => each === operator);
+}
+
+function byLabels(series: readonly Series[]): Map<string, Series> {
+  return new Map(series.map((each) => [labelKey(each.labels), each]));
+}
+
+/** Chooses at each step: `and` what both have, `unless` what only the left one has, `or` also what only the right one has. */
+function chosen(operator: SetOperator, left: readonly Series[], right: readonly Series[], steps: number): Series[] {
+  const [lefts, rights] = [byLabels(left), byLabels(right)];
+  const kept = (own: Series, isKept: (step: number) => boolean): Series => {
+    const result = emptySeries(own.labels, steps);
+    for (let step = 0; step < steps; step++) {
+      if (own.has[step] === 0 || !isKept(step)) continue;
+      result.has[step] = 1;
+      result.values[step] = own.values[step] ?? 0;
+    }
+    return result;
+  };
+  if (operator !== "or") {
+    const wanted = operator === "and" ? 1 : 0;
+    const own = [...lefts].map(([key, each]) => kept(each, (step) => (rights.get(key)?.has[step] ?? 0) === wanted));
+    return own.filter(({ has }) => has.includes(1));
+  }
+  for (const [key, each] of rights) {
+    const own = lefts.get(key);
+    if (own === undefined) {
+      lefts.set(key, each);
+      continue;
+    }
+    const both = kept(own, () => true);
+    for (let step = 0; step < steps; step++) {
+      if (both.has[step] === 1 || each.has[step] === 0) continue;
+      both.has[step] = 1;
+      both.values[step] = each.values[step] ?? 0;
+    }
+    lefts.set(key, both);
+  }
+  return [...lefts.values()];
 }
 
 /** Writes a value as Prometheus does: without an exponent. */

@@ -122,7 +122,12 @@ export type VectorFunction = (typeof VECTOR_FUNCTIONS)[number];
 
 export const ARITHMETIC = ["+", "-", "*", "/", "%", "^"] as const;
 export const COMPARISONS = ["==", "!=", ">", ">=", "<", "<="] as const;
-export type BinaryOperator = (typeof ARITHMETIC)[number] | (typeof COMPARISONS)[number];
+/** Operators on numbers. */
+export type NumberOperator = (typeof ARITHMETIC)[number] | (typeof COMPARISONS)[number];
+/** Operators that choose between the series of two vectors. */
+export const SET_OPERATORS = ["and", "or", "unless"] as const;
+export type SetOperator = (typeof SET_OPERATORS)[number];
+export type BinaryOperator = NumberOperator | SetOperator;
 
 export interface RangeAggregation {
   kind: "range";
@@ -147,7 +152,7 @@ export type MetricExpression =
       /** `null`: one group, without labels. */
       grouping: Grouping | null;
     }
-  /** One operand is a number, or both are `vector(...)`. `isBool`: comparisons return 0 or 1. */
+  /** Of two vectors, series with the same labels belong together. `isBool`: comparisons return 0 or 1. */
   | { kind: "binary"; operator: BinaryOperator; isBool: boolean; left: MetricExpression; right: MetricExpression }
   | { kind: "number"; value: number }
   | { kind: "vector"; value: number };

@@ -63,6 +63,8 @@ const ACCEPTED = [
   '# a comment\n{app="foo"} # another',
   'first_over_time({app="foo"} | unwrap x [1h30m])',
   '{app="foo"} | json | a="b" c="d"',
+  'sum(rate({foo="bar"} |= "x" [5m])) by (a) / sum(rate({foo="bar"}[5m])) by (a) * 100',
+  'count_over_time({foo="bar"}[12m]) or count_over_time({foo="bar"}[12m]) > 1 and vector(1) unless vector(2)',
   '{app="foo"} |~ "\\\\w+" | line_format `{{ trunc 5 .x }}{{ default "-" .y }}`',
 ];
 
@@ -96,6 +98,8 @@ const REFUSED: [query: string, message: string][] = [
   ['{foo="bar"} | logfmt --odd', "unknown flag"],
   ['{foo="bar"} | line_format "{{ .a"', "unclosed action"],
   ['{foo="bar"} | unwrap x', "unwrap needs a range"],
+  ['rate({foo="bar"}[5m]) or 1', "unexpected literal"],
+  ["1 and vector(1)", "unexpected literal"],
   ["1 + bool 2", "bool can only be used with comparison operators"],
 ];
 
@@ -114,10 +118,14 @@ const UNSUPPORTED: [query: string, named: string][] = [
   ['stddev_over_time({foo="bar"} | unwrap x [5m])', "stddev_over_time"],
   ['rate_counter({foo="bar"} | unwrap x [5m])', "rate_counter"],
   ['sort(rate({foo="bar"}[5m]))', "sort"],
-  ['rate({foo="bar"}[5m]) + rate({foo="bar"}[5m])', "between two vectors"],
-  ['rate({foo="bar"}[5m]) or vector(0)', "the operator or"],
   ['rate({foo="bar"}[5m]) / on(a) rate({foo="bar"}[5m])', "the modifier on"],
   ['rate({foo="bar"}[5m:1m])', "subqueries"],
+  ['{foo="bar"} |= "baz" != ip("1.2.3.4") |= "x"', "ip()"],
+  ['{foo="bar"} | logfmt | level="x" | addr!=ip("1.2.3.4/24")', "ip()"],
+  ['{foo="bar"} |> "<_>" or "b"', "|>"],
+  ['bytes_over_time(({foo="bar"} |= "baz" | unpack)[5m])', "| unpack"],
+  ['stdvar_over_time({foo="bar"} | json | unwrap duration(x) [5m])', "stdvar_over_time"],
+  ['sum by (a) (rate({foo="bar"}[1m])) > bool on () group_right (a) vector(1)', "the modifier on"],
 ];
 
 function errorOf(query: string): string {
@@ -155,6 +163,11 @@ describe("the parser of LogQL", () => {
     const printed = (query: string) => printLogql(parseLogql(query));
     expect(printed('{a="b"} | x="1" or y="2" and z="3"')).toBe('{a="b"} | (x="1" or (y="2" and z="3"))');
     expect(printed('{a="b"} | x="1" , y="2" or z="3"')).toBe('{a="b"} | (x="1" and (y="2" or z="3"))');
+  });
+
+  test("`or` binds the least, then `and` and `unless`, then comparisons", () => {
+    const printed = printLogql(parseLogql("vector(1) or vector(2) and vector(3) > 4 unless vector(5)"));
+    expect(printed).toBe("(vector(1) or ((vector(2) and (vector(3) > 4)) unless vector(5)))");
   });
 
   test("a selector alone may be empty", () => {

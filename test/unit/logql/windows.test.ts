@@ -178,6 +178,36 @@ describe("aggregations over series", () => {
     expect(compute("/", 1, 0)).toBeNaN();
   });
 
+  test.for([
+    ["/", [[{ a: "y", b: "1" }, 3 / 2, null]]],
+    [">", [[{ a: "y", b: "1" }, 3, null]]],
+    ["<= bool", [[{ a: "y", b: "1" }, 0, null]]],
+    ["and", [[{ a: "y", b: "1" }, 3, null]]],
+    [
+      "unless",
+      [
+        [{ a: "x", b: "1" }, 1, null],
+        [{ a: "y", b: "1" }, null, 4],
+        [{ a: "z", b: "2" }, 5, null],
+      ],
+    ],
+    [
+      "or",
+      [
+        [{ a: "x", b: "1" }, 1, null],
+        [{ a: "y", b: "1" }, 3, 4],
+        [{ a: "z", b: "2" }, 5, null],
+        [{ a: "new" }, null, 7],
+      ],
+    ],
+  ])("%s between vectors pairs series of the same labels, by step", ([operator, expected]) => {
+    const others = [series("y", 2, null), { ...series("new", null, 7), labels: new Map([["a", "new"]]) }];
+    const parsed = parseLogql(`rate({a="b"}[1m]) ${operator} count_over_time({a="b"}[1m])`);
+    if (parsed.kind === "logs") throw new Error("It is a metric.");
+    const value = evaluate(parsed, 2, ({ fn }) => (fn === "rate" ? all : others));
+    expect(value.kind === "series" && shown(value.series)).toEqual(expected);
+  });
+
   test("values have no exponent", () => {
     expect([1e21, 1.5e-7, -2e25, Number.NaN, Infinity, 0.1].map(printValue)).toEqual([
       "1000000000000000000000",
