@@ -5,7 +5,8 @@ export interface Env extends Record<string, unknown> {
   USERS: DurableObjectNamespace;
   ADDRESSES: DurableObjectNamespace;
   COMPACTORS: DurableObjectNamespace;
-  /** Absent in a deployment whose configuration is older than its code. */
+  /** Absent, like the next one, in a deployment whose configuration is older than its code. */
+  MATCHERS?: DurableObjectNamespace;
   SCANNERS?: DurableObjectNamespace;
   /** The directory: accounts, workspaces, memberships, mails, violations; and segments that earlier versions stored. */
   DB: D1Database;

@@ -11,6 +11,7 @@ import { SANDBOX_WORKSPACE_ID } from "./sandbox/sandbox.ts";
 
 export { AddressObject } from "./objects/address/address.ts";
 export { CompactorObject } from "./objects/compactor/compactor.ts";
+export { MatcherObject } from "./objects/matcher/matcher.ts";
 export { ScannerObject } from "./objects/scanner/scanner.ts";
 export { UserObject } from "./objects/user/user.ts";
 export { AlertMatcher } from "./objects/workspace/alert-matcher.ts";

@@ -8,6 +8,7 @@ declare global {
       | "USERS"
       | "ADDRESSES"
       | "COMPACTORS"
+      | "MATCHERS"
       | "SCANNERS"
       | "DB"
       | "COLD_DB"
@@ -21,6 +22,7 @@ declare global {
       WORKSPACES: DurableObjectNamespace<import("../src/objects/workspace/workspace.ts").WorkspaceObject>;
       USERS: DurableObjectNamespace<import("../src/objects/user/user.ts").UserObject>;
       COMPACTORS: DurableObjectNamespace<import("../src/objects/compactor/compactor.ts").CompactorObject>;
+      MATCHERS: DurableObjectNamespace<import("../src/objects/matcher/matcher.ts").MatcherObject>;
       SCANNERS: DurableObjectNamespace<import("../src/objects/scanner/scanner.ts").ScannerObject>;
       ADDRESSES: DurableObjectNamespace<import("../src/objects/address/address.ts").AddressObject>;
       MAIL_QUEUE: Queue<import("../src/mail/mail.ts").MailMessage>;

@@ -11,6 +11,7 @@ import { RowCounter } from "./row-counter.ts";
 
 export { AddressObject } from "../../src/objects/address/address.ts";
 export { CompactorObject } from "../../src/objects/compactor/compactor.ts";
+export { MatcherObject } from "../../src/objects/matcher/matcher.ts";
 export { ScannerObject } from "../../src/objects/scanner/scanner.ts";
 export { UserObject } from "../../src/objects/user/user.ts";
 export { ColdWriter } from "../../src/objects/workspace/entrypoints.ts";

@@ -8,6 +8,7 @@ import { Limiter } from "../../src/limits/limiter.ts";
 
 export { AddressObject } from "../../src/objects/address/address.ts";
 export { CompactorObject } from "../../src/objects/compactor/compactor.ts";
+export { MatcherObject } from "../../src/objects/matcher/matcher.ts";
 export { ScannerObject } from "../../src/objects/scanner/scanner.ts";
 export { UserObject } from "../../src/objects/user/user.ts";
 export { WorkspaceObject } from "../../src/objects/workspace/workspace.ts";

@@ -5,18 +5,22 @@ import { printField } from "../../src/query-language/fields.ts";
 import { parse } from "../../src/query-language/parse.ts";
 import { type Field, joined, type Query } from "../../src/query-language/syntax.ts";
 import { parseDuration } from "../../src/query-language/values.ts";
-import { type PlainDecision, type PlainEntry, type PlainRule, recompute } from "./recompute.ts";
+import { countLate, type PlainDecision, type PlainEntry, type PlainRule, recompute } from "./recompute.ts";
+import type { PlainFunction } from "./values.ts";
 
 /** An alert as `GET /projects/{projectId}/alerts/{alertId}` returns it, as far as decisions depend on it. */
 export interface CheckedAlert {
   query: string;
   condition:
-    | { kind: "threshold" | "rate" | "absence"; value: number }
+    | { kind: "threshold" | "rate" | "absence"; value: number; direction?: "above" | "below" }
+    | { kind: "new-pattern" }
     | { kind: "change"; direction: "rise" | "fall"; percent: number; min: number };
   window: string;
+  delay: string | null;
   for: string;
   recovery: number | null;
   notCounted: number;
+  late: number;
   since: { seq: number; receivedAt: string };
   position: { seq: number; through: string };
 }
@@ -27,6 +31,7 @@ export interface CheckedDecision {
   group: Record<string, string> | null;
   at: string;
   value: number | null;
+  exact: boolean;
   seqRange: { from: number; to: number } | null;
   late: boolean;
   ended: boolean;
@@ -51,14 +56,18 @@ export function checkAlert(
   decisions: readonly CheckedDecision[],
   entries: Iterable<StoredEntry>,
 ): Differences {
-  if (alert.notCounted > 0) throw new RangeError("Entries were not counted, because there were too many groups.");
-  const counted = countedOf(alert.query);
-  const rule = plainRule(alert, counted.by.length > 0);
+  if (alert.notCounted > 0) throw new RangeError("Entries were not counted, because groups or values had no room.");
+  const counted = countedOf(alert);
+  const rule = plainRule(alert, counted);
   const plain = entriesOf(counted, alert, entries);
+  const late = countLate(rule, plain);
   const until = Date.parse(alert.position.through);
   const expected = new Set(recompute(rule, plain, until).map((decision) => textOf(counted.by, decision)));
   const made = decisions
-    .filter(({ at, late, ended }) => !late && !ended && Date.parse(at) > rule.startAt && Date.parse(at) <= until)
+    .filter(
+      ({ at, late, ended }) =>
+        !late && !ended && Date.parse(at) > rule.startAt && Date.parse(at) <= until - (rule.delayMs ?? 0),
+    )
     .map((decision) => textOfMade(decision));
   const seen = new Set<string>();
   const doubled = made.filter((text) => seen.has(text) || !seen.add(text));
@@ -66,41 +75,61 @@ export function checkAlert(
     expected: expected.size,
     missed: [...expected].filter((text) => !seen.has(text)),
     doubled,
-    wrong: [...seen].filter((text) => !expected.has(text)),
+    wrong: [
+      ...[...seen].filter((text) => !expected.has(text)),
+      ...(late === alert.late ? [] : [`${alert.late} late entries instead of ${late}`]),
+    ],
   };
 }
 
 interface Counted {
   query: Query;
   by: Field[];
+  measure: { fn: PlainFunction; field: Field } | null;
 }
 
-function countedOf(text: string): Counted {
+const PATTERN: Field = { kind: "own", name: "pattern" };
+
+function countedOf({ query: text, condition }: CheckedAlert): Counted {
   const parsed = parse(text);
   if (!parsed.ok) throw new RangeError(parsed.error.message);
-  const keys = parsed.query.pipes.flatMap((pipe) => (pipe.kind === "count" || pipe.kind === "stats" ? pipe.by : []));
-  return { query: parsed.query, by: keys.flatMap((key) => (key.kind === "field" ? [key.field] : [])) };
+  const { query } = parsed;
+  if (condition.kind === "new-pattern") return { query, by: [PATTERN], measure: null };
+  const keys = query.pipes.flatMap((pipe) => (pipe.kind === "count" || pipe.kind === "stats" ? pipe.by : []));
+  const [only] = query.pipes.flatMap((pipe) => (pipe.kind === "stats" ? pipe.aggregates : []));
+  // SAFETY: the service has accepted the rule's function.
+  const measure = only?.field ? { fn: only.fn as PlainFunction, field: only.field } : null;
+  return { query, by: keys.flatMap((key) => (key.kind === "field" ? [key.field] : [])), measure };
 }
 
-function plainRule({ condition, window, for: delay, recovery, since }: CheckedAlert, isGrouped: boolean): PlainRule {
+function plainRule(alert: CheckedAlert, { by, measure }: Counted): PlainRule {
+  const { condition, window, delay, for: wait, recovery, since } = alert;
   const change = condition.kind === "change" ? condition : null;
+  const isBelow = condition.kind === "threshold" && condition.direction === "below";
   return {
-    kind: condition.kind === "change" ? condition.direction : condition.kind,
-    value: condition.kind === "change" ? condition.percent : condition.value,
+    kind: condition.kind === "change" ? condition.direction : isBelow ? "below" : condition.kind,
+    fn: measure?.fn ?? null,
+    value: condition.kind === "change" ? condition.percent : condition.kind === "new-pattern" ? 0 : condition.value,
     min: change?.min ?? 0,
     windowMs: parseDuration(window) ?? 0,
-    forMs: parseDuration(delay) ?? 0,
+    delayMs: delay === null ? null : (parseDuration(delay) ?? 0),
+    forMs: parseDuration(wait) ?? 0,
     recovery,
-    isGrouped,
+    isGrouped: by.length > 0,
     startSeq: since.seq,
     startAt: Date.parse(since.receivedAt),
   };
 }
 
-function entriesOf({ query, by }: Counted, { position }: CheckedAlert, entries: Iterable<StoredEntry>): PlainEntry[] {
+function entriesOf(
+  { query, by, measure }: Counted,
+  { position, delay }: CheckedAlert,
+  entries: Iterable<StoredEntry>,
+): PlainEntry[] {
   const filters = [query.filter, ...query.pipes.flatMap((pipe) => (pipe.kind === "where" ? [pipe.filter] : []))];
   const passes = entryTestOf(joined("and", filters), 0);
   const readers = by.map(readerOf);
+  const readValues = measure === null ? null : readerOf(measure.field);
   const plain: PlainEntry[] = [];
   for (const entry of entries) {
     const { seq, projectId } = entry;
@@ -122,20 +151,32 @@ function entriesOf({ query, by }: Counted, { position }: CheckedAlert, entries: 
       if (values.size === 0) values.add(null);
       keys = keys.flatMap((key) => [...values].map((value) => [...key, value]));
     }
-    for (const key of keys) plain.push({ seq, receivedAt, key: JSON.stringify(key) });
+    const values: (number | string)[] = [];
+    readValues?.(entry, place, (value) => {
+      for (const each of Array.isArray(value) ? value : [value]) {
+        const isNumber = typeof each === "number";
+        if (values.length === 1000) break;
+        if (measure?.fn !== "count_distinct") {
+          if (isNumber && Math.abs(each) < 2 ** 960) values.push(each);
+        } else if (isNumber || typeof each === "string" || typeof each === "boolean") values.push(JSON.stringify(each));
+      }
+      return false;
+    });
+    const at = delay === null ? receivedAt : Math.min(place.timestamp, receivedAt);
+    for (const key of keys) plain.push({ seq, receivedAt, at, key: JSON.stringify(key), values });
   }
   return plain;
 }
 
-function textOf(by: readonly Field[], { kind, key, at, value, seqRange }: PlainDecision): string {
+function textOf(by: readonly Field[], { kind, key, at, value, isExact, seqRange }: PlainDecision): string {
   // SAFETY: `entriesOf` writes keys.
   const values = JSON.parse(key) as unknown[];
   const group =
     by.length === 0 ? null : Object.fromEntries(by.map((field, n) => [printField(field), String(values[n])]));
-  const shown = Number.isFinite(value) ? value : null;
-  return JSON.stringify([new Date(at).toISOString(), kind, group, shown, seqRange?.from, seqRange?.to]);
+  const shown = value !== null && Number.isFinite(value) ? value : null;
+  return JSON.stringify([new Date(at).toISOString(), kind, group, shown, isExact, seqRange?.from, seqRange?.to]);
 }
 
-function textOfMade({ kind, group, at, value, seqRange }: CheckedDecision): string {
-  return JSON.stringify([at, kind, group, value, seqRange?.from, seqRange?.to]);
+function textOfMade({ kind, group, at, value, exact, seqRange }: CheckedDecision): string {
+  return JSON.stringify([at, kind, group, value, exact, seqRange?.from, seqRange?.to]);
 }

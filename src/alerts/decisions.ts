@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { mapRows } from "../platform/sql.ts";
 import { printField } from "../query-language/fields.ts";
 import { printFilter } from "../query-language/print.ts";
-import { type Filter, joined } from "../query-language/syntax.ts";
+import { type Filter, joined, type OwnField, type ValueTest } from "../query-language/syntax.ts";
 import { printDuration } from "../query-language/values.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
+import type { Counted } from "./matcher.ts";
 import type { RunRule } from "./project-alerts.ts";
-import type { Condition } from "./rule.ts";
+import { ALERT_LIMITS, type Condition } from "./rule.ts";
 import { fillTemplate } from "./template.ts";
 
 /** A decision as the history returns it. */
@@ -23,8 +24,9 @@ export interface StoredDecision {
   /** The end of the window, epoch milliseconds. */
   at: number;
   decidedAt: number;
-  /** `null`: a rise from nothing. */
+  /** `null`: a rise from nothing, or a window without a value. */
   value: number | null;
+  isExact: boolean;
   seqRange: { from: number; to: number } | null;
   isReported: boolean;
   isLate: boolean;
@@ -50,16 +52,21 @@ export function storeDecision(
   now: number,
 ): string | null {
   const id = decisionId(rule, decision);
-  const { kind, key, at, value, seqRange, isReported, isLate, isEnded } = decision;
+  const { kind, key, at, value, isExact, seqRange, isReported, isLate, isEnded } = decision;
   const group = groupOf(rule.counted, key);
   const { rowsWritten } = sql.exec(
     `INSERT OR IGNORE INTO alert_decisions (id, project, rule, version, kind, group_values, at, decided_at, value, first_seq, last_seq,
-       is_reported, is_late, is_ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       is_reported, is_late, is_ended, is_exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[id, project, rule.rule, rule.version, kind, group === null ? null : JSON.stringify(group), at, now],
-    ...[Number.isFinite(value) ? value : null, seqRange?.from ?? null, seqRange?.to ?? null],
-    ...[isReported ? 1 : 0, isLate ? 1 : 0, isEnded ? 1 : 0],
+    ...[finite(value), seqRange?.from ?? null, seqRange?.to ?? null],
+    ...[isReported ? 1 : 0, isLate ? 1 : 0, isEnded ? 1 : 0, isExact ? 1 : 0],
   );
   return rowsWritten === 0 ? null : id;
+}
+
+/** Returns a value as JSON has it: `null` for a rise from nothing, which is infinite. */
+export function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
 }
 
 /** Deletes some decisions that are older than the history. */
@@ -94,11 +101,11 @@ export function listDecisions(
   limit: number,
 ): StoredDecision[] {
   type Row = Record<"id" | "kind", string> &
-    Record<"num" | "version" | "at" | "decidedAt" | "isReported" | "isLate" | "isEnded", number> &
+    Record<"num" | "version" | "at" | "decidedAt" | "isReported" | "isLate" | "isEnded" | "isExact", number> &
     Record<"value" | "firstSeq" | "lastSeq", number | null> & { group: string | null };
   return mapRows(
     sql,
-    ({ firstSeq, lastSeq, kind, group, isReported, isLate, isEnded, ...row }: Row): StoredDecision => ({
+    ({ firstSeq, lastSeq, kind, group, isReported, isLate, isEnded, isExact, ...row }: Row): StoredDecision => ({
       ...row,
       kind: kind === "firing" ? "firing" : "resolved",
       // SAFETY: only `storeDecision` writes groups.
@@ -107,10 +114,11 @@ export function listDecisions(
       isReported: isReported === 1,
       isLate: isLate === 1,
       isEnded: isEnded === 1,
+      isExact: isExact === 1,
     }),
     `SELECT d.num, d.id, d.version, d.kind, d.group_values AS "group", d.at, d.decided_at AS decidedAt, d.value,
        d.first_seq AS firstSeq, d.last_seq AS lastSeq, d.is_reported AS isReported, d.is_late AS isLate,
-       d.is_ended AS isEnded
+       d.is_ended AS isEnded, d.is_exact AS isExact
      FROM alert_decisions d JOIN alert_rules r ON r.num = d.rule
      WHERE r.project = ? AND d.project = r.project AND r.id = ? AND r.deleted_at IS NULL AND d.num < ? ORDER BY d.num DESC LIMIT ?`,
     project,
@@ -160,7 +168,7 @@ export function textsOf({ definition, counted }: RunRule, decision: RunDecision,
   const values: Record<string, string> = {
     name,
     state: kind,
-    value: Number.isFinite(value) ? String(Math.round(value * 100) / 100) : "new",
+    value: valueText(value),
     condition: conditionText(condition),
     window: printDuration(windowMs),
     group: groupText,
@@ -173,16 +181,23 @@ export function textsOf({ definition, counted }: RunRule, decision: RunDecision,
   return { group, title, message: text, window, link: linkOf(place, counted, decision, windowMs) };
 }
 
+function valueText(value: number | null): string {
+  if (value === null) return "no value";
+  return Number.isFinite(value) ? String(Math.round(value * 100) / 100) : "new";
+}
+
 function conditionText(condition: Condition): string {
   switch (condition.kind) {
     case "threshold":
-      return `>= ${condition.value}`;
+      return `${condition.direction === "below" ? "<" : ">="} ${condition.value}`;
     case "rate":
       return `>= ${condition.value}/s`;
     case "absence":
       return `< ${condition.value}`;
     case "change":
       return `${condition.direction === "rise" ? "+" : "-"}${condition.percent} %`;
+    case "new-pattern":
+      return "new pattern";
   }
 }
 
@@ -197,35 +212,36 @@ export function groupOf({ by }: Pick<CountedQuery, "by">, key: string): Record<s
 /** Returns the page that shows exactly the entries of a decision: by their `seq`, which never changes. */
 function linkOf(
   { origin, workspaceId, projectId }: ConsolePlace,
-  { filter, by }: CountedQuery,
+  { filter, by, measure, delayMs }: Counted,
   { key, seqRange, at }: RunDecision,
   windowMs: number,
 ): string {
   // SAFETY: only the matcher writes keys.
   const values = JSON.parse(key) as unknown[];
-  const seq: Filter = { kind: "field", field: { kind: "own", name: "seq" }, test: seqTest(seqRange) };
+  const own = (name: OwnField, test: ValueTest): Filter => ({ kind: "field", field: { kind: "own", name }, test });
   const instant = (ms: number) => {
     return { kind: "time" as const, time: { kind: "period" as const, from: ms, to: ms + 1 } };
   };
-  const received: Filter = {
-    kind: "field",
-    field: { kind: "own", name: "received" },
-    // The end of a range of times is excluded.
-    test: { kind: "range", from: instant(at - windowMs + 1), to: instant(at + 1) },
-  };
-  const groups = by.map((field, index): Filter => {
+  // The end of a range of times is excluded.
+  const window: ValueTest = { kind: "range", from: instant(at - windowMs + 1), to: instant(at + 1) };
+  const groups = by.flatMap((field, index): Filter[] => {
     const value = values[index] ?? null;
-    if (value === null) return { kind: "not", filter: { kind: "field", field, test: { kind: "exists" } } };
+    if (value === null) return [{ kind: "not", filter: { kind: "field", field, test: { kind: "exists" } } }];
+    // The rest of a longer value is not in the key.
+    if (typeof value === "string" && value.length === ALERT_LIMITS.groupValue) return [];
     const test = { kind: typeof value === "string" ? ("exact" as const) : ("is" as const), text: String(value) };
-    return { kind: "field", field, test };
+    return [{ kind: "field", field, test }];
   });
-  const parts = [filter, ...groups, seqRange === null ? received : seq].filter(({ kind }) => kind !== "all");
+  const measured: Filter[] =
+    measure === null ? [] : [{ kind: "field", field: measure.field, test: { kind: "exists" } }];
+  const times = delayMs !== null ? [own("time", window)] : seqRange === null ? [own("received", window)] : [];
+  const seqs = seqRange === null ? [] : [own("seq", seqTest(seqRange))];
+  const parts = [filter, ...groups, ...measured, ...times, ...seqs].filter(({ kind }) => kind !== "all");
   const query = new URLSearchParams({ q: printFilter(joined("and", parts)), range: "all" });
   return `${origin}/w/${workspaceId}/p/${projectId}?${query}`;
 }
 
-function seqTest(range: { from: number; to: number } | null) {
-  const { from, to } = range ?? { from: 0, to: 0 };
+function seqTest({ from, to }: { from: number; to: number }) {
   const number = (value: number) => ({ kind: "number" as const, value });
   return { kind: "range" as const, from: number(from), to: number(to) };
 }

@@ -1,18 +1,14 @@
-import { isBreached, isRecovered, mutedUntil, stepOf, stepsOf, valueIn, type Watch } from "./rule.ts";
+import { type Mute, mutedUntil } from "./mutes.ts";
+import { isBreached, isRecovered, onlyFalls, stepOf, stepsOf, valueIn, type Watch } from "./rule.ts";
+import { type Added, addToSteps, type Step, trim, viewAt } from "./window-steps.ts";
 
 /** The entries of one group of a rule, and the state that its decisions have led to. Plain data. */
 export interface Group {
   /** JSON array of the JSON texts of its values: `[]` without grouping. */
   key: string;
-  /**
-   * Triples of numbers, in order: a step after `origin`, the entries received in it, and `seq` of the first of them. Step
-   * `k` holds what was received in `(k - 1, k]` times the length of a step. Small numbers take half the memory.
-   */
-  steps: number[];
-  /** The step in which its rule began. */
-  origin: number;
-  /** `seq` of the newest entry, and when it was received, epoch milliseconds; 0 without one. */
-  lastSeq: number;
+  /** Steps with entries, in order. */
+  steps: Step[];
+  /** The time of the newest entry, epoch milliseconds; 0 without one. */
   lastAt: number;
   /** Only windows that begin at this time or later are decided, if a missing entry could make them breach. */
   wholeFrom: number;
@@ -31,7 +27,10 @@ export interface Decision {
   key: string;
   /** The end of the window `(at - window, at]`, epoch milliseconds. */
   at: number;
-  value: number;
+  /** `null`: the field has no value in the window. */
+  value: number | null;
+  /** Whether the value is exact: percentiles and distinct counts of many values are not. */
+  isExact: boolean;
   /** The entries that decided: of the window, or of both windows for `change`; `null` if there are none. */
   seqRange: { from: number; to: number } | null;
   /** Whether a notification is due. */
@@ -44,16 +43,11 @@ export interface Decision {
 
 /** Milliseconds without an entry after which a group of an absence rule is forgotten. */
 export const FORGET_MS = 7 * 24 * 60 * 60 * 1000;
-
-const WIDTH = 3;
-
 /** @param startAt when its rule began, epoch milliseconds */
 export function newGroup(watch: Watch, key: string, startAt: number): Group {
   const group: Group = {
     key,
     steps: [],
-    origin: Math.floor(startAt / stepOf(watch.windowMs)),
-    lastSeq: 0,
     lastAt: 0,
     wholeFrom: startAt,
     status: "ok",
@@ -65,69 +59,61 @@ export function newGroup(watch: Watch, key: string, startAt: number): Group {
   return group;
 }
 
-/** Adds entries that were received at the same time. All decisions before must have been made. */
-export function addEntries(
-  watch: Watch,
-  group: Group,
-  { receivedAt, count, firstSeq, lastSeq }: { receivedAt: number; count: number; firstSeq: number; lastSeq: number },
-): void {
+/**
+ * Adds entries. All decisions before must have been made.
+ * @returns whether the group has changed: of a pattern, the rule takes the entries of the first step
+ */
+export function addEntries(watch: Watch, group: Group, added: Added): boolean {
   const { steps } = group;
-  const step = Math.ceil(receivedAt / stepOf(watch.windowMs));
+  const { step, undecided } = added;
+  const isSeen = group.lastAt > 0;
+  if (watch.condition.kind === "new-pattern" && isSeen && steps.at(-1)?.at !== step) return false;
   // A group of an absence rule begins with its first entry.
-  if (group.lastSeq === 0 && watch.isGrouped && watch.condition.kind === "absence") group.wholeFrom = receivedAt;
-  const at = steps.length - WIDTH;
-  if (at >= 0 && stepAt(group, at) === step) steps[at + 1] = (steps[at + 1] ?? 0) + count;
-  else steps.push(step - group.origin, count, firstSeq);
-  group.lastSeq = lastSeq;
-  group.lastAt = receivedAt;
-  group.due = group.due === null ? step : Math.min(group.due, step);
+  if (!isSeen && watch.isGrouped && watch.condition.kind === "absence") group.wholeFrom = added.firstAt;
+  addToSteps(watch, steps, added);
+  group.lastAt = Math.max(group.lastAt, added.lastAt);
+  const due = Math.max(step, undecided);
+  group.due = group.due === null ? due : Math.min(group.due, due);
+  return true;
 }
 
 /**
  * Makes the decisions that are due. What they are follows from the entries alone, however often and for whatever times
  * this is called.
- * @param through epoch milliseconds; all entries received until then have been added
- * @returns whether the group has changed
+ * @param through all entries that windows up to this step may have, have been added
+ * @returns how many steps were decided
  */
-export function advance(watch: Watch, group: Group, through: number, decided: (decision: Decision) => void): boolean {
-  const step = stepOf(watch.windowMs);
-  const before = group.due;
-  while (group.due !== null && group.due * step <= through) {
+export function advance(watch: Watch, group: Group, through: number, decided: (decision: Decision) => void): number {
+  let count = 0;
+  while (group.due !== null && group.due <= through) {
     const due = group.due;
     decide(watch, group, due, decided);
     group.due = nextDue(watch, group, due);
+    count++;
   }
-  return group.due !== before;
+  return count;
 }
 
 /** Ends a firing group because its rule ends. */
 export function end(watch: Watch, group: Group, at: number, decided: (decision: Decision) => void): void {
   if (group.status !== "firing") return;
-  decided(decisionOf(watch, group, Math.floor(at / stepOf(watch.windowMs)), "resolved", { at, isEnded: true }));
+  const step = Math.floor((at - (watch.delayMs ?? 0)) / stepOf(watch.windowMs));
+  decided(decisionOf(watch, group, step, "resolved", { at, isEnded: true }));
   group.status = "ok";
 }
 
 /** Whether a group has nothing to remember. */
 export function isForgettable({ condition, isGrouped }: Watch, { steps, status, due }: Group): boolean {
-  if (condition.kind === "absence" && !isGrouped) return false;
+  if (condition.kind === "new-pattern" || (condition.kind === "absence" && !isGrouped)) return false;
   return steps.length === 0 && status === "ok" && due === null;
-}
-
-function stepAt({ steps, origin }: Group, index: number): number {
-  return (steps[index] ?? 0) + origin;
-}
-
-/** Returns the step of the newest entry; there must be one. */
-function newestStep(group: Group): number {
-  return stepAt(group, group.steps.length - WIDTH);
 }
 
 function decide(watch: Watch, group: Group, step: number, decided: (decision: Decision) => void): void {
   const at = step * stepOf(watch.windowMs);
-  trim(group, step - stepsOf(watch));
-  const counts = countsAt(watch, group, step);
+  trim(group.steps, step - stepsOf(watch));
+  const view = viewAt(watch, group.steps, step);
   const isGone = isForgotten(watch, group, at);
-  const isBreach = !isGone && isWhole(watch, group, at) && isBreached(watch, counts);
+  const isBreach = !isGone && isWhole(watch, group, at) && isBreached(watch, view) && isNewAt(watch, group, step);
   if (group.status === "ok" && isBreach) enter(group, "pending", at);
   if (group.status === "pending") {
     if (!isBreach) enter(group, "ok", at);
@@ -137,7 +123,7 @@ function decide(watch: Watch, group: Group, step: number, decided: (decision: De
       decided(decisionOf(watch, group, step, "firing"));
     }
   } else if (group.status === "firing") {
-    if (isGone || isRecovered(watch, counts)) {
+    if (isGone || isRecovered(watch, view)) {
       decided(decisionOf(watch, group, step, "resolved"));
       enter(group, "ok", at);
     } else if (!group.isReported && mutedUntil(watch.mutes, at) === null) {
@@ -159,54 +145,38 @@ function decisionOf(
   kind: Decision["kind"],
   more: Partial<Pick<Decision, "at" | "isLate" | "isEnded">> = {},
 ): Decision {
-  const { key, steps, lastSeq, isReported } = group;
-  const counts = countsAt(watch, group, step);
-  const inView = steps.length > 0 && newestStep(group) > step - stepsOf(watch);
-  const seqRange = inView ? { from: firstSeqAfter(group, step - stepsOf(watch)), to: lastSeq } : null;
-  const at = step * stepOf(watch.windowMs);
-  return { kind, key, at, value: valueIn(watch, counts), seqRange, isReported, isLate: false, isEnded: false, ...more };
+  const { key, steps, isReported } = group;
+  const view = viewAt(watch, group.steps, step);
+  const inView = steps.filter(({ at }) => at <= step && at > step - stepsOf(watch));
+  const from = Math.min(...inView.map(({ firstSeq }) => firstSeq));
+  const to = Math.max(...inView.map(({ lastSeq }) => lastSeq));
+  return {
+    ...{ kind, key, at: step * stepOf(watch.windowMs), value: valueIn(watch, view) },
+    isExact: view.current.isExact && (watch.condition.kind !== "change" || view.before.isExact),
+    seqRange: inView.length > 0 ? { from, to } : null,
+    ...{ isReported, isLate: false, isEnded: false, ...more },
+  };
 }
 
-function firstSeqAfter(group: Group, step: number): number {
-  const { steps } = group;
-  for (let at = 0; at < steps.length; at += WIDTH) if (stepAt(group, at) > step) return steps[at + 2] ?? 0;
-  return 0;
-}
-
-/** Whether the windows of a decision lie in the time in which the rule counted. */
+/** Whether the windows of a decision lie in the time in which the rule counted, or has learned its patterns. */
 function isWhole({ condition, windowMs }: Watch, { wholeFrom }: Group, at: number): boolean {
-  if (condition.kind === "absence") return at - windowMs >= wholeFrom;
+  if (condition.kind === "absence" || condition.kind === "new-pattern") return at - windowMs >= wholeFrom;
   return condition.kind !== "change" || at - 2 * windowMs >= wholeFrom;
+}
+
+/** Whether a pattern has its first entries in a step. */
+function isNewAt({ condition }: Watch, { steps }: Group, step: number): boolean {
+  return condition.kind !== "new-pattern" || steps.at(-1)?.at === step;
 }
 
 function isForgotten({ condition, isGrouped }: Watch, { lastAt }: Group, at: number): boolean {
   return condition.kind === "absence" && isGrouped && at - lastAt >= FORGET_MS;
 }
 
-function countsAt(watch: Watch, group: Group, step: number): { current: number; before: number } {
-  const { steps } = group;
-  const counts = { current: 0, before: 0 };
-  const window = watch.condition.kind === "change" ? stepsOf(watch) / 2 : stepsOf(watch);
-  for (let at = 0; at < steps.length; at += WIDTH) {
-    const age = step - stepAt(group, at);
-    if (age < window) counts.current += steps[at + 1] ?? 0;
-    else if (age < 2 * window) counts.before += steps[at + 1] ?? 0;
-  }
-  return counts;
-}
-
-/** Drops the entries of a step and before. */
-function trim(group: Group, step: number): void {
-  const { steps } = group;
-  let gone = 0;
-  while (gone < steps.length && stepAt(group, gone) <= step) gone += WIDTH;
-  if (gone > 0) steps.splice(0, gone);
-}
-
 /** Returns the first step after `step` whose decision can differ without further entries; `null` if there is none. */
 function nextDue(watch: Watch, group: Group, step: number): number | null {
-  const { condition, windowMs, forMs, mutes, isGrouped } = watch;
-  const { steps, status, since, isReported, wholeFrom, lastAt, lastSeq } = group;
+  const { condition, windowMs, forMs, isGrouped } = watch;
+  const { steps, status, since, isReported, wholeFrom, lastAt } = group;
   const length = stepOf(windowMs);
   let due: number | null = null;
   const consider = (next: number) => {
@@ -214,21 +184,29 @@ function nextDue(watch: Watch, group: Group, step: number): number | null {
   };
   const at = (time: number) => Math.ceil(time / length);
   const view = stepsOf(watch);
-  if (status === "ok" && (condition.kind === "threshold" || condition.kind === "rate")) {
-    // Without further entries the count only falls. What remains is to forget the group.
-    if (steps.length > 0) consider(newestStep(group) + view);
+  // By their own time, entries of later windows may be here already.
+  for (const entries of steps) consider(entries.at);
+  if (status === "ok" && onlyFalls(watch)) {
+    // What remains is to forget the group.
+    const newest = steps.at(-1);
+    if (newest !== undefined) consider(newest.at + view);
     return due;
   }
-  for (let index = 0; index < steps.length; index += WIDTH) {
-    consider(stepAt(group, index) + view);
-    if (condition.kind === "change") consider(stepAt(group, index) + view / 2);
+  for (const entries of steps) {
+    consider(entries.at + view);
+    if (condition.kind === "change") consider(entries.at + view / 2);
   }
   if (status === "pending") consider(at(since + forMs));
-  if (status === "firing" && !isReported) consider(at(mutedUntil(mutes, step * length) ?? 0));
+  if (status === "firing" && !isReported) consider(reportAt(watch.mutes, step, length));
   if (condition.kind === "change" && steps.length > 0) consider(at(wholeFrom + 2 * windowMs));
-  if (condition.kind === "absence" && (!isGrouped || lastSeq > 0)) {
+  if (condition.kind === "absence" && (!isGrouped || lastAt > 0)) {
     consider(at(wholeFrom + windowMs));
     if (isGrouped) consider(at(lastAt + FORGET_MS));
   }
   return due;
+}
+
+/** Returns the step in which the mutes that are in effect end. */
+function reportAt(mutes: readonly Mute[], step: number, length: number): number {
+  return Math.ceil((mutedUntil(mutes, step * length) ?? 0) / length);
 }

@@ -2,6 +2,7 @@ import type { RecentBatch, ReportUnreadable } from "../logs/batch.ts";
 import { ScanPacer } from "../logs/query/budget.ts";
 import { type ColdSeqSource, readCold } from "../tail/cold-range.ts";
 import { linesOfBatches, type SeqLines, type SeqRange } from "../tail/frames.ts";
+import type { CompiledRules } from "./compiled-rules.ts";
 import type { Hit } from "./evaluator.ts";
 import { type Counted, RuleMatcher } from "./matcher.ts";
 
@@ -13,12 +14,16 @@ export interface MatchCall {
   range: SeqRange;
   /** The batches of the range; `null` if it is in the cold tier. */
   batches: RecentBatch[] | null;
+  /** Entries count as received at this time or later, epoch milliseconds: the time before is decided. */
+  floor: number;
 }
 
 /** What was counted of a range up to a `seq`. Plain data. */
 export interface Matched {
   /** In order of receipt. */
   hits: Hit[];
+  /** Entries by run that were received too late for a window. */
+  late: [run: number, count: number][];
   /** All entries up to this `seq` have been counted. */
   through: number;
   /** When the last of them was received, epoch milliseconds; `null` if there is none. */
@@ -27,8 +32,8 @@ export interface Matched {
   missing: number;
 }
 
-/** Hits after which a call ends: about 4 MB. An entry adds at most 25 for each rule. */
-const MAX_HITS = 20_000;
+/** `RuleMatcher.pending` at which a call ends: 10,000 hits, or fewer with values. Adding them takes some 50 ms. */
+const MAX_PENDING = 100_000;
 const LINE_BREAK = 10;
 
 interface PlacedLine {
@@ -40,10 +45,15 @@ interface PlacedLine {
 }
 
 /** Counts a range, or its beginning if it has many groups. */
-export async function matchRange(cold: ColdSeqSource, call: MatchCall, report: ReportUnreadable): Promise<Matched> {
-  const { workspaceId, projectId, rules, range, batches } = call;
+export async function matchRange(
+  cold: ColdSeqSource,
+  call: MatchCall,
+  rules: CompiledRules,
+  report: ReportUnreadable,
+): Promise<Matched> {
+  const { workspaceId, projectId, range, batches } = call;
   const pacer = new ScanPacer();
-  const counter = new RangeCounter(new RuleMatcher(rules, projectId, pacer.meter), pacer, range.after);
+  const counter = new RangeCounter(new RuleMatcher(rules, projectId, pacer.meter), pacer, range.after, call.floor);
   if (batches === null) {
     const { units, through } = await readCold(cold, { workspaceId, projectId, report }, range);
     // Its units may overlap, because entries far from the others in time are stored apart.
@@ -68,9 +78,12 @@ class RangeCounter {
   readonly #pacer: ScanPacer;
   readonly #after: number;
   #read = 0;
-  #last: { seq: number; receivedAt: number } | null = null;
+  /** The time of the last line; it never falls. Versions before the time of the workspace may have stored earlier ones. */
+  #receivedAt: number;
+  #lastSeq: number | null = null;
 
-  constructor(matcher: RuleMatcher, pacer: ScanPacer, after: number) {
+  constructor(matcher: RuleMatcher, pacer: ScanPacer, after: number, floor: number) {
+    this.#receivedAt = floor;
     this.#matcher = matcher;
     this.#pacer = pacer;
     this.#after = after;
@@ -81,14 +94,15 @@ class RangeCounter {
     const lines = units.flatMap((unit) => linesOf(unit, range));
     if (units.length > 1) lines.sort((a, b) => a.seq - b.seq);
     for (const { unit, index, seq, start, end } of lines) {
-      const receivedAt = Math.max(unit.receivedAtOf(index), this.#last?.receivedAt ?? 0);
+      const receivedAt = Math.max(unit.receivedAtOf(index), this.#receivedAt);
       const steps = this.#matcher.steps({ bytes: unit.body.subarray(start, end), seq, receivedAt });
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) await this.#pacer.pause();
       if (step.value) this.#read++;
-      this.#last = { seq, receivedAt };
+      this.#receivedAt = receivedAt;
+      this.#lastSeq = seq;
       await this.#pacer.pause();
-      if (this.#matcher.pending < MAX_HITS) continue;
+      if (this.#matcher.pending < MAX_PENDING) continue;
       this.isFull = true;
       return;
     }
@@ -96,9 +110,10 @@ class RangeCounter {
 
   /** @param until the end of what was added, if it was not too much */
   result(until: number): Matched {
-    const through = this.isFull ? (this.#last?.seq ?? until) : until;
+    const through = this.isFull ? (this.#lastSeq ?? until) : until;
     const missing = Math.max(0, through - this.#after - this.#read);
-    return { hits: this.#matcher.takeHits(), through, lastReceivedAt: this.#last?.receivedAt ?? null, missing };
+    const lastReceivedAt = this.#lastSeq === null ? null : this.#receivedAt;
+    return { hits: this.#matcher.takeHits(), late: this.#matcher.takeLate(), through, lastReceivedAt, missing };
   }
 }
 

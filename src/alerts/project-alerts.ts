@@ -1,8 +1,8 @@
 import { mapRows, maybe } from "../platform/sql.ts";
-import { countedQueryOf, type RuleDefinition, watchOf } from "./definition.ts";
-import { Evaluator, type Run } from "./evaluator.ts";
-import type { Group } from "./group.ts";
+import { countedOf, type RuleDefinition, watchOf } from "./definition.ts";
+import { Evaluator, type HasRoom, type Run } from "./evaluator.ts";
 import type { Counted } from "./matcher.ts";
+import { importGroups, readStoredRun } from "./stored-groups.ts";
 
 /** A run with the rule that it reports. */
 export interface RunRule extends Run {
@@ -22,12 +22,7 @@ export interface Position {
   through: number;
 }
 
-/** Groups of a row: at most 6 KB each, so that a row stays below 400 KB. */
-const PART_GROUPS = 64;
-
-type Place = [run: number, group: Group] | null;
-
-type RunRow = {
+export type RunRow = {
   num: number;
   rule: number;
   ruleId: string;
@@ -37,6 +32,8 @@ type RunRow = {
   endSeq: number | null;
   endAt: number | null;
   overflow: number;
+  late: number;
+  seed: number;
 };
 
 /** The rules of a project in memory, as they are on disk. After a rollback it must be loaded again. */
@@ -45,52 +42,30 @@ export class ProjectAlerts {
   readonly evaluator: Evaluator;
   readonly runs = new Map<number, RunRule>();
   position: Position;
-  readonly #places: Place[] = [];
-  readonly #placeOf = new Map<Group, number>();
-  readonly #free: number[] = [];
 
   /**
-   * Reads the rules of a project; `null` if it has none.
-   * @param hasRoom whether the workspace may have another group
+   * Reads the rules of a project, in the caller's transaction; `null` if it has none.
+   * @param hasRoom whether the workspace may have another group, and further values
    */
-  static load(sql: SqlStorage, project: number, hasRoom: () => boolean): ProjectAlerts | null {
+  static load(sql: SqlStorage, project: number, hasRoom: HasRoom): ProjectAlerts | null {
     const position = readPosition(sql, project);
     return position === null ? null : new ProjectAlerts(sql, project, position, hasRoom);
   }
 
-  private constructor(sql: SqlStorage, project: number, position: Position, hasRoom: () => boolean) {
+  private constructor(sql: SqlStorage, project: number, position: Position, hasRoom: HasRoom) {
     this.project = project;
     this.position = position;
     this.evaluator = new Evaluator(hasRoom);
-    const groups = new Map<number, Group[]>();
-    const parts = sql.exec<{ part: number; groups: string }>(
-      "SELECT part, groups FROM alert_groups WHERE project = ? ORDER BY part",
-      project,
-    );
-    for (const { part, groups: text } of parts) {
-      // SAFETY: only `save` writes parts.
-      for (const [index, place] of (JSON.parse(text) as Place[]).entries()) {
-        const at = part * PART_GROUPS + index;
-        this.#places[at] = place;
-        if (place === null) continue;
-        const [run, group] = place;
-        this.#placeOf.set(group, at);
-        const of = groups.get(run);
-        if (of) of.push(group);
-        else groups.set(run, [group]);
-      }
-    }
-    for (let at = 0; at < this.#places.length; at++) {
-      this.#places[at] ??= null;
-      if (this.#places[at] === null) this.#free.push(at);
-    }
     for (const row of readRuns(sql, project)) {
-      const of = groups.get(row.num);
       const rule = readRule(sql, row);
+      const stored = readStoredRun(sql, project, row);
       this.runs.set(row.num, rule);
-      if (of === undefined && row.overflow === 0 && isNew(rule, position)) this.evaluator.begin(rule);
-      else this.evaluator.restore(rule, of ?? [], row.overflow);
+      if (stored.buckets.length === 0 && row.overflow === 0 && isNew(rule, position))
+        this.evaluator.begin(rule, stored);
+      else this.evaluator.restore(rule, stored);
     }
+    importGroups(sql, project, this.evaluator);
+    this.evaluator.save();
   }
 
   /** Takes what members have changed since the last call: new, changed and ended rules. */
@@ -100,36 +75,18 @@ export class ProjectAlerts {
       if (known?.version === row.version && known.endAt === row.endAt) continue;
       const rule = readRule(sql, row);
       this.runs.set(row.num, rule);
-      if (known === undefined) this.evaluator.begin(rule);
+      if (known === undefined) this.evaluator.begin(rule, readStoredRun(sql, this.project, row));
       else this.evaluator.update(rule);
     }
   }
 
   /** Writes what has changed since the last call, and removes runs that are gone. */
   save(sql: SqlStorage, gone: readonly number[]): void {
-    const { changed, gone: removed } = this.evaluator.takeChanged();
-    const parts = new Set<number>();
-    for (const group of removed) {
-      const at = this.#placeOf.get(group);
-      if (at === undefined) continue;
-      this.#placeOf.delete(group);
-      this.#places[at] = null;
-      this.#free.push(at);
-      parts.add(Math.floor(at / PART_GROUPS));
-    }
-    for (const [group, run] of changed) {
-      let at = this.#placeOf.get(group);
-      if (at === undefined) {
-        at = this.#free.pop() ?? this.#places.length;
-        this.#placeOf.set(group, at);
-        this.#places[at] = [run, group];
-      }
-      parts.add(Math.floor(at / PART_GROUPS));
-    }
-    for (const part of parts) this.#writePart(sql, part);
+    this.evaluator.save();
     for (const num of gone) {
       this.runs.delete(num);
       sql.exec("DELETE FROM alert_runs WHERE num = ?", num);
+      sql.exec("DELETE FROM alert_buckets WHERE project = ? AND run = ?", this.project, num);
     }
     this.#writeCounts(sql);
     const { seq, through } = this.position;
@@ -141,35 +98,17 @@ export class ProjectAlerts {
     return [...this.runs.values()].map(({ counted }) => counted);
   }
 
-  #writePart(sql: SqlStorage, part: number): void {
-    const places = this.#places.slice(part * PART_GROUPS, (part + 1) * PART_GROUPS);
-    if (places.every((place) => place === null)) {
-      sql.exec("DELETE FROM alert_groups WHERE project = ? AND part = ?", this.project, part);
-      return;
-    }
-    sql.exec(
-      "INSERT OR REPLACE INTO alert_groups (project, part, groups) VALUES (?, ?, ?)",
-      this.project,
-      part,
-      JSON.stringify(places),
-    );
-  }
-
   /** Numbers of groups by run as they are on disk, so that an unchanged one is not written. */
   readonly #written = new Map<number, string>();
 
   #writeCounts(sql: SqlStorage): void {
-    for (const [num, { groups, overflow }] of this.evaluator.runs) {
-      let [pending, firing] = [0, 0];
-      for (const { status } of groups.values()) {
-        if (status === "pending") pending++;
-        else if (status === "firing") firing++;
-      }
-      const counts = [groups.size, pending, firing, overflow] as const;
+    for (const [num, { groups, overflow, late }] of this.evaluator.runs) {
+      const { live, pending, firing } = groups.counts();
+      const counts = [live, pending, firing, overflow, late] as const;
       const text = counts.join(" ");
       if (this.#written.get(num) === text) continue;
       this.#written.set(num, text);
-      const update = "UPDATE alert_runs SET groups = ?, pending = ?, firing = ?, overflow = ? WHERE num = ?";
+      const update = "UPDATE alert_runs SET groups = ?, pending = ?, firing = ?, overflow = ?, late = ? WHERE num = ?";
       sql.exec(update, ...counts, num);
     }
   }
@@ -193,7 +132,7 @@ function readRuns(sql: SqlStorage, project: number): RunRow[] {
     sql,
     (row: RunRow) => row,
     `SELECT n.num, n.rule, r.id AS ruleId, n.version, n.start_seq AS startSeq, n.start_at AS startAt, n.end_seq AS endSeq,
-       n.end_at AS endAt, n.overflow
+       n.end_at AS endAt, n.overflow, n.late, n.seed
      FROM alert_runs n JOIN alert_rules r ON r.num = n.rule WHERE n.project = ? ORDER BY n.num`,
     project,
   );
@@ -209,8 +148,7 @@ function readRule(sql: SqlStorage, { num, rule, ruleId, version, startSeq, start
   if (row === null) throw new RangeError("A run has no version of its rule.");
   // SAFETY: only `rules.ts` writes versions.
   const definition = JSON.parse(row.content) as RuleDefinition;
-  const query = countedQueryOf(definition);
-  const watch = watchOf(definition, query.by.length > 0);
-  const counted = { run: num, startSeq, endSeq, ...query };
+  const watch = watchOf(definition);
+  const counted = { run: num, startSeq, endSeq, ...countedOf(definition) };
   return { num, rule, ruleId, version, startSeq, startAt, endSeq, endAt, watch, definition, counted };
 }

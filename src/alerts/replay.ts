@@ -3,7 +3,8 @@ import { type ProjectSource, projectLines } from "../logs/export/project-lines.t
 import type { ColdLines } from "../logs/export/segment-lines.ts";
 import { ScanPacer } from "../logs/query/budget.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../logs/query/memory.ts";
-import { type CountedQuery, type RuleDefinition, watchOf } from "./definition.ts";
+import { CompiledRules } from "./compiled-rules.ts";
+import { type CountedQuery, countedOf, type RuleDefinition, watchOf } from "./definition.ts";
 import { Evaluator, type RunDecision } from "./evaluator.ts";
 import { RuleMatcher } from "./matcher.ts";
 
@@ -29,12 +30,16 @@ export interface Replay {
   /** Entries that were read, and those that were counted in a group without room. */
   entries: number;
   overflow: number;
+  /** Entries that were received after a window with their time was decided. */
+  late: number;
 }
 
 /** Decisions that a replay returns. */
 const MAX_DECISIONS = 1000;
 /** Decisions made at once. */
 const STEP_DECISIONS = 10_000;
+/** Work units of one call of `Evaluator.advance`. */
+const ADVANCE_WORK = 10_000_000;
 /** Work units of a replay: about 6 s. */
 const MAX_WORK = 4_000_000_000;
 
@@ -56,11 +61,12 @@ export async function replay(
   const project: ProjectSource = { recent, cold, scope };
   const newest = await recent({ after: 0, until: 0 });
   const after = await lastSeqBefore(project, newest, from);
-  const watch = { ...watchOf(definition, query.by.length > 0), mutes: [] };
+  const watch = { ...watchOf(definition, query), mutes: [] };
   const run = { num: 1, watch, startSeq: 0, startAt: from, endSeq: null, endAt: null };
   const evaluator = new Evaluator();
-  evaluator.begin(run);
-  const matcher = new RuleMatcher([{ run: 1, startSeq: 0, endSeq: null, ...query }], projectId, pacer.meter);
+  const state = evaluator.begin(run);
+  const counted = { run: 1, startSeq: 0, endSeq: null, ...countedOf(definition, query) };
+  const matcher = new RuleMatcher(new CompiledRules([counted]), projectId, pacer.meter);
   const decisions: RunDecision[] = [];
   let [entries, firings, through, receivedAt, complete] = [0, 0, from, from, true];
   const take = () => {
@@ -68,6 +74,14 @@ export async function replay(
       if (decision.kind === "firing") firings++;
       if (decisions.length < MAX_DECISIONS) decisions.push(decision);
     }
+  };
+  const advance = async () => {
+    while (!evaluator.advance(through, STEP_DECISIONS)) {
+      take();
+      await pacer.pause(ADVANCE_WORK);
+    }
+    take();
+    evaluator.save();
   };
   for await (const { lines } of projectLines(project, { after, until: newest.lastSeq }, newest.flushedSeq)) {
     for (const { batch, seq, start, end } of lines) {
@@ -80,18 +94,17 @@ export async function replay(
       await pacer.pause();
     }
     for (const hit of matcher.takeHits()) evaluator.add(hit);
+    for (const [num, count] of matcher.takeLate()) evaluator.addLate(num, count);
     through = Math.max(from, receivedAt - 1);
-    evaluator.advance(through, STEP_DECISIONS);
-    take();
+    await advance();
     if (pacer.meter.done < MAX_WORK && receivedAt <= now) continue;
     complete = receivedAt > now;
     break;
   }
   if (complete) through = now;
-  while (!evaluator.advance(through, STEP_DECISIONS)) take();
-  take();
-  const overflow = evaluator.runs.get(1)?.overflow ?? 0;
-  return { decisions, firings, from, through, complete, entries, overflow };
+  await advance();
+  const { overflow, late } = state;
+  return { decisions, firings, from, through, complete, entries, overflow, late };
 }
 
 /** Returns the `seq` after which everything was received at a time or later. Halves the range of `seq`. */

@@ -1,3 +1,6 @@
+import type { MeasureFunction } from "./measure.ts";
+import type { Mute } from "./mutes.ts";
+
 /** What a rule counts, when it fires and when it recovers. */
 
 /** Bounds of rules and of their groups. */
@@ -8,8 +11,18 @@ export const ALERT_LIMITS = {
   fields: 2,
   /** Live groups of a rule. Entries of further groups are counted as such. */
   groups: 10_000,
-  /** Live groups of all rules of a workspace: each takes up to 1.5 KB of memory. */
-  allGroups: 20_000,
+  /** Live groups of all rules of a workspace. */
+  allGroups: 50_000,
+  /**
+   * Values of `count_distinct` and of percentiles that are kept, of one group and of all: different values by step of the
+   * window. Entries with further ones are counted as such.
+   */
+  groupCells: 20_000,
+  allCells: 1_000_000,
+  /** Values of one field that an entry adds. The rest of a longer array is left out. */
+  entryValues: 1000,
+  /** Windows by which decisions by the entries' own time may be delayed. */
+  delayWindows: 5,
   /** Characters of a value that groups entries. The rest of a longer value is left out. */
   groupValue: 200,
   /** Items of an array whose groups an entry counts in. */
@@ -25,29 +38,31 @@ export const ALERT_LIMITS = {
 /** Steps of a window: a decision is due at each multiple of a sixtieth of the window. */
 const STEPS = 60;
 
-/** When a group of entries breaches. All counts are of the window. */
+/** When a group breaches. All values are of the window: the number of entries, or what a measure has of a field. */
 export type Condition =
-  /** At least so many entries. */
-  | { kind: "threshold"; value: number }
-  /** At least so many entries a second. */
+  /** At least the value; `below`: less than the value, in a window that has one. Absent: `above`. */
+  | { kind: "threshold"; value: number; direction?: "above" | "below" }
+  /** At least so much a second. */
   | { kind: "rate"; value: number }
-  /** Fewer entries than that. */
+  /** Less than the value, also without entries. */
   | { kind: "absence"; value: number }
   /**
    * So many percent more (`rise`) or less (`fall`) than in the window before. `min`: entries that the larger of both
    * windows must have.
    */
-  | { kind: "change"; direction: "rise" | "fall"; percent: number; min: number };
-
-/** A time without notifications, epoch milliseconds: `from <= t < to`. */
-export interface Mute {
-  from: number;
-  to: number;
-}
+  | { kind: "change"; direction: "rise" | "fall"; percent: number; min: number }
+  /** A pattern of messages that the rule has not seen before. It recovers a window later. */
+  | { kind: "new-pattern" };
 
 /** What decisions depend on besides the entries. */
 export interface Watch {
   condition: Condition;
+  /** What is computed of a field's values; `null`: the number of entries. */
+  measure: MeasureFunction | null;
+  /**
+   * Windows are by the entries' own time, and decided so many milliseconds later; `null`: windows are by time of receipt.
+   */
+  delayMs: number | null;
   /** Milliseconds; whole minutes. */
   windowMs: number;
   /** Milliseconds for which a group must breach before it fires. */
@@ -71,61 +86,85 @@ export function stepsOf({ condition }: Pick<Watch, "condition">): number {
   return condition.kind === "change" ? 2 * STEPS : STEPS;
 }
 
-/** Entries of a group in the window and in the one before. */
-export interface Counts {
-  current: number;
-  before: number;
+/** What a group has in one window. */
+export interface Reading {
+  /** Entries, or values of the field. */
+  count: number;
+  /** `null`: the field has no value. */
+  value: number | null;
+  isExact: boolean;
 }
 
-/** Returns the value that a condition compares: entries, entries a second, or percent of change. */
-export function valueIn({ condition, windowMs }: Pick<Watch, "condition" | "windowMs">, counts: Counts): number {
-  const { current, before } = counts;
+/** A group in the window and in the one before. */
+export interface View {
+  current: Reading;
+  before: Reading;
+}
+
+/**
+ * Returns the value that a condition compares: that of the window, of a second, or percent of change. `null` if there is
+ * none; infinite for a rise from nothing.
+ */
+export function valueIn({ condition, windowMs }: Pick<Watch, "condition" | "windowMs">, view: View): number | null {
+  const current = view.current.value;
   switch (condition.kind) {
     case "threshold":
     case "absence":
+    case "new-pattern":
       return current;
     case "rate":
-      return (current * 1000) / windowMs;
-    case "change":
-      if (before === 0) return current === 0 ? 0 : Number.POSITIVE_INFINITY;
-      return ((current - before) * 100) / before;
-  }
-}
-
-export function isBreached(watch: Pick<Watch, "condition" | "windowMs">, counts: Counts): boolean {
-  const { condition } = watch;
-  const value = valueIn(watch, counts);
-  switch (condition.kind) {
-    case "threshold":
-    case "rate":
-      return value >= condition.value;
-    case "absence":
-      return value < condition.value;
+      return current === null ? null : (current * 1000) / windowMs;
     case "change": {
-      const isLarge = Math.max(counts.current, counts.before) >= Math.max(1, condition.min);
-      return isLarge && (condition.direction === "rise" ? value >= condition.percent : value <= -condition.percent);
+      const before = view.before.value;
+      if (current === null || before === null) return null;
+      if (before === 0) return current === 0 ? 0 : current * Number.POSITIVE_INFINITY;
+      return ((current - before) * 100) / Math.abs(before);
     }
   }
 }
 
+export function isBreached(watch: Pick<Watch, "condition" | "windowMs">, view: View): boolean {
+  const { condition } = watch;
+  const value = valueIn(watch, view);
+  if (value === null) return false;
+  switch (condition.kind) {
+    case "threshold":
+      return (
+        view.current.count > 0 && (condition.direction === "below" ? value < condition.value : value >= condition.value)
+      );
+    case "rate":
+      return view.current.count > 0 && value >= condition.value;
+    case "absence":
+      return value < condition.value;
+    case "change": {
+      const isLarge = Math.max(view.current.count, view.before.count) >= Math.max(1, condition.min);
+      return isLarge && (condition.direction === "rise" ? value >= condition.percent : value <= -condition.percent);
+    }
+    case "new-pattern":
+      return value > 0;
+  }
+}
+
 /** Whether a firing group recovers. */
-export function isRecovered(watch: Omit<Watch, "mutes" | "isGrouped" | "forMs">, counts: Counts): boolean {
+export function isRecovered(watch: Pick<Watch, "condition" | "windowMs" | "recovery">, view: View): boolean {
   const { condition, recovery } = watch;
-  if (isBreached(watch, counts)) return false;
-  if (recovery === null) return true;
-  const value = valueIn(watch, counts);
-  if (condition.kind === "absence") return value >= recovery;
+  const value = valueIn(watch, view);
+  if (condition.kind === "new-pattern") return value === 0;
+  if (isBreached(watch, view)) return false;
+  if (recovery === null || value === null) return true;
+  if (isLow(condition)) return value >= recovery;
   if (condition.kind === "change" && condition.direction === "fall") return value > -recovery;
   return value < recovery;
 }
 
-/** Returns the end of the mutes that are in effect at a time; `null` if none is. */
-export function mutedUntil(mutes: readonly Mute[], at: number): number | null {
-  let until: number | null = null;
-  for (;;) {
-    const now: number = until ?? at;
-    const next = mutes.find(({ from, to }) => from <= now && now < to);
-    if (next === undefined) return until;
-    until = next.to;
-  }
+/** Whether a group breaches with a low value, and recovers with a high one. */
+export function isLow(condition: Condition): boolean {
+  return condition.kind === "absence" || (condition.kind === "threshold" && condition.direction === "below");
+}
+
+/** Whether a group that does not breach needs a further entry to do so: what leaves the window only lowers its value. */
+export function onlyFalls({ condition, measure }: Pick<Watch, "condition" | "measure">): boolean {
+  if (condition.kind === "new-pattern") return true;
+  const isHigh = condition.kind === "rate" || (condition.kind === "threshold" && condition.direction !== "below");
+  return isHigh && (measure === null || measure === "max");
 }

@@ -20,8 +20,10 @@ export interface AlertRule {
   groups: number;
   pending: number;
   firing: number;
-  /** Entries that were not counted, because their group had no room. */
+  /** Entries that were not counted, because their group or its values had no room. */
   overflow: number;
+  /** Entries that were received after a window with their time was decided. */
+  late: number;
   /** How far the rules of the project have got. */
   position: { seq: number; through: number; lastSeq: number };
   /** Entries since then that were gone, or could not be read, before they were counted. */
@@ -46,7 +48,7 @@ type Row = Omit<AlertRule, "definition" | "since" | "position"> & {
 };
 
 const SELECT = `SELECT r.num, r.id, r.version, v.content, r.created_by AS createdBy, r.created_at AS createdAt,
-  r.updated_at AS updatedAt, n.start_seq AS startSeq, n.start_at AS startAt, n.groups, n.pending, n.firing, n.overflow,
+  r.updated_at AS updatedAt, n.start_seq AS startSeq, n.start_at AS startAt, n.groups, n.pending, n.firing, n.overflow, n.late,
   p.seq, p.through, j.last_seq AS lastSeq,
   (SELECT COALESCE(SUM(count), 0) FROM alert_gaps g WHERE g.project = r.project AND g.last_seq > n.start_seq) AS missing
   FROM alert_rules r JOIN alert_versions v ON v.rule = r.num AND v.version = r.version
@@ -167,7 +169,7 @@ export function deleteRule(sql: SqlStorage, scope: RuleScope, id: string, note: 
 export function deleteRulesOf(sql: SqlStorage, project: number): void {
   const rules = "SELECT num FROM alert_rules WHERE project = ?";
   sql.exec(`DELETE FROM alert_versions WHERE rule IN (${rules})`, project);
-  for (const table of ["alert_rules", "alert_runs", "alert_positions", "alert_groups", "alert_gaps"]) {
+  for (const table of ["alert_rules", "alert_runs", "alert_positions", "alert_groups", "alert_buckets", "alert_gaps"]) {
     sql.exec(`DELETE FROM ${table} WHERE project = ?`, project);
   }
 }

@@ -68,7 +68,7 @@ export const ALERT_SCHEMA = [
      through INTEGER NOT NULL
    ) STRICT`,
   `CREATE TABLE alert_groups (
-     -- Row: the state of up to 64 groups.
+     -- Row: the state of up to 64 groups, as earlier versions stored it.
      -- \`num\` of the project.
      project INTEGER NOT NULL,
      -- Place of the first group, divided by 64.
@@ -119,4 +119,32 @@ export const ALERT_SCHEMA = [
      is_ended INTEGER NOT NULL
    ) STRICT`,
   "CREATE INDEX alert_decisions_of_rule ON alert_decisions (project, rule, num)",
+] as const;
+
+/** Groups in buckets, and what further kinds of rules need. */
+export const ALERT_BUCKETS_SCHEMA = [
+  `CREATE TABLE alert_buckets (
+     -- Row: groups of a run, those whose keys have the same bits of a hash. Buckets of a run are numbered from 0.
+     -- \`num\` of the project, and of the run.
+     project INTEGER NOT NULL,
+     run INTEGER NOT NULL,
+     bucket INTEGER NOT NULL,
+     -- Packed groups.
+     groups BLOB NOT NULL,
+     -- Groups, those that are pending, and those that are firing.
+     live INTEGER NOT NULL,
+     pending INTEGER NOT NULL,
+     firing INTEGER NOT NULL,
+     -- Values that its groups keep.
+     cells INTEGER NOT NULL,
+     -- The earliest step for which a decision is due; null: further entries make the next one.
+     due INTEGER,
+     PRIMARY KEY (project, run, bucket)
+   ) STRICT, WITHOUT ROWID`,
+  `-- Of the hash by which groups are in buckets, 32 random bits; 0: not chosen yet.
+   ALTER TABLE alert_runs ADD COLUMN seed INTEGER NOT NULL DEFAULT 0`,
+  `-- Entries that were received after a window with their time was decided.
+   ALTER TABLE alert_runs ADD COLUMN late INTEGER NOT NULL DEFAULT 0`,
+  `-- 0: the value is an estimate.
+   ALTER TABLE alert_decisions ADD COLUMN is_exact INTEGER NOT NULL DEFAULT 1`,
 ] as const;

@@ -1,5 +1,5 @@
 import { exists } from "../platform/sql.ts";
-import { type ConsolePlace, storeDecision, sweepDecisions, textsOf } from "./decisions.ts";
+import { type ConsolePlace, finite, storeDecision, sweepDecisions, textsOf } from "./decisions.ts";
 import type { RunDecision } from "./evaluator.ts";
 import type { Matched } from "./match-range.ts";
 import { enqueueNotification } from "./notifications/enqueue.ts";
@@ -44,8 +44,8 @@ export function advanceRules(
   alerts.sync(sql);
   let { seq, through } = position;
   if (matched !== null) {
-    // Versions before the time of the workspace may have stored a time that is over.
-    for (const hit of matched.hits) evaluator.add(hit.receivedAt > through ? hit : { ...hit, receivedAt: through + 1 });
+    for (const hit of matched.hits) evaluator.add(hit);
+    for (const [run, count] of matched.late) evaluator.addLate(run, count);
     if (matched.missing > 0) recordGap(sql, alerts.project, seq + 1, matched.through, matched.missing, now);
     seq = matched.through;
     // More entries may have been received at the same time.
@@ -63,7 +63,7 @@ export function advanceRules(
   if (gone.length > 0) forgetDeletedRules(sql, alerts.project);
   const isOver = gone.length > 0 && !exists(sql, "SELECT 1 FROM alert_runs WHERE project = ?", alerts.project);
   if (isOver) sql.exec("DELETE FROM alert_positions WHERE project = ?", alerts.project);
-  return { decisions: decisions.length, isDone: isCurrent && decisions.length < MAX_DECISIONS, isOver };
+  return { decisions: decisions.length, isDone: isCurrent && isAdvanced && decisions.length < MAX_DECISIONS, isOver };
 }
 
 function storeAndNotify(
@@ -78,14 +78,14 @@ function storeAndNotify(
   const id = storeDecision(sql, project, rule, decision, now);
   if (id === null || !decision.isReported || rule.definition.destinationIds.length === 0) return;
   const { ruleId, version: ruleVersion, definition } = rule;
-  const { kind, value, seqRange } = decision;
+  const { kind, value, isExact, seqRange } = decision;
   const { labels, destinationIds } = definition;
   const decidedAt = new Date(now).toISOString();
   enqueueNotification(
     sql,
     {
       ...{ id, projectId: place.projectId, ruleId, ruleVersion, kind, ...textsOf(rule, decision, place) },
-      ...{ value: Number.isFinite(value) ? value : null, seqRange, labels, destinationIds, decidedAt },
+      ...{ value: finite(value), exact: isExact, seqRange, labels, destinationIds, decidedAt },
     },
     now,
   );

@@ -1,12 +1,13 @@
 import { detachBuffer } from "./isolate-memory.ts";
 
-/** Unsigned LEB128: seven bits a byte, least significant first. Values are safe non-negative integers. */
+const doubles = new DataView(new ArrayBuffer(8));
 
 export class ByteWriter {
   #bytes = new Uint8Array(64);
   /** Bytes written so far. May be reset to an earlier value to overwrite what follows. */
   length = 0;
 
+  /** Unsigned LEB128: seven bits a byte, least significant first. Values are safe non-negative integers. */
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
@@ -23,6 +24,17 @@ export class ByteWriter {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.length);
     this.length += bytes.length;
+  }
+
+  /** Writes an integer with a sign. Its size is at most half of the largest safe integer. */
+  signed(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  double(value: number): void {
+    doubles.setFloat64(0, value);
+    this.#reserve(8);
+    for (let at = 0; at < 8; at++) this.#bytes[this.length++] = doubles.getUint8(at);
   }
 
   /** Returns a copy of the bytes written, and frees the rest. Nothing may be written afterwards. */
@@ -73,6 +85,20 @@ export class ByteReader {
       if (byte < 0x80) return value;
       scale *= 0x80;
     }
+  }
+
+  signed(): number {
+    const value = this.varint();
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  }
+
+  double(): number {
+    for (let at = 0; at < 8; at++) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) throw new RangeError("The packed value ends in the middle.");
+      doubles.setUint8(at, byte);
+    }
+    return doubles.getFloat64(0);
   }
 
   blob(): Uint8Array {

@@ -4,6 +4,7 @@ import { type Backoff, delayOf, jittered } from "../platform/backoff.ts";
 import { hasFlag, isStorageFailure } from "../platform/failures.ts";
 import type { AddressRpc } from "./address.ts";
 import type { CompactorRpc } from "./compactor.ts";
+import type { MatcherRpc } from "./matcher.ts";
 import type { ScannerRpc } from "./scanner.ts";
 import type { UserRpc } from "./user.ts";
 import type { WorkspaceRpc } from "./workspace.ts";
@@ -165,6 +166,11 @@ export function compactorOf(env: Env, workspaceId: string): CompactorRpc {
 /** Returns a stub for one call of a scan object. If the call fails, the caller does the work itself. */
 export function scannerOf(namespace: DurableObjectNamespace, workspaceId: string, slot: number): ScannerRpc {
   return stubOf(namespace, `${workspaceId}:${slot}`);
+}
+
+/** Returns a stub for one call of a project's matcher. If the call fails, the caller does the work itself. */
+export function matcherOf(namespace: DurableObjectNamespace, projectId: string): MatcherRpc {
+  return stubOf(namespace, projectId);
 }
 
 /** @param R the contract that the class of the namespace implements */

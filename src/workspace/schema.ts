@@ -1,5 +1,5 @@
-import { NOTIFICATION_SCHEMA } from "../alerts/notifications/schema.ts";
-import { ALERT_SCHEMA } from "../alerts/schema.ts";
+import { MAIL_DESTINATIONS_SCHEMA, NOTIFICATION_SCHEMA } from "../alerts/notifications/schema.ts";
+import { ALERT_BUCKETS_SCHEMA, ALERT_SCHEMA } from "../alerts/schema.ts";
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PENDING_MAIL_SCHEMA } from "../mail/pending-mails.ts";
@@ -201,4 +201,6 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   RECORD_IDS_SCHEMA,
   NOTIFICATION_SCHEMA,
   ALERT_SCHEMA,
+  ALERT_BUCKETS_SCHEMA,
+  MAIL_DESTINATIONS_SCHEMA,
 ];

@@ -15,6 +15,8 @@ export interface Notification {
   /** Value of each grouping field; `null` for a rule without groups. */
   group: Readonly<Record<string, string>> | null;
   value: number | null;
+  /** `false`: the value is an estimate. Absent: it is exact. */
+  exact?: boolean;
   /** `from < receivedAt <= to`, ISO 8601. */
   window: { from: string; to: string };
   /** The entries that decided, both ends inclusive; `null` if no entry did. */

@@ -77,3 +77,17 @@ export const NOTIFICATION_SCHEMA = [
   "CREATE INDEX deliveries_due ON deliveries (destination, next_at) WHERE next_at IS NOT NULL",
   "CREATE INDEX deliveries_in_series ON deliveries (destination, series, notification)",
 ] as const;
+
+/** Addresses that are confirmed by a link, and a limit of mails. */
+export const MAIL_DESTINATIONS_SCHEMA = [
+  `-- SHA-256 of the token of the link that was mailed to an address without a member; null for other destinations. \`secret\` is
+   -- the base64 of the token's seed.
+   ALTER TABLE destinations ADD COLUMN token_hash BLOB CHECK (token_hash IS NULL OR length(token_hash) = 32)`,
+  `-- Until when such an address can be confirmed; null once it is.
+   ALTER TABLE destinations ADD COLUMN confirm_until INTEGER`,
+  `-- JSON array: when mails of the last hour were sent.
+   ALTER TABLE destinations ADD COLUMN mail_times TEXT NOT NULL DEFAULT '[]'`,
+  `-- Notifications that exceeded the limit of mails since the last mail.
+   ALTER TABLE destinations ADD COLUMN mails_left_out INTEGER NOT NULL DEFAULT 0`,
+  "CREATE INDEX destinations_by_token ON destinations (token_hash) WHERE token_hash IS NOT NULL",
+] as const;

@@ -90,7 +90,8 @@ export function sketched(value: number): number {
   return value > 0 ? middleOf(bucketOf(value)) : -middleOf(bucketOf(-value));
 }
 
-function bucketOf(size: number): number {
+/** Returns the bucket of a positive number. */
+export function bucketOf(size: number): number {
   const isKnown = size < KNOWN_INTEGERS && (size | 0) === size;
   return isKnown ? (integerBuckets[size] ?? 0) : bucketByLogarithm(size);
 }
@@ -103,7 +104,7 @@ function bucketByLogarithm(size: number): number {
 const integerBuckets = Int16Array.from({ length: KNOWN_INTEGERS }, (_, size) => bucketByLogarithm(Math.max(1, size)));
 
 /** Returns the number whose relative distance to both bounds of the bucket is the same. */
-function middleOf(bucket: number): number {
+export function middleOf(bucket: number): number {
   return Math.min(GAMMA ** (bucket - 1) * MIDDLE, Number.MAX_VALUE);
 }
 

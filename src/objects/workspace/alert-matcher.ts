@@ -1,40 +1,15 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { type MatchCall, type Matched, matchRange } from "../../alerts/match-range.ts";
+import { CompiledRules } from "../../alerts/compiled-rules.ts";
+import type { MatchCall, Matched } from "../../alerts/match-range.ts";
 import type { Env } from "../../env.ts";
-import type { ReportUnreadable } from "../../logs/batch.ts";
-import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
-import { detachBuffer, flushMemory } from "../../platform/isolate-memory.ts";
-import { logEvent } from "../../platform/log.ts";
-import { settingsOf } from "../../settings.ts";
-import { heldBytes } from "../../workspace/flush/schedule.ts";
-
-/** Milliseconds that matching waits for memory. */
-const MEMORY_WAIT_MS = 10_000;
-/** Bytes of a step of the cold tier: lines of 10,000 entries or one large batch. */
-const COLD_BYTES = 4 * 1024 * 1024;
+import { answerMatchCall } from "../matcher/match-call.ts";
 
 /**
- * Tests entries by the filters of alert rules, outside of the workspace object, whose single thread all ingest calls of
- * the workspace share. Only the object can call it, over the loopback binding of the worker's own exports.
+ * Does the work of a matcher object that cannot be reached: during a deployment that brings the class, objects of both
+ * versions run. Only workspace objects can call it, over the loopback binding of the worker's own exports.
  */
 export class AlertMatcher extends WorkerEntrypoint<Env> {
-  /** @returns `null` if there is no memory: try again later */
-  async match(call: MatchCall): Promise<Matched | null> {
-    const { workspaceId, projectId, batches } = call;
-    const bytes =
-      batches?.reduce((sum, { size, body }) => Math.max(sum, heldBytes(size ?? 0, body.length)), 0) ?? COLD_BYTES;
-    const lease = await flushMemory.take(Math.min(flushMemory.capacity, bytes), MEMORY_WAIT_MS);
-    if (lease === null) return null;
-    const report: ReportUnreadable = ({ message: fault }, unreadable) => {
-      const line = { event: "workspace.alerts.read", outcome: "unreadable", workspaceId, projectId, fault, unreadable };
-      logEvent(settingsOf(this.env).LOG_LEVEL, "error", line);
-    };
-    try {
-      return await matchRange(new ColdTier(this.env), call, report);
-    } finally {
-      lease.release();
-      // The call has copies of its own.
-      for (const { body } of batches ?? []) detachBuffer(body);
-    }
+  match(call: MatchCall): Promise<Matched | null> {
+    return answerMatchCall(this.env, call, new CompiledRules(call.rules));
   }
 }

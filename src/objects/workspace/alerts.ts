@@ -1,22 +1,18 @@
-import type { MatchCall, Matched } from "../../alerts/match-range.ts";
 import { ProjectAlerts } from "../../alerts/project-alerts.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import { advanceRules, type Step } from "../../alerts/step.ts";
 import type { Env } from "../../env.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { type Backoff, delayOf } from "../../platform/backoff.ts";
-import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
 import { mapRows } from "../../platform/sql.ts";
 import { settingsOf } from "../../settings.ts";
-import { findProjectByNum, type ProjectRow } from "../../workspace/projects.ts";
+import { findProjectByNum } from "../../workspace/projects.ts";
 import type { CommittedBatch } from "../../workspace/recent/batches.ts";
-import { nextBySeq } from "../../workspace/recent/reader.ts";
-import type { WorkspaceRow } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
-import type { AlertMatcher } from "./alert-matcher.ts";
 import type { Deliveries } from "./deliveries.ts";
+import { Matching } from "./matching.ts";
 
 /** Milliseconds between two steps of a project whose rules have all entries. */
 const STEP_MS = 1000;
@@ -24,13 +20,16 @@ const STEP_MS = 1000;
 const LINGER_MS = 5000;
 /** Milliseconds until the alarm resumes work that ended with its object. */
 const WATCHDOG_MS = 5000;
-/** Milliseconds after which the answer of a matching call is not awaited any longer. */
-const ANSWER_MS = 60_000;
 const AFTER_FAULT: Backoff = { firstMs: 1000, maxMs: 60_000 };
+
+/** Projects whose steps are made at the same time, so that a slow one does not hold the others. */
+const AT_ONCE = 4;
 
 interface Project {
   /** `null`: to be read from disk. */
   alerts: ProjectAlerts | null;
+  /** The step that is being made. */
+  step: Promise<void> | null;
   /** Whether members may have changed the rules since the last step. */
   isChanged: boolean;
   /** No step is made before this time, epoch milliseconds. */
@@ -45,8 +44,8 @@ interface Project {
  */
 export class Alerts implements Duty {
   readonly name = "alerts";
-  readonly #ctx: DurableObjectState;
   readonly #env: Env;
+  readonly #matching: Matching;
   readonly #state: WorkspaceState;
   readonly #deliveries: Pick<Deliveries, "start">;
   /** Projects with rules by `num`; `null`: to be read from disk. */
@@ -57,8 +56,8 @@ export class Alerts implements Duty {
   #origin = newAlarmOrigin();
 
   constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState, deliveries: Pick<Deliveries, "start">) {
-    this.#ctx = ctx;
     this.#env = env;
+    this.#matching = new Matching(ctx, env, state);
     this.#state = state;
     this.#deliveries = deliveries;
     state.onStored = (stored) => this.#stored(stored);
@@ -107,7 +106,7 @@ export class Alerts implements Duty {
     this.#projects ??= new Map(
       mapRows(this.#state.sql, ({ project }: { project: number }) => project, select).map((num) => [
         num,
-        { alerts: null, isChanged: false, notBefore: 0, faults: 0 },
+        { alerts: null, step: null, isChanged: false, notBefore: 0, faults: 0 },
       ]),
     );
     return this.#projects;
@@ -134,16 +133,24 @@ export class Alerts implements Duty {
 
   async #loop(): Promise<void> {
     for (;;) {
+      const steps = [...this.#known().values()].flatMap(({ step }) => step ?? []);
       const next = this.#nextAt();
       const now = Date.now();
-      if (next === null || next > now + LINGER_MS) return;
+      const isIdle = next === null || next > now + LINGER_MS;
+      if (isIdle && steps.length === 0) return;
       if (this.#watchdogAt <= now) this.#watchdogAt = now + WATCHDOG_MS;
       this.#state.alarm.by(this.#watchdogAt);
       // A pause in any case: it lets requests run between two steps.
-      await scheduler.wait(Math.max(0, next - now));
+      const wait = isIdle || steps.length >= AT_ONCE ? [] : [scheduler.wait(Math.max(0, next - now))];
+      await Promise.race([...steps, ...wait]);
+      let free = AT_ONCE - [...this.#known().values()].filter(({ step }) => step !== null).length;
       for (const [num, project] of this.#known()) {
         const dueAt = this.#dueAt(num, project);
-        if (dueAt !== null && dueAt <= Date.now()) await this.#step(num, project);
+        if (free <= 0 || dueAt === null || dueAt > Date.now()) continue;
+        free--;
+        project.step = this.#step(num, project).finally(() => {
+          project.step = null;
+        });
       }
     }
   }
@@ -158,9 +165,10 @@ export class Alerts implements Duty {
     return next;
   }
 
-  /** Returns when the next step of a project is due; `null` if only an entry or a member can make one due. */
+  /** Returns when the next step of a project is due; `null` if only its present one, an entry or a member makes one due. */
   #dueAt(num: number, project: Project): number | null {
-    const { alerts, isChanged, notBefore } = project;
+    const { alerts, step, isChanged, notBefore } = project;
+    if (step !== null) return null;
     if (alerts === null || isChanged) return notBefore;
     const lastSeq = this.#state.keyProjectCache.projectByNum(num)?.lastSeq ?? null;
     if (lastSeq === null || alerts.position.seq < lastSeq) return notBefore;
@@ -179,6 +187,7 @@ export class Alerts implements Duty {
       if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
     } catch (error) {
       // The transaction was rolled back, and the state in memory was not.
+      project.alerts?.evaluator.close();
       project.alerts = null;
       project.notBefore = Date.now() + delayOf(AFTER_FAULT, project.faults++);
       this.#failed(num, error);
@@ -190,12 +199,12 @@ export class Alerts implements Duty {
     const { row, sql } = this.#state;
     const found = row && findProjectByNum(sql, num);
     if (!row || !found) return null;
-    project.alerts ??= ProjectAlerts.load(sql, num, () => this.#hasRoom());
+    project.alerts ??= this.#state.transaction(() => ProjectAlerts.load(sql, num, (kind) => this.#hasRoom(kind)));
     const { alerts } = project;
     if (alerts === null) return null;
     project.isChanged = false;
     alerts.sync(sql);
-    const matched = alerts.position.seq < found.lastSeq ? await this.#match(row, found, alerts) : null;
+    const matched = alerts.position.seq < found.lastSeq ? await this.#matching.match(row, found, alerts) : null;
     return this.#state.transaction((_, { id }) => {
       const current = findProjectByNum(sql, num);
       // The project was deleted meanwhile, or its last rule.
@@ -205,39 +214,11 @@ export class Alerts implements Duty {
     });
   }
 
-  async #match(row: WorkspaceRow, project: ProjectRow, alerts: ProjectAlerts): Promise<Matched> {
-    const { sql, index } = this.#state;
-    const { seq: after } = alerts.position;
-    const next = nextBySeq(sql, index, project, 0, after);
-    const call = { workspaceId: row.id, projectId: project.id, rules: alerts.counted() };
-    if (next.tier === "cold") return this.#call({ ...call, range: { after, until: next.until }, batches: null });
-    const { through, batches } = next.page;
-    const matched = await this.#call({ ...call, range: { after, until: through }, batches });
-    // The matcher has received copies.
-    for (const { body } of batches) detachBuffer(body);
-    return matched;
-  }
-
-  async #call(call: MatchCall): Promise<Matched> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), ANSWER_MS);
-    });
-    try {
-      // SAFETY: worker.ts exports the class under this name, and the runtime gives every export a loopback binding.
-      const exports = this.#ctx.exports as unknown as { AlertMatcher: Pick<AlertMatcher, "match"> };
-      const matched = await Promise.race([exports.AlertMatcher.match(call), late]);
-      if (matched === null) throw new Error("Matching has no memory or takes too long.");
-      return matched;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  #hasRoom(): boolean {
-    let groups = 0;
-    for (const { alerts } of this.#known().values()) groups += alerts?.evaluator.groups ?? 0;
-    return groups < ALERT_LIMITS.allGroups;
+  #hasRoom(kind: "group" | "cells"): boolean {
+    let sum = 0;
+    for (const { alerts } of this.#known().values())
+      sum += (kind === "group" ? alerts?.evaluator.groups : alerts?.evaluator.cells) ?? 0;
+    return sum < (kind === "group" ? ALERT_LIMITS.allGroups : ALERT_LIMITS.allCells);
   }
 
   #failed(num: number | null, error: unknown): void {

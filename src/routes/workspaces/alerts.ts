@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { countedQueryOf, type RuleDefinition } from "../../alerts/definition.ts";
+import { countedOf, type RuleDefinition } from "../../alerts/definition.ts";
+import { problemsOf } from "../../alerts/problems.ts";
 import { replay } from "../../alerts/replay.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import { KEPT_VERSIONS } from "../../alerts/rules.ts";
@@ -14,17 +15,12 @@ import { ExportMemory } from "../../logs/export/memory.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
 import { callerOf } from "../guards/user.ts";
 import { bySeq, reportUnreadable } from "../logs/reader.ts";
+import { alertBody, alertChange, changedDefinition, definitionOf, previewBody } from "./alert-body.ts";
 import {
-  alertBody,
-  alertChange,
   alertData,
   alertShape,
-  changedDefinition,
   decisionData,
   decisionShape,
-  definitionOf,
-  previewBody,
-  problemsOf,
   replayedData,
   replayedShape,
   versionData,
@@ -104,7 +100,8 @@ const previewShape = z.object({
   through: z.iso.datetime().describe("The decisions of times after `from` and up to this one."),
   complete: z.boolean().describe("`false`: there are more entries than one request reads."),
   entries: z.int().describe("Entries that were read."),
-  notCounted: z.int().describe("Entries whose group had no room among the live groups."),
+  notCounted: z.int().describe("Entries whose group, or its values, had no room."),
+  late: z.int().describe("Entries that were received after a window with their time was decided."),
 });
 
 alerts.route(
@@ -127,7 +124,7 @@ alerts.route(
   async (c, { body }) => {
     const texts = { name: "", labels: {}, message: "", destinations: [], mutes: [] };
     const definition = checked(definitionOf({ ...body, ...texts }));
-    const query = countedQueryOf(definition);
+    const query = countedOf(definition);
     const projectId = projectOf(c);
     const workspaceId = c.get("workspaceId");
     const reader = { caller: callerOf(c), workspaceId, charge: COUNTED };
@@ -140,13 +137,13 @@ alerts.route(
     try {
       const now = Date.now();
       const result = await replay(source, definition, query, { from: now - REPLAYED_MS, now }, memory);
-      const { decisions, firings, from, through, complete, entries, overflow } = result;
+      const { decisions, firings, from, through, complete, entries, overflow, late } = result;
       const data = {
         firings,
         decisions: decisions.map((decision) => replayedData(decision, query)),
         from: new Date(from).toISOString(),
         through: new Date(through).toISOString(),
-        ...{ complete, entries, notCounted: overflow },
+        ...{ complete, entries, notCounted: overflow, late },
       };
       return success(data, c.get("requestId"));
     } finally {
@@ -183,7 +180,7 @@ alerts.route(
     summary: "Change an alert",
     description: [
       "Members that are absent stay as they are. Of two changes of one version the second is refused (409). A change of the query, the condition, the",
-      "window, `for` or the recovery begins the count again, and firing groups are resolved.",
+      "window, the delay, `for` or the recovery begins the count again, and firing groups are resolved.",
     ].join("\n"),
     security: "accessToken",
     body: alertChange,

@@ -18,8 +18,10 @@ import { KILLED, type WorkspaceObject } from "./workspace.ts";
  */
 
 export { AddressObject } from "../../../src/objects/address/address.ts";
+export { MatcherObject } from "../../../src/objects/matcher/matcher.ts";
 export { ScannerObject } from "../../../src/objects/scanner/scanner.ts";
 export { UserObject } from "../../../src/objects/user/user.ts";
+export { AlertMatcher } from "../../../src/objects/workspace/alert-matcher.ts";
 export { TailBacklog } from "../../../src/objects/workspace/entrypoints.ts";
 export { default } from "../../../src/worker.ts";
 export { ColdWriter } from "./cold-writer.ts";

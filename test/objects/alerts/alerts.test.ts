@@ -4,7 +4,19 @@ import { type CheckedAlert, checkAlert } from "../../../scripts/alerts/check.ts"
 import { bearer } from "../accounts/support.ts";
 import { evict, onSql, send } from "../ingest/support.ts";
 import { by } from "../workspaces/support.ts";
-import { type Alert, ask, decided, decisionsOf, done, error, errors, flushNow, newWatched, rowsOf } from "./support.ts";
+import {
+  type Alert,
+  ask,
+  decided,
+  decisionsOf,
+  done,
+  error,
+  errors,
+  flushNow,
+  groupsOf,
+  newWatched,
+  rowsOf,
+} from "./support.ts";
 
 /** Makes the rules of a workspace begin before all entries, as if they lagged that far. */
 function lagBehind(workspaceId: string): Promise<void> {
@@ -71,12 +83,18 @@ describe("20.2: evaluation", () => {
       { query: "level:error", condition: { kind: "threshold", value: 12 } },
       { query: "level:error | count by service", condition: { kind: "threshold", value: 4 } },
       { query: "level:error service:a | count by tags", condition: { kind: "rate", value: 0.05 }, for: "1s" },
+      { query: "* | stats sum(ms) by service", condition: { kind: "threshold", value: 30.25 } },
+      { query: "* | stats p90(ms)", condition: { kind: "threshold", value: 12 } },
+      { query: "* | stats count_distinct(service)", condition: { kind: "threshold", value: 3 } },
+      { query: "* | stats min(ms) by service", condition: { kind: "threshold", value: 2, direction: "below" } },
+      { query: "* | count by service", condition: { kind: "threshold", value: 3 }, delay: "1s" },
     ];
     const rules: Alert[] = [];
     for (const [n, body] of conditions.entries())
       rules.push(await done(watched, "", { body: { name: `r${n}`, window: "1m", ...body } }));
     for (let n = 0; n < 20; n++) {
-      await send(watched, [{ ...error("abc"[n % 3] ?? ""), tags: ["x", n % 2] }]);
+      const timestamp = Date.now() - (n % 3) * 700;
+      await send(watched, [{ ...error("abc"[n % 3] ?? ""), tags: ["x", n % 2], ms: n + 0.25, timestamp }]);
       if (n % 4 === 1) await evict(workspaceId);
       if (n % 5 === 2) await new Promise((resolve) => setTimeout(resolve, 700));
     }
@@ -121,6 +139,28 @@ describe("20.2: evaluation", () => {
     }
   });
 
+  it("takes the groups that an earlier version has stored", async () => {
+    const watched = await newWatched();
+    const rule = await done(watched, "", { body: errors });
+    await send(watched, [error("a")]);
+    await vi.waitFor(async () => expect(await groupsOf(watched)).toHaveLength(1), { timeout: 10_000 });
+    const [group] = await groupsOf(watched);
+    const [step] = group?.steps ?? [];
+    await onSql(watched.workspaceId, (sql) => {
+      const { project, run } = sql.exec("SELECT project, run FROM alert_buckets").one();
+      const earlier = { ...group, origin: (step?.at ?? 0) - 3, steps: [3, step?.count, step?.firstSeq], lastSeq: 1 };
+      const places = JSON.stringify([[run, earlier], null]);
+      sql.exec("INSERT INTO alert_groups (project, part, groups) VALUES (?, 0, ?)", project, places);
+      sql.exec("DELETE FROM alert_buckets");
+    });
+    await evict(watched.workspaceId);
+    await send(watched, [error("a")]);
+    const [firing] = await decided(watched, rule.id, 1);
+    expect(firing).toMatchObject({ kind: "firing", value: 2, seqRange: { from: 1, to: 2 } });
+    const left = await onSql(watched.workspaceId, (sql) => sql.exec("SELECT COUNT(*) AS n FROM alert_groups").one().n);
+    expect(left).toBe(0);
+  });
+
   it("a position that lags reads the cold tier, and records what retention has removed", async () => {
     const watched = await newWatched();
     const { workspaceId } = watched;
@@ -135,11 +175,8 @@ describe("20.2: evaluation", () => {
     await send(watched, [error("c")]);
     await vi.waitFor(async () => expect(await position()).toMatchObject({ seq: 5, behind: 0 }), { timeout: 20_000 });
     // Entries of the same time count in the step that ends up to 24 minutes later.
-    const groups = await onSql(workspaceId, (sql) => sql.exec("SELECT groups FROM alert_groups").one().groups);
-    const counts = JSON.parse(String(groups)).flatMap((place: [number, { key: string; steps: number[] }] | null) =>
-      place === null ? [] : [[place[1].key, place[1].steps[1]]],
-    );
-    expect(counts).toEqual([
+    const groups = await groupsOf(watched);
+    expect(groups.map(({ key, steps }) => [key, steps[0]?.count])).toEqual([
       ['["a"]', 2],
       ['["b"]', 2],
       ['["c"]', 1],
@@ -147,7 +184,7 @@ describe("20.2: evaluation", () => {
     await onSql(workspaceId, (sql) => sql.exec("DELETE FROM batches WHERE first_seq = 4"));
     await evict(workspaceId);
     await lagBehind(workspaceId);
-    await onSql(workspaceId, (sql) => sql.exec("UPDATE alert_groups SET groups = '[]'"));
+    await onSql(workspaceId, (sql) => sql.exec("DELETE FROM alert_buckets"));
     await evict(workspaceId);
     await send(watched, [error("c")]);
     await vi.waitFor(async () => expect(await position()).toMatchObject({ seq: 6, behind: 0 }), { timeout: 20_000 });
@@ -158,6 +195,8 @@ describe("20.2: evaluation", () => {
     expect(await done(watched, `/${rule.id}`)).toMatchObject({ missing: 1 });
   });
 });
+
+const night = { days: ["mon"], start: "22:00", end: "06:00", timeZone: "Europe/Berlin" };
 
 describe("20.1: rules", () => {
   it("are changed by version; a change of what is decided begins again and resolves what fires", async () => {
@@ -184,7 +223,7 @@ describe("20.1: rules", () => {
     ]);
     await done(watched, `/${rule.id}`, { method: "DELETE" });
     expect((await ask(watched, `/${rule.id}`)).status).toBe(404);
-    const nothing = { rules: 0, versions: 0, runs: 0, positions: 0, groups: 0 };
+    const nothing = { rules: 0, versions: 0, runs: 0, positions: 0, buckets: 0 };
     await vi.waitFor(async () => expect(await rowsOf(watched)).toMatchObject(nothing), { timeout: 10_000 });
   });
 
@@ -196,8 +235,19 @@ describe("20.1: rules", () => {
       return [answer.status, detail?.path, detail?.message];
     };
     const cases: [object, string, RegExp][] = [
-      [{ query: "* | stats p99(ms)" }, "query", /counts entries/],
-      [{ query: "* | stats count(), sum(ms)" }, "query", /counts entries/],
+      [{ query: "* | stats first(ms)" }, "query", /`count_distinct`, `sum`/],
+      [{ query: "* | stats sum(level)" }, "query", /field with numbers/],
+      [{ query: "* | stats count(), sum(ms)" }, "query", /one aggregation/],
+      [{ query: "* | stats avg(ms)", condition: { kind: "absence", value: 1 } }, "condition.kind", /below/],
+      [{ query: "* | stats p99(ms)", condition: { kind: "rate", value: 1 } }, "condition.kind", /not of `p99`/],
+      [{ condition: { kind: "threshold", value: 2, direction: "below" } }, "condition.direction", /absence/],
+      [{ condition: { kind: "threshold", value: 0 } }, "condition.value", /whole number/],
+      [{ condition: { kind: "new-pattern" } }, "query", /filter alone/],
+      [{ query: "*", for: "5s", condition: { kind: "new-pattern" } }, "for", /at once/],
+      [{ delay: "6m" }, "delay", /5 windows/],
+      [{ query: "*", delay: "1s", condition: { kind: "new-pattern" } }, "delay", /time of receipt/],
+      [{ mutes: [{ ...night, timeZone: "Mars/Base" }] }, "mutes.0.timeZone", /Europe\/Berlin/],
+      [{ mutes: [{ ...night, start: "24:00" }] }, "mutes.0", /./],
       [{ query: "* | patterns" }, "query", /no `patterns`/],
       [{ query: "* | count by bin(1m)" }, "query", /window of its own/],
       [{ query: "* | count by a, b, c" }, "query", /at most 2 fields/],
@@ -224,7 +274,7 @@ describe("20.1: rules", () => {
     await decided(watched, rule.id, 1);
     const headers = { "X-Workspace-Id": watched.workspaceId };
     await by(watched.owner, `/projects/${watched.projectId}`, { method: "DELETE", headers });
-    expect(await rowsOf(watched)).toMatchObject({ rules: 0, versions: 0, runs: 0, positions: 0, groups: 0 });
+    expect(await rowsOf(watched)).toMatchObject({ rules: 0, versions: 0, runs: 0, positions: 0, buckets: 0 });
     await vi.waitFor(async () => expect(await rowsOf(watched)).toMatchObject({ gaps: 0, decisions: 0 }), {
       timeout: 10_000,
     });

@@ -1,5 +1,7 @@
 import { expect, vi } from "vitest";
 import type { CheckedDecision } from "../../../scripts/alerts/check.ts";
+import type { Group } from "../../../src/alerts/group.ts";
+import { unpackGroups } from "../../../src/alerts/pack.ts";
 import type { Answer, Call } from "../accounts/support.ts";
 import { alarm, deployWith, waiting } from "../flush/support.ts";
 import { addKey, onSql, type Tenant } from "../ingest/support.ts";
@@ -65,9 +67,20 @@ export async function decided(watched: Watched, id: string, count: number): Prom
 /** Numbers of rows in the tables of alerts. */
 export function rowsOf({ workspaceId }: Watched): Promise<Record<string, number>> {
   return onSql(workspaceId, (sql) => {
-    const tables = ["rules", "versions", "runs", "positions", "groups", "gaps", "decisions"];
+    const tables = ["rules", "versions", "runs", "positions", "buckets", "gaps", "decisions"];
     const count = (table: string) => Number(sql.exec(`SELECT COUNT(*) AS n FROM alert_${table}`).one().n);
     return Object.fromEntries(tables.map((table) => [table, count(table)]));
+  });
+}
+
+/** The stored groups of a workspace's rules that count entries, in order of their keys. */
+export function groupsOf({ workspaceId }: Watched): Promise<Group[]> {
+  return onSql(workspaceId, (sql) => {
+    const rows = sql.exec<{ groups: ArrayBuffer; startAt: number }>(
+      "SELECT b.groups, n.start_at AS startAt FROM alert_buckets b JOIN alert_runs n ON n.num = b.run",
+    );
+    const groups = [...rows].flatMap((row) => unpackGroups(new Uint8Array(row.groups), null, row.startAt));
+    return groups.sort((a, b) => (a.key < b.key ? -1 : 1));
   });
 }
 

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type PlainDecision, type PlainRule, recompute } from "../../../scripts/alerts/recompute.ts";
-import { Evaluator, type Run, type RunDecision } from "../../../src/alerts/evaluator.ts";
-import type { Group } from "../../../src/alerts/group.ts";
-import type { Condition, Watch } from "../../../src/alerts/rule.ts";
+import type { PlainFunction } from "../../../scripts/alerts/values.ts";
+import { Evaluator, type Hit, type Run, type RunDecision, type StoredRun } from "../../../src/alerts/evaluator.ts";
+import type { BucketCounts, BucketStorage } from "../../../src/alerts/group-buckets.ts";
+import { takenOf, withValues } from "../../../src/alerts/measure.ts";
+import { type Condition, stepOf, stepsOf, type Watch } from "../../../src/alerts/rule.ts";
 
 const MINUTE = 60_000;
 /** Not a multiple of any step. */
@@ -11,9 +13,15 @@ const START = 1_790_000_000_123;
 
 interface Received {
   receivedAt: number;
+  /** How much earlier its own time is. */
+  age: number;
   key: string;
-  count: number;
+  /** Of each entry. */
+  values: number[];
 }
+
+/** Mostly durations; some that add up to what no double is, and many that exceed what a step keeps exactly. */
+const value = fc.oneof(fc.integer({ min: 0, max: 50 }), fc.constantFrom(0.1, -3, 1e16, -1e16, 2 ** 900));
 
 /** Entries whose distances are of the size of steps, windows and the time after which groups are forgotten. */
 const received = fc
@@ -25,20 +33,27 @@ const received = fc
         fc.constantFrom(0, 1000, 60_000, 120_000),
       ),
       key: fc.constantFrom('["a"]', '["b"]', "[null]"),
-      count: fc.integer({ min: 1, max: 4 }),
+      age: fc.oneof(fc.constant(0), fc.integer({ min: -500, max: 90_000 })),
+      values: fc.array(value, { minLength: 1, maxLength: 4 }),
     }),
     { maxLength: 40 },
   )
   .map((list) => {
     let receivedAt = START;
-    return list.map(({ wait, key, count }): Received => {
+    return list.map(({ wait, ...entries }): Received => {
       receivedAt += wait;
-      return { receivedAt, key, count };
+      return { receivedAt, ...entries };
     });
   });
 
 const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({ kind: fc.constant("threshold" as const), value: fc.integer({ min: 1, max: 8 }) }),
+  fc.record({
+    kind: fc.constant("threshold" as const),
+    value: fc.integer({ min: 1, max: 30 }),
+    direction: fc.constant("below" as const),
+  }),
+  fc.record({ kind: fc.constant("new-pattern" as const) }),
   fc.record({ kind: fc.constant("rate" as const), value: fc.constantFrom(0.01, 0.05, 0.1) }),
   fc.record({ kind: fc.constant("absence" as const), value: fc.integer({ min: 1, max: 6 }) }),
   fc.record({
@@ -54,20 +69,38 @@ const watches: fc.Arbitrary<Watch> = fc
     condition,
     windowMs: fc.constantFrom(MINUTE, 2 * MINUTE, 5 * MINUTE),
     forMs: fc.constantFrom(0, 0, 1500, 30_000, 2 * MINUTE),
+    measure: fc.constantFrom<PlainFunction | null>(
+      null,
+      null,
+      "count_distinct",
+      "sum",
+      "avg",
+      "min",
+      "max",
+      "p50",
+      "p99",
+    ),
+    delayMs: fc.constantFrom(null, null, 0, 2000, 75_500),
     slack: fc.option(fc.integer({ min: 0, max: 5 })),
     isGrouped: fc.boolean(),
   })
-  .map(({ condition: wanted, slack, ...rest }) => ({
-    ...rest,
-    condition: wanted,
-    recovery: slack === null ? null : recoveryOf(wanted, slack),
-    mutes: [],
-  }));
+  .map(({ condition: wanted, slack, ...rest }): Watch => {
+    const watch = {
+      ...rest,
+      condition: wanted,
+      recovery: slack === null ? null : recoveryOf(wanted, slack),
+      mutes: [],
+    };
+    const isPattern = wanted.kind === "new-pattern";
+    return isPattern ? { ...watch, isGrouped: true, forMs: 0, recovery: null, measure: null, delayMs: null } : watch;
+  });
 
 function recoveryOf(wanted: Condition, slack: number): number {
   switch (wanted.kind) {
+    case "new-pattern":
+      return 0;
     case "threshold":
-      return Math.max(1, wanted.value - slack);
+      return wanted.direction === "below" ? wanted.value + slack : Math.max(1, wanted.value - slack);
     case "rate":
       return wanted.value / (slack + 1);
     case "absence":
@@ -81,12 +114,14 @@ function runOf(watch: Watch): Run {
   return { num: 1, watch, startSeq: 0, startAt: START, endSeq: null, endAt: null };
 }
 
-function plainRule({ condition: wanted, ...watch }: Watch): PlainRule {
+function plainRule({ condition: wanted, measure: fn, ...watch }: Watch): PlainRule {
   const change = wanted.kind === "change" ? wanted : null;
+  const isBelow = wanted.kind === "threshold" && wanted.direction === "below";
   return {
     ...watch,
-    kind: wanted.kind === "change" ? wanted.direction : wanted.kind,
-    value: wanted.kind === "change" ? wanted.percent : wanted.value,
+    fn,
+    kind: wanted.kind === "change" ? wanted.direction : isBelow ? "below" : wanted.kind,
+    value: wanted.kind === "change" ? wanted.percent : wanted.kind === "new-pattern" ? 0 : wanted.value,
     min: change?.min ?? 0,
     startSeq: 0,
     startAt: START,
@@ -95,19 +130,67 @@ function plainRule({ condition: wanted, ...watch }: Watch): PlainRule {
 
 function inOrder(decisions: readonly RunDecision[]): PlainDecision[] {
   return decisions
-    .map(({ kind, key, at, value, seqRange }) => ({ kind, key, at, value, seqRange }))
+    .map(({ kind, key, at, value, isExact, seqRange }) => ({ kind, key, at, value, isExact, seqRange }))
     .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1));
 }
 
-/** An evaluator after a restart: all that it has is what the earlier one would have stored. */
-function restarted(from: Evaluator): Evaluator {
-  const evaluator = new Evaluator();
-  for (const { run, groups, overflow } of from.runs.values()) {
-    // SAFETY: groups are plain data.
-    const stored = JSON.parse(JSON.stringify([...groups.values()])) as Group[];
-    evaluator.restore(run, stored, overflow);
+/** Buckets as they would be on disk. */
+class Disk implements BucketStorage {
+  readonly rows: { groups: Uint8Array; counts: BucketCounts }[] = [];
+
+  read(bucket: number): Uint8Array {
+    return this.rows[bucket]?.groups ?? new Uint8Array();
   }
+
+  write(bucket: number, groups: Uint8Array, counts: BucketCounts): void {
+    this.rows[bucket] = { groups, counts };
+  }
+
+  removeFrom(bucket: number): void {
+    this.rows.splice(bucket);
+  }
+
+  stored({ overflow = 0, late = 0 } = {}): StoredRun {
+    return { seed: 7, storage: this, buckets: this.rows.map(({ counts }) => counts), overflow, late };
+  }
+}
+
+/** An evaluator after a restart: all that it has is what the earlier one has stored. */
+function restarted(from: Evaluator, disk: Disk): Evaluator {
+  from.save();
+  const evaluator = new Evaluator();
+  for (const { run, ...leftOut } of from.runs.values()) evaluator.restore(run, disk.stored(leftOut));
+  from.close();
   return evaluator;
+}
+
+/** The hit of an entry with each of the values. */
+function hitOf(
+  { windowMs, delayMs, measure }: Watch,
+  key: string,
+  receivedAt: number,
+  own: number,
+  values: readonly number[],
+  seq: number,
+): Hit {
+  const at = delayMs === null ? receivedAt : own;
+  const step = Math.ceil(at / stepOf(windowMs));
+  const undecided = Math.floor((receivedAt - 1 - (delayMs ?? 0)) / stepOf(windowMs)) + 1;
+  const taken = measure === null ? [] : values.map((each) => takenOf(measure, each) ?? Number.NaN);
+  const part = measure === null ? null : withValues(measure, null, taken);
+  const count = values.length;
+  return {
+    run: 1,
+    key,
+    step,
+    undecided,
+    count,
+    firstSeq: seq + 1,
+    lastSeq: seq + count,
+    firstAt: at,
+    lastAt: at,
+    part,
+  };
 }
 
 interface Schedule {
@@ -119,16 +202,24 @@ interface Schedule {
 
 function evaluate(watch: Watch, entries: readonly Received[], until: number, schedule: Schedule): RunDecision[] {
   let evaluator = new Evaluator();
-  evaluator.begin(runOf(watch));
+  const disk = new Disk();
+  evaluator.begin(runOf(watch), disk.stored());
   const decisions: RunDecision[] = [];
   let seq = 0;
-  for (const [index, { receivedAt, key, count }] of entries.entries()) {
-    if (schedule.restarts[index % schedule.restarts.length]) evaluator = restarted(evaluator);
+  for (const [index, { receivedAt, age, key, values }] of entries.entries()) {
+    if (schedule.restarts[index % schedule.restarts.length]) evaluator = restarted(evaluator, disk);
     const times = schedule.ticks[index % schedule.ticks.length] ?? 0;
     for (let n = 0; n < times; n++) evaluator.advance(receivedAt - 1, schedule.maxDecisions);
-    const group = watch.isGrouped ? key : "[]";
-    evaluator.add({ run: 1, key: group, receivedAt, count, firstSeq: seq + 1, lastSeq: seq + count });
-    seq += count;
+    const hit = hitOf(
+      watch,
+      watch.isGrouped ? key : "[]",
+      receivedAt,
+      Math.min(receivedAt, receivedAt - age),
+      values,
+      seq,
+    );
+    seq += values.length;
+    if (hit.step + stepsOf(watch) > hit.undecided) evaluator.add(hit);
     decisions.push(...evaluator.takeDecisions());
   }
   while (!evaluator.advance(until, schedule.maxDecisions)) decisions.push(...evaluator.takeDecisions());
@@ -146,9 +237,13 @@ describe("Decisions", () => {
     });
     fc.assert(
       fc.property(watches, received, schedule, (watch, entries, when) => {
-        const until = (entries.at(-1)?.receivedAt ?? START) + 4 * watch.windowMs;
-        const plain = entries.flatMap(({ receivedAt, key, count }) =>
-          Array.from({ length: count }, () => ({ receivedAt, key: watch.isGrouped ? key : "[]", seq: 0 })),
+        const until = (entries.at(-1)?.receivedAt ?? START) + 4 * watch.windowMs + (watch.delayMs ?? 0);
+        const plain = entries.flatMap(({ receivedAt, age, key, values }) =>
+          values.map((each) => ({
+            ...{ receivedAt, key: watch.isGrouped ? key : "[]", seq: 0 },
+            at: watch.delayMs === null ? receivedAt : Math.min(receivedAt, receivedAt - age),
+            values: [watch.measure === "count_distinct" ? JSON.stringify(each) : each],
+          })),
         );
         const numbered = plain.map((entry, index) => ({ ...entry, seq: index + 1 }));
         const expected = recompute(plainRule(watch), numbered, until);
@@ -159,21 +254,12 @@ describe("Decisions", () => {
   });
 });
 
-/** Decides for one entry of one group at each of the times. */
-function decisionsFor(watch: Watch, times: readonly number[], until: number, run: Partial<Run> = {}): RunDecision[] {
-  const evaluator = new Evaluator();
-  evaluator.begin({ ...runOf(watch), ...run });
-  for (const [index, receivedAt] of times.entries())
-    evaluator.add({ run: 1, key: '["a"]', receivedAt, count: 1, firstSeq: index + 1, lastSeq: index + 1 });
-  evaluator.advance(until, 1000);
-  evaluator.endRuns(until, times.length, 1000);
-  return evaluator.takeDecisions();
-}
-
 const SECOND = 1000;
 /** A multiple of every step. */
 const EVEN = 1_790_000_100_000 - (1_790_000_100_000 % (24 * 60 * MINUTE));
 const threshold: Watch = {
+  measure: null,
+  delayMs: null,
   condition: { kind: "threshold", value: 2 },
   windowMs: MINUTE,
   forMs: 0,
@@ -181,6 +267,52 @@ const threshold: Watch = {
   isGrouped: true,
   mutes: [],
 };
+
+/** Hits of many values each, by group, so that no step keeps all of them exactly. */
+function busy(values: (n: number) => number): Received[] {
+  return Array.from({ length: 240 }, (_, n) => ({
+    ...{ receivedAt: START + n * 430, age: 0, key: '["a"]' },
+    values: Array.from({ length: 90 }, (_, at) => values(n * 90 + at)),
+  }));
+}
+
+test.each<[PlainFunction, Condition, (n: number) => number]>([
+  ["p99", { kind: "threshold", value: 1700 }, (n) => ((n * 7919) % 2000) + (n % 3) / 8],
+  ["p50", { kind: "change", direction: "rise", percent: 20, min: 1 }, (n) => (n % 100) * (n > 9000 ? 3 : 1) - 20],
+  ["count_distinct", { kind: "threshold", value: 9000 }, (n) => n],
+  ["count_distinct", { kind: "threshold", value: 6000 }, (n) => (n < 15_000 ? n : n % 500)],
+  ["count_distinct", { kind: "change", direction: "fall", percent: 40, min: 1 }, (n) => (n < 12_000 ? n : n % 700)],
+])("Estimates of %s follow from the entries, whatever restarts come between: %j", (measure, condition, values) => {
+  const watch = { ...threshold, measure, condition };
+  const entries = busy(values);
+  const until = START + 240 * 430 + 4 * MINUTE;
+  const plain = entries.flatMap(({ receivedAt, key, values: all }) =>
+    all.map((each) => ({
+      ...{ receivedAt, at: receivedAt, key, seq: 0 },
+      values: [measure === "count_distinct" ? JSON.stringify(each) : each],
+    })),
+  );
+  const expected = recompute(
+    plainRule(watch),
+    plain.map((entry, index) => ({ ...entry, seq: index + 1 })),
+    until,
+  );
+  expect(expected.some(({ isExact }) => !isExact)).toBe(true);
+  for (const restarts of [[false], [true, false, false]]) {
+    const found = evaluate(watch, entries, until, { restarts, ticks: [0, 1], maxDecisions: 100 });
+    expect(inOrder(found)).toEqual(expected);
+  }
+});
+
+/** Decides for one entry of one group at each of the times. */
+function decisionsFor(watch: Watch, times: readonly number[], until: number, run: Partial<Run> = {}): RunDecision[] {
+  const evaluator = new Evaluator();
+  evaluator.begin({ ...runOf(watch), ...run });
+  for (const [index, at] of times.entries()) evaluator.add(hitOf(watch, '["a"]', at, at, [1], index));
+  evaluator.advance(until, 1000);
+  evaluator.endRuns(until, times.length, 1000);
+  return evaluator.takeDecisions();
+}
 
 describe("A window", () => {
   test("has its end and not its beginning", () => {
@@ -236,7 +368,7 @@ describe("A mute", () => {
   test("that ends earlier than before is noticed", () => {
     const evaluator = new Evaluator();
     evaluator.begin({ ...runOf(muted(10 * MINUTE)), startAt: EVEN });
-    for (const receivedAt of times) evaluator.add({ run: 1, key: "[]", receivedAt, count: 1, firstSeq: 1, lastSeq: 1 });
+    for (const at of times) evaluator.add(hitOf(threshold, "[]", at, at, [1], 0));
     evaluator.advance(EVEN + 20_000, 10);
     evaluator.update({ ...runOf(muted(15_000)), startAt: EVEN });
     evaluator.advance(EVEN + 25_000, 10);
@@ -261,7 +393,7 @@ test("A group of an absence rule is forgotten a week after its last entry, as th
   const watch: Watch = { ...threshold, windowMs: 60 * MINUTE, condition: { kind: "absence", value: 1 } };
   const until = START + 9 * 24 * 60 * MINUTE;
   const times = [START + 1000, START + 5000];
-  const plain = times.map((receivedAt, index) => ({ receivedAt, key: '["a"]', seq: index + 1 }));
+  const plain = times.map((at, index) => ({ receivedAt: at, at, values: [], key: '["a"]', seq: index + 1 }));
   const found = inOrder(decisionsFor(watch, times, until));
   expect(found).toEqual(recompute(plainRule(watch), plain, until));
   expect(found.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
@@ -271,13 +403,12 @@ test("Groups beyond the bound are counted as such, and a group whose time is ove
   let limit = 2;
   const evaluator = new Evaluator(() => evaluator.groups < limit);
   evaluator.begin({ ...runOf(threshold), startAt: EVEN });
-  const hit = (key: string, receivedAt: number) =>
-    evaluator.add({ run: 1, key, receivedAt, count: 3, firstSeq: 1, lastSeq: 3 });
+  const hit = (key: string, at: number) => evaluator.add(hitOf(threshold, key, at, at, [1, 1, 1], 0));
   for (const key of ["a", "b", "c"]) hit(key, EVEN + 1);
   const state = evaluator.runs.get(1);
   expect([evaluator.groups, state?.overflow]).toEqual([2, 3]);
   hit("c", EVEN + 3 * MINUTE);
-  expect([[...(state?.groups.keys() ?? [])], state?.overflow]).toEqual([["c"], 3]);
+  expect([[...(state?.groups.all() ?? [])].map(({ key }) => key), state?.overflow]).toEqual([["c"], 3]);
   limit = 1;
   hit("d", EVEN + 3 * MINUTE);
   expect(state?.overflow).toBe(6);

@@ -1,0 +1,189 @@
+import type { Entry } from "../logs/entry.ts";
+import { foldCase } from "../logs/query/filter.ts";
+import { compileFilter } from "../logs/search/compile-filter.ts";
+import { someItem } from "../logs/search/data-values.ts";
+import { type EntrySteps, entryStepsOf } from "../logs/search/entry-steps.ts";
+import { type EntryPlace, type EntryTest, entryTestOf, readerOf } from "../logs/search/entry-test.ts";
+import { restFilterOf } from "../logs/search/rest-filter.ts";
+import type { Field, Filter, ValueTest } from "../query-language/syntax.ts";
+import type { Counted } from "./matcher.ts";
+import { takenOf } from "./measure.ts";
+import { ALERT_LIMITS } from "./rule.ts";
+
+/** A rule, prepared for entries that pass its filter. */
+export interface CompiledRule {
+  counted: Counted;
+  /** Read the values of the grouping fields. */
+  fields: ((entry: Entry, place: EntryPlace) => unknown[])[];
+  /** Reads what the rule measures; `null`: it counts entries. */
+  values: ((entry: Entry, place: EntryPlace) => number[]) | null;
+}
+
+/** A filter and the rules that have it. */
+export interface CompiledFilter {
+  rules: CompiledRule[];
+  /** Mask of the levels of which an entry may pass. */
+  levelMask: number;
+  test: EntryTest;
+  /** In place of `test` if that may take long. */
+  steps: EntrySteps | null;
+  /** Work units of a test. */
+  work: number;
+  /** The last entry for which `candidates` returned it. */
+  seenAt: number;
+}
+
+/** Filters that need one of some values of a field, by the value. */
+interface FieldIndex {
+  read: ReturnType<typeof readerOf>;
+  byValue: Map<string, CompiledFilter[]>;
+}
+
+/**
+ * The filters of all rules, compiled once. Rules with the same filter share one test. A filter that needs a value of a
+ * field is tested only for entries with the value, so a hundred rules for a hundred services cost one look-up.
+ */
+export class CompiledRules {
+  /** Levels of entries that a rule may count. */
+  readonly levelMask: number;
+  readonly #indexes = new Map<string, FieldIndex>();
+  /** Filters without such a value. */
+  readonly #others: CompiledFilter[] = [];
+  readonly #found: CompiledFilter[] = [];
+  #entry = 0;
+
+  constructor(rules: readonly Counted[]) {
+    const filters = new Map<string, CompiledFilter>();
+    for (const counted of rules) {
+      const text = JSON.stringify(counted.filter);
+      let filter = filters.get(text);
+      if (filter === undefined) {
+        filter = compiled(counted.filter);
+        filters.set(text, filter);
+        this.#add(counted.filter, filter);
+      }
+      const { by, measure } = counted;
+      const values = measure === null ? null : measuredValuesOf(measure);
+      filter.rules.push({ counted, fields: by.map(groupingValuesOf), values });
+    }
+    this.levelMask = [...filters.values()].reduce((mask, { levelMask }) => mask | levelMask, 0);
+  }
+
+  /** Returns the filters that an entry may pass. Valid until the next call. */
+  candidates(entry: Entry, place: EntryPlace): readonly CompiledFilter[] {
+    this.#entry++;
+    const found = this.#found;
+    found.length = 0;
+    for (const filter of this.#others) found.push(filter);
+    for (const { read, byValue } of this.#indexes.values()) {
+      const visit = (value: unknown) => {
+        const filters = isScalar(value) ? byValue.get(foldCase(String(value))) : undefined;
+        for (const filter of filters ?? []) {
+          if (filter.seenAt !== this.#entry) found.push(filter);
+          filter.seenAt = this.#entry;
+        }
+        return false;
+      };
+      read(entry, place, (value) => visit(value) || (Array.isArray(value) && someItem(value, visit)));
+    }
+    return found;
+  }
+
+  #add(filter: Filter, into: CompiledFilter): void {
+    const needed = neededValue(filter);
+    if (needed === null) {
+      this.#others.push(into);
+      return;
+    }
+    const name = JSON.stringify(needed.field);
+    let index = this.#indexes.get(name);
+    if (index === undefined) {
+      index = { read: readerOf(needed.field), byValue: new Map() };
+      this.#indexes.set(name, index);
+    }
+    for (const value of needed.values) {
+      const filters = index.byValue.get(value);
+      if (filters) filters.push(into);
+      else index.byValue.set(value, [into]);
+    }
+  }
+}
+
+function compiled(filter: Filter): CompiledFilter {
+  const rest = restFilterOf(filter, 0);
+  return {
+    rules: [],
+    levelMask: compileFilter(filter, 0).levelMask,
+    test: entryTestOf(filter, 0),
+    steps: rest.steps === null ? null : entryStepsOf(filter, 0),
+    work: rest.lineWork,
+    seenAt: 0,
+  };
+}
+
+/** Returns a field and values of which an entry must have one to pass; `null`: there is none. */
+function neededValue(filter: Filter): { field: Field; values: Set<string> } | null {
+  if (filter.kind === "and") {
+    for (const part of filter.filters) {
+      const needed = neededValue(part);
+      if (needed !== null) return needed;
+    }
+    return null;
+  }
+  if (filter.kind !== "field") return null;
+  // Levels are tested by their mask.
+  if (filter.field.kind === "own" && filter.field.name === "level") return null;
+  const values = wantedValues(filter.test);
+  return values === null ? null : { field: filter.field, values: new Set(values) };
+}
+
+function wantedValues(test: ValueTest): string[] | null {
+  if (test.kind === "is" || test.kind === "exact") return [foldCase(test.text)];
+  if (test.kind !== "anyOf") return null;
+  const all = test.tests.map(wantedValues);
+  return all.includes(null) ? null : all.flatMap((values) => values ?? []);
+}
+
+/** Returns what reads the values of a field that a rule measures. */
+function measuredValuesOf({ fn, field }: NonNullable<Counted["measure"]>) {
+  const read = readerOf(field);
+  return (entry: Entry, place: EntryPlace): number[] => {
+    const values: number[] = [];
+    read(entry, place, (value) => {
+      for (const each of Array.isArray(value) ? value : [value]) {
+        const taken = takenOf(fn, each);
+        if (taken !== null) values.push(taken);
+        if (values.length === ALERT_LIMITS.entryValues) return true;
+      }
+      return false;
+    });
+    return values;
+  };
+}
+
+/** Returns what reads the different values of a field, as JSON texts. */
+function groupingValuesOf(field: Field): (entry: Entry, place: EntryPlace) => unknown[] {
+  const read = readerOf(field);
+  return (entry, place) => {
+    const values: unknown[] = [];
+    read(entry, place, (value) => {
+      for (const each of Array.isArray(value) ? value : [value]) {
+        const grouping = groupingValue(each);
+        if (grouping !== undefined && !values.includes(grouping)) values.push(grouping);
+        if (values.length === ALERT_LIMITS.groupItems) return true;
+      }
+      return false;
+    });
+    return values.length === 0 ? [null] : values;
+  };
+}
+
+/** Texts, numbers and booleans group entries; an entry without any is in the group of `null`. */
+function groupingValue(value: unknown): unknown {
+  if (typeof value === "string") return value.slice(0, ALERT_LIMITS.groupValue);
+  return isScalar(value) ? value : undefined;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}

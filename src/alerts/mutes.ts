@@ -1,0 +1,99 @@
+/** Times in which a rule decides and notifies no one. */
+
+export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+/** A time without notifications, epoch milliseconds: `from <= t < to`. */
+export interface MutedSpan {
+  from: number;
+  to: number;
+}
+
+/** A time without notifications that recurs on days of the week. */
+export interface MutedHours {
+  /** Days on which it begins. */
+  days: readonly Weekday[];
+  /** Minutes since midnight, by the clock of the time zone. `end <= start`: it ends on the next day. */
+  start: number;
+  end: number;
+  /** IANA name, such as `Europe/Berlin`. */
+  timeZone: string;
+}
+
+export type Mute = MutedSpan | MutedHours;
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Milliseconds ahead that are looked at. Mutes that cover a week recur for ever. */
+const HORIZON_MS = 8 * DAY_MS;
+
+/** Returns the end of the mutes that are in effect at a time, at most 8 days ahead; `null` if none is. */
+export function mutedUntil(mutes: readonly Mute[], at: number): number | null {
+  let until: number | null = null;
+  for (;;) {
+    const now: number = until ?? at;
+    const ends = mutes.map((mute) => endAfter(mute, now) ?? 0);
+    const next = Math.max(0, ...ends);
+    if (next <= now) return until;
+    until = next;
+    if (until > at + HORIZON_MS) return until;
+  }
+}
+
+/** Returns the end of a mute that is in effect at a time; `null` if it is not. */
+function endAfter(mute: Mute, at: number): number | null {
+  if ("from" in mute) return mute.from <= at && at < mute.to ? mute.to : null;
+  const { days, start, end, timeZone } = mute;
+  const length = end > start ? end - start : end - start + 24 * 60;
+  const today = Math.floor(wallOf(at, timeZone) / DAY_MS) * DAY_MS;
+  // A mute that began yesterday may last until now.
+  for (const midnight of [today, today - DAY_MS]) {
+    if (!days.includes(weekdayOf(midnight))) continue;
+    const from = instantOf(midnight + start * MINUTE_MS, timeZone);
+    const to = instantOf(midnight + (start + length) * MINUTE_MS, timeZone);
+    if (from <= at && at < to) return to;
+  }
+  return null;
+}
+
+/** @param midnight of a day, by a clock that shows UTC */
+function weekdayOf(midnight: number): Weekday {
+  // 1970-01-01 was a Thursday.
+  return WEEKDAYS[(Math.round(midnight / DAY_MS) + 3) % 7] ?? "mon";
+}
+
+/** Whether the runtime has a time zone. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Time zones whose clocks are kept. */
+const MAX_CLOCKS = 100;
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** Returns what the clock of a time zone shows, as milliseconds of a clock that shows UTC. */
+function wallOf(at: number, timeZone: string): number {
+  let clock = clocks.get(timeZone);
+  if (clock === undefined) {
+    if (clocks.size === MAX_CLOCKS) clocks.clear();
+    const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
+    clock = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", second: "2-digit", ...digits });
+    clocks.set(timeZone, clock);
+  }
+  const parts = new Map<string, number>(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const part = (type: string) => parts.get(type) ?? 0;
+  const shown = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
+  return shown + (((at % 1000) + 1000) % 1000);
+}
+
+/** Returns when the clock of a time zone shows a time. In a gap of the clock: that long after the gap began. */
+function instantOf(wall: number, timeZone: string): number {
+  const first = wall - (wallOf(wall, timeZone) - wall);
+  const second = wall - (wallOf(first, timeZone) - first);
+  return wallOf(second, timeZone) === wall ? second : Math.max(first, second);
+}

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { CompiledRules } from "../../../src/alerts/compiled-rules.ts";
+import { countedOf, type RuleDefinition } from "../../../src/alerts/definition.ts";
+import { type Counted, RuleMatcher } from "../../../src/alerts/matcher.ts";
+import { parseStoredLine } from "../../../src/logs/entry.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
+import { WorkMeter } from "../../../src/logs/query/budget.ts";
+import { entryTestOf } from "../../../src/logs/search/entry-test.ts";
+
+const PROJECT = "proj_0123456789AB";
+const NOW = 1_790_000_000_000;
+
+function countedBy(query: string, run: number, more: Partial<RuleDefinition> = {}): Counted {
+  const definition: RuleDefinition = {
+    ...{ name: "", query, condition: { kind: "threshold", value: 1 }, windowMs: 60_000, forMs: 0, recovery: null },
+    ...{ labels: {}, message: "", destinationIds: [], mutes: [], ...more },
+  };
+  return { run, startSeq: 0, endSeq: null, ...countedOf(definition) };
+}
+
+function lineOf(values: Record<string, unknown>): string {
+  const { level = "info", message = "m", timestamp = new Date(NOW).toISOString(), ...data } = values;
+  return JSON.stringify({ timestamp, level, category: "custom", type: "log", message, data });
+}
+
+function hitsOf(counted: readonly Counted[], lines: readonly string[], receivedAt = NOW) {
+  const matcher = new RuleMatcher(new CompiledRules(counted), PROJECT, new WorkMeter());
+  for (const [index, line] of lines.entries()) {
+    const steps = matcher.steps({ bytes: Buffer.from(line), seq: index + 1, receivedAt });
+    while (steps.next().done !== true);
+  }
+  return { hits: matcher.takeHits(), late: matcher.takeLate() };
+}
+
+const text = fc.constantFrom("a", "A", "b", "ab", "7", "true", "");
+const scalar = fc.oneof(text, fc.constantFrom<unknown>(7, 0, true, false, null, -1.5));
+const value = fc.oneof(scalar, fc.array(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), { maxLength: 3 }));
+const lines = fc.array(
+  fc
+    .record({ level: fc.constantFrom("debug", "info", "error"), s: value, t: value, "x.y": value })
+    .map(({ level, s, t, "x.y": dotted }) => lineOf({ level, s, t, "x.y": dotted })),
+  { maxLength: 12 },
+);
+const atom = fc.oneof(
+  fc
+    .tuple(
+      fc.constantFrom("s", "t", "x.y"),
+      text.filter((each) => each !== ""),
+    )
+    .map(([field, each]) => `${field}:${each}`),
+  fc.tuple(fc.constantFrom("s", "t"), text).map(([field, each]) => `${field}:="${each}"`),
+  fc.constantFrom("s:(a OR 7)", "t:*", "s:>3", "level:error", "level:>=info", "s:a*", "m", "service:a"),
+);
+const query = fc.array(fc.tuple(fc.boolean(), atom), { minLength: 1, maxLength: 3 }).chain((parts) => {
+  const texts = parts.map(([isNegated, each]) => (isNegated ? `-${each}` : each));
+  return fc.constantFrom(texts.join(" "), texts.join(" OR "), `(${texts.join(" OR ")}) s:a`);
+});
+
+test("Rules that are looked up by a value count the entries that their filters pass, and no others", () => {
+  fc.assert(
+    fc.property(fc.array(query, { minLength: 1, maxLength: 8 }), lines, (queries, all) => {
+      const counted = queries.map((each, run) => countedBy(each, run));
+      const found = hitsOf(counted, all).hits.map(({ run, count }) => [run, count]);
+      const expected = counted.flatMap(({ run, filter }) => {
+        const passes = entryTestOf(filter, 0);
+        const count = all.filter((line, index) => {
+          const entry = parseStoredLine(line);
+          const place = { timestamp: NOW, receivedAt: NOW, seq: index + 1, projectId: PROJECT, id: logId(PROJECT, 1) };
+          return entry !== null && passes(entry, place);
+        }).length;
+        return count > 0 ? [[run, count]] : [];
+      });
+      expect(found.sort(([a = 0], [b = 0]) => a - b)).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("Entries by their own time are late if a window with them has been decided, and left out if all have", () => {
+  const rule = countedBy("*", 1, { delayMs: 5000 });
+  const ages = [0, 4000, 7000, 64_000, 66_000, -60_000];
+  const all = ages.map((age) => lineOf({ timestamp: new Date(NOW - age).toISOString() }));
+  const { hits, late } = hitsOf([rule], all);
+  expect(late).toEqual([[1, 3]]);
+  // A clock that is ahead makes no later window.
+  expect(hits.map(({ step, count }) => [NOW / 1000 - step, count])).toEqual([
+    [0, 2],
+    [4, 1],
+    [7, 1],
+    [64, 1],
+  ]);
+});
+
+test("A rule measures numbers and scalars, also in arrays, and leaves out entries without any", () => {
+  const all = [{ ms: 3 }, { ms: "4" }, { ms: [1, "x", 2.5] }, {}, { ms: null }].map(lineOf);
+  const { hits } = hitsOf([countedBy("* | stats sum(ms)", 1), countedBy("* | stats count_distinct(ms)", 2)], all);
+  expect(hits.map(({ run, count, firstSeq, lastSeq }) => [run, count, firstSeq, lastSeq])).toEqual([
+    [1, 3, 1, 3],
+    [2, 5, 1, 3],
+  ]);
+  expect(hits[0]?.part?.numbers).toEqual([6.5]);
+  expect(hits[1]?.part?.numbers).toHaveLength(5);
+});
