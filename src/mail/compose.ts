@@ -47,6 +47,7 @@ const PAGES = {
   "magic-link": "/auth/magic",
   "reset-password": "/auth/reset",
   invite: "/auth/invitation",
+  "confirm-address": "/auth/address",
 } as const satisfies Record<Exclude<MailKind, "notice">, string>;
 
 /**
@@ -141,15 +142,39 @@ function words(content: MailContent, site: string): Wording & { subject: string;
           "If you do not recognize the sender, ignore this mail.",
         ],
       };
+    case "confirm-address":
+      return {
+        subject: "Confirm that you want notifications",
+        title: "Confirm that you want notifications",
+        paragraphs: [confirmationWords(content, site)],
+        button: "See the request",
+        after: [
+          "The link works for 7 days. Without it you get no further mails.",
+          "If you do not recognize the sender, ignore this mail.",
+        ],
+      };
     case "notice":
       return noticeWords(content, site);
   }
 }
 
-function invitationWords({ workspace, inviter }: { workspace: string; inviter: string }, site: string): string {
+interface Invitation {
+  workspace: string;
+  inviter: string;
+}
+
+function invitationWords({ workspace, inviter }: Invitation, site: string): string {
+  return `The account ${spelledAddress(inviter)} invites you to ${workspaceWords(workspace)} at ${site}.`;
+}
+
+function confirmationWords({ workspace, inviter }: Invitation, site: string): string {
+  const what = `alerts of ${workspaceWords(workspace)}`;
+  return `The account ${spelledAddress(inviter)} wants to send ${what} at ${site} to this address.`;
+}
+
+function workspaceWords(workspace: string): string {
   const name = unlinkable(workspace);
-  const what = name === "" ? "a workspace" : `the workspace “${name}”`;
-  return `The account ${spelledAddress(inviter)} invites you to ${what} at ${site}.`;
+  return name === "" ? "a workspace" : `the workspace “${name}”`;
 }
 
 function noticeWords(notice: Notice, site: string): Wording & { subject: string; button?: string } {

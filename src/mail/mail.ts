@@ -12,7 +12,7 @@ export type Notice =
 
 export type MailContent =
   | { kind: TokenMailKind; seed: Uint8Array }
-  | { kind: "invite"; seed: Uint8Array; workspace: string; inviter: string }
+  | { kind: "invite" | "confirm-address"; seed: Uint8Array; workspace: string; inviter: string }
   | ({ kind: "notice" } & Notice);
 
 export type MailKind = MailContent["kind"];

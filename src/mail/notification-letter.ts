@@ -1,3 +1,4 @@
+import { MAILS_AN_HOUR } from "../alerts/notifications/mail-limit.ts";
 import type { NotificationContent } from "../alerts/notifications/request.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
 import type { Letter } from "./mail.ts";
@@ -9,11 +10,19 @@ const STATES = { firing: "Firing", resolved: "Resolved", test: "Test", canary: "
 
 /**
  * Composes the mail of a notification. Unlike other mails it contains texts of users and of log entries, so it goes to
- * members of the workspace only.
+ * members of the workspace and to confirmed addresses only.
  * @param id the same for every attempt
  * @param site the service's host
+ * @param more `leftOut`: notifications that were not mailed since the last mail; `stop`: the link that ends these mails, for
+ *   an address without a member
  */
-export function notificationLetter(id: string, to: string, notification: NotificationContent, site: string): Letter {
+export function notificationLetter(
+  id: string,
+  to: string,
+  notification: NotificationContent,
+  site: string,
+  { leftOut, stop }: { leftOut: number; stop: string | null },
+): Letter {
   const { kind, title, message, group, value, window, link, ruleVersion } = notification;
   const subject = `[${STATES[kind]}] ${title}`.replace(/\p{Cc}/gu, " ");
   const facts = Object.entries(group ?? {}).map(([name, text]) => `${name}: ${text}`);
@@ -24,7 +33,11 @@ export function notificationLetter(id: string, to: string, notification: Notific
     title: subject,
     paragraphs: [message, ...facts].filter((text) => text !== ""),
     action: href === null ? null : { label: "Show entries", href },
-    after: isRule ? [`Window: ${window.from} to ${window.to}. Version ${ruleVersion} of the rule decided.`] : [],
+    after: [
+      ...(isRule ? [`Window: ${window.from} to ${window.to}. Version ${ruleVersion} of the rule decided.`] : []),
+      ...(leftOut > 0 ? [leftOutWords(leftOut)] : []),
+      ...(stop === null ? [] : [`This address was confirmed for these mails. To stop them: ${stop}`]),
+    ],
     site,
   };
   return {
@@ -34,6 +47,11 @@ export function notificationLetter(id: string, to: string, notification: Notific
     subject: [...subject].slice(0, SUBJECT).join(""),
     text: renderText(layout),
     html: renderHtml(layout),
-    links: href === null ? [] : [href],
+    links: [href, stop].filter((each) => each !== null),
   };
+}
+
+function leftOutWords(count: number): string {
+  const what = count === 1 ? "1 notification was" : `${count} notifications were`;
+  return `${what} not mailed before this one: a destination gets at most ${MAILS_AN_HOUR} mails in an hour.`;
 }

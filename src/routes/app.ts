@@ -47,6 +47,7 @@ import { acceptances, invitations } from "./workspaces/invitations.ts";
 import { keys } from "./workspaces/keys.ts";
 import { ledger } from "./workspaces/ledger.ts";
 import { limitedPaths, rateLimits, violations } from "./workspaces/limits.ts";
+import { mailedAddresses } from "./workspaces/mailed-addresses.ts";
 import { members } from "./workspaces/members.ts";
 import { notifications } from "./workspaces/notifications.ts";
 import { projects } from "./workspaces/projects.ts";
@@ -116,6 +117,7 @@ const resources: Resource[] = [
   members,
   invitations,
   acceptances,
+  mailedAddresses,
   projects,
   keys,
   logger,

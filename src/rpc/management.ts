@@ -1,5 +1,6 @@
 import type { StoredDecision } from "../alerts/decisions.ts";
 import type { RuleDefinition } from "../alerts/definition.ts";
+import type { Confirmation } from "../alerts/notifications/confirmations.ts";
 import type { Attempt } from "../alerts/notifications/destination.ts";
 import type {
   CreatedDestination,
@@ -59,6 +60,8 @@ export interface Management {
   listDestinations(cursor: readonly [number, string], limit: number): Destination[];
   getDestination(id: string): Destination;
   createDestination(destination: NewDestination): CreatedDestination;
+  /** Mails the link by which an address is confirmed again. */
+  confirmDestination(id: string, confirmation: Confirmation): Destination;
   /** Changes a destination of the given version; `null`: of any. */
   changeDestination(id: string, change: DestinationChange, version: number | null): Destination;
   deleteDestination(id: string): true;

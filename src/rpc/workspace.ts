@@ -1,3 +1,4 @@
+import type { AddressAnswer, AddressState } from "../alerts/notifications/confirmations.ts";
 import type { OwnKeys } from "../keys/actions.ts";
 import type { ChargedCall, RouteRef } from "../limits/state.ts";
 import type { Violation } from "../limits/violations.ts";
@@ -133,6 +134,8 @@ export interface WorkspaceRpc {
   offeredRole(tokenHash: Uint8Array, email: string): Promise<Role | null>;
   /** Makes the invitee a member: the verified owner of the address that the token of this hash was mailed to. */
   acceptInvitation(tokenHash: Uint8Array, guest: Invitee, origin?: Origin): Promise<Result<WorkspaceInfo>>;
+  /** Does what the holder of a mailed link says about notifications to the address. */
+  answerAddress(tokenHash: Uint8Array, answer: AddressAnswer, origin?: Origin): Promise<Result<AddressState>>;
   /** Claims a mail for one attempt of the queue's consumer; `null` if there is nothing to send. */
   claimMail(mailId: string): Promise<Mail | null>;
   mailSent(mailId: string): Promise<void>;

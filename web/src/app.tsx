@@ -22,6 +22,7 @@ const Magic = page(() => import("./pages/auth/magic.tsx").then((module) => modul
 const Reset = page(() => import("./pages/auth/reset.tsx").then((module) => module.Reset));
 const Callback = page(() => import("./pages/auth/callback.tsx").then((module) => module.Callback));
 const Invitation = page(() => import("./pages/auth/invitation.tsx").then((module) => module.Invitation));
+const MailedAddress = page(() => import("./pages/auth/address.tsx").then((module) => module.MailedAddress));
 const Playground = page(() => import("./pages/playground/playground.tsx").then((module) => module.Playground));
 const DevUi = page(() => import("./pages/dev/dev-ui.tsx").then((module) => module.DevUi));
 const Account = guarded(page(() => import("./pages/account/account.tsx").then((module) => module.Account)));
@@ -60,6 +61,7 @@ function Routes() {
         <Route path="/auth/reset" component={Reset} />
         <Route path="/auth/callback" component={Callback} />
         <Route path="/auth/invitation" component={Invitation} />
+        <Route path="/auth/address" component={MailedAddress} />
         <Route path="/auth/account" component={Account} />
         <Route path="/auth/review" component={Review} />
         <Route path="/playground" component={Playground} />

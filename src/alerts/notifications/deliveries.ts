@@ -58,7 +58,7 @@ export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number)
   const busy = [...inFlight.values()];
   const destinations = sql
     .exec<{ id: string }>(
-      "SELECT id FROM destinations WHERE disabled IS NULL ORDER BY last_failed_at IS NULL DESC, last_failed_at, id",
+      "SELECT id FROM destinations WHERE disabled IS NULL AND confirm_until IS NULL ORDER BY last_failed_at IS NULL DESC, last_failed_at, id",
     )
     .toArray()
     .map(({ id }) => id);
@@ -194,7 +194,7 @@ export function nextDeliveryAt(sql: SqlStorage, inFlight: InFlight): number | nu
   const busy = [...inFlight.values()];
   const rows = sql.exec<{ id: string; canary_at: number | null; due_at: number | null }>(
     `SELECT id, canary_at, (SELECT MIN(next_at) FROM deliveries d WHERE d.destination = t.id AND next_at IS NOT NULL)
-       AS due_at FROM destinations t WHERE disabled IS NULL`,
+       AS due_at FROM destinations t WHERE disabled IS NULL AND confirm_until IS NULL`,
   );
   let next = Number.POSITIVE_INFINITY;
   for (const { id, canary_at, due_at } of rows) {

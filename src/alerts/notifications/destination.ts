@@ -2,14 +2,17 @@ export const DESTINATION_KINDS = ["webhook", "email", "slack", "pagerduty", "ale
 
 export type DestinationKind = (typeof DESTINATION_KINDS)[number];
 
-/** Why deliveries to a destination wait: a member paused it, its receiver answered 410, its recipient left. */
-export type DisabledReason = "paused" | "gone" | "left";
+/**
+ * Why deliveries to a destination wait: a member paused it, its receiver answered 410, its recipient left or has stopped the
+ * mails, its address is not confirmed.
+ */
+export type DisabledReason = "paused" | "gone" | "left" | "unconfirmed";
 
 /** Where deliveries go. Viewers may read it. */
 export interface DestinationSettings {
   /** Of a webhook, PagerDuty's events or an Alertmanager. A Slack URL is a secret instead. */
   url?: string;
-  /** A member, and the address that the member had when the destination was created. */
+  /** A member, and the address that the member had when the destination was created; without a member a confirmed one. */
   userId?: string;
   email?: string;
 }
@@ -20,7 +23,10 @@ export interface Target {
   kind: DestinationKind;
   name: string;
   settings: DestinationSettings;
-  /** Signing secret of a webhook, URL of Slack, routing key of PagerDuty, `Authorization` of Alertmanager. */
+  /**
+   * Signing secret of a webhook, URL of Slack, routing key of PagerDuty, `Authorization` of Alertmanager, seed of the link of
+   * an address without a member.
+   */
   secret: string | null;
   /** The signing secret before a rotation, during its overlap. */
   previousSecret: string | null;

@@ -3,6 +3,7 @@ import { exists, mapRows, maybe, one } from "../../platform/sql.ts";
 import { fail, ok, type Result } from "../../rpc/result.ts";
 import type { AuditNote } from "../../workspace/audit.ts";
 import { roleOf } from "../../workspace/members.ts";
+import { askForConfirmation, type Confirmation, type ConfirmationIssuer } from "./confirmations.ts";
 import type { Answer, DestinationKind, DestinationSettings, DisabledReason } from "./destination.ts";
 import type { TargetRow } from "./targets.ts";
 import { newSigningSecret } from "./webhook.ts";
@@ -45,6 +46,8 @@ export interface NewDestination {
   settings: DestinationSettings;
   secret: string | null;
   canary: boolean;
+  /** Of an address without a member. */
+  confirmation?: Confirmation;
 }
 
 /** Members of a destination that a request sets. */
@@ -60,6 +63,7 @@ export interface DestinationChange {
 type Row = TargetRow & {
   id: string;
   disabled: DisabledReason | null;
+  confirm_until: number | null;
   canary_at: number | null;
   version: number;
   created_by: string;
@@ -84,15 +88,18 @@ export function getDestination(sql: SqlStorage, id: string): Result<Destination>
 /** Creates a destination, in the caller's transaction. */
 export function createDestination(
   sql: SqlStorage,
-  { kind, name, settings, secret, canary }: NewDestination,
-  userId: string,
+  { kind, name, settings, secret, canary, confirmation }: NewDestination,
+  { userId, ...issuer }: ConfirmationIssuer & { userId: string },
   note: AuditNote,
   now: number,
 ): Result<CreatedDestination> {
   const { count } = one<{ count: number }>(sql, "SELECT COUNT(*) AS count FROM destinations");
   if (count >= MAX_DESTINATIONS) return fail("CONFLICT", `A workspace has at most ${MAX_DESTINATIONS} destinations.`);
   if (isTaken(sql, name, "")) return taken(name);
-  if (kind === "email" && (settings.userId === undefined || roleOf(sql, settings.userId) === null)) return NO_MEMBER;
+  const { email = "", userId: recipient } = settings;
+  const isMember = recipient !== undefined && roleOf(sql, recipient) !== null;
+  if (kind === "email" && !isMember && confirmation === undefined) return NO_MEMBER;
+  const kept = kind === "email" && !isMember ? { email } : settings;
   const shown = kind === "webhook" ? newSigningSecret() : null;
   const id = newId("dest");
   sql.exec(
@@ -101,14 +108,15 @@ export function createDestination(
     id,
     kind,
     name,
-    JSON.stringify(settings),
+    JSON.stringify(kept),
     shown ?? secret,
     canary ? now : null,
     userId,
     now,
     now,
   );
-  note(id, { after: { kind, name, ...settings, canary } });
+  if (confirmation !== undefined && !isMember) askForConfirmation(sql, { id, email }, confirmation, issuer, now);
+  note(id, { after: { kind, name, ...kept, canary } });
   return ok({ destination: destinationOf(sql, id), secret: shown });
 }
 
@@ -130,10 +138,11 @@ export function changeDestination(
   const { kind } = before;
   const problem = misplaced(kind, change);
   if (problem !== null) return fail("CONFLICT", `A destination of the kind ${kind} has no ${problem}.`);
-  const { name = before.name, url, canary = before.canary, enabled = before.disabled === null } = change;
+  const { name = before.name, url, canary = before.canary, enabled = row.disabled === null } = change;
   if (isTaken(sql, name, id)) return taken(name);
-  const { userId = "" } = before.settings;
-  if (enabled && kind === "email" && roleOf(sql, userId) === null) return NO_MEMBER;
+  const { userId } = before.settings;
+  if (enabled && userId !== undefined && roleOf(sql, userId) === null) return NO_MEMBER;
+  if (enabled && kind === "email" && userId === undefined && row.disabled === "left") return STOPPED;
   const settings = url === undefined || kind === "slack" ? before.settings : { ...before.settings, url };
   let { secret } = row;
   if (kind === "slack" && url !== undefined) secret = url;
@@ -162,6 +171,23 @@ function misplaced(kind: DestinationKind, { url, secret, canary }: DestinationCh
   if (secret?.member === "routingKey" && kind !== "pagerduty") return "routingKey";
   if (secret?.member === "authorization" && kind !== "alertmanager") return "authorization";
   return canary === true && kind === "pagerduty" ? "canary" : null;
+}
+
+/** Mails the link by which an address is confirmed again, in the caller's transaction. */
+export function confirmAgain(
+  sql: SqlStorage,
+  id: string,
+  confirmation: Confirmation,
+  issuer: ConfirmationIssuer,
+  now: number,
+): Result<Destination> {
+  const row = rowOf(sql, id);
+  if (!row) return UNKNOWN;
+  if (row.confirm_until === null) return fail("CONFLICT", "The destination has no address to be confirmed.");
+  if (row.disabled === "left") return STOPPED;
+  const { email = "" } = fromRow(row).settings;
+  askForConfirmation(sql, { id, email }, confirmation, issuer, now);
+  return ok(destinationOf(sql, id));
 }
 
 /** Deletes a destination. Its deliveries are not attempted any more, and are deleted with their notifications. */
@@ -199,7 +225,9 @@ export function rotateSecret(
 }
 
 const UNKNOWN = fail("NOT_FOUND", "Destination not found.");
-const NO_MEMBER = fail("CONFLICT", "No member of the workspace has this address.");
+/** The failure for an address without a member if no confirmation was asked for. */
+export const NO_MEMBER = fail("CONFLICT", "No member of the workspace has this address.");
+const STOPPED = fail("CONFLICT", "The recipient has stopped these mails.");
 
 function taken(name: string): Result<never> {
   return fail("CONFLICT", `A destination has the name ${JSON.stringify(name)} already.`);
@@ -224,10 +252,10 @@ function fromRow(row: Row): Destination {
     name: row.name,
     // SAFETY: this module is the only writer, of both columns.
     settings: JSON.parse(row.settings) as DestinationSettings,
-    hasSecret: row.secret !== null,
+    hasSecret: row.secret !== null && row.kind !== "email",
     previousSecretUntil: row.previous_until,
     canary: row.canary_at !== null,
-    disabled: row.disabled,
+    disabled: row.disabled ?? (row.confirm_until === null ? null : "unconfirmed"),
     version: row.version,
     createdBy: row.created_by,
     createdAt: row.created_at,

@@ -18,9 +18,14 @@ export type TargetRow = {
 
 /** Counts a test of a destination, and returns what a test needs. */
 export function beginTest(sql: SqlStorage, id: string, now: number): Result<Target> {
-  const found = maybe<{ tested_at: number }>(sql, "SELECT tested_at FROM destinations WHERE id = ?", id);
+  const found = maybe<{ tested_at: number; confirm_until: number | null }>(
+    sql,
+    "SELECT tested_at, confirm_until FROM destinations WHERE id = ?",
+    id,
+  );
   const target = targetOf(sql, id, now);
   if (!found || !target) return fail("NOT_FOUND", "Destination not found.");
+  if (found.confirm_until !== null) return fail("CONFLICT", "The address is not confirmed yet.");
   const retryAfter = found.tested_at + TEST_EVERY_MS - now;
   if (retryAfter > 0 && retryAfter <= TEST_EVERY_MS) {
     const quota = `One test of a destination in ${TEST_EVERY_MS / 1000} seconds.`;
@@ -70,7 +75,7 @@ export function disableDestination(sql: SqlStorage, id: string, reason: Disabled
 export function takeCanaries(sql: SqlStorage, now: number): { id: string; name: string; dueAt: number }[] {
   const due = sql
     .exec<{ id: string; name: string; dueAt: number }>(
-      "SELECT id, name, canary_at AS dueAt FROM destinations WHERE canary_at <= ? AND disabled IS NULL",
+      "SELECT id, name, canary_at AS dueAt FROM destinations WHERE canary_at <= ? AND disabled IS NULL AND confirm_until IS NULL",
       now,
     )
     .toArray();

@@ -1,8 +1,10 @@
 import { attempt } from "../../alerts/notifications/attempt.ts";
+import { addressLink } from "../../alerts/notifications/confirmations.ts";
 import { type DueDelivery, nextDeliveryAt, settle, takeDeliveries } from "../../alerts/notifications/deliveries.ts";
 import type { Attempt, Target } from "../../alerts/notifications/destination.ts";
 import { urlProblem } from "../../alerts/notifications/destination-url.ts";
 import { enqueueNotification } from "../../alerts/notifications/enqueue.ts";
+import { admitMail, leftOutReported, MAILS_AN_HOUR } from "../../alerts/notifications/mail-limit.ts";
 import { canaryOf, testOf } from "../../alerts/notifications/probes.ts";
 import { type NotificationContent, requestOf } from "../../alerts/notifications/request.ts";
 import { recordAnswer, takeCanaries } from "../../alerts/notifications/targets.ts";
@@ -124,21 +126,30 @@ export class Deliveries implements Duty {
   }
 
   async #mail(
-    { settings: { userId = "" } }: Target,
+    { id, secret, settings: { userId, email } }: Target,
     notification: NotificationContent,
     letterId: string,
-    { FRONTEND_URL }: Settings,
+    settings: Settings,
   ): Promise<Attempt> {
-    if (roleOf(this.#state.sql, userId) === null) return notSent("left", "The recipient is no longer a member.");
+    const { sql, row } = this.#state;
+    if (userId !== undefined && roleOf(sql, userId) === null)
+      return notSent("left", "The recipient is no longer a member.");
     const startedAt = Date.now();
     try {
-      const address = (await emailsOf(this.#env.DB, [userId])).get(userId);
+      const address = userId === undefined ? email : (await emailsOf(this.#env.DB, [userId])).get(userId);
       if (address === undefined) return notSent("failed", "The recipient's address cannot be found.");
-      const letter = notificationLetter(letterId, address, notification, new URL(FRONTEND_URL).host);
+      const leftOut = this.#state.transaction((admission) => admitMail(admission.sql, id, startedAt));
+      if (leftOut === null)
+        return notSent("refused", `Left out: a destination gets at most ${MAILS_AN_HOUR} mails in an hour.`);
+      const stop = userId === undefined && secret !== null && row ? addressLink(secret, row.id, settings) : null;
+      const site = new URL(settings.FRONTEND_URL).host;
+      const letter = notificationLetter(letterId, address, notification, site, { leftOut, stop });
       const sent = await mailerOf(this.#env).send(letter);
       const ms = Math.max(0, Date.now() - startedAt);
-      if (sent.ok)
+      if (sent.ok) {
+        this.#state.transaction((admission) => leftOutReported(admission.sql, id, leftOut));
         return { outcome: "delivered", answer: { status: null, text: "", ms, error: null }, retryAfter: null };
+      }
       const error = `The mail provider ${sent.reason === "refused" ? "refused the mail" : "failed"} (${sent.detail}).`;
       return { outcome: sent.reason, answer: { status: null, text: "", ms, error }, retryAfter: null };
     } catch {
@@ -167,7 +178,7 @@ export class Deliveries implements Duty {
   }
 }
 
-function notSent(outcome: "failed" | "left", error: string): Attempt {
+function notSent(outcome: "failed" | "left" | "refused", error: string): Attempt {
   return { outcome, answer: { status: null, text: "", ms: 0, error }, retryAfter: null };
 }
 

@@ -1,6 +1,7 @@
 import { listDecisions } from "../../alerts/decisions.ts";
 import {
   changeDestination,
+  confirmAgain,
   createDestination,
   deleteDestination,
   getDestination,
@@ -165,9 +166,16 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
     getDestination: (by, id) => core.as(by, "destination.get", null, ({ sql }) => getDestination(sql, id)),
 
     createDestination: (by, destination) =>
-      core.as(by, "destination.create", null, ({ sql }, _role, _id, note) =>
-        createDestination(sql, destination, by.caller.userId, note, Date.now()),
-      ),
+      core.as(by, "destination.create", null, ({ sql }, _role, workspaceId, note) => {
+        const issuer = { userId: by.caller.userId, workspaceId, pepper, requestId: by.origin.requestId };
+        return createDestination(sql, destination, issuer, note, Date.now());
+      }),
+
+    confirmDestination: (by, id, confirmation) =>
+      core.as(by, "destination.update", null, ({ sql }, _role, workspaceId) => {
+        const issuer = { workspaceId, pepper, requestId: by.origin.requestId };
+        return confirmAgain(sql, id, confirmation, issuer, Date.now());
+      }),
 
     changeDestination: (by, id, change, version) =>
       core.as(by, "destination.update", null, ({ sql }, _role, _id, note) =>

@@ -1,3 +1,4 @@
+import type { AddressAnswer, AddressState } from "../../alerts/notifications/confirmations.ts";
 import type { Env } from "../../env.ts";
 import { keysMadeBy, type OwnKeys } from "../../keys/actions.ts";
 import { revokeKeysBy } from "../../keys/store.ts";
@@ -46,6 +47,7 @@ import { type NewWorkspace, provision } from "../../workspace/provision.ts";
 import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../../workspace/recent/reader.ts";
 import { discardStaged } from "../../workspace/recent/staged-batches.ts";
 import { readWorkspace } from "../../workspace/settings.ts";
+import { answerMailedAddress } from "./addresses.ts";
 import { workspaceDuties } from "./duties.ts";
 import { acceptInvitation } from "./invitations.ts";
 import { AnswersOlderRouters } from "./older-routers.ts";
@@ -211,6 +213,10 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
 
   async acceptInvitation(tokenHash: Uint8Array, guest: Invitee, origin?: Origin): Promise<Result<WorkspaceInfo>> {
     return acceptInvitation(this.core, this.env.DB, tokenHash, guest, originOrNew(origin));
+  }
+
+  answerAddress(tokenHash: Uint8Array, answer: AddressAnswer, origin?: Origin): Promise<Result<AddressState>> {
+    return answerMailedAddress(this.core, tokenHash, answer, originOrNew(origin));
   }
 
   async claimMail(mailId: string): Promise<Mail | null> {

@@ -23,16 +23,18 @@ export const destinationShape = z.object({
   kind: z.enum(DESTINATION_KINDS),
   name: z.string(),
   url: z.string().nullable().describe("`null` for e-mail, and for Slack, whose URL is a secret."),
-  email: z.string().nullable().describe("The member's address when the destination was created."),
-  userId: z.string().nullable().describe("The member who gets the mails."),
+  email: z.string().nullable().describe("The member's address when the destination was created, or a confirmed one."),
+  userId: z.string().nullable().describe("The member who gets the mails; `null` for another address."),
   hasSecret: z.boolean(),
   previousSecretUntil: z.iso.datetime().nullable().describe("End of the overlap after a rotation."),
   canary: z.boolean().describe("Whether a notification is delivered every day."),
   enabled: z.boolean(),
   disabledReason: z
-    .enum(["paused", "gone", "left"])
+    .enum(["paused", "gone", "left", "unconfirmed"])
     .nullable()
-    .describe("`paused` by a member; `gone`: the receiver answered 410; `left`: the recipient is no longer a member."),
+    .describe(
+      "`paused` by a member; `gone`: the receiver answered 410; `left`: the recipient is no longer a member, or has stopped the mails; `unconfirmed`: the address must be confirmed by a mailed link.",
+    ),
   version: z.int(),
   createdBy: z.string(),
   createdAt: z.iso.datetime(),
@@ -79,7 +81,9 @@ export const createBody = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("email"),
     name,
-    email: emailSchema.describe("Address of a member of the workspace."),
+    email: emailSchema.describe(
+      "Of a member of the workspace, or another one, whose holder confirms it by a mailed link.",
+    ),
     canary: canarySchema,
   }),
   z.strictObject({

@@ -1,20 +1,28 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { findByEmail } from "../../accounts/directory.ts";
+import { emailObjectName } from "../../accounts/email.ts";
+import { newSeed } from "../../accounts/one-time-token.ts";
+import { INVITATIONS_PER_DAY } from "../../accounts/user-quotas.ts";
+import type { Confirmation } from "../../alerts/notifications/confirmations.ts";
 import { urlProblem } from "../../alerts/notifications/destination-url.ts";
 import {
   type CreatedDestination,
   MAX_DESTINATIONS,
   type NewDestination,
+  NO_MEMBER,
 } from "../../alerts/notifications/destinations.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { refuse, refuseFields } from "../../http/errors.ts";
+import { refuse, refuseFields, refuseTooMany } from "../../http/errors.ts";
 import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
+import { newId } from "../../ids.ts";
+import { callAddress, callUser } from "../../rpc/call.ts";
 import { EXAMPLE } from "../examples.ts";
-import { manage, workspaceGuard } from "../guards/member.ts";
-import { verifiedUser } from "../guards/user.ts";
+import { manage, managed, workspaceGuard } from "../guards/member.ts";
+import { refuseSession, verifiedUser } from "../guards/user.ts";
+import { resultOf } from "../guards/workspace.ts";
 import {
   answerShape,
   changeBody,
@@ -26,6 +34,9 @@ import {
   OVERLAP_SECONDS,
 } from "./destination-shapes.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
+
+/** Milliseconds between two mails to one address that other users can cause. */
+const MAIL_EVERY_MS = 60_000;
 
 /** The only response with a secret, so no cache may keep it. */
 function createdAnswer(c: Context<AppEnv>, { destination, secret }: CreatedDestination): Response {
@@ -42,11 +53,9 @@ function checkUrl(c: Context<AppEnv>, url: string | undefined): void {
 async function newDestination(c: Context<AppEnv>, body: z.output<typeof createBody>): Promise<NewDestination> {
   const { kind, name } = body;
   if (kind === "email") {
-    // Every member has confirmed an address to join or to invite; the one member who need not have is the caller.
-    await verifiedUser(c);
     const found = await findByEmail(c.env.DB, body.email);
-    if (!found) return refuse("CONFLICT", "No member of the workspace has this address.");
-    return { kind, name, settings: { email: body.email, userId: found.userId }, secret: null, canary: body.canary };
+    const settings = found ? { email: body.email, userId: found.userId } : { email: body.email };
+    return { kind, name, settings, secret: null, canary: body.canary };
   }
   checkUrl(c, body.url);
   switch (kind) {
@@ -67,6 +76,21 @@ async function newDestination(c: Context<AppEnv>, body: z.output<typeof createBo
   }
 }
 
+/** Counts a mail that asks a stranger for a confirmation, like an invitation. */
+async function admitConfirmation(c: Context<AppEnv>, email: string): Promise<Confirmation> {
+  const { id: userId, email: inviter } = await verifiedUser(c);
+  const { sessionId } = c.get("user");
+  const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, newId("inv")));
+  if (!own) return refuseSession(c);
+  if (!own.admitted) {
+    refuseTooMany(`At most ${INVITATIONS_PER_DAY} invitations in 24 hours by this user.`, own.retryAfter);
+  }
+  const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
+  const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
+  if (!isMailed) refuseTooMany("At most one mail a minute and five an hour to one address.", MAIL_EVERY_MS);
+  return { seed: newSeed(), inviter };
+}
+
 function idOf(c: Context<AppEnv>): string {
   return c.req.param("destinationId") ?? "";
 }
@@ -82,7 +106,8 @@ destinations.route(
     summary: "Create a destination",
     description: [
       `A workspace has at most ${MAX_DESTINATIONS} destinations, with different names (409). Webhooks are signed as Standard Webhooks specifies; the`,
-      "signing secret is only returned in this response. Mails go to members of the workspace only. PagerDuty gets no canaries.",
+      "signing secret is only returned in this response. Mails go to members of the workspace, and to other addresses after their holder has confirmed by a",
+      "mailed link (`disabledReason: unconfirmed` until then); such requests count as invitations (429). PagerDuty gets no canaries.",
     ].join("\n"),
     security: "accessToken",
     body: createBody,
@@ -93,7 +118,16 @@ destinations.route(
   },
   // First, because the directory is asked before the workspace is.
   [workspaceGuard({ action: "destination.create", from: "path", admits: "first" })],
-  async (c, { body }) => createdAnswer(c, await manage(c, "createDestination", await newDestination(c, body))),
+  async (c, { body }) => {
+    const destination = await newDestination(c, body);
+    // Every member has confirmed an address to join or to invite; the one member who need not have is the caller.
+    if (body.kind === "email") await verifiedUser(c);
+    const made = await managed(c, "createDestination", destination);
+    if (body.kind !== "email" || made.ok || made.message !== NO_MEMBER.message)
+      return createdAnswer(c, await resultOf(c, made));
+    const confirmation = await admitConfirmation(c, body.email);
+    return createdAnswer(c, await manage(c, "createDestination", { ...destination, confirmation }));
+  },
 );
 
 destinations.route(
@@ -210,6 +244,28 @@ destinations.route(
   [workspaceGuard({ action: "destination.rotate", from: "path" })],
   async (c, { body: { overlapSeconds } }) =>
     createdAnswer(c, await manage(c, "rotateDestination", idOf(c), overlapSeconds)),
+);
+
+destinations.route(
+  {
+    method: "POST",
+    path: "/workspaces/:workspaceId/destinations/:destinationId/confirmation",
+    operation: "destination.confirm-again",
+    tag: NOTIFICATIONS_TAG,
+    summary: "Mail the link again by which an address is confirmed",
+    description: "For an address that is not confirmed yet (409). An earlier link does not work any more.",
+    security: "accessToken",
+    status: 200,
+    response: destinationShape,
+    errors: [...WORKSPACE_ERRORS, "EMAIL_NOT_VERIFIED", "CONFLICT"],
+  },
+  [workspaceGuard({ action: "destination.update", from: "path", admits: "first" })],
+  async (c) => {
+    const { settings } = await manage(c, "getDestination", idOf(c));
+    const confirmation = await admitConfirmation(c, settings.email ?? "");
+    const changed = await manage(c, "confirmDestination", idOf(c), confirmation);
+    return success(destinationData(changed), c.get("requestId"));
+  },
 );
 
 destinations.route(

@@ -267,7 +267,14 @@ describe("links that are fetched without a click", () => {
   });
 
   it("the frontend's pages for mailed links and provider sign-ins count nothing", async () => {
-    for (const path of ["/auth/verify", "/auth/magic", "/auth/reset", "/auth/callback", "/auth/invitation"]) {
+    for (const path of [
+      "/auth/verify",
+      "/auth/magic",
+      "/auth/reset",
+      "/auth/callback",
+      "/auth/invitation",
+      "/auth/address",
+    ]) {
       const page = await fetched(path, "GET", HTML);
       expect([path, page.status, page.headers.get("X-RateLimit-Limit")]).toEqual([path, 200, null]);
       expect((await fetched(path, "POST")).status).toBe(404);

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MAX_DESTINATIONS } from "../../../src/alerts/notifications/destinations.ts";
+import { admitMail, leftOutReported, MAILS_AN_HOUR } from "../../../src/alerts/notifications/mail-limit.ts";
 import { NOTIFICATION_SCHEMA } from "../../../src/alerts/notifications/schema.ts";
 import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
-import { mailsTo } from "../accounts/mail-support.ts";
+import { consume, mailsTo } from "../accounts/mail-support.ts";
 import type { Answer, Call } from "../accounts/support.ts";
 import { evict, onSql } from "../ingest/support.ts";
 import { takeBack } from "../older-version.ts";
-import { by, newMember, newUser, newWorkspace, type User } from "../workspaces/support.ts";
+import { by, forgetMails, newMember, newUser, newWorkspace, type User } from "../workspaces/support.ts";
 
 type Data = Record<string, unknown> & { id: string };
 
@@ -114,16 +115,16 @@ describe("a destination", () => {
     expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("of mails goes to members only, and an unconfirmed caller creates none", async () => {
-    const stranger = await newUser();
-    const body = { kind: "email", name: "mails", email: stranger.email };
-    expect((await ask("/destinations", { body })).code).toBe("CONFLICT");
-    expect((await ask("/destinations", { body: { ...body, email: "nobody@example.com" } })).code).toBe("CONFLICT");
+  it("of mails goes to a member at once, and an unconfirmed caller creates none", async () => {
     const unconfirmed = await newUser({ isVerified: false });
-    const own = { ...body, email: unconfirmed.email };
-    const answer = await ask("/destinations", { body: own }, unconfirmed, unconfirmed.workspaceId);
+    const body = { kind: "email", name: "mails", email: unconfirmed.email };
+    const answer = await ask("/destinations", { body }, unconfirmed, unconfirmed.workspaceId);
     expect(answer.code).toBe("EMAIL_NOT_VERIFIED");
-    expect((await create({ kind: "email", email: member.email })).userId).toBe(member.userId);
+    expect(await create({ kind: "email", email: member.email })).toMatchObject({
+      userId: member.userId,
+      enabled: true,
+      hasSecret: false,
+    });
   });
 
   it("refuses a name that is taken and members of other kinds", async () => {
@@ -160,6 +161,83 @@ describe("a destination", () => {
     await ask(`/members/${guest.userId}`, { method: "DELETE" });
     await onSql(workspaceId, (sql) => sql.exec("UPDATE destinations SET tested_at = 0"));
     expect(await done(`/destinations/${id}/test`, { method: "POST" })).toMatchObject({ delivered: false });
+  });
+});
+
+describe("an address without a member", () => {
+  const address = () => `list-${crypto.randomUUID()}@example.com`;
+  const answer = (action: string, token: string) => by(owner, `/destinations/${action}`, { body: { token } });
+
+  /** The token of the newest mail to an address. */
+  async function tokenTo(email: string, kind: string): Promise<string> {
+    const owed = await onSql(workspaceId, (sql) => sql.exec("SELECT id FROM promised_mails").toArray());
+    await consume(owed.map(({ id }) => [workspaceId, String(id)]));
+    const links = (await mailsTo(email, kind))[0]?.links ?? [];
+    return /\/auth\/address#token=(vt_[\w-]+)$/.exec(links.at(-1) ?? "")?.[1] ?? "";
+  }
+
+  it("gets nothing but a link until it is confirmed, and stops the mails for good", async () => {
+    const email = address();
+    const made = await create({ kind: "email", email });
+    expect(made).toMatchObject({
+      email,
+      userId: null,
+      enabled: false,
+      disabledReason: "unconfirmed",
+      hasSecret: false,
+    });
+    const test = () => ask(`/destinations/${made.id}/test`, { method: "POST" });
+    expect((await test()).code).toBe("CONFLICT");
+    const renamed = { method: "PATCH", body: { version: 1, name: `Lists ${made.id}`, enabled: true } };
+    expect((await done(`/destinations/${made.id}`, renamed)).disabledReason).toBe("unconfirmed");
+    const token = await tokenTo(email, "confirm-address");
+    expect((await mailsTo(email)).map(({ kind }) => kind)).toEqual(["confirm-address"]);
+    expect((await answer("open", token)).data).toMatchObject({ email, state: "unconfirmed" });
+    expect((await answer("confirm", token)).data).toMatchObject({ state: "confirmed" });
+    expect((await answer("confirm", token)).data).toMatchObject({ state: "confirmed" });
+    expect(await done(`/destinations/${made.id}/test`, { method: "POST" })).toMatchObject({ delivered: true });
+    const stop = await tokenTo(email, "alert");
+    expect(stop).toBe(token);
+    expect((await answer("stop", stop)).data).toMatchObject({ state: "stopped" });
+    const { disabledReason, version } = await done(`/destinations/${made.id}`);
+    expect(disabledReason).toBe("left");
+    const again = { method: "PATCH", body: { version, enabled: true } };
+    expect((await ask(`/destinations/${made.id}`, again)).code).toBe("CONFLICT");
+    expect((await answer("confirm", token)).data).toMatchObject({ state: "stopped" });
+  });
+
+  it("gets at most one link a minute, and only the newest link works, for a week", async () => {
+    const email = address();
+    const { id } = await create({ kind: "email", email });
+    const first = await tokenTo(email, "confirm-address");
+    const path = `/destinations/${id}/confirmation`;
+    expect((await ask(path, { method: "POST" })).status).toBe(429);
+    expect((await ask("/destinations", { body: { kind: "email", name: "b", email } })).status).toBe(429);
+    await forgetMails(email);
+    await done(path, { method: "POST" });
+    const second = await tokenTo(email, "confirm-address");
+    expect((await answer("open", first)).code).toBe("INVALID_TOKEN");
+    await onSql(workspaceId, (sql) => sql.exec("UPDATE destinations SET confirm_until = 1 WHERE id = ?", id));
+    expect((await answer("confirm", second)).code).toBe("TOKEN_EXPIRED");
+    expect((await answer("stop", second)).data).toMatchObject({ state: "stopped" });
+  });
+
+  it("is refused with another token", async () => {
+    for (const token of ["", "vt_x", `vt_${"a".repeat(55)}`, `vt_${"a".repeat(43)}`])
+      expect([token, (await answer("confirm", token)).code]).toEqual([token, "INVALID_TOKEN"]);
+  });
+});
+
+it("a destination gets 30 mails in an hour, and the next one says what was left out", async () => {
+  const { id } = await create({ kind: "email", email: member.email });
+  await onSql(workspaceId, (sql) => {
+    const now = Date.now();
+    for (let n = 0; n < MAILS_AN_HOUR; n++) expect(admitMail(sql, id, now + n * 1000)).toBe(0);
+    expect(admitMail(sql, id, now + 40_000)).toBeNull();
+    expect(admitMail(sql, id, now + 50_000)).toBeNull();
+    expect(admitMail(sql, id, now + 3_600_000 + 500)).toBe(2);
+    leftOutReported(sql, id, 2);
+    expect(admitMail(sql, id, now + 3_600_000 + 1500)).toBe(0);
   });
 });
 

@@ -109,7 +109,7 @@ export interface Destination {
   email: string | null;
   canary: boolean;
   enabled: boolean;
-  disabledReason: "paused" | "gone" | "left" | null;
+  disabledReason: "paused" | "gone" | "left" | "unconfirmed" | null;
   version: number;
   lastDeliveredAt: string | null;
   lastFailedAt: string | null;

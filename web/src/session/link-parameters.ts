@@ -6,7 +6,14 @@ const NAMES = ["token", "code", "linkCode", "accessToken", "refreshToken", "isNe
 export type LinkParameters = Partial<Record<(typeof NAMES)[number], string>>;
 
 /** Pages that accept these parameters. On other pages the names mean something else. */
-const PAGES = ["/auth/verify", "/auth/magic", "/auth/reset", "/auth/callback", "/auth/invitation"] as const;
+const PAGES = [
+  "/auth/verify",
+  "/auth/magic",
+  "/auth/reset",
+  "/auth/callback",
+  "/auth/invitation",
+  "/auth/address",
+] as const;
 
 export type LinkPage = (typeof PAGES)[number];
 

@@ -62,6 +62,8 @@ export function pausedBecause({ disabledReason }: Pick<Destination, "disabledRea
       return "Paused";
     case "gone":
       return "Receiver gone";
+    case "unconfirmed":
+      return "Not confirmed";
     case "left":
       return "Recipient left";
     case null:
