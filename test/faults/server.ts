@@ -7,6 +7,7 @@ import { buildAssets } from "../../scripts/lib/bundle.ts";
 import { ROOT } from "../../scripts/lib/paths.ts";
 import { wrangler } from "../../scripts/lib/wrangler.ts";
 import { freePort, temporaryDir } from "../support/server.ts";
+import type { AlertOrder } from "./alerts/protocol.ts";
 import { CALM, type Counts, type Look, type Order, type Plan } from "./protocol.ts";
 
 /** Printed by `serve.ts` once it serves. */
@@ -15,13 +16,14 @@ export const READY = "The harness's server is ready.";
 /** Settings of the server: batches leave the object early and a few at a time, whatever a round sets. */
 const SETTINGS = { AUTH_LIMIT: "1000000", LOG_LEVEL: "error", RECENT_MAX_AGE_SECONDS: "1", RECENT_MAX_BYTES: "20000" };
 
-/** Bundles the service variant that can be made to fail. @returns its path */
-export async function bundleVariant(): Promise<string> {
+const MAIN = path.join("test", "faults", "worker", "worker.ts");
+
+/** Bundles the service variant that can be made to fail, or another one. @returns its path */
+export async function bundleVariant(main = MAIN): Promise<string> {
   await buildAssets();
   const outdir = temporaryDir();
-  const main = path.join("test", "faults", "worker", "worker.ts");
   const result = await wrangler(["deploy", main, "--dry-run", "--outdir", outdir]);
-  const bundle = path.join(outdir, "worker.js");
+  const bundle = path.join(outdir, `${path.basename(main, ".ts")}.js`);
   if (result.code !== 0 || !existsSync(bundle)) {
     throw new Error(`The variant could not be bundled.\n${result.stdout}${result.stderr}`);
   }
@@ -35,6 +37,7 @@ export class ServerKilled extends Error {}
 export class FaultServer {
   readonly url: string;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #bundles: readonly [string, ...string[]];
   #child: ChildProcess | null = null;
   #exit: Promise<unknown> = Promise.resolve();
   #plan: Plan = CALM;
@@ -50,21 +53,35 @@ export class FaultServer {
   #kills = 0;
 
   static async start(port?: number): Promise<FaultServer> {
-    const server = new FaultServer(await bundleVariant(), port ?? (await freePort()));
+    return FaultServer.startVersions([await bundleVariant()], SETTINGS, port);
+  }
+
+  /** Starts the first of several versions of the worker, bundled. `restart` starts any of them. */
+  static async startVersions(
+    bundles: readonly [string, ...string[]],
+    settings: Readonly<Record<string, string>>,
+    port?: number,
+  ): Promise<FaultServer> {
+    const server = new FaultServer(bundles, settings, port ?? (await freePort()));
     await server.#start({ IS_NEW: "1" });
     return server;
   }
 
-  private constructor(bundle: string, port: number) {
+  private constructor(
+    bundles: readonly [string, ...string[]],
+    settings: Readonly<Record<string, string>>,
+    port: number,
+  ) {
     this.url = `http://127.0.0.1:${port}`;
-    this.#env = { ...SETTINGS, BUNDLE: bundle, PORT: String(port), DATA_DIR: temporaryDir() };
+    this.#bundles = bundles;
+    this.#env = { ...settings, BUNDLE: bundles[0], PORT: String(port), DATA_DIR: temporaryDir() };
     // Ends what is left of a run that ends early.
     process.on("exit", () => this.#kill("SIGKILL"));
   }
 
-  /** Starts the server on the existing data. Applies the plan before `restart` returns. */
-  restart(): Promise<void> {
-    return this.#start({});
+  /** Starts the server on the existing data. Applies the plan before `restart` returns. @param version its index */
+  restart(version = 0): Promise<void> {
+    return this.#start({ BUNDLE: this.#bundles[version] ?? this.#bundles[0] });
   }
 
   async #start(env: Readonly<Record<string, string>>): Promise<void> {
@@ -121,7 +138,7 @@ export class FaultServer {
   }
 
   /** @throws ServerKilled */
-  async order<Result>(order: Order): Promise<Result> {
+  async order<Result>(order: Order | AlertOrder): Promise<Result> {
     const kills = this.#kills;
     const response = await fetch(`${this.url}/chaos`, { method: "POST", body: JSON.stringify(order) }).catch(
       (error) => {
