@@ -2,7 +2,18 @@ import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { areSections } from "./sections.ts";
 
-export const PARTS = ["ingest", "doors", "limits", "query", "tiers", "tail", "rows", "memory", "targets"] as const;
+export const PARTS = [
+  "ingest",
+  "doors",
+  "limits",
+  "query",
+  "tiers",
+  "tail",
+  "alerts",
+  "rows",
+  "memory",
+  "targets",
+] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface BenchOptions {
@@ -40,7 +51,7 @@ export const USAGE = `npm run bench -- [options]
   --state DIR    targets: keeps the stored entries for runs of the next hours (deleted with the process)
   --out FILE     also writes the results to this file
   --publish      writes the results to bench/results.json and docs/benchmarks.md, as a whole run does; a partial run
-                 replaces its sections: doors, targets, or all the other parts`;
+                 replaces its sections: alerts, doors, targets, or all the other parts`;
 
 /** @throws StartFailure if an option is not understood */
 export function benchOptions(args: readonly string[]): BenchOptions {

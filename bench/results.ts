@@ -1,5 +1,6 @@
 import type { Machine } from "./machine.ts";
 import type { BenchOptions } from "./options.ts";
+import type { AlertRow } from "./parts/alerts.ts";
 import { DOOR_SERVICE, type DoorRow } from "./parts/doors.ts";
 import { type IngestResults, type IngestRow, SERVICE } from "./parts/ingest.ts";
 import type { LimitCostRow } from "./parts/limit-cost.ts";
@@ -19,6 +20,7 @@ export interface Measured {
   query?: QueryResults;
   tiers?: QueryResults;
   tail?: TailRow[];
+  alerts?: AlertRow[];
   rows?: RowsRow[];
   memory?: MemoryResults;
   targets?: TargetsResults;
@@ -52,6 +54,8 @@ const TARGETS = {
   underQueries: 0.5,
   tailLatencyMs: 50,
   ingestP99WithTails: 2,
+  decidedP99Ms: 2000,
+  ingestP50WithRules: 1.1,
 } as const;
 
 /**
@@ -66,15 +70,35 @@ const QUERY_TARGETS: Readonly<Record<string, number>> = {
   "count per minute by level, one project": 10,
 };
 
-export function verdictsOf({ ingest, doors, limitCost, tiers, tail, rows, memory }: Measured): Verdict[] {
+export function verdictsOf({ ingest, doors, limitCost, tiers, tail, alerts, rows, memory }: Measured): Verdict[] {
   return [
     ...(ingest ? ingestVerdicts(ingest.rows) : []),
     ...doorVerdicts(doors ?? []),
     ...limitCostVerdicts(limitCost ?? []),
     ...(tiers ? tiersVerdicts(tiers) : []),
     ...(tail ? tailVerdicts(tail) : []),
+    ...alertVerdicts(alerts ?? []),
     ...(rows ? rowsVerdicts(rows) : []),
     ...(memory ? memoryVerdicts(memory) : []),
+  ];
+}
+
+function alertVerdicts(rows: readonly AlertRow[]): Verdict[] {
+  const [alone, followed] = rows;
+  if (alone === undefined || followed === undefined) return [];
+  const what = `${followed.rules} rules at ${followed.aimedEntriesPerSecond} entries/s`;
+  const slower = followed.ingestP50Ms / alone.ingestP50Ms;
+  return [
+    {
+      target: `${what}: decided at most ${TARGETS.decidedP99Ms} ms after the end of a window (p99)`,
+      measured: `${Math.round(followed.decidedP99Ms ?? Number.NaN)} ms`,
+      reached: followed.decidedP99Ms !== null && followed.decidedP99Ms <= TARGETS.decidedP99Ms,
+    },
+    {
+      target: `${what}: ingest p50 at most ${TARGETS.ingestP50WithRules} times that without rules`,
+      measured: slower.toFixed(2),
+      reached: slower <= TARGETS.ingestP50WithRules,
+    },
   ];
 }
 
@@ -190,6 +214,7 @@ export function faultsOf({
   query,
   tiers,
   tail,
+  alerts,
   rows,
   memory,
   targets,
@@ -215,6 +240,7 @@ export function faultsOf({
     if (results?.underQueries?.failed) faults.push(`${what}: ${results.underQueries.failed} requests failed`);
   }
   for (const { tails, failed } of tail ?? []) if (failed > 0) faults.push(`${tails} tails: ${failed} requests failed`);
+  for (const { rules, wrong } of alerts ?? []) if (wrong !== null) faults.push(`${rules} rules: ${wrong}`);
   for (const { pace, wrong } of rows ?? []) if (wrong !== null) faults.push(`rows, ${pace}: ${wrong}`);
   return faults;
 }

@@ -9,6 +9,7 @@ import { exitWith } from "../scripts/lib/failure.ts";
 import { LoadGenerator } from "./load/generator.ts";
 import { machine } from "./machine.ts";
 import { type BenchOptions, benchOptions } from "./options.ts";
+import { benchAlerts } from "./parts/alerts.ts";
 import { benchDoors } from "./parts/doors.ts";
 import { benchIngest } from "./parts/ingest.ts";
 import { benchLimitCost } from "./parts/limit-cost.ts";
@@ -82,6 +83,13 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
     } else if (part === "tail") {
       measured.tail = await benchTail(workshop, generator, options, (row) =>
         progress(`${row.tails} tails`, `ingest p99 ${row.ingestP99Ms.toFixed(1)} ms`),
+      );
+    } else if (part === "alerts") {
+      measured.alerts = await benchAlerts(workshop, generator, options, (row) =>
+        progress(
+          `${row.rules} rules at ${row.aimedEntriesPerSecond} entries/s`,
+          `ingest p50 ${row.ingestP50Ms.toFixed(1)} ms, decided p99 ${row.decidedP99Ms ?? "-"} ms`,
+        ),
       );
     } else if (part === "memory") {
       measured.memory = await benchMemory();

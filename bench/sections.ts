@@ -15,6 +15,7 @@ const DOCS_FILE = path.join(ROOT, "docs", "benchmarks.md");
  */
 const SECTIONS = {
   service: ["ingest", "limits", "limitCost", "query", "tiers", "tail", "rows", "memory"],
+  alerts: ["alerts"],
   doors: ["doors"],
   targets: ["targets"],
 } as const satisfies Record<string, readonly (keyof Measured)[]>;

@@ -15,6 +15,7 @@ export function tableOf(results: Results): string {
     queryTable(results.query),
     queryTable(results.tiers),
     tailTable(results),
+    alertsTable(results),
     rowsTable(results),
     memoryTable(results),
     ...(results.targets === undefined ? [] : targetTables(results.targets)),
@@ -197,6 +198,36 @@ function tailTable({ tail }: Results): string | null {
   ]);
   const heads = ["tails", "entries/s", "ingest p50 ms", "p99 ms", "seen after ms", "p99 ms", "complete", ""];
   return ["Live tails of one project that takes batches of 50 at a fixed rate", aligned(heads, rows)].join("\n");
+}
+
+function alertsTable({ alerts }: Results): string | null {
+  if (!alerts) return null;
+  const lines = alerts.map((row) => {
+    const alone = alerts.find(
+      (other) => other.rules === 0 && other.aimedEntriesPerSecond === row.aimedEntriesPerSecond,
+    );
+    const more = (row.cpuMicrosPerEntry ?? Number.NaN) - (alone?.cpuMicrosPerEntry ?? Number.NaN);
+    return [
+      whole(row.rules),
+      whole(row.aimedEntriesPerSecond),
+      whole(row.entriesPerSecond),
+      decimal(row.ingestP50Ms, 1),
+      decimal(row.ingestP99Ms, 1),
+      decimal(row.decidedMedianMs, 0),
+      decimal(row.decidedP99Ms, 0),
+      whole(row.decisions),
+      whole(row.mostBehind),
+      decimal(row.caughtUpSeconds, 1),
+      decimal(row.cpuMicrosPerEntry, 1),
+      row.rules === 0 ? "" : decimal((more * 1000) / row.rules, 0),
+      row.wrong ?? "",
+    ];
+  });
+  const heads = [
+    ...["rules", "aimed", "entries/s", "ingest p50 ms", "p99 ms", "decided after ms", "p99 ms", "decisions"],
+    ...["behind", "caught up s", "CPU us an entry", "ns a rule", ""],
+  ];
+  return ["Alert rules of one project that takes batches of 50 at a fixed rate", aligned(heads, lines)].join("\n");
 }
 
 function rowsTable({ rows }: Results): string | null {
