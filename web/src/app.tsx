@@ -30,6 +30,15 @@ const Review = guarded(page(() => import("./pages/account/review.tsx").then((mod
 const Boards = guarded(page(() => import("./pages/boards/boards.tsx").then((module) => module.Boards)));
 const BoardPage = guarded(page(() => import("./pages/boards/board-page.tsx").then((module) => module.BoardPage)));
 const Explorer = guarded(page(() => import("./pages/explorer/explorer.tsx").then((module) => module.Explorer)));
+const Patterns = guarded(
+  page(() => import("./pages/investigate/patterns/patterns-page.tsx").then((module) => module.PatternsPage)),
+);
+const Trace = guarded(
+  page(() => import("./pages/investigate/trace/trace-page.tsx").then((module) => module.TracePage)),
+);
+const Compare = guarded(
+  page(() => import("./pages/investigate/compare/compare-page.tsx").then((module) => module.ComparePage)),
+);
 const Settings = guarded(page(() => import("./pages/settings/settings.tsx").then((module) => module.Settings)));
 
 /** All routes of the console. `src/routes/site/console.ts` has the worker's list of the same paths. */
@@ -68,6 +77,11 @@ function Routes() {
         <Route path="/dev/ui" component={DevUi} />
         <Route path="/w/:workspaceId" component={Explorer} />
         <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
+        <Route path="/w/:workspaceId/patterns" component={Patterns} />
+        <Route path="/w/:workspaceId/p/:projectId/patterns" component={Patterns} />
+        <Route path="/w/:workspaceId/compare" component={Compare} />
+        <Route path="/w/:workspaceId/p/:projectId/compare" component={Compare} />
+        <Route path="/w/:workspaceId/trace/:traceId" component={Trace} />
         <Route path="/w/:workspaceId/boards" component={Boards} />
         <Route path="/w/:workspaceId/boards/:boardId" component={BoardPage} />
         <Route path="/w/:workspaceId/settings/:section?" component={Settings} />

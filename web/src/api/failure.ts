@@ -56,6 +56,11 @@ export function isOutage({ code, status }: Pick<ApiFailure, "code" | "status">):
   return code === OFFLINE || status === 408 || status >= 500;
 }
 
+/** Whether a limit refused the call, so that the same call may succeed after `retryAfter`. */
+export function isLimited({ status }: Pick<ApiFailure, "status">): boolean {
+  return status === 429;
+}
+
 /** Returns the failure of a call that did not reach the service. */
 export function unreachable(): ApiFailure {
   return new ApiFailure("The service could not be reached.", { code: OFFLINE, status: 0 });

@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals";
-import { type ApiFailure, failureOf, isOutage } from "../api/failure.ts";
+import { type ApiFailure, failureOf, isLimited, isOutage } from "../api/failure.ts";
 import { recovery } from "../lib/retry.ts";
 import { authorized, user } from "../session/session.ts";
 import type { Page, Project, Workspace } from "./types.ts";
@@ -34,7 +34,7 @@ export async function loadWorkspaces(): Promise<void> {
     if (asked !== owner) return;
     const failure = failureOf(error);
     workspacesFailure.value = failure;
-    if (!isOutage(failure)) return;
+    if (!isOutage(failure) && !isLimited(failure)) return;
     const again = (): void => {
       if (asked === owner) void loadWorkspaces();
     };

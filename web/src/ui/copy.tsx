@@ -6,7 +6,18 @@ import { toast } from "./toasts.tsx";
 /** Milliseconds for which the button shows "Copied". */
 const SAID_MS = 1500;
 
-/** Copies a text to the clipboard. */
+/** Copies a text to the clipboard. Shows a toast and returns `false` if the browser refuses. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    toast("The browser blocked copying. Select the text and copy it manually.", "error");
+    return false;
+  }
+}
+
+/** A button that copies a text to the clipboard. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   return (
@@ -14,12 +25,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
       small
       icon={copied ? Check : CopyShape}
       onClick={async () => {
-        try {
-          await navigator.clipboard.writeText(text);
-        } catch {
-          toast("The browser blocked copying. Select the text and copy it manually.", "error");
-          return;
-        }
+        if (!(await copyText(text))) return;
         setCopied(true);
         setTimeout(() => setCopied(false), SAID_MS);
       }}

@@ -42,11 +42,11 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
 interface FailureProps {
   failure: ApiFailure;
   onRetry?: (() => void) | undefined;
-  /** Whether the page retries the call after an outage, as `useLoad` does; false for user actions. */
+  /** Whether the page retries the call after an outage or a limit, as `useLoad` does; false for user actions. */
   isRepeated?: boolean;
 }
 
-/** A failure and what to do about it. A 429 counts down to the next attempt. */
+/** A failure and what to do about it. A 429 counts down to the next attempt, which a page that retries makes itself. */
 export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }: FailureProps) {
   const left = useWait(failure);
   if (failure.status === 429) {
@@ -59,10 +59,12 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
         <p role="timer">
           {limitText(failure)}
           {left > 0
-            ? `Try again in ${waitOf(left)}, at ${CLOCK.format(failure.at + (failure.retryAfter ?? 0) * 1000)}.`
-            : "Try again now."}
+            ? `${isRepeated ? "Trying" : "Try"} again in ${waitOf(left)}, at ${CLOCK.format(failure.at + (failure.retryAfter ?? 0) * 1000)}.`
+            : isRepeated
+              ? "Trying again."
+              : "Try again now."}
         </p>
-        {onRetry ? (
+        {onRetry && !isRepeated ? (
           <Button disabled={left > 0} onClick={onRetry}>
             Try again
           </Button>

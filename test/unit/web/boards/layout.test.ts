@@ -6,6 +6,7 @@ import {
   inOrder,
   LEAST,
   moved,
+  movedInOrder,
   overlaps,
   type Place,
   resized,
@@ -90,6 +91,24 @@ describe("the layout of a board", () => {
       { id: "b", x: 0, y: 9, w: 6, h: 5 },
       { id: "c", x: 0, y: 4, w: 6, h: 5 },
     ]);
+  });
+
+  it("moves a panel up and down in the order of reading, to both ends of it", () => {
+    fc.assert(
+      fc.property(board, fc.nat(), fc.constantFrom("earlier", "later"), (panels, at, to) => {
+        let now = settled(panels);
+        const id = `p${at % panels.length}`;
+        const placeOf = () => inOrder(now).findIndex((panel) => panel.id === id);
+        const end = to === "earlier" ? 0 : panels.length - 1;
+        for (let before = placeOf(); before !== end; before = placeOf()) {
+          now = movedInOrder(now, id, to);
+          check(panels, now);
+          expect(to === "earlier" ? placeOf() < before : placeOf() > before).toBe(true);
+        }
+        expect(movedInOrder(now, id, to)).toEqual(now);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it("bounds sizes", () => {

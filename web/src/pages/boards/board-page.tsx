@@ -27,6 +27,7 @@ import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
 import { useAnswers } from "./use-answers.ts";
 import { useArrange } from "./use-arrange.ts";
+import { useStacked } from "./use-stacked.ts";
 
 export function BoardPage() {
   const { workspaceId = "", boardId = "" } = useRoute().params;
@@ -80,6 +81,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   );
   const change = (next: Partial<BoardView>): void => route(`${path}${boardSearch({ ...view, ...next })}`, true);
 
+  const isStacked = useStacked();
   const grid = useRef<HTMLDivElement>(null);
   const setPanels = (panels: Panel[]): void => setDraft((before) => ({ ...(before ?? board), panels }));
   const arrange = useArrange(shown.panels, setPanels, () => grid.current);
@@ -184,8 +186,8 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
         </Empty>
       ) : (
         <div class={css.grid} ref={grid} data-editing={draft !== null} aria-busy={answers.busy}>
-          {/* In edit mode in a fixed order: an element that moves in the document loses focus and pointer. */}
-          {(draft === null ? inOrder(shown.panels) : shown.panels).map((panel) => (
+          {/* While panels can be dragged in a fixed order: an element that moves in the document loses focus and pointer. */}
+          {(draft === null || isStacked ? inOrder(shown.panels) : shown.panels).map((panel) => (
             <ShownPanel
               key={panel.id}
               panel={panel}
@@ -196,6 +198,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
                   ? null
                   : {
                       arrange,
+                      isStacked,
                       onEdit: () => setEdited(panel),
                       onRemove: () => setPanels(settled(shown.panels.filter(({ id }) => id !== panel.id))),
                     }

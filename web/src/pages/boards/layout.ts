@@ -25,6 +25,16 @@ export function moved<P extends Place>(panels: readonly P[], id: string, x: numb
   return placed(panels, id, (panel) => ({ ...panel, x: clamp(x, 0, COLUMNS - panel.w), y: Math.max(0, y) }));
 }
 
+/** Moves a panel before the one that is read before it, or after the one that is read after it. The first and the last stay. */
+export function movedInOrder<P extends Place>(panels: readonly P[], id: string, to: "earlier" | "later"): P[] {
+  const order = inOrder(panels);
+  const at = order.findIndex((panel) => panel.id === id);
+  const first = order[to === "earlier" ? at - 1 : at];
+  const second = order[to === "earlier" ? at : at + 1];
+  if (first === undefined || second === undefined) return [...panels];
+  return moved(panels, second.id, first.x, first.y);
+}
+
 /** Changes the size of a panel. */
 export function resized<P extends Place>(panels: readonly P[], id: string, w: number, h: number): P[] {
   return placed(panels, id, (panel) => ({

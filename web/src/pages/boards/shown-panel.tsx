@@ -6,6 +6,7 @@ import { IconButton, iconButtonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
 import { visible } from "../explorer/view/visible.ts";
+import { ArrangeMenu } from "./arrange-menu.tsx";
 import css from "./boards.module.css";
 import type { PanelAnswer } from "./use-answers.ts";
 import type { Arranging } from "./use-arrange.ts";
@@ -16,7 +17,7 @@ interface ShownPanelProps {
   /** Link to the query in the explorer. */
   link: string;
   /** Set while the board is arranged. */
-  editing: { arrange: Arranging; onEdit: () => void; onRemove: () => void } | null;
+  editing: { arrange: Arranging; isStacked: boolean; onEdit: () => void; onRemove: () => void } | null;
 }
 
 /** One query of a board with its answer, or with why there is none. */
@@ -62,6 +63,7 @@ export function ShownPanel({ panel, answer, link, editing }: ShownPanelProps) {
             </>
           ) : (
             <>
+              <ArrangeMenu panel={panel} title={title} arrange={editing.arrange} isStacked={editing.isStacked} />
               <IconButton icon={Pencil} label="Edit" aria-label={`Edit ${title}`} small onClick={editing.onEdit} />
               <IconButton
                 icon={Trash2}

@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import type { Panel } from "../../model/boards.ts";
-import { moved, resized } from "./layout.ts";
+import { inOrder, moved, movedInOrder, resized } from "./layout.ts";
 
 /** Pixels of a row of the grid, with its gap. The style sheet has the same number. */
 export const ROW_PX = 40;
@@ -13,6 +13,16 @@ const KEYS: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowDown: [0, 1],
 };
 
+/** Steps of the menu of a panel: a place in the order of reading, or a column or row of its size. */
+export type ArrangeStep = "earlier" | "later" | "wider" | "narrower" | "higher" | "lower";
+
+const SIZES: Readonly<Record<Exclude<ArrangeStep, "earlier" | "later">, readonly [w: number, h: number]>> = {
+  wider: [1, 0],
+  narrower: [-1, 0],
+  higher: [0, 1],
+  lower: [0, -1],
+};
+
 export interface Arranging {
   /** What changed last, for screen readers. */
   said: string;
@@ -20,6 +30,8 @@ export interface Arranging {
   dragged: string | null;
   /** Handlers of a panel's handle: `move` drags it, `size` changes its size. */
   handle: (panel: Panel, what: "move" | "size") => Handle;
+  /** Moves or resizes a panel without its handles. */
+  step: (panel: Panel, step: ArrangeStep) => void;
 }
 
 interface Handle {
@@ -52,6 +64,16 @@ export function useArrange(
     const now = next.find(({ id }) => id === panel.id);
     if (now) setSaid(`${now.title}: column ${now.x + 1}, row ${now.y + 1}, ${now.w} wide, ${now.h} high`);
   };
+  const step = (panel: Panel, to: ArrangeStep): void => {
+    if (to === "earlier" || to === "later") {
+      const next = movedInOrder(panels, panel.id, to);
+      onChange(next);
+      const place = inOrder(next).findIndex(({ id }) => id === panel.id) + 1;
+      setSaid(`${panel.title}: ${place} of ${next.length}`);
+      return;
+    }
+    apply(panels, panel, "size", ...SIZES[to]);
+  };
   const end = (): void => {
     start.current = null;
     setDragged(null);
@@ -83,5 +105,5 @@ export function useArrange(
       apply(panels, panel, event.shiftKey ? "size" : what, dx, dy);
     },
   });
-  return { said, dragged, handle };
+  return { said, dragged, handle, step };
 }

@@ -1,7 +1,9 @@
 import { useId, useMemo, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
+import { toolLink } from "../investigate/links.ts";
 import { type ActionDialog, Actions } from "./actions/actions.tsx";
 import { focusOn, useShortcuts } from "./actions/shortcuts.ts";
 import { EmptyResults } from "./empty-results.tsx";
@@ -34,6 +36,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const context = useShownEntry(projectId);
   const contextView = useLazy(CONTEXT, context.shown !== null, context.close);
   const answerView = useLazy(ANSWER, asked.isAnswer, () => undefined);
+  const { route } = useLocation();
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
@@ -159,6 +162,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 busy={stats.busy && failure === null}
                 onZoom={onZoom}
                 onZoomOut={onZoomOut}
+                onCompare={(start, end) =>
+                  route(toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) }))
+                }
               />
             )}
             {isLive ? (
@@ -212,6 +218,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             workspaceId={workspaceId}
             entry={context.shown}
             isOpened={context.isOpened}
+            by={context.by}
+            onBy={context.showBy}
             onShow={context.show}
             onClose={context.close}
             onFilter={onFilter}

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { loadWorkspaces, workspaces } from "../../model/workspaces.ts";
 import { Loading } from "../../ui/states.tsx";
+import { LinkedWorkspace } from "../investigate/entry-links.tsx";
 import { ExplorerPage } from "./explorer-page.tsx";
 import { NotFoundInExplorer } from "./not-found.tsx";
 
@@ -22,5 +23,9 @@ export function Explorer() {
   }, [isMissing, workspaceId]);
   if (isMissing) return checked === workspaceId ? <NotFoundInExplorer workspaceId={null} /> : <Loading />;
   // The key remounts the page, so that it never shows entries of another workspace.
-  return <ExplorerPage key={workspaceId} workspaceId={workspaceId} projectId={projectId ?? null} />;
+  return (
+    <LinkedWorkspace.Provider value={workspaceId}>
+      <ExplorerPage key={workspaceId} workspaceId={workspaceId} projectId={projectId ?? null} />
+    </LinkedWorkspace.Provider>
+  );
 }

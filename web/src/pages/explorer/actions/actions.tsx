@@ -2,6 +2,7 @@ import { Bookmark, Download, Keyboard, ListFilter, Share2 } from "lucide";
 import type { Project } from "../../../model/types.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { QueryLinks } from "../../investigate/query-links.tsx";
 import type { Times } from "../view/range.ts";
 import type { View } from "../view/view.ts";
 import css from "./actions.module.css";
@@ -38,6 +39,7 @@ export function Actions({ panelId, panelOpen, onPanel, dialog, onDialog, expecte
           {panelOpen ? "Hide filters" : "Filters"}
         </Button>
       </span>
+      <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} />
       <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
       <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
       <IconButton icon={Download} label="Download" onClick={() => onDialog("download")} />

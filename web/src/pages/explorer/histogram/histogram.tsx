@@ -1,4 +1,4 @@
-import { Table2, ZoomIn, ZoomOut } from "lucide";
+import { GitCompareArrows, Table2, ZoomIn, ZoomOut } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEVELS } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -21,6 +21,8 @@ interface HistogramProps {
   busy: boolean;
   onZoom: (start: number, end: number) => void;
   onZoomOut: () => void;
+  /** Compares a range with the one before. */
+  onCompare?: ((start: number, end: number) => void) | undefined;
 }
 
 /** The two ends of a selection, in the order of selection. */
@@ -30,7 +32,7 @@ interface Selection {
 }
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
-export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) {
+export function Histogram({ counted, busy, onZoom, onZoomOut, onCompare }: HistogramProps) {
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -100,9 +102,23 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
           {shown === null ? <Totals bars={bars} counted={counted} /> : <Readout bar={joined(bars, shown)} />}
         </p>
         {selection === null ? null : (
-          <Button small icon={ZoomIn} onClick={() => zoom(selection.anchor, selection.at)}>
-            Zoom in
-          </Button>
+          <>
+            {onCompare === undefined ? null : (
+              <Button
+                small
+                icon={GitCompareArrows}
+                onClick={() => {
+                  const { start, end } = joined(bars, selection);
+                  onCompare(start, end);
+                }}
+              >
+                Compare
+              </Button>
+            )}
+            <Button small icon={ZoomIn} onClick={() => zoom(selection.anchor, selection.at)}>
+              Zoom in
+            </Button>
+          </>
         )}
         <Button small look="quiet" icon={Table2} aria-expanded={asTable} onClick={() => setAsTable(!asTable)}>
           <span class="wide-only">{asTable ? "Hide table" : "Show table"}</span>

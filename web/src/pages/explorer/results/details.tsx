@@ -6,6 +6,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { EntryLinks } from "../../investigate/entry-links.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { visible } from "../view/visible.ts";
 import css from "./details.module.css";
@@ -49,6 +50,7 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
             Show in context
           </Button>
         )}
+        <EntryLinks entry={entry} />
         <Copy text={json} label="Copy as JSON" />
         {link === null ? null : <Copy text={link} label="Copy link" />}
       </div>

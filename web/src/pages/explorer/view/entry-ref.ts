@@ -1,4 +1,11 @@
-import type { EntryRef } from "../context/use-neighbours.ts";
+import type { LogEntry } from "../../../model/types.ts";
+
+/** Identifies an entry. */
+export type EntryRef = Pick<LogEntry, "id" | "projectId">;
+
+export const CONTEXTS = ["arrival", "session", "trace", "service", "host"] as const;
+/** Which entries are neighbours of an entry: all of its project, or those with the same value. */
+export type ContextBy = (typeof CONTEXTS)[number];
 
 /** Separates project and entry on the page of all projects. No id contains it. */
 const SEPARATOR = ".";

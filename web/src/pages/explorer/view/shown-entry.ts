@@ -1,7 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { EntryRef } from "../context/use-neighbours.ts";
-import { entryRefText, readEntryRef } from "./entry-ref.ts";
+import { CONTEXTS, type ContextBy, type EntryRef, entryRefText, readEntryRef } from "./entry-ref.ts";
 
 /**
  * Parameters that identify the entry of the context view. A change of the filters removes both. `entry`, used in links
@@ -9,6 +8,8 @@ import { entryRefText, readEntryRef } from "./entry-ref.ts";
  */
 const LINKED = "entry";
 const CONTEXT = "context";
+/** Parameter of the neighbours that are shown; absent: by arrival. */
+const BY = "by";
 
 /** Absolute URL of a page that opens the entry. */
 export function entryLink(origin: string, workspaceId: string, { projectId, id }: EntryRef): string {
@@ -20,6 +21,9 @@ export interface ShownEntry {
   shown: EntryRef | null;
   /** Whether the entry's details are open. */
   isOpened: boolean;
+  /** Which neighbours are shown. */
+  by: ContextBy;
+  showBy: (by: ContextBy) => void;
   /** Shows an entry in its context. Adds a history entry, unless another one is already shown. */
   show: (entry: EntryRef) => void;
   /** Removes the entry from the address. */
@@ -41,12 +45,20 @@ export function useShownEntry(projectId: string | null): ShownEntry {
     const params = new URLSearchParams(location.search);
     params.delete(LINKED);
     params.delete(CONTEXT);
+    if (place === null) params.delete(BY);
     if (place !== null) params.set(CONTEXT, entryRefText(place, projectId));
     route(`${location.pathname}${params.size > 0 ? `?${params}` : ""}`, replace);
   };
   return {
     shown,
     isOpened: linked !== null,
+    by: CONTEXTS.find((each) => each === query[BY]) ?? "arrival",
+    showBy(by) {
+      const params = new URLSearchParams(location.search);
+      if (by === "arrival") params.delete(BY);
+      else params.set(BY, by);
+      route(`${location.pathname}?${params}`, true);
+    },
     show(entry) {
       if (!isShown) isOwnStep.current = true;
       go(entry, isShown);

@@ -1,0 +1,325 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKey, createProject, createTenant, type Tenant } from "../support/api.ts";
+import { send } from "./explorer-query-support.ts";
+import { choose } from "./support/choose.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startSharedConsole } from "./support/console.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const TRACE = "5b8efff798038103d269b633813fc60c";
+
+let under: ConsoleUnderTest;
+let shop: Tenant;
+/** Another project of the same workspace. */
+let payments: Tenant;
+/** A whole minute, one hour ago: the start of the incident. */
+let incident: number;
+
+beforeAll(async () => {
+  under = await startSharedConsole();
+  const { url } = under.server;
+  shop = await createTenant(url);
+  const projectId = await createProject(url, shop.account, "payments");
+  payments = { account: shop.account, projectId, key: await createKey(url, shop.account, projectId) };
+  incident = Math.floor((Date.now() - 60 * MINUTE) / MINUTE) * MINUTE;
+  await Promise.all([send(url, shop, shopEntries()), send(url, payments, paymentEntries())]);
+});
+
+afterAll(() => under?.close());
+
+/** An hour of traffic before the incident, an hour with it, and the same hour of yesterday. */
+function shopEntries(): object[] {
+  const served = (at: number, n: number) => ({
+    timestamp: at,
+    level: "info",
+    category: "http",
+    type: "response",
+    message: `GET /products/${n} answered 200`,
+    service: "edge",
+    host: n % 2 === 0 ? "eu-1" : "eu-2",
+    session: `session-${n % 4}`,
+    data: { status: 200, durationMs: 20 + (n % 40), region: n % 3 === 0 ? "us" : "eu" },
+  });
+  const failed = (at: number, n: number) => ({
+    timestamp: at,
+    level: "error",
+    category: "http",
+    type: "response",
+    message: `POST /checkout: payment gateway timed out after ${10_000 + n} ms`,
+    service: "checkout",
+    host: "eu-1",
+    session: `session-${n % 4}`,
+    data: { status: 504, durationMs: 10_000 + n, region: "eu" },
+  });
+  const minutes = Array.from({ length: 60 }, (_, n) => n);
+  return [
+    ...minutes.map((n) => served(incident - DAY + n * MINUTE, n)),
+    { ...served(incident - DAY + MINUTE, 0), message: "Legacy cart is used", level: "warn" },
+    ...minutes.map((n) => served(incident - 60 * MINUTE + n * MINUTE, n)),
+    ...minutes.slice(0, 55).map((n) => served(incident + n * MINUTE, n)),
+    ...minutes.slice(5, 55).map((n) => failed(incident + n * MINUTE + 500, n)),
+    traceEntry({ after: 10_400, spanId: "a1", message: "POST /checkout", service: "edge", durationMs: 10_400 }),
+    traceEntry({ after: 130, spanId: "b1", parentSpanId: "a1", message: "Cart is read", service: "checkout" }),
+    traceEntry({
+      after: 10_350,
+      spanId: "b1",
+      parentSpanId: "a1",
+      message: "Checkout failed",
+      service: "checkout",
+      level: "error",
+    }),
+  ];
+}
+
+function paymentEntries(): object[] {
+  return [
+    traceEntry({
+      after: 4200,
+      spanId: "c1",
+      parentSpanId: "b1",
+      message: "Charge",
+      service: "payments",
+      durationMs: 4000,
+    }),
+  ];
+}
+
+interface TraceEntry {
+  /** Milliseconds from the start of the incident. */
+  after: number;
+  spanId: string;
+  parentSpanId?: string;
+  message: string;
+  service: string;
+  level?: string;
+  durationMs?: number;
+}
+
+function traceEntry({ after, parentSpanId, durationMs, ...rest }: TraceEntry): object {
+  const data = { ...(parentSpanId && { parentSpanId }), ...(durationMs && { durationMs }) };
+  return {
+    level: "info",
+    category: "http",
+    type: "request",
+    ...rest,
+    timestamp: incident + after,
+    traceId: TRACE,
+    data,
+  };
+}
+
+async function opened(path: string, options: { width?: number; colorScheme?: "light" | "dark" } = {}): Promise<Page> {
+  const { width = 1440, colorScheme = "light" } = options;
+  const context = await under.open({
+    as: shop.account,
+    colorScheme,
+    viewport: { width, height: 900 },
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  await page.goto(`/w/${shop.account.workspaceId}${path}`);
+  return page;
+}
+
+/** Query string of the hour of the incident. */
+function hour(more: Record<string, string> = {}): string {
+  const [from, to] = [incident, incident + 60 * MINUTE].map((at) => new Date(at).toISOString());
+  return `?${new URLSearchParams({ from: from ?? "", to: to ?? "", ...more })}`;
+}
+
+/** Looks at a page in its other states: no finding of axe in both themes, and no sideways scrolling at any width. */
+async function looksRight(page: Page, ready: () => Promise<unknown>): Promise<void> {
+  expect(await axeFaults(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  expect(await axeFaults(page)).toEqual([]);
+  for (const width of [360, 768, 2560]) {
+    await page.setViewportSize({ width, height: 900 });
+    await ready();
+    expect(await overflowOf(page), `at ${width} px`).toBeLessThanOrEqual(0);
+  }
+  expect(await axeFaults(page)).toEqual([]);
+}
+
+const GATEWAY = "POST /checkout: payment gateway timed out after <N> ms";
+
+describe("19.3: patterns of a query", () => {
+  it("have counts, shares, trends and what is new against yesterday; a click adds one to the query or excludes it", async () => {
+    const page = await opened(`/p/${shop.projectId}/patterns${hour()}`);
+    const table = page.getByRole("table");
+    const gateway = table.getByRole("row").filter({ hasText: GATEWAY });
+    await gateway.getByRole("img", { name: /^At most [12] in / }).waitFor();
+    expect(await gateway.getByRole("cell").allTextContents()).toEqual(
+      expect.arrayContaining(["New", GATEWAY, "50", "0"]),
+    );
+    await table.getByRole("row").filter({ hasText: "Legacy cart is used" }).getByText("Gone").waitFor();
+    await looksRight(page, () => gateway.waitFor());
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: /^New/ }).click();
+    await table.getByText("GET /products").waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("show")).toBe("new");
+    await page.getByRole("button", { name: "All" }).click();
+    // By keyboard: the menu of the row, and what it does.
+    await gateway.getByRole("button", { name: /^Actions of/ }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Copy pattern" }).waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(GATEWAY);
+    await gateway.getByRole("button", { name: /^Actions of/ }).click();
+    await page.getByRole("menuitem", { name: "Exclude" }).click();
+    await gateway.waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("q")).toBe(`-pattern:="${GATEWAY}"`);
+    await page.goBack();
+    await gateway.getByRole("link").click();
+    await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe(`pattern:="${GATEWAY}"`);
+    // And back by the explorer's link.
+    await page.getByRole("link", { name: "Patterns", exact: true }).click();
+    await page.getByText("1 patterns of 50 entries").waitFor();
+    await page.context().close();
+  });
+
+  it("say why there are none, and what is wrong with the query", async () => {
+    const page = await opened(`/patterns${hour({ q: "nowhere" })}`);
+    await page.getByRole("heading", { name: "No patterns" }).waitFor();
+    await page.goto(`/w/${shop.account.workspaceId}/patterns${hour({ q: "level:>=" })}`);
+    await page.getByRole("alert").getByText(/value/).first().waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("19.3: two spans compared", () => {
+  it("from the histogram: counts over time, levels, the fields that differ most, and new patterns", async () => {
+    const page = await opened(`/p/${shop.projectId}${hour()}`);
+    await page.getByRole("slider", { name: "Entries over time" }).focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Shift+End");
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.waitForURL("**/compare?*");
+    await page.getByRole("img", { name: /^Entries over time: 10[0-9] now, 60 before$/ }).waitFor();
+    const fields = page.getByRole("region", { name: "Fields" });
+    await fields.getByRole("heading", { name: "status" }).waitFor();
+    const names = await fields.getByRole("heading", { level: 3 }).allTextContents();
+    // What the incident changed, not the ids of sessions and not the regions and hosts in general.
+    expect(names.slice(0, 4)).toEqual(expect.arrayContaining(["level", "service", "status"]));
+    expect(names).not.toContain("session");
+    await page
+      .getByRole("region", { name: "Patterns" })
+      .getByRole("row")
+      .filter({ hasText: GATEWAY })
+      .getByText("New")
+      .waitFor();
+    await page
+      .getByRole("region", { name: "Levels" })
+      .getByRole("row")
+      .filter({ hasText: "error" })
+      .getByText("0 % → ")
+      .or(page.getByText("0% → "))
+      .first()
+      .waitFor();
+    await looksRight(page, () => fields.waitFor());
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await choose(page.getByLabel("Compare with"), "Yesterday");
+    await page.getByRole("img", { name: /^Entries over time: 10[0-9] now, 61 before$/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get("with")).toBe("1d");
+    await page.getByRole("region", { name: "Patterns" }).getByText("Gone").waitFor();
+    // A value leads to its entries.
+    await fields.getByRole("link", { name: "504" }).click();
+    await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("19.3: a trace as a timeline", () => {
+  it("nests spans of all projects; the keyboard moves, closes and opens them; details and a table are beside it", async () => {
+    const page = await opened(`/trace/${TRACE}`);
+    const tree = page.getByRole("tree", { name: "Timeline" });
+    const items = tree.getByRole("treeitem");
+    await expect.poll(() => items.count()).toBe(3);
+    const levels = await items.evaluateAll((all) => all.map((each) => each.getAttribute("aria-level")));
+    expect(levels).toEqual(["1", "2", "3"]);
+    await page.getByText("2 projects").waitFor();
+    await items.first().focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => items.count()).toBe(2);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => items.count()).toBe(3);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    const side = page.getByRole("complementary", { name: "Span" });
+    await side.getByRole("heading", { name: "Charge" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("entry")).toMatch(/^log_/);
+    await looksRight(page, () => tree.waitFor());
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: "Table" }).click();
+    const row = page.getByRole("table").getByRole("row").filter({ hasText: "Charge" });
+    expect((await row.getByRole("cell").allTextContents()).slice(0, 4)).toEqual(["200 ms", "4 s", "2", "payments"]);
+    expect(await axeFaults(page)).toEqual([]);
+    // From an entry of the explorer.
+    await page.goto(`/w/${shop.account.workspaceId}/p/${payments.projectId}?range=all`);
+    await page.locator("[data-row]").first().click();
+    await page.getByRole("link", { name: "Trace" }).click();
+    await expect.poll(() => items.count()).toBe(3);
+    await page.context().close();
+  });
+
+  it("of 2,000 entries is drawn in part, and an unknown one says so", async () => {
+    const traceId = "long-trace";
+    const entries = Array.from({ length: 2000 }, (_, n) => ({
+      message: `step ${n}`,
+      timestamp: incident - DAY + n,
+      traceId,
+      spanId: `s${n}`,
+      data: n === 0 ? {} : { parentSpanId: `s${Math.floor(n / 3)}` },
+    }));
+    await send(under.server.url, payments, entries);
+    const page = await opened(`/trace/${traceId}`);
+    const tree = page.getByRole("tree", { name: "Timeline" });
+    await page.getByText("2,000 entries").waitFor();
+    await tree.getByRole("treeitem").first().focus();
+    expect(await tree.getByRole("treeitem").count()).toBeLessThan(100);
+    await page.keyboard.press("End");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toMatch(/step \d+/);
+    await page.goto(`/w/${shop.account.workspaceId}/trace/none`);
+    await page.getByRole("heading", { name: "No entries" }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("19.3: an entry in its context", () => {
+  it("by arrival, session, trace, service and host, which is in the address", async () => {
+    const page = await opened(`/p/${shop.projectId}?range=all&q=${encodeURIComponent('"Checkout failed"')}`);
+    await page.locator("[data-row]").first().click();
+    await page.getByRole("button", { name: "Show in context" }).click();
+    const dialog = page.getByRole("dialog", { name: "In context" });
+    const list = dialog.getByRole("list", { name: "Neighbouring entries" });
+    await list.getByText("Checkout failed").first().waitFor();
+    // The entry has no session.
+    expect(await dialog.getByLabel("Session").isDisabled()).toBe(true);
+    await dialog.getByLabel("Trace").check();
+    await expect
+      .poll(() => list.locator("[data-message]").allTextContents())
+      .toEqual([...["Cart is read", "Charge", "Checkout failed", "POST /checkout"]]);
+    expect(new URL(page.url()).searchParams.get("by")).toBe("trace");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.reload();
+    await list.getByText("Charge").waitFor();
+    await dialog.getByLabel("Service").check();
+    // 50 failures and two entries of the trace; more of them on both sides.
+    await list.getByText("payment gateway timed out").first().waitFor();
+    await list.getByText("Charge").waitFor({ state: "detached" });
+    await dialog
+      .getByRole("button", { name: "Load later entries" })
+      .or(dialog.getByText("No later entries yet."))
+      .first()
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(["q", "range"]);
+    expect(under.faults()).toEqual([]);
+    await page.context().close();
+  });
+});

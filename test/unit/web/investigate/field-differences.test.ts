@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Facets,
+  fieldDifferences,
+  numberFields,
+} from "../../../../web/src/pages/investigate/compare/field-differences.ts";
+import { baseSpan, customSpan } from "../../../../web/src/pages/investigate/compare/spans-of-time.ts";
+
+const COLUMNS = ["field", "type", "entries", "value", "count"].map((name) => ({ name, type: "string" }));
+
+type Fields = Record<string, Record<string, number>>;
+
+/** Facets of entries whose fields have these values so often. */
+function facets(matched: number, fields: Fields): Facets {
+  const rows = Object.entries(fields).flatMap(([field, values]) => {
+    const entries = Object.values(values).reduce((sum, count) => sum + count, 0);
+    return Object.entries(values).map(([value, count]) => [field, "string", entries, value, count]);
+  });
+  return { columns: COLUMNS, rows, matched };
+}
+
+const LISTED = 50;
+
+describe("19.3: fields that differ between two spans", () => {
+  it("rank by the value whose share differs most, and ids and equal fields are left out", () => {
+    const ids = (from: number) => Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`id-${from + n}`, 1]));
+    const before = facets(1000, {
+      status: { "200": 980, "504": 20 },
+      host: { "eu-1": 500, "eu-2": 500 },
+      route: { "/cart": 600, "/checkout": 400 },
+      "user.id": ids(0),
+    });
+    const now = facets(1000, {
+      status: { "200": 400, "504": 600 },
+      host: { "eu-1": 510, "eu-2": 490 },
+      route: { "/cart": 300, "/checkout": 700 },
+      "user.id": ids(100),
+      "error.name": { GatewayTimeout: 590 },
+    });
+    const found = fieldDifferences(before, now, LISTED);
+    expect(found.map(({ field }) => field)).toEqual(["error.name", "status", "route"]);
+    expect(found[1]?.values[0]).toMatchObject({ before: 20, now: 600, beforeShare: 0.02, nowShare: 0.6 });
+    // The field as a whole is new, too.
+    expect(found[0]?.values.map(({ value }) => value)).toEqual([undefined, "GatewayTimeout"]);
+  });
+
+  it("less the margin of error: a large difference of few entries comes after a smaller one of many", () => {
+    const before = facets(4, { few: { a: 0, b: 4 } });
+    const now = facets(4, { few: { a: 4, b: 0 } });
+    const [few] = fieldDifferences(before, now, LISTED);
+    expect(few?.score).toBeGreaterThan(0);
+    const [many] = fieldDifferences(
+      facets(4000, { many: { a: 100, b: 3900 } }),
+      facets(4000, { many: { a: 2400, b: 1600 } }),
+      LISTED,
+    );
+    expect(many?.score).toBeGreaterThan(few?.score ?? 1);
+    expect(fieldDifferences(facets(3, { x: { a: 3 } }), facets(3, { x: { a: 1, b: 2 } }), LISTED)).toEqual([]);
+  });
+
+  it("does not take a value that a full list lacks for missing", () => {
+    const values = Object.fromEntries(Array.from({ length: 3 }, (_, n) => [`v${n}`, 100]));
+    const before = facets(1000, { x: values });
+    // v3 may have 100 entries before, too.
+    expect(fieldDifferences(before, facets(1000, { x: { ...values, v3: 90 } }), 3).map(({ values }) => values)).toEqual(
+      [],
+    );
+    expect(fieldDifferences(before, facets(1000, { x: { v0: 100, v3: 400 } }), 3)[0]?.values[0]?.value).toBe("v3");
+  });
+
+  it("is the same in both directions, and none for equal spans", () => {
+    const counts = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.nat(200), { minKeys: 1 });
+    const fields = fc.dictionary(fc.constantFrom("x", "y"), counts, { minKeys: 1 });
+    fc.assert(
+      fc.property(fields, fields, (one, other) => {
+        const [a, b] = [facets(700, one), facets(900, other)];
+        const there = fieldDifferences(a, b, LISTED);
+        const back = fieldDifferences(b, a, LISTED);
+        expect(back.map(({ field }) => field)).toEqual(there.map(({ field }) => field));
+        expect(fieldDifferences(a, a, LISTED)).toEqual([]);
+        for (const { score } of there) expect(score > 0 && score < 1).toBe(true);
+      }),
+    );
+  });
+
+  it("without entries there is none", () => {
+    expect(fieldDifferences(facets(0, {}), facets(0, {}), LISTED)).toEqual([]);
+  });
+
+  it("of numbers of many sizes are compared by their distribution", () => {
+    const many = Array.from({ length: 12 }, (_, n) => ["ms", "number", 500, n, 1]);
+    const few = [200, 500].map((status) => ["status", "number", 900, status, 1]);
+    expect(numberFields([{ columns: COLUMNS, rows: [...many, ...few] }])).toEqual(["ms"]);
+  });
+});
+
+describe("19.3: spans that are compared", () => {
+  const HOUR = 3_600_000;
+  const now = { start: 100 * HOUR, end: 102 * HOUR };
+
+  it("are the one before, yesterday's, last week's, or given times", () => {
+    expect(baseSpan(now, "before", null)).toEqual({ start: 98 * HOUR, end: 100 * HOUR });
+    expect(baseSpan(now, "1d", null)).toEqual({ start: 76 * HOUR, end: 78 * HOUR });
+    expect(baseSpan(now, "7d", null)).toEqual({ start: -68 * HOUR, end: -66 * HOUR });
+    expect(baseSpan(now, "custom", { start: 1, end: 2 })).toEqual({ start: 1, end: 2 });
+    expect(baseSpan(now, "custom", null)).toEqual({ start: 98 * HOUR, end: 100 * HOUR });
+  });
+
+  it("of an address are read only if they are times in order", () => {
+    const [from, to] = ["2026-11-22T00:00:00.000Z", "2026-11-22T01:00:00.000Z"];
+    expect(customSpan(from, to)).toEqual({ start: Date.parse(from), end: Date.parse(to) });
+    expect([customSpan(to, from), customSpan(from, null), customSpan("x", to)]).toEqual([null, null, null]);
+  });
+});

@@ -1,0 +1,119 @@
+import type { ComponentChildren } from "preact";
+import { Select } from "../../../ui/select.tsx";
+import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { Notes } from "../../explorer/search/notes.tsx";
+import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
+import { notesOf } from "../ask.ts";
+import { Frame } from "../frame.tsx";
+import { type Investigation, useInvestigation } from "../use-investigation.ts";
+import css from "./compare.module.css";
+import { FieldList } from "./field-list.tsx";
+import { LevelTable } from "./level-table.tsx";
+import { NumberTable } from "./number-table.tsx";
+import { Overlay } from "./overlay.tsx";
+import { PatternList } from "./pattern-list.tsx";
+import { SpanHeads } from "./span-heads.tsx";
+import { BASES, type Base, baseSpan, boundsOf, customSpan, type TimeSpan } from "./spans-of-time.ts";
+import { useComparison } from "./use-comparison.ts";
+
+/** How the entries of a query differ between two spans of time. */
+export function ComparePage() {
+  const investigation = useInvestigation(["with", "baseFrom", "baseTo"]);
+  const { own, change, view, times } = investigation;
+  const custom = customSpan(own.get("baseFrom"), own.get("baseTo"));
+  const base: Base = BASES.find(({ value }) => value === own.get("with"))?.value ?? "before";
+  const now = { start: times.start, end: times.end };
+  const before = baseSpan(now, base, custom);
+  const isEndless = view.range.kind === "all";
+  const chooseBase = (next: Base): void => {
+    const { from, to } = boundsOf(before);
+    const own = { with: next === "before" ? "" : next };
+    change({}, next === "custom" ? { ...own, baseFrom: from, baseTo: to } : { ...own, baseFrom: "", baseTo: "" });
+  };
+  const controls = (
+    <span class={css.base}>
+      <Select label="Compare with" value={base} options={BASES} disabled={isEndless} onChange={chooseBase} />
+      {base === "custom" ? (
+        <TimeRange
+          range={{ kind: "between", ...boundsOf(before) }}
+          times={{ ...boundsOf(before), ...before }}
+          onChange={(range) => {
+            if (range.kind !== "between" || range.from === null || range.to === null) return;
+            change({}, { baseFrom: range.from, baseTo: range.to });
+          }}
+        />
+      ) : null}
+    </span>
+  );
+  if (isEndless) {
+    return (
+      <Frame investigation={investigation} tool="compare" busy={false} controls={controls}>
+        <Empty title="No span">
+          <p>All time has no span before it. Choose a time range.</p>
+        </Empty>
+      </Frame>
+    );
+  }
+  return <Compared investigation={investigation} before={before} now={now} controls={controls} />;
+}
+
+interface ComparedProps {
+  investigation: Investigation;
+  before: TimeSpan;
+  now: TimeSpan;
+  controls: ComponentChildren;
+}
+
+function Compared({ investigation, before, now, controls }: ComparedProps) {
+  const { overview, fields, shownOverview, shownFields } = useComparison(investigation, before, now);
+  const failed = [overview, fields].find(({ failure }) => failure !== null);
+  const busy = overview.busy || fields.busy;
+  const of = { investigation, before, now };
+  return (
+    <Frame investigation={investigation} tool="compare" busy={busy && shownOverview !== null} controls={controls}>
+      {failed?.failure ? (
+        <div class={css.notice}>
+          <Failure failure={failed.failure} onRetry={failed.reload} />
+        </div>
+      ) : null}
+      {shownOverview === null ? (
+        failed === undefined ? (
+          <Loading what="Comparing" />
+        ) : null
+      ) : (
+        <div class={css.content} aria-busy={overview.busy}>
+          <SpanHeads {...of} overview={shownOverview} />
+          <div class={css.notes}>
+            <Notes notes={notesOf([...shownOverview.answers, ...(shownFields?.answers ?? [])])} />
+          </div>
+          <Overlay before={shownOverview.before} now={shownOverview.now} />
+          <div class={css.columns}>
+            <section class={css.section} aria-labelledby="compare-fields">
+              <h2 id="compare-fields">Fields</h2>
+              {shownFields === null ? (
+                fields.failure === null ? (
+                  <Loading />
+                ) : null
+              ) : (
+                <>
+                  <FieldList {...of} fields={shownFields.differences} />
+                  <NumberTable numbers={shownFields.numbers} />
+                </>
+              )}
+            </section>
+            <div>
+              <section class={css.section} aria-labelledby="compare-levels">
+                <h2 id="compare-levels">Levels</h2>
+                <LevelTable before={shownOverview.before} now={shownOverview.now} />
+              </section>
+              <section class={css.section} aria-labelledby="compare-patterns">
+                <h2 id="compare-patterns">Patterns</h2>
+                <PatternList {...of} patterns={shownOverview.patterns} />
+              </section>
+            </div>
+          </div>
+        </div>
+      )}
+    </Frame>
+  );
+}

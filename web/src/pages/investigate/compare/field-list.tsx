@@ -1,0 +1,83 @@
+import { useState } from "preact/hooks";
+import { Button } from "../../../ui/button.tsx";
+import { visible } from "../../explorer/view/visible.ts";
+import { valueTest, withTest } from "../added-test.ts";
+import { toolLink } from "../links.ts";
+import type { Investigation } from "../use-investigation.ts";
+import css from "./compare.module.css";
+import type { FieldDifference, ValueDifference } from "./field-differences.ts";
+import { ShareBars } from "./share-bars.tsx";
+import { spanView, type TimeSpan } from "./spans-of-time.ts";
+
+/** Fields that are listed at first, values of each, and characters of a value. */
+const FIELDS = 12;
+const VALUES = 5;
+const CHARACTERS = 120;
+
+interface FieldListProps {
+  investigation: Investigation;
+  before: TimeSpan;
+  now: TimeSpan;
+  fields: readonly FieldDifference[];
+}
+
+/** Fields whose values differ between the spans. */
+export function FieldList({ fields, ...of }: FieldListProps) {
+  const [isWhole, setWhole] = useState(false);
+  if (fields.length === 0) return <p class={css.none}>No field differs by more than chance.</p>;
+  const shown = isWhole ? fields : fields.slice(0, FIELDS);
+  return (
+    <>
+      <p class={css.hint}>By the value whose share of all entries differs most, less the margin of error of 95 %.</p>
+      <ol class={css.fields}>
+        {shown.map((field) => (
+          <li key={field.field}>
+            <h3 class={css.field}>
+              <code>{visible(field.field)}</code>
+            </h3>
+            <ul class={css.values}>
+              {field.values.slice(0, VALUES).map((value) => (
+                <li key={`${typeof value.value} ${value.value}`} class={css.value}>
+                  <ValueLink field={field.field} value={value} {...of} />
+                  <ShareBars before={value.beforeShare} now={value.nowShare} />
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+      {shown.length < fields.length ? (
+        <div class={css.foot}>
+          <Button small onClick={() => setWhole(true)}>
+            Show all {fields.length}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+interface ValueLinkProps extends Omit<FieldListProps, "fields"> {
+  field: string;
+  value: ValueDifference;
+}
+
+/** A value, linked to the entries that have it, in the span that has more of them. */
+function ValueLink({ investigation, before, now, field, value }: ValueLinkProps) {
+  const { workspaceId, projectId, filter } = investigation;
+  const text = value.value === undefined ? "has the field" : String(value.value);
+  const shown = visible(text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}…` : text) || "empty text";
+  const test = valueTest(field, value.value);
+  const isPresence = value.value === undefined;
+  if (test === null) return <span class={css.valueText}>{shown}</span>;
+  const span = value.nowShare >= value.beforeShare ? now : before;
+  return (
+    <a
+      class={css.valueText}
+      data-quiet={isPresence}
+      href={toolLink(workspaceId, projectId, null, spanView(withTest(filter, test), span))}
+    >
+      {shown}
+    </a>
+  );
+}

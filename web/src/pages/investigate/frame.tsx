@@ -1,0 +1,111 @@
+import { Box, GitCompareArrows, RotateCw, ScrollText, Shapes } from "lucide";
+import type { ComponentChildren } from "preact";
+import { useLocation } from "preact-iso";
+import { IconButton } from "../../ui/button.tsx";
+import { Icon, type IconShape } from "../../ui/icon.tsx";
+import { useTitle } from "../../ui/page.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Notes } from "../explorer/search/notes.tsx";
+import { QueryBox } from "../explorer/search/query-box.tsx";
+import { TimeRange } from "../explorer/toolbar/time-range.tsx";
+import css from "./frame.module.css";
+import { type Tool, toolLink, toolPath } from "./links.ts";
+import type { Investigation } from "./use-investigation.ts";
+
+const NAMES: Readonly<Record<Tool, string>> = { patterns: "Patterns", compare: "Compare" };
+const SHAPES: Readonly<Record<Tool, IconShape>> = { patterns: Shapes, compare: GitCompareArrows };
+
+interface FrameProps {
+  investigation: Investigation;
+  tool: Tool;
+  busy: boolean;
+  /** Controls of the tool, after the time range. */
+  controls?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A page about the entries of a query: the query, its range, and the way to the other pages about the same entries. */
+export function Frame({ investigation, tool, busy, controls, children }: FrameProps) {
+  const { workspaceId, projectId, view, times, change, reload, projects, search } = investigation;
+  const { route } = useLocation();
+  useTitle(NAMES[tool]);
+  const isListed = projectId === null || projects.data?.some(({ id }) => id === projectId);
+  const choices = [
+    { value: "", label: "All projects" },
+    ...(isListed ? [] : [{ value: projectId ?? "", label: projectId ?? "" }]),
+    ...(projects.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []),
+  ];
+  return (
+    <div class={css.page}>
+      <div class={css.top}>
+        <h1 class="visually-hidden">{NAMES[tool]}</h1>
+        <nav class={css.tools} aria-label="Pages of this query">
+          <ToolLink to={toolLink(workspaceId, projectId, null, view)} label="Logs" shape={ScrollText} />
+          {(["patterns", "compare"] as const).map((each) => (
+            <ToolLink
+              key={each}
+              to={toolLink(workspaceId, projectId, each, view)}
+              label={NAMES[each]}
+              shape={SHAPES[each]}
+              isCurrent={each === tool}
+            />
+          ))}
+        </nav>
+        <span class={css.project}>
+          <Select
+            label="Project"
+            icon={Box}
+            value={projectId ?? ""}
+            options={choices}
+            onChange={(id) => route(`${toolPath(workspaceId, id === "" ? null : id, tool)}${search}`)}
+          />
+        </span>
+        <div class={css.query}>
+          <QueryBox
+            workspaceId={workspaceId}
+            projectId={projectId}
+            times={times}
+            value={view.query ?? ""}
+            onSearch={(text) => {
+              // The same query again counts again.
+              if (text === (view.query ?? "")) reload();
+              else change({ query: text });
+            }}
+          />
+        </div>
+        <span class={css.range}>
+          <TimeRange range={view.range} times={times} onChange={(range) => change({ range })} />
+        </span>
+        {controls}
+        <IconButton icon={RotateCw} look="plain" label="Refresh" busy={busy} onClick={reload} />
+      </div>
+      <div class={css.notes}>
+        <Notes
+          notes={[
+            ...(investigation.hasPipes ? ["The pipes of the query are left out here."] : []),
+            ...(investigation.invalidParameters.length > 0
+              ? [`Ignored invalid parts of this link: ${investigation.invalidParameters.join(", ")}.`]
+              : []),
+          ]}
+        />
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface ToolLinkProps {
+  to: string;
+  label: string;
+  shape: IconShape;
+  isCurrent?: boolean;
+}
+
+function ToolLink({ to, label, shape, isCurrent = false }: ToolLinkProps) {
+  return (
+    <a class={css.tool} href={to} aria-current={isCurrent ? "page" : undefined}>
+      <Icon shape={shape} />
+      {label}
+    </a>
+  );
+}

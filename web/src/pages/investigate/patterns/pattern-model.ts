@@ -1,0 +1,134 @@
+import { QUERY_LIMITS } from "../../../../../src/query-language/parser-state.ts";
+import { joined } from "../../../../../src/query-language/syntax.ts";
+import { printDuration } from "../../../../../src/query-language/values.ts";
+import type { Table } from "../../../charts/chart-data.ts";
+import { LEVELS, type Level } from "../../../model/types.ts";
+import { patternTest, withTest } from "../added-test.ts";
+import type { Bins } from "../bins.ts";
+import { moreSevere } from "../more-severe.ts";
+
+/** How the count of a pattern differs from the count in the span before. */
+export type Change = "new" | "gone" | "risen" | "fallen";
+
+export interface Pattern {
+  /** `null`: the entries of all patterns that are not in the list. */
+  pattern: string | null;
+  count: number;
+  /** Entries in the span before; `null` if the spans are not compared. */
+  before: number | null;
+  /** Part of all entries, from 0 to 1. */
+  share: number;
+  /** `null`: no difference, or one that chance explains. */
+  change: Change | null;
+}
+
+/**
+ * Standard deviations by which two counts must differ to be risen or fallen. Counts of independent events vary by the
+ * square root of their size.
+ */
+const DEVIATIONS = 2;
+
+/** @param scale length of the span divided by that of the span before */
+export function changeOf(count: number, before: number, scale = 1): Change | null {
+  if (before === 0) return count > 0 ? "new" : null;
+  if (count === 0) return "gone";
+  const expected = before * scale;
+  if (Math.abs(count - expected) <= DEVIATIONS * Math.sqrt(count + expected * scale)) return null;
+  return count > expected ? "risen" : "fallen";
+}
+
+/** Reads the table of `patterns`, with or without `vs`. */
+export function patternsOf({ columns, rows }: Table): Pattern[] {
+  const [pattern, count, before] = ["pattern", "count", "before"].map((wanted) =>
+    columns.findIndex(({ name }) => name === wanted),
+  );
+  const counts = rows.map((row) => ({
+    pattern: typeof row[pattern ?? -1] === "string" ? String(row[pattern ?? -1]) : null,
+    count: numberIn(row, count),
+    before: before === undefined || before < 0 ? null : numberIn(row, before),
+  }));
+  const all = counts.reduce((sum, each) => sum + each.count, 0);
+  return counts.map((each) => ({
+    ...each,
+    share: all === 0 ? 0 : each.count / all,
+    change: each.before === null || each.pattern === null ? null : changeOf(each.count, each.before),
+  }));
+}
+
+function numberIn(row: readonly unknown[], at: number | undefined): number {
+  const value = row[at ?? -1];
+  return typeof value === "number" ? value : 0;
+}
+
+export type Order = "count" | "change";
+
+/** Patterns in order, with that of all others last. */
+export function sorted(patterns: readonly Pattern[], order: Order): Pattern[] {
+  const size = ({ count, before }: Pattern) => (order === "count" ? count : Math.abs(count - (before ?? 0)));
+  return [...patterns].sort(
+    (a, b) =>
+      Number(a.pattern === null) - Number(b.pattern === null) ||
+      size(b) - size(a) ||
+      (a.pattern ?? "").localeCompare(b.pattern ?? ""),
+  );
+}
+
+/** A pattern's entries over time. */
+export interface Trend {
+  counts: number[];
+  /** The most severe level; `null` if there is no entry. */
+  level: Level | null;
+}
+
+/** Patterns of one query: half of the tests that a query may have, so that its own tests have room. */
+const TESTS = QUERY_LIMITS.atoms / 2;
+
+/**
+ * Returns queries that count patterns over time. Patterns are divided over several queries where one would be too long. A
+ * pattern that no query can hold is left out.
+ * @param most number of queries
+ */
+export function trendQueries(filter: string, patterns: readonly string[], binMs: number, most: number): string[] {
+  const pipe = ` | stats count() as entries, max(level) as highest by pattern, bin(${printDuration(binMs)})`;
+  const textOf = (some: readonly string[]) => withTest(filter, anyPattern(some)) + pipe;
+  const queries: string[] = [];
+  let group: string[] = [];
+  for (const pattern of patterns) {
+    if (bytesOf(textOf([pattern])) > QUERY_LIMITS.bytes) continue;
+    const isFull = group.length >= TESTS || bytesOf(textOf([...group, pattern])) > QUERY_LIMITS.bytes;
+    if (isFull) {
+      queries.push(textOf(group));
+      group = [];
+    }
+    group.push(pattern);
+  }
+  if (group.length > 0) queries.push(textOf(group));
+  return queries.slice(0, most);
+}
+
+function anyPattern(patterns: readonly string[]) {
+  return joined("or", patterns.map(patternTest));
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** Reads the tables of `trendQueries`. */
+export function trendsOf(tables: readonly Table[], { start, binMs, spans }: Bins): ReadonlyMap<string, Trend> {
+  const trends = new Map<string, Trend>();
+  for (const { columns, rows } of tables) {
+    const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted);
+    const [pattern, time, entries, highest] = [at("pattern"), at("time"), at("entries"), at("highest")];
+    for (const row of rows) {
+      const span = Math.floor((Date.parse(String(row[time])) - start) / binMs);
+      const name = row[pattern];
+      if (typeof name !== "string" || !(span >= 0 && span < spans)) continue;
+      const trend = trends.get(name) ?? { counts: Array<number>(spans).fill(0), level: null };
+      trend.counts[span] = (trend.counts[span] ?? 0) + numberIn(row, entries);
+      trend.level = moreSevere(trend.level, LEVELS.find((level) => level === row[highest]) ?? null);
+      trends.set(name, trend);
+    }
+  }
+  return trends;
+}

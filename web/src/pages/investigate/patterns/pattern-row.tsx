@@ -1,0 +1,128 @@
+import { ChartColumn, Copy, Ellipsis, FilterX, ListFilter } from "lucide";
+import { useLocation } from "preact-iso";
+import { printDuration } from "../../../../../src/query-language/values.ts";
+import { copyText } from "../../../ui/copy.tsx";
+import { Menu } from "../../../ui/menu.tsx";
+import { toast } from "../../../ui/toasts.tsx";
+import { number, span } from "../../explorer/view/format.ts";
+import { visible } from "../../explorer/view/visible.ts";
+import { not, patternTest, withTest } from "../added-test.ts";
+import { binFor } from "../bins.ts";
+import { toolLink, viewOf } from "../links.ts";
+import { percent } from "../percent.ts";
+import { Spark } from "../spark.tsx";
+import type { Investigation } from "../use-investigation.ts";
+import { ChangeBadge } from "./change-badge.tsx";
+import type { Pattern } from "./pattern-model.ts";
+import { PatternText } from "./pattern-text.tsx";
+import css from "./patterns.module.css";
+import type { Trends } from "./use-patterns.ts";
+
+interface PatternRowProps {
+  pattern: Pattern;
+  /** `null` until loaded. */
+  trends: Trends | null;
+  isCompared: boolean;
+  investigation: Investigation;
+}
+
+export function PatternRow({ pattern: row, trends, isCompared, investigation }: PatternRowProps) {
+  const { pattern, count, before, share, change } = row;
+  return (
+    <tr>
+      {isCompared ? (
+        <td class={css.change}>
+          {change === null ? <span class="visually-hidden">Same</span> : <ChangeBadge change={change} />}
+        </td>
+      ) : null}
+      <td class={css.pattern}>
+        {pattern === null ? (
+          <span class={css.others}>All other patterns</span>
+        ) : (
+          <PatternLink pattern={pattern} investigation={investigation} />
+        )}
+      </td>
+      <td data-number="true">{number(count)}</td>
+      <td class={`${css.share} ${css.wide}`}>
+        <span class={css.percent}>{percent(share)}</span>
+        <span class={css.track} aria-hidden="true">
+          <span class={css.bar} style={{ width: `${100 * share}%` }} />
+        </span>
+      </td>
+      {isCompared ? (
+        <td data-number="true" class={css.wide}>
+          {before === null || pattern === null ? "–" : number(before)}
+        </td>
+      ) : null}
+      <td class={css.trend}>{pattern === null ? null : <TrendOf pattern={row} trends={trends} />}</td>
+      <td class={css.actions}>
+        {pattern === null ? null : <Actions pattern={pattern} investigation={investigation} />}
+      </td>
+    </tr>
+  );
+}
+
+/** The pattern, linked to its entries. */
+function PatternLink({ pattern, investigation }: { pattern: string; investigation: Investigation }) {
+  const { workspaceId, projectId, view, filter } = investigation;
+  const query = withTest(filter, patternTest(pattern));
+  return (
+    <a class={css.link} href={toolLink(workspaceId, projectId, null, viewOf(query, view.range))} title="Show entries">
+      <PatternText pattern={pattern} />
+    </a>
+  );
+}
+
+function TrendOf({ pattern: { pattern, count }, trends }: { pattern: Pattern; trends: Trends | null }) {
+  if (trends === null || pattern === null) return null;
+  const { bins } = trends;
+  const trend = trends.of.get(pattern);
+  if (trend === undefined && count > 0) return <span class={css.none}>–</span>;
+  const counts = trend?.counts ?? Array<number>(bins.spans).fill(0);
+  const most = Math.max(...counts);
+  const at = bins.start + counts.indexOf(most) * bins.binMs;
+  const label = `At most ${number(most)} in ${printDuration(bins.binMs)}: ${span(at, at + bins.binMs)}`;
+  return <Spark counts={counts} tone={trend?.level ?? "other"} label={most === 0 ? "No entries" : label} />;
+}
+
+function Actions({ pattern, investigation }: { pattern: string; investigation: Investigation }) {
+  const { workspaceId, projectId, view, filter, change, times } = investigation;
+  const { route } = useLocation();
+  const test = patternTest(pattern);
+  const logs = (query: string) => route(toolLink(workspaceId, projectId, null, viewOf(query, view.range)));
+  return (
+    <Menu
+      label={`Actions of ${visible(pattern.slice(0, 80))}`}
+      icon={Ellipsis}
+      iconOnly
+      look="quiet"
+      small
+      placement="bottom-end"
+      items={[
+        { label: "Add to query", icon: ListFilter, onSelect: () => logs(withTest(filter, test)) },
+        {
+          label: "Exclude",
+          icon: FilterX,
+          onSelect: () => change({ query: withTest(filter, not(test)) }),
+        },
+        {
+          label: "Chart by level",
+          icon: ChartColumn,
+          onSelect: () => logs(`${withTest(filter, test)} | count by level, bin(${binText(times)})`),
+        },
+        { label: "Copy pattern", icon: Copy, startsGroup: true, onSelect: () => void copied(pattern) },
+      ]}
+    />
+  );
+}
+
+/** Spans of the chart of a pattern, at most. */
+const CHARTED = 60;
+
+function binText({ start, end }: { start: number; end: number }): string {
+  return printDuration(binFor(end - start, CHARTED));
+}
+
+async function copied(pattern: string): Promise<void> {
+  if (await copyText(pattern)) toast("Copied.");
+}

@@ -1,0 +1,27 @@
+import { visible } from "../../explorer/view/visible.ts";
+import css from "./pattern-text.module.css";
+
+/** Marks of what varies. Odd parts of a split are the marks. */
+const MARKS = /(<(?:STR|DATETIME|DATE|TIME|UUID|IP4|IP6|N|\*)>)/;
+
+/** Characters of a pattern that are shown. */
+const SHOWN = 400;
+
+/** A pattern with its marks set apart. */
+export function PatternText({ pattern }: { pattern: string }) {
+  if (pattern === "") return <i>empty message</i>;
+  const shown = pattern.length > SHOWN ? `${pattern.slice(0, SHOWN)}…` : pattern;
+  return (
+    <span class={css.pattern}>
+      {shown.split(MARKS).map((part, at) =>
+        at % 2 === 1 ? (
+          <span key={at} class={css.mark}>
+            {part}
+          </span>
+        ) : (
+          visible(part)
+        ),
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import { GitCompareArrows, Shapes } from "lucide";
+import { iconButtonClass } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import type { View } from "../explorer/view/view.ts";
+import { toolLink } from "./links.ts";
+
+const LINKS = [
+  { tool: "patterns", label: "Patterns", shape: Shapes },
+  { tool: "compare", label: "Compare", shape: GitCompareArrows },
+] as const;
+
+interface QueryLinksProps {
+  workspaceId: string;
+  projectId: string | null;
+  view: View;
+}
+
+/** Links of a query to the pages that show its entries in another way. */
+export function QueryLinks({ workspaceId, projectId, view }: QueryLinksProps) {
+  return LINKS.map(({ tool, label, shape }) => (
+    <a
+      key={tool}
+      class={iconButtonClass("quiet")}
+      href={toolLink(workspaceId, projectId, tool, view)}
+      aria-label={label}
+      data-tooltip={label}
+    >
+      <Icon shape={shape} />
+    </a>
+  ));
+}

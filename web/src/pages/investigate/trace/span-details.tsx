@@ -1,0 +1,73 @@
+import { useLocation } from "preact-iso";
+import type { Project } from "../../../model/types.ts";
+import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
+import { Details } from "../../explorer/results/details.tsx";
+import { entryLink } from "../../explorer/view/shown-entry.ts";
+import { patched } from "../../explorer/view/view.ts";
+import { visible } from "../../explorer/view/visible.ts";
+import { lengthText } from "../length-text.ts";
+import { toolLink, viewOf } from "../links.ts";
+import type { Source, Span } from "./spans.ts";
+import css from "./trace.module.css";
+
+const SOURCES: Readonly<Record<Source, string>> = {
+  stated: "as stated",
+  duration: "its duration, up to the time of the entry",
+  entries: "from its first to its last entry",
+  moment: "a moment",
+};
+
+/** Entries of a span in its list. */
+const LISTED = 200;
+
+interface SpanDetailsProps {
+  workspaceId: string;
+  span: Span;
+  /** Id of the entry that is shown. */
+  shown: string;
+  /** Start of the trace, epoch milliseconds. */
+  start: number;
+  projects: readonly Project[];
+  /** Shows another entry of the span. */
+  onShow: (entryId: string) => void;
+}
+
+/** What is known about a span, and its entries. */
+export function SpanDetails({ workspaceId, span, shown, start, projects, onShow }: SpanDetailsProps) {
+  const { route } = useLocation();
+  const entry = span.entries.find(({ id }) => id === shown) ?? span.entry;
+  return (
+    <>
+      <h2 class={css.spanTitle}>{visible(span.entry.message.slice(0, 200))}</h2>
+      <p class={css.hint}>
+        {lengthText(span.end - span.start)}, {SOURCES[span.source]}, after {lengthText(span.start - start)}
+      </p>
+      {span.entries.length < 2 ? null : (
+        <ol class={css.entries} aria-label="Entries of the span">
+          {span.entries.slice(0, LISTED).map((each) => (
+            <li key={each.id}>
+              <button type="button" aria-current={each.id === entry.id} onClick={() => onShow(each.id)}>
+                <span class={css.offset}>{lengthText(Math.max(0, Date.parse(each.timestamp) - start))}</span>
+                <LevelMark level={each.level} />
+                <span class={css.entryText}>{visible(each.message.slice(0, 200))}</span>
+              </button>
+            </li>
+          ))}
+          {span.entries.length > LISTED ? <li class={css.hint}>{span.entries.length - LISTED} more in Logs</li> : null}
+        </ol>
+      )}
+      <Details
+        id={`entry-${entry.id}`}
+        entry={entry}
+        project={projects.find(({ id }) => id === entry.projectId)?.name ?? null}
+        onFilter={(patch) =>
+          route(toolLink(workspaceId, entry.projectId, null, patched(viewOf("", { kind: "all" }), patch)))
+        }
+        onContext={() =>
+          route(new URL(entryLink(location.origin, workspaceId, entry)).href.slice(location.origin.length))
+        }
+        link={entryLink(location.origin, workspaceId, entry)}
+      />
+    </>
+  );
+}
