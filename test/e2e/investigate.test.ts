@@ -158,7 +158,7 @@ describe("19.3: patterns of a query", () => {
     await page.getByRole("button", { name: /^New/ }).click();
     await table.getByText("GET /products").waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.get("show")).toBe("new");
-    await page.getByRole("button", { name: "All" }).click();
+    await page.getByRole("button", { name: "All", exact: true }).click();
     // By keyboard: the menu of the row, and what it does.
     await gateway.getByRole("button", { name: /^Actions of/ }).focus();
     await page.keyboard.press("Enter");
@@ -298,8 +298,8 @@ describe("19.3: an entry in its context", () => {
     const list = dialog.getByRole("list", { name: "Neighbouring entries" });
     await list.getByText("Checkout failed").first().waitFor();
     // The entry has no session.
-    expect(await dialog.getByLabel("Session").isDisabled()).toBe(true);
-    await dialog.getByLabel("Trace").check();
+    expect(await dialog.getByRole("radio", { name: "Session" }).isDisabled()).toBe(true);
+    await dialog.getByRole("radio", { name: "Trace" }).check();
     await expect
       .poll(() => list.locator("[data-message]").allTextContents())
       .toEqual([...["Cart is read", "Charge", "Checkout failed", "POST /checkout"]]);
@@ -307,7 +307,7 @@ describe("19.3: an entry in its context", () => {
     expect(await axeFaults(page)).toEqual([]);
     await page.reload();
     await list.getByText("Charge").waitFor();
-    await dialog.getByLabel("Service").check();
+    await dialog.getByRole("radio", { name: "Service" }).check();
     // 50 failures and two entries of the trace; more of them on both sides.
     await list.getByText("payment gateway timed out").first().waitFor();
     await list.getByText("Charge").waitFor({ state: "detached" });

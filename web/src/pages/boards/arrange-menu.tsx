@@ -54,8 +54,8 @@ export function ArrangeMenu({ panel, title, arrange, isStacked }: ArrangeMenuPro
             : [
                 item("Wider", "wider", { startsGroup: true }),
                 item("Narrower", "narrower"),
-                item("Higher", "higher"),
-                item("Lower", "lower"),
+                item("Taller", "higher"),
+                item("Shorter", "lower"),
               ]),
         ]}
       />

@@ -6,6 +6,7 @@ import { may } from "../../../../src/workspace/permissions.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
+import { useMedia } from "../../lib/use-media.ts";
 import { type Board, boardCalls, type Panel } from "../../model/boards.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -27,7 +28,6 @@ import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
 import { useAnswers } from "./use-answers.ts";
 import { useArrange } from "./use-arrange.ts";
-import { useStacked } from "./use-stacked.ts";
 
 export function BoardPage() {
   const { workspaceId = "", boardId = "" } = useRoute().params;
@@ -54,6 +54,8 @@ interface ShownBoardProps {
   onBoard: (board: Board) => void;
 }
 
+/** Windows in which panels are one below the other. The style sheet has the same width. */
+const STACKED = "(width < 800px)";
 /** Milliseconds of a poll that never comes due. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -81,7 +83,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   );
   const change = (next: Partial<BoardView>): void => route(`${path}${boardSearch({ ...view, ...next })}`, true);
 
-  const isStacked = useStacked();
+  const isStacked = useMedia(STACKED);
   const grid = useRef<HTMLDivElement>(null);
   const setPanels = (panels: Panel[]): void => setDraft((before) => ({ ...(before ?? board), panels }));
   const arrange = useArrange(shown.panels, setPanels, () => grid.current);

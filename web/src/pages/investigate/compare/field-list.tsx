@@ -10,8 +10,8 @@ import { ShareBars } from "./share-bars.tsx";
 import { spanView, type TimeSpan } from "./spans-of-time.ts";
 
 /** Fields that are listed at first, values of each, and characters of a value. */
-const FIELDS = 12;
-const VALUES = 5;
+const FIELDS = 8;
+const VALUES = 4;
 const CHARACTERS = 120;
 
 interface FieldListProps {

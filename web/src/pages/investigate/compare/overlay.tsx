@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { niceCeiling } from "../../../charts/chart-data.ts";
-import { number, short, span } from "../../explorer/view/format.ts";
+import { niceCeiling, ticksOf } from "../../../charts/chart-data.ts";
+import { axisTime, number, short, span } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";
 import css from "./overlay.module.css";
 
@@ -12,12 +12,14 @@ interface OverlayProps {
   now: Counts;
 }
 
-/** The entries of two spans over time: bars now, a line before. Both begin at the left. */
+/** The entries of two spans over time: bars now, a line before. Both begin at the left; the times below are those of now. */
 export function Overlay({ before, now }: OverlayProps) {
   const [hovered, setHovered] = useState<number | null>(null);
   const spans = Math.max(before.bins.spans, now.bins.spans);
   const peak = niceCeiling(Math.max(1, ...before.values, ...now.values));
   const y = (value: number): number => HEIGHT - (value / peak) * HEIGHT;
+  const [from, to] = [now.bins.start, now.bins.start + spans * now.bins.binMs];
+  const { times, stepMs } = ticksOf(from, to, -60_000 * new Date(to).getTimezoneOffset());
   const at = hovered === null || hovered >= spans ? null : hovered;
   const line = before.values.map((value, index) => `${index + 0.5} ${y(value)}`).join("L");
   return (
@@ -53,6 +55,13 @@ export function Overlay({ before, now }: OverlayProps) {
           {at === null ? null : (
             <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
           )}
+        </div>
+        <div class={css.times} aria-hidden="true">
+          {times.map((time) => (
+            <span key={time} style={{ left: `${(100 * (time - from)) / (to - from)}%` }}>
+              {axisTime(time, stepMs)}
+            </span>
+          ))}
         </div>
       </div>
       <figcaption class={css.legend}>

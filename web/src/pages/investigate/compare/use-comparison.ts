@@ -39,12 +39,14 @@ export interface Fields {
 
 /** Loads what differs between the entries of two spans: counts and patterns first, then fields. */
 export function useComparison(investigation: Investigation, before: TimeSpan, now: TimeSpan) {
-  const { workspaceId, projectId, round } = investigation;
+  const { workspaceId, projectId, round, view, own } = investigation;
   const filter = investigation.filter || "*";
-  const of = JSON.stringify([workspaceId, projectId, filter, before, now]);
+  // Without times, so that a refresh of a relative range keeps what is shown.
+  const of = JSON.stringify([workspaceId, projectId, filter, view.range, own.toString()]);
+  const key = JSON.stringify([of, before, now, round]);
   const queryOf = (pipe: string, span: TimeSpan) => queryFor(`${filter} | ${pipe}`, projectId, boundsOf(span));
-  const [beforeBins, nowBins] = useMemo(() => alignedBins(before, now), [of]);
-  const overview = useLoad(`${of} ${round}`, async (signal): Promise<Overview> => {
+  const [beforeBins, nowBins] = useMemo(() => alignedBins(before, now), [key]);
+  const overview = useLoad(key, async (signal): Promise<Overview> => {
     const counting = `count by level, bin(${printDuration(nowBins.binMs)})`;
     const answers = await ask(
       workspaceId,
@@ -60,7 +62,7 @@ export function useComparison(investigation: Investigation, before: TimeSpan, no
       answers,
     };
   });
-  const fields = useLoad(`${of} ${round}`, async (signal): Promise<Fields> => {
+  const fields = useLoad(key, async (signal): Promise<Fields> => {
     const facets = `facets ${VALUES}`;
     const answers = await ask(workspaceId, [queryOf(facets, before), queryOf(facets, now)], signal);
     const [first = NOTHING, second = NOTHING] = answers;

@@ -65,7 +65,13 @@ export function PatternsPage() {
           <Loading what="Counting" />
         ) : null
       ) : (
-        <List investigation={investigation} found={found} order={order} busy={loaded.busy} />
+        <List
+          investigation={investigation}
+          found={found}
+          order={order}
+          busy={loaded.busy}
+          hasFailed={loaded.failure !== null}
+        />
       )}
     </Frame>
   );
@@ -76,9 +82,11 @@ interface ListProps {
   found: FoundPatterns;
   order: Order;
   busy: boolean;
+  /** Whether a notice about a failed load is shown above. */
+  hasFailed: boolean;
 }
 
-function List({ investigation, found: { answer, patterns }, order, busy }: ListProps) {
+function List({ investigation, found: { answer, patterns }, order, busy, hasFailed }: ListProps) {
   const { own, change } = investigation;
   const shown = CHANGES.find(({ value }) => value === own.get("show"))?.value ?? null;
   const shows = useCallback((pattern: Pattern) => shown === null || pattern.change === shown, [shown]);
@@ -123,7 +131,7 @@ function List({ investigation, found: { answer, patterns }, order, busy }: ListP
         {trends?.complete === false ? (
           <Notes notes={["Trends lack older entries: narrow the query or the range."]} />
         ) : null}
-        {loading.failure === null ? null : <Failure failure={loading.failure} onRetry={loading.reload} />}
+        {loading.failure === null || hasFailed ? null : <Failure failure={loading.failure} onRetry={loading.reload} />}
       </div>
       {listed.length === 0 ? (
         <Empty title="None" />

@@ -13,6 +13,7 @@ const COUNTED = 1000;
 export const STEP = 50;
 /** Spans of a trend, at most. */
 const SPANS = 48;
+const MINUTE = 60_000;
 /** Queries for the trends of one step, at most. */
 const TREND_QUERIES = 4;
 
@@ -34,7 +35,8 @@ export interface FoundPatterns {
 export function usePatterns(investigation: Investigation, versus: Versus) {
   const { workspaceId, projectId, filter, bounds, times, round, view } = investigation;
   const query = `${filter || "*"} | patterns ${COUNTED}${versusPipe(versus, view.range.kind === "all", times)}`;
-  const of = JSON.stringify([workspaceId, projectId, query, view.range]);
+  // Without times, so that a refresh of a relative range keeps the list.
+  const of = JSON.stringify([workspaceId, projectId, filter, versus, view.range]);
   const loaded = useLoad(`${of} ${JSON.stringify(bounds)} ${round}`, async (signal): Promise<FoundPatterns | null> => {
     const [answer] = await ask(workspaceId, [queryFor(query, projectId, bounds)], signal);
     return answer === undefined ? null : { answer, patterns: patternsOf(answer) };
@@ -45,7 +47,8 @@ export function usePatterns(investigation: Investigation, versus: Versus) {
 function versusPipe(versus: Versus, isAllTime: boolean, { start, end }: Investigation["times"]): string {
   // All entries have no span before.
   if (versus === "none" || isAllTime) return "";
-  const ms = VERSUS.find(({ value }) => value === versus)?.ms ?? Math.max(1, Math.round(end - start));
+  const ms =
+    VERSUS.find(({ value }) => value === versus)?.ms ?? Math.max(MINUTE, Math.ceil((end - start) / MINUTE) * MINUTE);
   return ` vs ${printDuration(ms)}`;
 }
 

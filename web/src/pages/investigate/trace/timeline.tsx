@@ -1,5 +1,6 @@
 import { ChevronDown, ChevronRight } from "lucide";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMedia } from "../../../lib/use-media.ts";
 import type { Level } from "../../../model/types.ts";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
 import { Icon } from "../../../ui/icon.tsx";
@@ -12,6 +13,8 @@ import css from "./timeline.module.css";
 import { useWindow } from "./use-window.ts";
 import { openRows, placeOf, scaleOf, type Waterfall, type WaterfallRow } from "./waterfall-model.ts";
 
+/** Windows in which a row has two lines. The style sheet has the same width. */
+const NARROW = "(width < 600px)";
 /** Levels of the tree that are indented; deeper ones are at the same place. */
 const INDENTED = 12;
 /** Marks of the scale, at most. */
@@ -37,7 +40,9 @@ export function Timeline({ waterfall, selected, onSelect }: TimelineProps) {
   const rows = useMemo(() => openRows(waterfall.rows, closed), [waterfall, closed]);
   const [current, setCurrent] = useState<string | null>(selected);
   const box = useRef<HTMLDivElement>(null);
-  const height = ROW_HEIGHTS[density.value].one;
+  // In a narrow window the bar is below the name.
+  const isNarrow = useMedia(NARROW);
+  const height = ROW_HEIGHTS[density.value][isNarrow ? "two" : "one"];
   const { first, last } = useWindow(box, height, rows.length);
   const isListed = rows.some(({ span }) => span.key === current);
   const stop = isListed ? current : (rows[0]?.span.key ?? null);
@@ -52,6 +57,10 @@ export function Timeline({ waterfall, selected, onSelect }: TimelineProps) {
     row.scrollIntoView({ block: "nearest" });
   });
   const at = rows.findIndex(({ span }) => span.key === stop);
+  // A link to an entry shows its row.
+  useLayoutEffect(() => {
+    if (box.current !== null && selected !== null) box.current.scrollTop = at * height - box.current.clientHeight / 2;
+  }, []);
   const go = (index: number): void => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (row === undefined) return;
@@ -114,11 +123,13 @@ export function Timeline({ waterfall, selected, onSelect }: TimelineProps) {
         ) : null}
       </ul>
       <div class={css.scale} aria-hidden="true">
-        {scaleOf(end - start, MARKS).map((ms) => (
-          <span key={ms} style={{ left: `${end === start ? 0 : (100 * ms) / (end - start)}%` }}>
-            {lengthText(ms)}
-          </span>
-        ))}
+        <div class={css.marks}>
+          {scaleOf(end - start, MARKS).map((ms) => (
+            <span key={ms} style={{ left: `${end === start ? 0 : (100 * ms) / (end - start)}%` }}>
+              {lengthText(ms)}
+            </span>
+          ))}
+        </div>
       </div>
       <div
         ref={box}

@@ -113,7 +113,9 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
           <p>{entriesText(entries)}</p>
           {waterfall.rows.length === entries ? null : <p>{number(waterfall.rows.length)} spans</p>}
           {projectsOf.size > 1 ? <p>{projectsOf.size} projects</p> : null}
-          {waterfall.errors === 0 ? null : <p class={css.errors}>{number(waterfall.errors)} with errors</p>}
+          {waterfall.errors === 0 ? null : (
+            <p class={css.errors}>{waterfall.errors === 1 ? "1 error" : `${number(waterfall.errors)} errors`}</p>
+          )}
           <Button small look="quiet" icon={Table2} aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
             Table
           </Button>
