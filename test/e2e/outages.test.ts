@@ -91,7 +91,7 @@ const MINUTE = 60_000;
 const LONGEST_WAIT_MS = 15_000;
 
 describe("19: recovers by itself from every outage", () => {
-  it("of the server, for a second, 30 s or 10 minutes, and keeps what was typed", async () => {
+  it("of the server, after a second, 30 s and 10 minutes, and keeps what was typed", async () => {
     const context = await signedIn();
     await context.clock.install();
     const all = await Promise.all(
@@ -105,24 +105,28 @@ describe("19: recovers by itself from every outage", () => {
     const isKept = async () => {
       for (const { field } of all) expect(await field?.inputValue()).toBe(field === null ? undefined : TYPED);
     };
-    for (const waits of [[1000], [30_000, 10 * MINUTE]]) {
-      await under.server.kill9();
-      for (const { page, watched } of all) {
-        // A board that is edited is not refreshed.
-        if (!watched.isEdited) await page.getByRole("button", { name: "Refresh" }).click();
-      }
-      const refreshed = all.filter(({ watched }) => !watched.isEdited);
-      await Promise.all(refreshed.map(({ page }) => page.getByText(NOTICE).first().waitFor()));
-      for (const ms of waits) await context.clock.fastForward(ms);
-      await isKept();
-      await under.server.restart();
-      await context.clock.fastForward(LONGEST_WAIT_MS);
-      for (const { page, watched } of all) {
-        await page.getByText(NOTICE).first().waitFor({ state: "detached" });
-        await watched.ready(page);
-      }
+    await under.server.kill9();
+    // A board that is edited is not refreshed.
+    const refreshed = all.filter(({ watched }) => !watched.isEdited);
+    await Promise.all(
+      refreshed.map(async ({ page }) => {
+        await page.getByRole("button", { name: "Refresh" }).click();
+        await page.getByText(NOTICE).first().waitFor();
+      }),
+    );
+    for (const away of [1000, 30_000, 10 * MINUTE]) {
+      await context.clock.fastForward(away);
       await isKept();
     }
+    await under.server.restart();
+    await context.clock.fastForward(LONGEST_WAIT_MS);
+    await Promise.all(
+      all.map(async ({ page, watched }) => {
+        await page.getByText(NOTICE).first().waitFor({ state: "detached" });
+        await watched.ready(page);
+      }),
+    );
+    await isKept();
     await context.close();
   });
 
