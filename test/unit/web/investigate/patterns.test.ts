@@ -78,7 +78,7 @@ describe("19.3: patterns", () => {
     for (const pattern of patterns) expect(queries.some((query) => query.includes(JSON.stringify(pattern)))).toBe(true);
     expect(trendQueries("*", patterns, 60_000, 2).length).toBe(2);
     expect(trendQueries("", ["one"], 60_000, 4)).toEqual([
-      'pattern:="one" | stats count() as entries, max(level) as highest by pattern, bin(1m)',
+      "pattern:=one | stats count() as entries, max(level) as highest by pattern, bin(1m)",
     ]);
   });
 
@@ -117,7 +117,7 @@ describe("19.3: patterns", () => {
       valueTest("level", undefined),
     ];
     expect(tests.map((test) => test && withTest("", test))).toEqual([
-      ...['user.plan:="team"', "status:504", '"a b":true', "level:*"],
+      ...["user.plan:=team", "status:504", '"a b":true', "level:*"],
     ]);
     expect([valueTest("a", null), valueTest("a |", 1)]).toEqual([null, null]);
   });

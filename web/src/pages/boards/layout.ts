@@ -25,14 +25,27 @@ export function moved<P extends Place>(panels: readonly P[], id: string, x: numb
   return placed(panels, id, (panel) => ({ ...panel, x: clamp(x, 0, COLUMNS - panel.w), y: Math.max(0, y) }));
 }
 
-/** Moves a panel before the one that is read before it, or after the one that is read after it. The first and the last stay. */
+/**
+ * Moves a panel before the one that is read before it, or after the one that is read after it. The first and the last stay.
+ * Where a panel of its size has no room there, both panels exchange their places and sizes.
+ */
 export function movedInOrder<P extends Place>(panels: readonly P[], id: string, to: "earlier" | "later"): P[] {
   const order = inOrder(panels);
   const at = order.findIndex((panel) => panel.id === id);
   const first = order[to === "earlier" ? at - 1 : at];
   const second = order[to === "earlier" ? at : at + 1];
   if (first === undefined || second === undefined) return [...panels];
-  return moved(panels, second.id, first.x, first.y);
+  const next = moved(panels, second.id, first.x, first.y);
+  const after = inOrder(next).map((panel) => panel.id);
+  if (after.indexOf(second.id) < after.indexOf(first.id)) return next;
+  return panels.map((panel) => {
+    if (panel.id === first.id) return { ...panel, ...placeOf(second) };
+    return panel.id === second.id ? { ...panel, ...placeOf(first) } : panel;
+  });
+}
+
+function placeOf({ x, y, w, h }: Place): Omit<Place, "id"> {
+  return { x, y, w, h };
 }
 
 /** Changes the size of a panel. */

@@ -70,11 +70,24 @@ export function fieldDifferences(before: Facets, now: Facets, listed: number): F
       const { certain } = differenceOf(value, possible, totals);
       values.push({ ...differenceOf(value, counts, totals), certain });
     }
-    const certain = values.filter((each) => each.certain > 0).sort((x, y) => y.certain - x.certain);
+    const certain = values.filter((each) => each.certain > 0).sort(byDifference);
     if (certain.length > 0) differences.push({ field, score: certain[0]?.certain ?? 0, values: certain });
   }
   return differences.sort((x, y) => y.score - x.score || (x.field < y.field ? -1 : 1));
 }
+
+/** Of equal differences, as of the two values of a field that has only two, the value that became more frequent is first. */
+function byDifference(a: ValueDifference, b: ValueDifference): number {
+  const difference = b.certain - a.certain;
+  return Math.abs(difference) > EQUAL ? difference : riseOf(b) - riseOf(a);
+}
+
+function riseOf({ beforeShare, nowShare }: ValueDifference): number {
+  return nowShare - beforeShare;
+}
+
+/** Differences below are errors of rounding. */
+const EQUAL = 1e-9;
 
 const NONE: FieldCounts = { entries: 0, values: new Map() };
 
