@@ -27,7 +27,7 @@ export function moved<P extends Place>(panels: readonly P[], id: string, x: numb
 
 /**
  * Moves a panel before the one that is read before it, or after the one that is read after it. The first and the last stay.
- * Where a panel of its size has no room there, both panels exchange their places and sizes.
+ * Where that has no room for their sizes, both panels exchange their places and sizes.
  */
 export function movedInOrder<P extends Place>(panels: readonly P[], id: string, to: "earlier" | "later"): P[] {
   const order = inOrder(panels);
@@ -36,8 +36,9 @@ export function movedInOrder<P extends Place>(panels: readonly P[], id: string, 
   const second = order[to === "earlier" ? at : at + 1];
   if (first === undefined || second === undefined) return [...panels];
   const next = moved(panels, second.id, first.x, first.y);
-  const after = inOrder(next).map((panel) => panel.id);
-  if (after.indexOf(second.id) < after.indexOf(first.id)) return next;
+  // What makes room for the panel may come to lie before it.
+  const moves = inOrder(next).findIndex((panel) => panel.id === id) - at;
+  if (to === "earlier" ? moves < 0 : moves > 0) return next;
   return panels.map((panel) => {
     if (panel.id === first.id) return { ...panel, ...placeOf(second) };
     return panel.id === second.id ? { ...panel, ...placeOf(first) } : panel;
