@@ -26,8 +26,8 @@ export interface AlertFaultOptions {
 const ORDER_COMMITS = 1000;
 const MOST_BEHIND = 40_000;
 /** One in so many orders is followed by a kill of the server, an end of the object, alarms. */
-const KILL_ONE_IN = 25;
-const END_ONE_IN = 12;
+const KILL_ONE_IN = 8;
+const END_ONE_IN = 6;
 /** Milliseconds by which the clock moves on at the end, so that all windows end. */
 const REST_MS = 30 * 60_000;
 const SETTINGS = {
@@ -36,7 +36,7 @@ const SETTINGS = {
   ...{ RECENT_MAX_AGE_SECONDS: "600", RECENT_MAX_BYTES: "4000000" },
 };
 /** Rules that notify: of the others, decisions alone are checked. */
-const NOTIFIED_RULES = 10;
+const NOTIFIED_RULES = 4;
 
 type Rule = CheckedAlert & { id: string; name: string; position: { behind: number; seq: number; through: string } };
 type Made = CheckedDecision & { id: string; reported: boolean };
