@@ -1,24 +1,12 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { isId } from "../ids.ts";
+import { isMadeWith, mintToken, openToken } from "../platform/derived-token.ts";
 import { maybe } from "../platform/sql.ts";
 import { isProvisioned, readAccount } from "./account.ts";
 import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, truncateUserAgent } from "./families.ts";
 
-/**
- * A refresh token is `rt_<body>_<macs>`, both parts base64url:
- *
- *   body  = userId.familyId.counter: routes to the user object and names one link of a family's chain
- *   macs  = inner MAC (32 bytes) and outer MAC (32 bytes)
- *   inner = HMAC-SHA256 over the body, keyed from the pepper and the family's key: only the user object can verify it
- *   outer = HMAC-SHA256 over body and inner, keyed from the pepper: verified by the router, so a forgery reaches no
- *   object
- *
- * A token can be derived again from the family's row and the pepper, so it is never stored: neither a dump of the
- * object's storage nor the pepper alone yields one. The body cannot contain `_`: base64url of ids, dots and digits
- * never does.
- */
-const PREFIX = "rt_";
-const MAC_BYTES = 32;
+/** A derived token whose text is userId.familyId.counter: one link of a family's chain. The family has the key. */
+const FORMAT = { prefix: "rt_", label: "taffrail refresh" } as const;
 const COUNTER = /^[1-9]\d{0,14}$/;
 
 /** One link of a family's chain; the counter starts at 1 and rises by one with every rotation. */
@@ -34,49 +22,29 @@ export interface OpenedRefreshToken extends RefreshLink {
 }
 
 export function mintRefreshToken(link: RefreshLink, familyKey: Uint8Array, pepper: string): string {
-  const body = bodyOf(link);
-  const inner = innerMac(body, familyKey, pepper);
-  return `${PREFIX}${body}_${Buffer.concat([inner, outerMac(body, inner, pepper)]).toString("base64url")}`;
+  return mintToken(FORMAT, textOf(link), familyKey, pepper);
 }
 
 /** Opens a token in the router; `null` if it is forged, malformed or spelled otherwise than minted. */
 export function openRefreshToken(token: string, pepper: string): OpenedRefreshToken | null {
-  const cut = token.indexOf("_", PREFIX.length);
-  if (!token.startsWith(PREFIX) || cut < 0) return null;
-  const body = token.slice(PREFIX.length, cut);
-  const macs = Buffer.from(token.slice(cut + 1), "base64url");
-  if (macs.length !== 2 * MAC_BYTES || macs.toString("base64url") !== token.slice(cut + 1)) return null;
-  const inner = macs.subarray(0, MAC_BYTES);
-  if (!timingSafeEqual(macs.subarray(MAC_BYTES), outerMac(body, inner, pepper))) return null;
-  const link = parseBody(body);
-  return link && { ...link, innerMac: Uint8Array.from(inner) };
+  const opened = openToken(FORMAT, token, pepper);
+  const link = opened && parseText(opened.text);
+  return link && { ...link, innerMac: opened.innerMac };
 }
 
 /** Whether an opened token was made with its family's key; called in the user object. */
 export function isOfFamily(token: OpenedRefreshToken, familyKey: Uint8Array, pepper: string): boolean {
-  const expected = innerMac(bodyOf(token), familyKey, pepper);
-  return token.innerMac.length === MAC_BYTES && timingSafeEqual(token.innerMac, expected);
+  return isMadeWith(FORMAT, { text: textOf(token), innerMac: token.innerMac }, familyKey, pepper);
 }
 
-function bodyOf({ userId, familyId, counter }: RefreshLink): string {
-  return Buffer.from(`${userId}.${familyId}.${counter}`).toString("base64url");
+function textOf({ userId, familyId, counter }: RefreshLink): string {
+  return `${userId}.${familyId}.${counter}`;
 }
 
-function parseBody(body: string): RefreshLink | null {
-  const [userId = "", familyId = "", counter = "", ...rest] = Buffer.from(body, "base64url").toString().split(".");
+function parseText(text: string): RefreshLink | null {
+  const [userId = "", familyId = "", counter = "", ...rest] = text.split(".");
   if (rest.length > 0 || !isId("usr", userId) || !isId("fam", familyId) || !COUNTER.test(counter)) return null;
   return { userId, familyId, counter: Number(counter) };
-}
-
-/** The label separates the two uses of the pepper. The family's key has a fixed length, so the parts cannot shift. */
-function innerMac(body: string, familyKey: Uint8Array, pepper: string): Buffer {
-  const key = createHmac("sha256", pepper).update("taffrail refresh inner").update(familyKey).digest();
-  return createHmac("sha256", key).update(body).digest();
-}
-
-function outerMac(body: string, inner: Uint8Array, pepper: string): Buffer {
-  const key = createHmac("sha256", pepper).update("taffrail refresh outer").digest();
-  return createHmac("sha256", key).update(body).update(inner).digest();
 }
 
 /** Milliseconds after a rotation in which a retry gets the same successor. */

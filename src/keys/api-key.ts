@@ -1,21 +1,11 @@
-import { createHash } from "node:crypto";
-import { crc32 } from "node:zlib";
-import { BASE62, ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
+import { type LocatedToken, newLocatedToken, parseLocatedToken, SECRET_LENGTH } from "./located-token.ts";
 
-/**
- * Format of a key: `sk_`, 12 base62 characters of the workspace id, 30 of secret (178 bits), 6 of CRC-32 over all
- * before.
- *
- * The locator identifies the object that decides about the key, so that one call is enough. The checksum keeps mistyped
- * keys from waking an object. It proves nothing; the stored SHA-256 does.
- */
+/** Prefix of a key; `located-token.ts` has the format. */
 const PREFIX = "sk_";
 /** Prefix of the sandbox's key, so that users recognize it. */
 const DEMO_PREFIX = "sk_demo_";
 /** Secret base62 characters of a key. */
-export const KEY_SECRET_LENGTH = 30;
-const CHECKSUM_LENGTH = 6;
-const BODY_LENGTH = ID_LENGTH + KEY_SECRET_LENGTH + CHECKSUM_LENGTH;
+export const KEY_SECRET_LENGTH = SECRET_LENGTH;
 /** Characters of a key that lists show. */
 const SHOWN_LENGTH = 18;
 
@@ -28,23 +18,19 @@ export interface NewApiKey {
   prefix: string;
 }
 
-export interface ParsedApiKey {
-  workspaceId: string;
-  hash: string;
-}
+export type ParsedApiKey = LocatedToken;
 
 export function newApiKey(workspaceId: string): NewApiKey {
-  return finish(`${PREFIX}${workspaceId.slice(3)}${randomBase62(KEY_SECRET_LENGTH)}`);
+  return withPrefix(newLocatedToken(PREFIX, workspaceId));
 }
 
 /** Creates the sandbox's key from its secret part: `KEY_SECRET_LENGTH` base62 characters, derived instead of random. */
 export function newDemoKey(workspaceId: string, secret: string): NewApiKey {
-  return finish(`${DEMO_PREFIX}${workspaceId.slice(3)}${secret}`);
+  return withPrefix(newLocatedToken(DEMO_PREFIX, workspaceId, secret));
 }
 
-function finish(body: string): NewApiKey {
-  const secret = body + checksum(body);
-  return { secret, hash: sha256Hex(secret), prefix: secret.slice(0, SHOWN_LENGTH) };
+function withPrefix({ secret, hash }: Omit<NewApiKey, "prefix">): NewApiKey {
+  return { secret, hash, prefix: secret.slice(0, SHOWN_LENGTH) };
 }
 
 /** Whether a bearer token has the prefix of an API key; `parseApiKey` validates the rest. */
@@ -72,27 +58,7 @@ export function parseApiKey(token: string): ParsedApiKey | null {
 }
 
 function parse(token: string): ParsedApiKey | null {
-  const prefix =
-    token.startsWith(DEMO_PREFIX) && token.length === DEMO_PREFIX.length + BODY_LENGTH ? DEMO_PREFIX : PREFIX;
-  if (!token.startsWith(prefix) || token.length !== prefix.length + BODY_LENGTH) return null;
-  if (!isBase62(token, prefix.length)) return null;
-  const checked = token.length - CHECKSUM_LENGTH;
-  if (checksum(token.slice(0, checked)) !== token.slice(checked)) return null;
-  return { workspaceId: `ws_${token.slice(prefix.length, prefix.length + ID_LENGTH)}`, hash: sha256Hex(token) };
-}
-
-function checksum(body: string): string {
-  let rest = crc32(body);
-  let out = "";
-  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    out = BASE62.charAt(rest % 62) + out;
-    rest = Math.floor(rest / 62);
-  }
-  return out;
-}
-
-function sha256Hex(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return parseLocatedToken(DEMO_PREFIX, token) ?? parseLocatedToken(PREFIX, token);
 }
 
 /** Keys cached at most. The one that was accepted longest ago is evicted first. */

@@ -3,7 +3,8 @@ import { counted, ViolationOutbox } from "../limits/violation-outbox.ts";
 import { SharedAlarm } from "../platform/alarm.ts";
 import { hostState } from "../platform/host.ts";
 import { migrate } from "../platform/sql.ts";
-import { type AdmissionContext, AuditedSessions, KeyProjectCache } from "./admission.ts";
+import { type AdmissionContext, KeyProjectCache } from "./admission.ts";
+import { AuditedSessions } from "./audited-sessions.ts";
 import { type FlushBounds, FlushSchedule, UnflushedBatches } from "./flush/schedule.ts";
 import { IngestGroup } from "./ingest.ts";
 import {

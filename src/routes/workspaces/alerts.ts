@@ -2,20 +2,18 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { countedOf, type RuleDefinition } from "../../alerts/definition.ts";
 import { problemsOf } from "../../alerts/problems.ts";
-import { replay } from "../../alerts/replay.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import { KEPT_VERSIONS } from "../../alerts/rules.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { refuse, refuseFields } from "../../http/errors.ts";
+import { refuseFields } from "../../http/errors.ts";
 import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { COUNTED } from "../../limits/state.ts";
-import { ExportMemory } from "../../logs/export/memory.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
 import { callerOf } from "../guards/user.ts";
-import { bySeq, reportUnreadable } from "../logs/reader.ts";
 import { alertBody, alertChange, changedDefinition, definitionOf, previewBody } from "./alert-body.ts";
+import { previewAlert } from "./alert-preview.ts";
 import {
   alertData,
   alertShape,
@@ -29,9 +27,6 @@ import {
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const TAG = "Alerts";
-
-/** Milliseconds that a preview replays. */
-const REPLAYED_MS = 7 * 24 * 60 * 60 * 1000;
 
 export const alerts = resource();
 
@@ -125,30 +120,17 @@ alerts.route(
     const texts = { name: "", labels: {}, message: "", destinations: [], mutes: [] };
     const definition = checked(definitionOf({ ...body, ...texts }));
     const query = countedOf(definition);
-    const projectId = projectOf(c);
-    const workspaceId = c.get("workspaceId");
-    const reader = { caller: callerOf(c), workspaceId, charge: COUNTED };
-    const source = { workspaceId, projectId, ...bySeq(c, reader, projectId), report: reportUnreadable(c, workspaceId) };
-    const memory = await ExportMemory.take("ndjson");
-    if (memory === null)
-      return refuse("SERVICE_UNAVAILABLE", "Too many logs are being read at once.", {
-        headers: { "Retry-After": "5" },
-      });
-    try {
-      const now = Date.now();
-      const result = await replay(source, definition, query, { from: now - REPLAYED_MS, now }, memory);
-      const { decisions, firings, from, through, complete, entries, overflow, late } = result;
-      const data = {
-        firings,
-        decisions: decisions.map((decision) => replayedData(decision, query)),
-        from: new Date(from).toISOString(),
-        through: new Date(through).toISOString(),
-        ...{ complete, entries, notCounted: overflow, late },
-      };
-      return success(data, c.get("requestId"));
-    } finally {
-      memory.release();
-    }
+    const reader = { caller: callerOf(c), workspaceId: c.get("workspaceId"), charge: COUNTED };
+    const result = await previewAlert(c, reader, projectOf(c), definition, query);
+    const { decisions, firings, from, through, complete, entries, overflow, late } = result;
+    const data = {
+      firings,
+      decisions: decisions.map((decision) => replayedData(decision, query)),
+      from: new Date(from).toISOString(),
+      through: new Date(through).toISOString(),
+      ...{ complete, entries, notCounted: overflow, late },
+    };
+    return success(data, c.get("requestId"));
   },
 );
 

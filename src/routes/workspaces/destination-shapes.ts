@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { emailSchema } from "../../accounts/email.ts";
 import { DESTINATION_KINDS } from "../../alerts/notifications/destination.ts";
-import { MAX_URL_LENGTH } from "../../alerts/notifications/destination-url.ts";
 import type { Destination } from "../../alerts/notifications/destinations.ts";
 import { requiredNameSchema } from "../../http/fields.ts";
+import { MAX_URL_LENGTH } from "../../platform/outbound-url.ts";
 import { EXAMPLE } from "../examples.ts";
 
 export const NOTIFICATIONS_TAG = "Notifications";

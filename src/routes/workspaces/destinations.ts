@@ -5,7 +5,6 @@ import { emailObjectName } from "../../accounts/email.ts";
 import { newSeed } from "../../accounts/one-time-token.ts";
 import { INVITATIONS_PER_DAY } from "../../accounts/user-quotas.ts";
 import type { Confirmation } from "../../alerts/notifications/confirmations.ts";
-import { urlProblem } from "../../alerts/notifications/destination-url.ts";
 import {
   type CreatedDestination,
   MAX_DESTINATIONS,
@@ -18,6 +17,7 @@ import { refuse, refuseFields, refuseTooMany } from "../../http/errors.ts";
 import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { newId } from "../../ids.ts";
+import { urlProblem } from "../../platform/outbound-url.ts";
 import { callAddress, callUser } from "../../rpc/call.ts";
 import { EXAMPLE } from "../examples.ts";
 import { manage, managed, workspaceGuard } from "../guards/member.ts";

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { isLoopback } from "../../platform/loopback.ts";
+import { isLoopback } from "./loopback.ts";
 
 /** Characters of a URL. */
 export const MAX_URL_LENGTH = 2048;
@@ -8,7 +8,7 @@ export const MAX_URL_LENGTH = 2048;
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|home\.arpa|test|invalid)\.?$/;
 
 /**
- * Returns what is wrong with the URL of a destination, or `null`. A name may still resolve to a private address: the
+ * Returns what is wrong with a URL that a user has chosen, or `null`. A name may still resolve to a private address: the
  * outbound network refuses such a connection (`outbound.ts`).
  * @param network `loopback`: also http to this machine, for tests
  */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { urlProblem } from "../../../src/alerts/notifications/destination-url.ts";
+import { urlProblem } from "../../../src/platform/outbound-url.ts";
 
 describe("the URL of a destination", () => {
   it.each([
