@@ -43,7 +43,8 @@ export type IdPrefix =
   | "board"
   | "dest"
   | "dlv"
-  | "alert";
+  | "alert"
+  | "grant";
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(ID_LENGTH)}`;

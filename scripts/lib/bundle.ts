@@ -19,6 +19,7 @@ const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
   ["scripts/docs/init.js", "docs/init.js"],
   ["docs/agents/SKILL.md", "docs/agents/SKILL.md"],
+  ["docs/agents-oauth.md", "docs/agents-oauth.md"],
   ["docs/mcp.md", "docs/mcp.md"],
   ["docs/query-language.md", "docs/query-language.md"],
   ["scripts/pages/account.css", "pages/account.css"],

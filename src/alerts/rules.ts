@@ -30,6 +30,12 @@ export interface AlertRule {
   missing: number;
 }
 
+/** The state of a rule: of its group that is worst off. */
+export function stateOf({ firing, pending }: Pick<AlertRule, "firing" | "pending">): "ok" | "pending" | "firing" {
+  if (firing > 0) return "firing";
+  return pending > 0 ? "pending" : "ok";
+}
+
 /** A project, and the time of the workspace. */
 export interface RuleScope {
   project: { num: number; lastSeq: number };

@@ -51,9 +51,12 @@ export function refuseIfLimited(c: Context<AppEnv>, limit: LimitState | null | u
   if (limit?.admitted === false) refuseTooMany(limit.refusedBy && limitText(limit.limit, limit.refusedBy));
 }
 
+/** What an identifier names, by its prefix. */
+const CALLERS: Readonly<Record<string, string>> = { key: "API key", user: "user", grant: "agent" };
+
 function limitText(limit: number, { rule, windowSeconds, identifier }: RefusedBy): string {
   const [one, several] = rule === "SANDBOX_LOGS" ? ["entry", "entries"] : ["request", "requests"];
-  const caller = identifier.startsWith("key:") ? "API key" : identifier.startsWith("user:") ? "user" : "client IP";
+  const caller = CALLERS[identifier.split(":", 1)[0] ?? ""] ?? "client IP";
   return `At most ${limit} ${limit === 1 ? one : several} in ${windowSeconds} s for this ${caller} (rule: ${rule}).`;
 }
 

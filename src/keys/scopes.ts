@@ -13,3 +13,7 @@ export function maskToScopes(mask: number): Scope[] {
 export function hasScope(mask: number, scope: Scope): boolean {
   return (mask & (1 << SCOPES.indexOf(scope))) !== 0;
 }
+
+/** Permissions that a user can grant to an agent, in the order in which they are stored and shown. */
+export const AGENT_SCOPES = ["logs:read", "views:write", "alerts:write"] as const;
+export type AgentScope = (typeof AGENT_SCOPES)[number];

@@ -18,7 +18,7 @@ export interface RefusedBy {
   /** Method and path of a rule, `default`, or the name of a preset. */
   rule: string;
   windowSeconds: number;
-  /** `key:<keyId>`, `user:<userId>`, or one with a client IP. */
+  /** `key:<keyId>`, `user:<userId>`, `grant:<grantId>`, or one with a client IP. */
   identifier: string;
 }
 

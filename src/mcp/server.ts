@@ -1,10 +1,13 @@
 import { McpServer } from "@modelcontextprotocol/server";
+import type { AgentScope } from "../keys/scopes.ts";
 import type { Answer } from "./answer.ts";
 import { type Tool, ToolFault, type ToolPorts } from "./tool.ts";
+import { alerts, createAlert } from "./tools/alerts.ts";
 import { describeTool } from "./tools/describe.ts";
 import { changesSince, logContext } from "./tools/entries.ts";
 import { ingestHealth } from "./tools/health.ts";
 import { aggregateLogs, logPatterns, searchLogs } from "./tools/search.ts";
+import { saveView } from "./tools/views.ts";
 
 /** The tools in the order in which every list has them. */
 export const TOOLS: readonly Tool[] = [
@@ -14,7 +17,10 @@ export const TOOLS: readonly Tool[] = [
   logPatterns,
   logContext,
   changesSince,
+  alerts,
   ingestHealth,
+  saveView,
+  createAlert,
 ];
 
 export const INSTRUCTIONS =
@@ -29,16 +35,18 @@ export interface ToolRunner {
   run(tool: Tool, args: unknown): Promise<Answer>;
 }
 
-/** Builds the server of one request. It has no state: every request has its own. */
-export function mcpServer(version: string, runner: ToolRunner): McpServer {
+/** Builds the server of one request, with the tools that its scopes allow. It has no state: every request has its own. */
+export function mcpServer(version: string, runner: ToolRunner, scopes: readonly AgentScope[]): McpServer {
   const hints = { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } } as const;
   const server = new McpServer(
     { name: "taffrail", title: "Taffrail", version },
     { instructions: INSTRUCTIONS, capabilities: { tools: {} }, cacheHints: hints },
   );
   for (const each of TOOLS) {
-    const { name, title, description, input } = each;
-    const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+    const { name, title, description, input, scope } = each;
+    if (scope !== undefined && !scopes.includes(scope)) continue;
+    const isRead = scope === undefined;
+    const annotations = { readOnlyHint: isRead, destructiveHint: false, idempotentHint: isRead, openWorldHint: false };
     server.registerTool(name, { title, description, inputSchema: input, annotations }, (args: unknown) =>
       resultOf(runner.run(each, args)),
     );

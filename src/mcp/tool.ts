@@ -1,8 +1,10 @@
 import type { z } from "zod";
+import type { AgentScope } from "../keys/scopes.ts";
 import type { SearchAnswer, SearchedRange } from "../logs/search/search-query.ts";
 import type { Changes } from "../tail/changes.ts";
 import type { ContextWish, EntryContext } from "../tail/context.ts";
 import type { AgentAccess, AgentProject } from "../workspace/agent-access.ts";
+import type { AgentAlert } from "../workspace/agent-work.ts";
 import type { Answer } from "./answer.ts";
 
 /** A call that cannot be answered. The message is for the agent: words of the service, never of entries. */
@@ -30,6 +32,30 @@ export interface ToolPorts {
     wish: { after: number; filter: string; limit: number },
     use: (changes: Changes) => T,
   ): Promise<T>;
+  /** Returns the alerts of the projects, or of one. @throws ToolFault */
+  alerts(projectId: string | null): Promise<AgentAlert[]>;
+  /** Saves a view: the body of `POST /workspaces/{id}/views`. @returns its id @throws ToolFault */
+  saveView(projectId: string | null, view: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Replays a rule: the body of `POST /projects/{id}/alerts`. @throws ToolFault */
+  previewAlert(projectId: string, rule: Readonly<Record<string, unknown>>): Promise<AlertPreview>;
+  /** Creates an alert whose preview has returned `confirm`. @returns its id @throws ToolFault */
+  createAlert(projectId: string, rule: Readonly<Record<string, unknown>>, confirm: string): Promise<string>;
+}
+
+/** What a rule would have decided, and what confirms it. Times are epoch milliseconds. */
+export interface AlertPreview {
+  firings: number;
+  decisions: readonly {
+    kind: "firing" | "resolved";
+    group: Readonly<Record<string, string>> | null;
+    at: number;
+    value: number | null;
+  }[];
+  from: number;
+  through: number;
+  complete: boolean;
+  entries: number;
+  confirm: string;
 }
 
 /** A tool of the MCP server. */
@@ -38,6 +64,8 @@ export interface Tool<S extends z.ZodType = z.ZodType> {
   title: string;
   description: string;
   input: S;
+  /** What it requires beside `logs:read`. Lists have it only for tokens with this scope. */
+  scope?: AgentScope;
   /** What a call asks, as the audit shows it; `null` if the tool takes no text. */
   question(args: z.output<S>): string | null;
   run(args: z.output<S>, ports: ToolPorts): Promise<Answer>;

@@ -1,8 +1,11 @@
 import { createApp } from "../http/pipeline.ts";
 import { type Resource, resource } from "../http/resource.ts";
 import type { RoutePaths } from "../limits/cascade.ts";
+import { grants } from "./agents/consent.ts";
 import { addLlmsTxt } from "./agents/llms-txt.ts";
 import { addMcp } from "./agents/mcp.ts";
+import { addOAuthEndpoints } from "./agents/oauth-endpoints.ts";
+import { addOAuthMetadata } from "./agents/oauth-metadata.ts";
 import { authActivity, authDelete } from "./auth/account.ts";
 import { auth } from "./auth/login.ts";
 import { authMailRequests } from "./auth/mail-requests.ts";
@@ -83,6 +86,8 @@ export const agents = resource();
 
 addMcp(agents);
 addLlmsTxt(agents);
+addOAuthMetadata(agents);
+addOAuthEndpoints(agents);
 
 /** Loki's read API, for Grafana and logcli. */
 export const loki = resource();
@@ -123,6 +128,7 @@ const resources: Resource[] = [
   logger,
   doors,
   agents,
+  grants,
   loki,
   sandbox,
   playground,

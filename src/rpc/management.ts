@@ -10,17 +10,19 @@ import type {
 } from "../alerts/notifications/destinations.ts";
 import type { Delivery, HistoryFilter, HistoryPage } from "../alerts/notifications/history.ts";
 import type { AlertRule, RuleVersion } from "../alerts/rules.ts";
+import type { Consent, GrantInfo } from "../grants/actions.ts";
 import type { CreatedKey, KeyChange, KeyPage, KeyRequest } from "../keys/actions.ts";
+import type { AgentScope } from "../keys/scopes.ts";
 import type { KeyInfo } from "../keys/store.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { Charge } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
-import type { LiveCounter } from "../workspace/admission.ts";
 import type { AuditFilter, AuditPage } from "../workspace/audit.ts";
 import type { Invitation, InviteRequest } from "../workspace/invitations.ts";
 import type { LedgerPage, LedgerSpan } from "../workspace/ledger-page.ts";
+import type { LiveCounter } from "../workspace/live-counters.ts";
 import type { Member } from "../workspace/members.ts";
-import type { Role, UserCaller } from "../workspace/permissions.ts";
+import type { Caller, Role, UserCaller } from "../workspace/permissions.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
 import type { NewSaved, SavedChange, SavedItem, SavedKind, SavedPage } from "../workspace/saved-items.ts";
 import type { SettingsChange } from "../workspace/settings.ts";
@@ -83,6 +85,11 @@ export interface Management {
   alertVersions(projectId: string, alertId: string): RuleVersion[];
   /** Returns what an alert rule has decided before `before` (a `num`), newest first. */
   alertDecisions(projectId: string, alertId: string, before: number, limit: number): StoredDecision[];
+  /** Returns the valid grants of agents: the member's own, or an admin's view of all. The newest first, at most 500. */
+  listGrants(all: boolean): GrantInfo[];
+  /** Gives an agent access on behalf of the member. @returns the code that the client exchanges */
+  giveGrant(consent: Consent): string;
+  endGrant(grantId: string): true;
   rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
   /** Replaces the configuration of limits. The next request is counted by the new one. */
   setLimits(limits: LimitConfiguration): true;
@@ -115,6 +122,20 @@ export interface MemberCall {
 }
 
 export interface ManagementCall<M extends ManagementMethod = ManagementMethod> extends MemberCall {
+  method: M;
+  args: Parameters<Management[M]>;
+}
+
+/** What agents change. */
+export type AgentChange = "createSaved" | "createAlert";
+
+/** A change by an agent. */
+export interface AgentChangeCall<M extends AgentChange = AgentChange> {
+  caller: Caller;
+  scope: AgentScope;
+  /** The project of the change; `null`: the whole workspace. */
+  projectId: string | null;
+  origin: Origin;
   method: M;
   args: Parameters<Management[M]>;
 }

@@ -1,4 +1,4 @@
-import type { Scope } from "../keys/scopes.ts";
+import type { AgentScope, Scope } from "../keys/scopes.ts";
 import type { LimitState } from "../limits/state.ts";
 
 // These shapes cross versions during a deploy: add optional members only, and accept that an older sender omits them.
@@ -8,6 +8,8 @@ export type FailureCode =
   | "INVALID_API_KEY"
   | "API_KEY_REVOKED"
   | "API_KEY_EXPIRED"
+  | "INVALID_ACCESS_TOKEN"
+  | "ACCESS_TOKEN_EXPIRED"
   | "INVALID_TOKEN"
   | "TOKEN_EXPIRED"
   | "NOT_FOUND"
@@ -28,7 +30,7 @@ export interface Failure<C extends string = FailureCode> {
    */
   limit?: LimitState | null;
   /** The missing scope, for `WWW-Authenticate`. */
-  scope?: Scope;
+  scope?: Scope | AgentScope;
   /** Milliseconds after which the request would be granted, if only time decides. */
   retryAfter?: number;
   /** What is limited, for whom and in which window, if no `limit` names it; absent in results of older objects. */

@@ -1,4 +1,6 @@
 import type { AddressAnswer, AddressState } from "../alerts/notifications/confirmations.ts";
+import type { OwnGrants } from "../grants/actions.ts";
+import type { Exchanged, GrantExchange, PresentedGrantToken } from "../grants/exchange.ts";
 import type { OwnKeys } from "../keys/actions.ts";
 import type { ChargedCall, RouteRef } from "../limits/state.ts";
 import type { Violation } from "../limits/violations.ts";
@@ -7,6 +9,7 @@ import type { Mail } from "../mail/mail.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Admitted } from "../workspace/admission.ts";
 import type { AgentAccess, AgentCall } from "../workspace/agent-access.ts";
+import type { AgentAlert } from "../workspace/agent-work.ts";
 import type {
   DoorCall,
   DoorResult,
@@ -20,7 +23,7 @@ import type { Caller, Requirement, Role } from "../workspace/permissions.ts";
 import type { FlushedRanges, Inspection } from "../workspace/projects.ts";
 import type { NewWorkspace } from "../workspace/provision.ts";
 import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../workspace/recent/reader.ts";
-import type { Management, ManagementCall, ManagementMethod } from "./management.ts";
+import type { AgentChange, AgentChangeCall, Management, ManagementCall, ManagementMethod } from "./management.ts";
 import type { Failure, Result, Success } from "./result.ts";
 import type { TicketCall, TicketResult } from "./tail.ts";
 
@@ -102,6 +105,16 @@ export interface WorkspaceRpc {
   admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure>;
   /** Admits a request of an agent, counts it, and records a call of a tool in the audit. Returns what the agent may read. */
   admitAgent(call: AgentCall): Promise<Result<AgentAccess>>;
+  /** Returns the alerts of an agent's projects, or of one. Counts nothing. */
+  alertsForAgent(caller: Caller, projectId: string | null): Promise<Result<AgentAlert[]>>;
+  /** Runs a change on behalf of the member who signed an agent in, if the grant has its scope. Counts nothing. */
+  changeForAgent<M extends AgentChange>(call: AgentChangeCall<M>): Promise<Result<ReturnType<Management[M]>>>;
+  /** Exchanges a code or a refresh token of an agent for tokens, or returns the reason for a refusal. */
+  exchangeGrant(call: GrantExchange): Promise<Exchanged>;
+  /** Ends the grant of a genuine token. Safe to repeat. */
+  revokeGrantToken(token: PresentedGrantToken, origin: Origin): Promise<void>;
+  /** Returns the valid grants of a member. Reads only. */
+  grantsOf(userId: string): Promise<OwnGrants>;
   /** Stores one batch, in a group commit with the calls that arrive at the same time. */
   ingest(call: IngestCall): Promise<IngestResult>;
   /** Like `ingest`, for a call with several batches, which are stored together or not at all. */
@@ -120,7 +133,7 @@ export interface WorkspaceRpc {
   isOwnedBy(userId: string): Promise<boolean>;
   /** Returns the valid keys that a user has created since a time. Reads only. */
   keysMadeBy(userId: string, since: number): Promise<OwnKeys>;
-  /** Revokes the keys that a user created up to `until`, when another person may have controlled the account. */
+  /** Revokes the keys and ends the grants that a user made up to `until`, when another person may have controlled the account. */
   revokeKeysOf(userId: string, until: number, origin?: Origin): Promise<void>;
   /** Returns the operator's view of the workspace, a page of projects at a time; `null` if the workspace does not exist. */
   inspect(cursor: number, limit: number): Promise<Inspection | null>;

@@ -7,14 +7,16 @@ import { TICKET_LIFETIME_MS } from "./limits.ts";
 /** The authorities of tails, and the tickets by which a browser opens a tail on behalf of one. */
 
 /**
- * The key or session on whose behalf a tail reads. A tail ends when its authority ends. Each authority is also a
+ * The key, session or agent's token on whose behalf a tail reads. A tail ends when its authority ends. Each authority is also a
  * `Caller` of the workspace object.
  */
 export type TailAuthority =
   /** Hex SHA-256 of the whole API key. */
   | { kind: "key"; hash: string }
   /** A user and the session in which the tail was opened. */
-  | { kind: "user"; userId: string; sessionId: string };
+  | { kind: "user"; userId: string; sessionId: string }
+  /** Hex SHA-256 of an agent's access token; see `Caller`. */
+  | { kind: "grant"; hash: string; userId: "" };
 
 /**
  * Result of an authority check: the end of the permission in epoch milliseconds (`null`: no known end), or the error
@@ -24,10 +26,12 @@ export type AuthorityCheck = { ok: true; expiresAt: number | null } | { ok: fals
 
 type AuthorityEnd = Extract<
   ErrorCode,
+  | "ACCESS_TOKEN_EXPIRED"
   | "API_KEY_EXPIRED"
   | "API_KEY_REVOKED"
   | "FORBIDDEN"
   | "INSUFFICIENT_SCOPE"
+  | "INVALID_ACCESS_TOKEN"
   | "INVALID_API_KEY"
   | "NOT_FOUND"
   | "SESSION_REVOKED"
@@ -35,7 +39,14 @@ type AuthorityEnd = Extract<
 
 /** Encodes an authority as text. Equal authorities have equal texts, so that one check can serve all their tails. */
 export function authorityText(authority: TailAuthority): string {
-  return authority.kind === "key" ? `k:${authority.hash}` : `u:${authority.userId}:${authority.sessionId}`;
+  switch (authority.kind) {
+    case "key":
+      return `k:${authority.hash}`;
+    case "grant":
+      return `g:${authority.hash}`;
+    case "user":
+      return `u:${authority.userId}:${authority.sessionId}`;
+  }
 }
 
 /**
@@ -44,7 +55,8 @@ export function authorityText(authority: TailAuthority): string {
  */
 export function readAuthority(text: string): TailAuthority {
   const [kind = "", first = "", second = ""] = text.split(":");
-  return kind === "k" ? { kind: "key", hash: first } : { kind: "user", userId: first, sessionId: second };
+  if (kind === "k") return { kind: "key", hash: first };
+  return kind === "g" ? { kind: "grant", hash: first, userId: "" } : { kind: "user", userId: first, sessionId: second };
 }
 
 /**
@@ -82,7 +94,7 @@ export const TICKET_SCHEMA = [
      -- Hex SHA-256 of the ticket.
      hash TEXT PRIMARY KEY,
      project INTEGER NOT NULL,
-     -- \`k:\` and the key's hash, or \`u:\` with user and session.
+     -- \`k:\` and the key's hash, \`g:\` and that of an agent's token, or \`u:\` with user and session.
      authority TEXT NOT NULL,
      expires_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,

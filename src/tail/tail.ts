@@ -296,5 +296,5 @@ export class Tail {
 /** Returns the reader of a tail as text. A user is one reader across all sessions. */
 export function readerText({ authority, address }: Pick<NewTail, "authority" | "address">): string {
   if (address !== undefined) return `a:${address}`;
-  return authority.kind === "key" ? `k:${authority.hash}` : `u:${authority.userId}`;
+  return authority.kind === "user" ? `u:${authority.userId}` : authorityText(authority);
 }

@@ -1,49 +1,17 @@
-import { hasScope, scopesToMask } from "../keys/scopes.ts";
+import { findGrantByToken, type GrantRow, grantEnd, touchGrant } from "../grants/store.ts";
+import { hasScope, SCOPES, scopesToMask } from "../keys/scopes.ts";
 import { endOf, findKeyByHash, type KeyRow, touchKey } from "../keys/store.ts";
 import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Charge, LimitState } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
-import { exists } from "../platform/sql.ts";
 import { type Failure, fail } from "../rpc/result.ts";
-import { recordAudit } from "./audit.ts";
+import type { AuditedSessions } from "./audited-sessions.ts";
 import { countRefused, type FrequentCounts } from "./ledger.ts";
 import { roleOf } from "./members.ts";
-import { type Caller, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
-import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
+import { type Caller, type Requirement, type Role, roleAtLeast } from "./permissions.ts";
+import { findProject, findProjectByNum, type ProjectRow, type Readable } from "./projects.ts";
 import type { RecordIds } from "./record-ids.ts";
-
-/** Maximum number of sessions in memory: enough for a few members at a time. */
-const REMEMBERED = 1000;
-
-/**
- * The sign-ins to a workspace: the first use of each session has one audit item. The disk records which sessions have
- * an item, and memory the recent ones, so a request costs at most one row read.
- */
-export class AuditedSessions {
-  readonly #sql: SqlStorage;
-  readonly #seen = new Set<string>();
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
-  /** Records the session if this is its first use. Call in the transaction that admits the request. */
-  note(userId: string, { id, method, origin }: SessionUse, now: number): void {
-    if (this.#seen.has(id)) return;
-    if (this.#seen.size >= REMEMBERED) this.#seen.clear();
-    this.#seen.add(id);
-    const insert = "INSERT OR IGNORE INTO audited_sessions (session, at) VALUES (?, ?) RETURNING 1";
-    if (!exists(this.#sql, insert, id, now)) return;
-    const entry = { actor: userId, action: "session.start", target: id } as const;
-    recordAudit(this.#sql, method === null ? entry : { ...entry, after: { method } }, origin, now);
-  }
-
-  /** Drops the cache. Call after a rollback, and after all data was deleted. */
-  forget(): void {
-    this.#seen.clear();
-  }
-}
 
 /** Maximum number of cached keys and projects between two transactions. Above it the cache is dropped. */
 const MAX_CACHED = 10_000;
@@ -97,35 +65,6 @@ export class KeyProjectCache {
   }
 }
 
-/** A counter with requests in its window, as `GET /workspaces/{id}/rate-limits` returns it. */
-export interface LiveCounter {
-  /** `key:<keyId>` or `user:<userId>`. */
-  identifier: string;
-  /** Method and path of a rule, `default`, or `API_DEFAULT`. */
-  rule: string;
-  limit: number;
-  remaining: number;
-  /** Epoch milliseconds at which the oldest counted request leaves the window. */
-  resetAt: number;
-}
-
-/** Maximum number of counters scanned. A workspace with more sees the oldest ones. */
-const LOOKED_AT = 1000;
-
-/** Returns the counters of the current configuration, without those of removed rules. */
-export function liveCounters({ limiter, limits }: AdmissionContext, now: number): LiveCounter[] {
-  const live: LiveCounter[] = [];
-  for (const counter of limiter.identifiers(now, LOOKED_AT)) {
-    const [identifier = ""] = counter.split(" ", 1);
-    const applied = limits.limitOfCounter(counter.slice(identifier.length));
-    if (!applied) continue;
-    const { rule, limit, windowSeconds } = applied;
-    const { remaining, resetAt } = limiter.peek({ identifier: counter, limit, windowSeconds, cost: 1 }, now);
-    if (remaining < limit) live.push({ identifier, rule, limit, remaining, resetAt });
-  }
-  return live;
-}
-
 /** The storage, limiter and configuration that admission uses. */
 export interface AdmissionContext {
   sql: SqlStorage;
@@ -139,13 +78,15 @@ export interface AdmissionContext {
 }
 
 /** An admitted caller. */
-export interface Admitted {
+export interface Admitted extends Readable {
   ok: true;
   /** `null` if the request was not counted because an earlier step counted it. */
   limit: LimitState | null;
-  /** The caller's role; `null` for a key. */
+  /** The caller's role, or that of the user behind an agent's token; `null` for a key. */
   role: Role | null;
-  /** The project of the request; `null` only for a user who named none. */
+  /** The grant of an agent that may read several projects and named none. */
+  grantId?: string;
+  /** The project of the request; `null` only for a user who named none, and for an agent with such a grant or with one of all projects. */
   project: ProjectRow | null;
 }
 
@@ -161,9 +102,14 @@ export function admit(
   charge: Charge,
   now: number,
 ): Admitted | Failure {
-  return caller.kind === "key"
-    ? admitKey(admission, caller.hash, requirement, charge, now)
-    : admitUser(admission, caller, requirement, charge, now);
+  switch (caller.kind) {
+    case "key":
+      return admitKey(admission, caller.hash, requirement, charge, now);
+    case "grant":
+      return admitGrant(admission, caller.hash, requirement, charge, now);
+    case "user":
+      return admitUser(admission, caller, requirement, charge, now);
+  }
 }
 
 /**
@@ -203,12 +149,13 @@ function admitKey(
     const message = "Project not found. An API key works for its own project only.";
     return fail("NOT_FOUND", message, { limit });
   }
-  if (requirement.scope !== null && !hasScope(key.scopes, requirement.scope)) {
-    const message = `The API key lacks the scope ${requirement.scope}.`;
-    return fail("INSUFFICIENT_SCOPE", message, { limit, scope: requirement.scope });
+  const { scope } = requirement;
+  const keyScope = SCOPES.find((each) => each === scope) ?? null;
+  if (scope !== null && (keyScope === null || !hasScope(key.scopes, keyScope))) {
+    return fail("INSUFFICIENT_SCOPE", `The API key lacks the scope ${scope}.`, { limit, scope });
   }
-  if (requirement.isOnlyScope && key.scopes !== scopesToMask(requirement.scope === null ? [] : [requirement.scope])) {
-    const message = `A key in a URL may have the scope ${requirement.scope} only. Use another key, or send it in a header.`;
+  if (requirement.isOnlyScope && key.scopes !== scopesToMask(keyScope === null ? [] : [keyScope])) {
+    const message = `A key in a URL may have the scope ${scope} only. Use another key, or send it in a header.`;
     return fail("INSUFFICIENT_SCOPE", message, { limit });
   }
   return { ok: true, limit, role: null, project };
@@ -242,6 +189,73 @@ function admitUser(
     return { ok: false, code: "FORBIDDEN", message: `This requires the role ${requirement.role}.`, limit };
   }
   return { ok: true, limit, role, project };
+}
+
+/**
+ * An agent's token has no more rights than the member who granted it has now. The order of the checks is that of a key; the
+ * role comes last.
+ */
+function admitGrant(
+  admission: AdmissionContext,
+  hash: string,
+  { scope, role: needed, projectId }: Requirement,
+  charge: Charge,
+  now: number,
+): Admitted | Failure {
+  const found = findGrantByToken(admission.sql, hash);
+  const problem = grantProblem(found, now);
+  if (found === null || problem) return problem ?? unknownToken();
+  const { grant } = found;
+  const role = roleOf(admission.sql, grant.userId);
+  if (role === null) return unknownToken();
+  const limit = count(admission, `grant:${grant.id}`, charge, now);
+  if (limit && !limit.admitted) return limited(limit);
+  touchGrant(admission.sql, grant, now);
+  const readable = projectsOfGrant(admission.keyProjectCache, grant, projectId);
+  if (readable === null) {
+    // The same message for every other project, whether it exists or not.
+    const message = "Project not found. The token works for the projects that it was granted.";
+    return fail("NOT_FOUND", message, { limit });
+  }
+  if (scope === null || !grant.scopes.some((each) => each === scope)) {
+    const message = scope === null ? "An agent's token does not work here." : `The token lacks the scope ${scope}.`;
+    return fail("INSUFFICIENT_SCOPE", message, { limit, ...(scope === null ? {} : { scope }) });
+  }
+  if (!roleAtLeast(role, needed)) {
+    return fail("FORBIDDEN", `This requires the role ${needed} of the user who granted the token.`, { limit });
+  }
+  return { ok: true, limit, role, ...readable };
+}
+
+/** Returns what a grant reads: the named project, its only one, or all of its projects. `null`: not the named one. */
+function projectsOfGrant(
+  cache: KeyProjectCache,
+  { id, projects }: GrantRow,
+  named: string | null,
+): Pick<Admitted, "project" | "granted" | "grantId"> | null {
+  if (named !== null) {
+    const project = cache.projectById(named);
+    return project && (projects === null || projects.includes(project.num)) ? { project } : null;
+  }
+  if (projects === null) return { project: null };
+  const [only] = projects;
+  if (projects.length > 1 || only === undefined) return { project: null, granted: projects, grantId: id };
+  const project = cache.projectByNum(only);
+  return project && { project };
+}
+
+/** Returns why an agent's token is no longer valid, or `null`. */
+export function grantProblem(
+  found: ReturnType<typeof findGrantByToken>,
+  now: number,
+): Failure<"INVALID_ACCESS_TOKEN" | "ACCESS_TOKEN_EXPIRED"> | null {
+  if (found === null || grantEnd(found.grant) <= now) return unknownToken();
+  const message = "The access token has expired. Get a new one with the refresh token.";
+  return found.expiresAt > now ? null : fail("ACCESS_TOKEN_EXPIRED", message, { limit: null });
+}
+
+function unknownToken(): Failure<"INVALID_ACCESS_TOKEN"> {
+  return fail("INVALID_ACCESS_TOKEN", "The access token is not valid, or its grant has ended.", { limit: null });
 }
 
 /** A key belongs to one project. Any other project in the request does not exist for the key. */

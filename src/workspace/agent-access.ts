@@ -1,3 +1,5 @@
+import { findGrantByToken } from "../grants/store.ts";
+import type { AgentScope } from "../keys/scopes.ts";
 import type { ChargedCall } from "../limits/state.ts";
 import { chargeOf } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
@@ -6,7 +8,7 @@ import { type AdmissionContext, admit } from "./admission.ts";
 import { recordAudit } from "./audit.ts";
 import { writeFrequent } from "./ledger.ts";
 import { type LedgerItem, readLedger } from "./ledger-page.ts";
-import { type Caller, roleFor } from "./permissions.ts";
+import { type Caller, roleFor, SCOPE_ACTIONS } from "./permissions.ts";
 import { readableProjects } from "./projects.ts";
 import type { WorkspaceRow } from "./settings.ts";
 import { readUsage, type Usage } from "./usage.ts";
@@ -17,6 +19,8 @@ import { readUsage, type Usage } from "./usage.ts";
 export interface AgentCall extends ChargedCall {
   caller: Caller;
   origin: Origin;
+  /** What the tool requires; absent: `logs:read`. An object of an older version requires that. */
+  scope?: AgentScope;
   /** The tool that it calls; `null` for a request that calls none. */
   tool: string | null;
   /** What it asks of the tool, as the audit shows it: at most 300 characters. */
@@ -47,6 +51,8 @@ export interface AgentGap {
 /** What an agent may read, and what is missing of it. */
 export interface AgentAccess {
   workspace: { id: string; name: string; retentionDays: number };
+  /** What the agent may do; absent from objects of an older version: `logs:read`. */
+  scopes?: readonly AgentScope[];
   /** In order of creation, at most `MAX_AGENT_PROJECTS`. */
   projects: AgentProject[];
   /** The newest gaps of the last 30 days, at most `MAX_AGENT_GAPS` of a project. */
@@ -69,24 +75,25 @@ const GAP_DAYS = 30;
 export function admitAgent(
   admission: AdmissionContext,
   row: WorkspaceRow,
-  { caller, origin, tool, question, wantsHealth, ...charged }: AgentCall,
+  { caller, origin, scope = "logs:read", tool, question, wantsHealth, ...charged }: AgentCall,
   now: number,
 ): Result<AgentAccess> {
-  const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId: null } as const;
+  const requirement = { scope, role: roleFor(SCOPE_ACTIONS[scope]), projectId: null };
   const admitted = admit(admission, caller, requirement, chargeOf(charged), now);
   if (!admitted.ok) return admitted;
   const { sql, frequent } = admission;
   const { project, limit } = admitted;
   if (tool !== null) {
-    const actor = caller.kind === "key" ? (admission.keyProjectCache.key(caller.hash)?.id ?? "") : caller.userId;
+    const actor = actorOf(admission, caller);
     const after = { tool, ...(question === null ? {} : { question }) };
     recordAudit(sql, { actor, action: "agent.call", target: project?.id ?? row.id, after }, origin, now);
   }
-  const projects = readableProjects(sql, project).slice(0, MAX_AGENT_PROJECTS);
+  const projects = readableProjects(sql, admitted).slice(0, MAX_AGENT_PROJECTS);
   if (wantsHealth) writeFrequent(sql, frequent, now);
   const since = (days: number) => ({ from: now - days * DAY_MS, to: now + 1 });
   const access: AgentAccess = {
     workspace: { id: row.id, name: row.name, retentionDays: row.retentionDays },
+    scopes: (caller.kind === "grant" && findGrantByToken(sql, caller.hash)?.grant.scopes) || ["logs:read"],
     projects: projects.map(({ id, name, createdAt, lastSeq, unflushedEntries }) => {
       return { id, name, createdAt, lastSeq, unflushedEntries };
     }),
@@ -105,4 +112,16 @@ export function admitAgent(
       : null,
   };
   return { ...ok(access), limit };
+}
+
+/** Returns the id of the key or the grant of an agent, or of the user. */
+function actorOf({ sql, keyProjectCache }: AdmissionContext, caller: Caller): string {
+  switch (caller.kind) {
+    case "key":
+      return keyProjectCache.key(caller.hash)?.id ?? "";
+    case "grant":
+      return findGrantByToken(sql, caller.hash)?.grant.id ?? "";
+    case "user":
+      return caller.userId;
+  }
 }

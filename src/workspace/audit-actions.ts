@@ -1,7 +1,13 @@
 import type { AuditedAction } from "./permissions.ts";
 
 /** Actions that the audit records although they require no permission. */
-type UnrestrictedAction = "session.start" | "workspace.create" | "invitation.accept" | "sandbox.reset" | "agent.call";
+type UnrestrictedAction =
+  | "session.start"
+  | "workspace.create"
+  | "invitation.accept"
+  | "sandbox.reset"
+  | "agent.call"
+  | "grant.end";
 
 export type AuditAction = AuditedAction | UnrestrictedAction;
 
@@ -38,6 +44,9 @@ export const AUDIT_ACTIONS = [
   "alert.update",
   "alert.delete",
   "limits.set",
+  "grant.create",
+  "grant.revoke",
+  "grant.end",
   "agent.call",
   "sandbox.reset",
 ] as const satisfies readonly AuditAction[];

@@ -25,7 +25,7 @@ export const AUDIT_SCHEMA = [
      -- The order, never reused, because the newest row is never deleted.
      num INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,
-     -- A user id, the id of a key that an agent used, or \`system\`.
+     -- A user id, the id of a key or a grant that an agent used, or \`system\`.
      actor TEXT NOT NULL,
      action TEXT NOT NULL,
      -- The id of what was changed.

@@ -1,3 +1,4 @@
+import { deleteGrantsOf } from "../grants/store.ts";
 import { revokeKeysBy } from "../keys/store.ts";
 import type { Origin } from "../platform/origin.ts";
 import { exists } from "../platform/sql.ts";
@@ -53,6 +54,15 @@ export function removeMember(sql: SqlStorage, by: Role, userId: string, note: Au
   return ok(true);
 }
 
+/** Revokes the keys and ends the grants that a user made by `until`, when another person may have controlled the account. */
+export function revokeCredentialsOf(sql: SqlStorage, userId: string, until: number, origin: Origin, now: number): void {
+  const keysRevoked = revokeKeysBy(sql, userId, until, now);
+  const grantsEnded = deleteGrantsOf(sql, userId, until);
+  const entry = { actor: SYSTEM, target: userId };
+  if (keysRevoked > 0) recordAudit(sql, { ...entry, action: "key.revoke", after: { keysRevoked } }, origin, now);
+  if (grantsEnded > 0) recordAudit(sql, { ...entry, action: "grant.end", after: { grantsEnded } }, origin, now);
+}
+
 /** `workspace`: the workspace is deleted with its person or its only owner. */
 export type DeletedUserEffect = "workspace" | "member" | "none";
 
@@ -81,12 +91,13 @@ export function isDeletedUser(sql: SqlStorage, userId: string): boolean {
 }
 
 /**
- * Deletes a member, and revokes the member's keys and invitations.
+ * Deletes a member, revokes the member's keys and invitations, and ends the grants of agents.
  * @returns the number of valid keys that were revoked
  */
 function endMembership(sql: SqlStorage, userId: string, now: number): number {
   deleteMember(sql, userId);
   dropInvitationsOf(sql, userId, null);
+  deleteGrantsOf(sql, userId, Number.MAX_SAFE_INTEGER);
   markMemberChanged(sql, userId);
   return revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
 }

@@ -1,4 +1,4 @@
-import type { Scope } from "../keys/scopes.ts";
+import type { AgentScope, Scope } from "../keys/scopes.ts";
 import type { Origin } from "../platform/origin.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 
@@ -10,7 +10,12 @@ export type Caller =
    * A user whose session the user object has just confirmed. `session` is absent if a router of an older version sent
    * the request, or if the request does not use this workspace, such as a list of all workspaces.
    */
-  | { kind: "user"; userId: string; session?: SessionUse };
+  | { kind: "user"; userId: string; session?: SessionUse }
+  /**
+   * Hex SHA-256 of an agent's access token. `userId` is empty: an object of the version before, which has no grants, then refuses
+   * the caller as no member.
+   */
+  | { kind: "grant"; hash: string; userId: "" };
 
 /** A user as caller of a workspace. */
 export type UserCaller = Extract<Caller, { kind: "user" }>;
@@ -31,9 +36,9 @@ export function roleAtLeast(role: Role, minRole: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(minRole);
 }
 
-/** What a request requires: a scope for a key, a role for a user. */
+/** What a request requires: a scope for a key or an agent's token, a role for a user and for the user behind such a token. */
 export interface Requirement {
-  scope: Scope | null;
+  scope: Scope | AgentScope | null;
   role: Role;
   /** The project that the request names; `null` if it names none. */
   projectId: string | null;
@@ -43,9 +48,14 @@ export interface Requirement {
 
 /** The failure of an object that is not a workspace: the key is unknown, or for a user the workspace does not exist. */
 export function unknownCaller(caller: Caller): Failure {
-  return caller.kind === "key"
-    ? fail("INVALID_API_KEY", "The API key is not valid.", { limit: null })
-    : fail("NOT_FOUND", "Workspace not found.", { limit: null });
+  switch (caller.kind) {
+    case "key":
+      return fail("INVALID_API_KEY", "The API key is not valid.", { limit: null });
+    case "grant":
+      return fail("INVALID_ACCESS_TOKEN", "The access token is not valid.", { limit: null });
+    case "user":
+      return fail("NOT_FOUND", "Workspace not found.", { limit: null });
+  }
 }
 
 interface Permission {
@@ -108,6 +118,10 @@ export const PERMISSIONS = {
   "workspace.update": { role: "admin", invalidates: "workspace", isAudited: true },
   // The audit is deleted with the workspace.
   "workspace.delete": { role: "owner", invalidates: "workspace", isAudited: false },
+  // Of the member's own; an admin also sees and ends those of others.
+  "grant.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "grant.create": { role: "viewer", invalidates: "workspace", isAudited: true },
+  "grant.revoke": { role: "viewer", invalidates: "workspace", isAudited: true },
   "member.list": { role: "viewer", invalidates: "nothing", isAudited: false },
   "member.change": { role: "admin", invalidates: "workspace", isAudited: true },
   "member.remove": { role: "admin", invalidates: "workspace", isAudited: true },
@@ -119,6 +133,13 @@ export const PERMISSIONS = {
 } as const satisfies Record<string, Permission>;
 
 export type Action = keyof typeof PERMISSIONS;
+
+/** What an agent does with a scope; the member who grants the scope must be allowed to do so, too. */
+export const SCOPE_ACTIONS: Readonly<Record<AgentScope, Action>> = {
+  "logs:read": "logs.read",
+  "views:write": "view.create",
+  "alerts:write": "alert.create",
+};
 
 /** Actions of members that the audit records. */
 export type AuditedAction = { [A in Action]: (typeof PERMISSIONS)[A]["isAudited"] extends true ? A : never }[Action];

@@ -1,4 +1,5 @@
 import { deleteRulesOf } from "../alerts/rules.ts";
+import { dropProjectFromGrants } from "../grants/store.ts";
 import { newId } from "../ids.ts";
 import { mapRows, maybe, one } from "../platform/sql.ts";
 import { type FlushedRange, flushedRangesAfter, quarantinedOf, recordProjectDeletion } from "./flush/flushed-ranges.ts";
@@ -74,7 +75,7 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
 }
 
 /**
- * Deletes a project, its keys, views, boards and alerts. Queries no longer return its entries, and the alarm deletes its receipts and entries in
+ * Deletes a project, its keys, views, boards and alerts, and removes it from the grants of agents. Queries no longer return its entries, and the alarm deletes its receipts and entries in
  * bounded steps. `num` is never reused.
  */
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
@@ -82,15 +83,23 @@ export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   sql.exec("DELETE FROM keys WHERE project = ?", num);
   deleteSavedOf(sql, num);
   deleteRulesOf(sql, num);
+  dropProjectFromGrants(sql, num);
   recordProjectDeletion(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
 }
 
-/** Returns the projects that a read searches: the admitted one, or all. From storage: a flush changes cached rows. */
-export function readableProjects(sql: SqlStorage, admitted: ProjectRow | null): ProjectRow[] {
-  if (admitted === null) return listProjects(sql, 0, Number.MAX_SAFE_INTEGER);
-  const project = findProjectByNum(sql, admitted.num);
-  return project ? [project] : [];
+/** The projects that an admitted caller reads: the one of the request, or some, or all. */
+export interface Readable {
+  project: ProjectRow | null;
+  /** `num`s of the projects of a grant, if the request names none of several. */
+  granted?: readonly number[];
+}
+
+/** Returns the projects that a read searches. From storage: a flush changes cached rows. */
+export function readableProjects(sql: SqlStorage, { project, granted }: Readable): ProjectRow[] {
+  const nums = project === null ? granted : [project.num];
+  if (nums === undefined) return listProjects(sql, 0, Number.MAX_SAFE_INTEGER);
+  return nums.flatMap((num) => findProjectByNum(sql, num) ?? []);
 }
 
 /** The operator's view of a project: its last `seq`, and its watermark. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const SRC = path.join(import.meta.dirname, "../../src");
 const MAX_LINES = 300;
-const MAX_FILES = 700;
+const MAX_FILES = 730;
 
 /**
  * Folders and files of `src/` by layer, the uppermost first. A module imports values and types from its own layer and
@@ -15,7 +15,7 @@ const LAYERS = [
   ["routes"],
   ["objects"],
   ["rpc"],
-  ["accounts", "alerts", "doors", "keys", "limits", "logs", "mail", "mcp", "sandbox", "tail", "workspace"],
+  ["accounts", "alerts", "doors", "grants", "keys", "limits", "logs", "mail", "mcp", "sandbox", "tail", "workspace"],
   ["http"],
   ["platform", "env.ts", "ids.ts", "settings.ts"],
   // Shapes that every layer passes on, and the query language, which clients use as well.

@@ -27,6 +27,7 @@ const Playground = page(() => import("./pages/playground/playground.tsx").then((
 const DevUi = page(() => import("./pages/dev/dev-ui.tsx").then((module) => module.DevUi));
 const Account = guarded(page(() => import("./pages/account/account.tsx").then((module) => module.Account)));
 const Review = guarded(page(() => import("./pages/account/review.tsx").then((module) => module.Review)));
+const Consent = guarded(page(() => import("./pages/consent/consent.tsx").then((module) => module.Consent)));
 const Boards = guarded(page(() => import("./pages/boards/boards.tsx").then((module) => module.Boards)));
 const BoardPage = guarded(page(() => import("./pages/boards/board-page.tsx").then((module) => module.BoardPage)));
 const Explorer = guarded(page(() => import("./pages/explorer/explorer.tsx").then((module) => module.Explorer)));
@@ -73,6 +74,7 @@ function Routes() {
         <Route path="/auth/address" component={MailedAddress} />
         <Route path="/auth/account" component={Account} />
         <Route path="/auth/review" component={Review} />
+        <Route path="/auth/consent" component={Consent} />
         <Route path="/playground" component={Playground} />
         <Route path="/dev/ui" component={DevUi} />
         <Route path="/w/:workspaceId" component={Explorer} />

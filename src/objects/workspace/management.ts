@@ -16,13 +16,13 @@ import { COUNTED } from "../../limits/state.ts";
 import { OutdatedObject } from "../../rpc/call.ts";
 import type { Management, ManagementCall, ManagementMethod, MemberCall } from "../../rpc/management.ts";
 import { fail, ok, type Result, type Success } from "../../rpc/result.ts";
-import { liveCounters } from "../../workspace/admission.ts";
 import { listAudit } from "../../workspace/audit.ts";
 import { createFirstBoard } from "../../workspace/boards.ts";
 import { markRenamed } from "../../workspace/directory-changes.ts";
 import { invite, listInvitations, revokeInvitation } from "../../workspace/invitations.ts";
 import { writeFrequent } from "../../workspace/ledger.ts";
 import { readLedger } from "../../workspace/ledger-page.ts";
+import { liveCounters } from "../../workspace/live-counters.ts";
 import { listMembers } from "../../workspace/members.ts";
 import { changeRole, removeMember } from "../../workspace/membership.ts";
 import {
@@ -44,9 +44,11 @@ import {
 } from "../../workspace/settings.ts";
 import { readUsage } from "../../workspace/usage.ts";
 import type { WorkspaceCore } from "./core.ts";
+import { grantManagement } from "./grants.ts";
 import { readWorkspaceInfo } from "./invitations.ts";
 
-type Implementation = {
+/** The methods of `Management` in a workspace object. */
+export type Implementation = {
   [M in ManagementMethod]: (
     by: MemberCall,
     ...args: Parameters<Management[M]>
@@ -229,6 +231,8 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
         const found = getRule(sql, num, id);
         return found.ok ? ok(listDecisions(sql, num, id, before, limit)) : found;
       }),
+
+    ...grantManagement(core),
 
     rateLimits: (by) =>
       core.as(by, "limits.get", null, (admission) =>

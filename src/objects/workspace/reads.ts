@@ -106,8 +106,8 @@ export class Reads {
     const result = this.#core.state.transaction(({ sql, ...admission }, row): PageResult<T> => {
       const admitted = admit({ sql, ...admission }, caller, requirement, chargeOf(charged), Date.now());
       if (!admitted.ok) return admitted;
-      const { limit, project } = admitted;
-      const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
+      const { limit, project, grantId } = admitted;
+      const scope = { name: project?.id ?? grantId ?? row.id, projects: readableProjects(sql, admitted) };
       const page = read(sql, { ...scope, oldest: retentionCutoff(row.retentionDays, Date.now()) });
       return { ...pageOf(page, limit, project?.id ?? null), databases: writtenDatabases(sql) };
     });

@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts";
+import { findGrantByToken } from "../../grants/store.ts";
 import { hasScope } from "../../keys/scopes.ts";
 import { endOf } from "../../keys/store.ts";
 import { chargeOf, type LimitState } from "../../limits/state.ts";
@@ -17,7 +18,13 @@ import {
 } from "../../tail/authority.ts";
 import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../../tail/limits.ts";
 import { readerText, type Tail } from "../../tail/tail.ts";
-import { type AdmissionContext, admit, type KeyProjectCache, keyProblem } from "../../workspace/admission.ts";
+import {
+  type AdmissionContext,
+  admit,
+  grantProblem,
+  type KeyProjectCache,
+  keyProblem,
+} from "../../workspace/admission.ts";
 import { roleOf } from "../../workspace/members.ts";
 import { type Requirement, roleAtLeast, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
@@ -43,12 +50,24 @@ export function checkReadAuthority(
     if (!roleAtLeast(role, roleFor("logs.read"))) return { ok: false, code: "FORBIDDEN" };
     return { ok: true, expiresAt: sessionEnd };
   }
+  if (authority.kind === "grant") return checkGrant(sql, authority.hash, project, now);
   const key = keyProjectCache.key(authority.hash);
   const problem = keyProblem(key, now);
   if (problem) return { ok: false, code: problem.code };
   if (key === null || key.project !== project) return { ok: false, code: "NOT_FOUND" };
   if (!hasScope(key.scopes, "logs:read")) return { ok: false, code: "INSUFFICIENT_SCOPE" };
   return { ok: true, expiresAt: endOf(key) };
+}
+
+function checkGrant(sql: SqlStorage, hash: string, project: number, now: number): AuthorityCheck {
+  const found = findGrantByToken(sql, hash);
+  const problem = grantProblem(found, now);
+  if (problem) return { ok: false, code: problem.code };
+  if (found === null || roleOf(sql, found.grant.userId) === null) return { ok: false, code: "INVALID_ACCESS_TOKEN" };
+  const { grant, expiresAt } = found;
+  if (grant.projects !== null && !grant.projects.includes(project)) return { ok: false, code: "NOT_FOUND" };
+  if (!grant.scopes.includes("logs:read")) return { ok: false, code: "INSUFFICIENT_SCOPE" };
+  return { ok: true, expiresAt };
 }
 
 export const INVALID_TICKET = fail("INVALID_TOKEN", "The ticket is not valid, or has been used.", { limit: null });

@@ -1,7 +1,6 @@
 import type { AddressAnswer, AddressState } from "../../alerts/notifications/confirmations.ts";
 import type { Env } from "../../env.ts";
 import { keysMadeBy, type OwnKeys } from "../../keys/actions.ts";
-import { revokeKeysBy } from "../../keys/store.ts";
 import { chargeOf, type RouteRef } from "../../limits/state.ts";
 import type { Violation } from "../../limits/violations.ts";
 import { type Batch, bytesOf, freeBatches } from "../../logs/batch.ts";
@@ -17,9 +16,6 @@ import { TAIL_CALL_HEADER, type TailCall, type TicketCall, type TicketResult } f
 import type { Invitee, PageResult, ReadCall, SandboxAccess, WorkspaceInfo, WorkspaceRpc } from "../../rpc/workspace.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { type Admitted, admitAlone, unknownKey } from "../../workspace/admission.ts";
-import { type AgentAccess, type AgentCall, admitAgent } from "../../workspace/agent-access.ts";
-import { recordAudit } from "../../workspace/audit.ts";
-import { SYSTEM } from "../../workspace/audit-actions.ts";
 import { GroupCommit } from "../../workspace/group-commit.ts";
 import {
   BUSY,
@@ -40,7 +36,7 @@ import {
   UNKNOWN_INVITATION,
 } from "../../workspace/invitations.ts";
 import { roleOf } from "../../workspace/members.ts";
-import { removeDeletedUser } from "../../workspace/membership.ts";
+import { removeDeletedUser, revokeCredentialsOf } from "../../workspace/membership.ts";
 import { type Caller, type Requirement, type Role, unknownCaller } from "../../workspace/permissions.ts";
 import { type FlushedRanges, flushedRanges, type Inspection, inspect } from "../../workspace/projects.ts";
 import { type NewWorkspace, provision } from "../../workspace/provision.ts";
@@ -48,9 +44,9 @@ import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../../workspace/r
 import { discardStaged } from "../../workspace/recent/staged-batches.ts";
 import { readWorkspace } from "../../workspace/settings.ts";
 import { answerMailedAddress } from "./addresses.ts";
+import { AnswersAgents } from "./agents.ts";
 import { workspaceDuties } from "./duties.ts";
 import { acceptInvitation } from "./invitations.ts";
-import { AnswersOlderRouters } from "./older-routers.ts";
 import { Reads } from "./reads.ts";
 import { Sandbox } from "./sandbox.ts";
 import { Tails } from "./tails.ts";
@@ -60,7 +56,7 @@ import { Tails } from "./tails.ts";
  * Everything that must be exact is decided here, in one synchronous turn. An unprovisioned object refuses every request
  * as unknown and writes nothing.
  */
-export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc {
+export class WorkspaceObject extends AnswersAgents implements WorkspaceRpc {
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
   readonly #reads: Reads;
   readonly #sandbox: Sandbox;
@@ -102,13 +98,6 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
     return (
       this.core.state.transaction((admission) => admitAlone(admission, caller, requirement, charge, Date.now())) ??
       unknownCaller(caller)
-    );
-  }
-
-  async admitAgent(call: AgentCall): Promise<Result<AgentAccess>> {
-    return (
-      this.core.state.transaction((admission, row) => admitAgent(admission, row, call, Date.now())) ??
-      unknownCaller(call.caller)
     );
   }
 
@@ -172,12 +161,7 @@ export class WorkspaceObject extends AnswersOlderRouters implements WorkspaceRpc
 
   async revokeKeysOf(userId: string, until: number, origin?: Origin): Promise<void> {
     const cause = originOrNew(origin);
-    await this.core.change(cause, ({ sql }) => {
-      const keysRevoked = revokeKeysBy(sql, userId, until, Date.now());
-      if (keysRevoked === 0) return;
-      const entry = { actor: SYSTEM, action: "key.revoke", target: userId, after: { keysRevoked } } as const;
-      recordAudit(sql, entry, cause, Date.now());
-    });
+    await this.core.change(cause, ({ sql }) => revokeCredentialsOf(sql, userId, until, cause, Date.now()));
   }
 
   async inspect(cursor: number, limit: number): Promise<Inspection | null> {

@@ -7,9 +7,10 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { version } from "../../../package.json";
 import { readBody } from "../../http/body.ts";
-import { type AppEnv, finishAfterDisconnect, originOf } from "../../http/context.ts";
-import { ERROR_STATUS, type Refusal, refuse } from "../../http/errors.ts";
+import { type AppEnv, bearerToken, finishAfterDisconnect, originOf } from "../../http/context.ts";
+import { ERROR_STATUS, type ErrorCode, type Refusal, refuse } from "../../http/errors.ts";
 import { bodyOrRefuse, decodeUtf8, JSON_BODY_MAX_BYTES, mediaType, type Resource } from "../../http/resource.ts";
+import type { AgentScope } from "../../keys/scopes.ts";
 import { chargeMembers } from "../../limits/state.ts";
 import { mcpServer, TOOLS, type ToolRunner, toolOf } from "../../mcp/server.ts";
 import { ToolFault } from "../../mcp/tool.ts";
@@ -19,7 +20,8 @@ import type { Settings } from "../../settings.ts";
 import type { AgentAccess } from "../../workspace/agent-access.ts";
 import { countByAddress } from "../guards/address.ts";
 import { chargeOfKey, requireApiKey, resultOf } from "../guards/workspace.ts";
-import { countIfReadRefused, type Reader } from "../logs/reader.ts";
+import { agentReader, countIfReadRefused, type Reader } from "../logs/reader.ts";
+import { resourceMetadataUrl } from "./oauth-metadata.ts";
 import { toolPorts } from "./tool-ports.ts";
 
 /** The route under which requests of agents count, whatever they ask. */
@@ -38,7 +40,7 @@ export function addMcp(resource: Resource): void {
         "JSON-RPC of MCP over streamable HTTP, without sessions: revision 2026-07-28 (`server/discover`), and 2025-11-25 and earlier (`initialize`).",
         `Tools: ${TOOLS.map(({ name }) => `\`${name}\``).join(", ")}. \`docs/mcp.md\` describes them and how agents are set up.`,
         "",
-        "Accepts an API key with `logs:read`. Each request counts as one `POST /logger/query`; the audit has each call of a tool. A batch of",
+        "Accepts an API key with `logs:read`, or the access token of a grant (`docs/agents-oauth.md`). Each request counts as one `POST /logger/query`; the audit has each call of a tool. A batch of",
         "JSON-RPC is refused. Requests of web pages are refused unless their origin is the console's or one of `CORS_ORIGINS`.",
       ].join("\n"),
       security: "apiKey",
@@ -76,14 +78,29 @@ export function addMcp(resource: Resource): void {
 /** Codes of JSON-RPC. */
 const RPC = { parse: -32700, request: -32600, refused: -32000, internal: -32603 } as const;
 
-/** Gives refusals the form of JSON-RPC, with the status of the API. */
+/** Gives refusals the form of JSON-RPC, with the status of the API and the challenge by which a client finds the sign-in. */
 function answerLikeMcp(c: Context<AppEnv>): void {
   c.set("answerFailure", ({ code, message, headers }: Refusal, requestId) => {
     const status = ERROR_STATUS[code];
     const rpc = code === "VALIDATION_ERROR" ? RPC.request : status >= 500 ? RPC.internal : RPC.refused;
-    const challenge = status === 401 ? { "WWW-Authenticate": `Bearer realm="taffrail", error="invalid_token"` } : {};
-    return rpcError(status, rpc, message, { code, requestId }, { ...challenge, ...headers });
+    return rpcError(status, rpc, message, { code, requestId }, { ...headers, ...challengeOf(c, code, headers) });
   });
+}
+
+/** Returns the challenge of a refusal (RFC 6750, RFC 9728). A missing scope is named with the one that every grant has. */
+function challengeOf(c: Context<AppEnv>, code: ErrorCode, headers: Refusal["headers"]): Record<string, string> {
+  const missing = /scope="([^"]+)"/.exec(headers?.["WWW-Authenticate"] ?? "")?.[1];
+  const isScope = code === "INSUFFICIENT_SCOPE" && missing !== undefined;
+  if (!isScope && ERROR_STATUS[code] !== 401) return {};
+  const error = isScope ? "insufficient_scope" : code === "UNAUTHORIZED" ? null : "invalid_token";
+  const scope = isScope && missing !== "logs:read" ? `logs:read ${missing}` : "logs:read";
+  const parts = [
+    `realm="taffrail"`,
+    ...(error === null ? [] : [`error="${error}"`]),
+    `scope="${scope}"`,
+    `resource_metadata="${resourceMetadataUrl(c.get("settings"))}"`,
+  ];
+  return { "WWW-Authenticate": `Bearer ${parts.join(", ")}` };
 }
 
 function rpcError(
@@ -104,11 +121,8 @@ async function serve(c: Context<AppEnv>): Promise<Response> {
     await countByAddress(c, "API_DEFAULT");
     return refuse("FORBIDDEN", "Requests of this origin are not accepted.");
   }
-  const key = await requireApiKey(c);
-  const { hash, workspaceId } = key;
-  c.get("log").workspaceId = workspaceId;
-  const caller = { kind: "key", hash } as const;
-  const reader: Reader = { caller, workspaceId, charge: await chargeOfKey(c, key, "reads", 1) };
+  const reader = await agentOf(c);
+  const { caller, workspaceId } = reader;
   const text = await countIfReadRefused(c, reader, null, () => bodyText(c));
   const message = parsed(text);
   const call = toolCallOf(message);
@@ -116,6 +130,7 @@ async function serve(c: Context<AppEnv>): Promise<Response> {
   const asked = {
     caller,
     origin: originOf(c),
+    ...(call?.tool.scope === undefined ? {} : { scope: call.tool.scope }),
     tool: call?.tool.name ?? null,
     question: call?.question ?? null,
     wantsHealth: call?.tool.name === "ingest_health",
@@ -124,7 +139,18 @@ async function serve(c: Context<AppEnv>): Promise<Response> {
   const access = await resultOf(c, await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admitAgent(asked)));
   if (message === undefined) return rpcError(400, RPC.parse, "The body is not valid JSON.", { requestId });
   if (Array.isArray(message)) return rpcError(400, RPC.request, "Batches are not supported.", { requestId });
-  return answer(c, message, runnerOf(c, reader, access));
+  return answer(c, message, runnerOf(c, reader, access), access.scopes ?? ["logs:read"]);
+}
+
+/** Returns the agent by an API key, or by the token of a grant. */
+async function agentOf(c: Context<AppEnv>): Promise<Reader> {
+  const token = bearerToken(c);
+  const reader = token === null ? null : await agentReader(c, token);
+  if (reader !== null) return reader;
+  const key = await requireApiKey(c, token);
+  const { hash, workspaceId } = key;
+  c.get("log").workspaceId = workspaceId;
+  return { caller: { kind: "key", hash }, workspaceId, charge: await chargeOfKey(c, key, "reads", 1) };
 }
 
 /**
@@ -190,14 +216,22 @@ function runnerOf(c: Context<AppEnv>, reader: Reader, access: AgentAccess): Tool
 }
 
 /** Answers one message. Each request has a server of its own, so nothing of a caller is left to the next one. */
-async function answer(c: Context<AppEnv>, message: unknown, runner: ToolRunner): Promise<Response> {
+async function answer(
+  c: Context<AppEnv>,
+  message: unknown,
+  runner: ToolRunner,
+  scopes: readonly AgentScope[],
+): Promise<Response> {
   const request = c.req.raw;
   const options = { parsedBody: message };
   if (await isLegacyRequest(request, message)) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    await mcpServer(version, runner).connect(transport);
+    await mcpServer(version, runner, scopes).connect(transport);
     return transport.handleRequest(request, options);
   }
-  const handler = createMcpHandler(() => mcpServer(version, runner), { legacy: "reject", responseMode: "json" });
+  const handler = createMcpHandler(() => mcpServer(version, runner, scopes), {
+    legacy: "reject",
+    responseMode: "json",
+  });
   return handler.fetch(request, options);
 }

@@ -1,7 +1,5 @@
 import type { Context } from "hono";
-import type { z } from "zod";
 import type { AppEnv } from "../../http/context.ts";
-import { ApiError } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { type LeasedMemory, withLeasedMemory } from "../../logs/query/memory.ts";
@@ -15,6 +13,8 @@ import { CHANGES_LIMITS, readChanges } from "../../tail/changes.ts";
 import { readContext, type SeqSource } from "../../tail/context.ts";
 import type { AgentAccess } from "../../workspace/agent-access.ts";
 import { bySeq, type Reader, reportUnreadable, searchSource } from "../logs/reader.ts";
+import { asFault, parsedBy } from "./tool-faults.ts";
+import { workPorts } from "./work-ports.ts";
 
 /** Memory that a search begins with, and that entries read by `seq` take, as rows of a query. */
 const SEARCH_ROWS = 2_048;
@@ -24,6 +24,7 @@ const SEQ_ROWS = 10_240;
 export function toolPorts(c: Context<AppEnv>, caller: Reader, access: AgentAccess): ToolPorts {
   const reader: Reader = { ...caller, charge: COUNTED };
   return {
+    ...workPorts(c, reader),
     access,
     now: Date.now(),
     search: (body, use) =>
@@ -61,21 +62,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   future_snapshot: "as_of: This snapshot does not exist yet.",
 };
 
-/** Members of a search by the names of the arguments. */
-const ARGUMENTS: Readonly<Record<string, string>> = { asOf: "as_of", cursor: "next", projectId: "project" };
-
-/** @throws ToolFault with the first problem: what is wrong, what is accepted there, and what is likely meant */
-function parsedBy<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const member = String(issue?.path[0] ?? "query");
-  const { position, expected }: Record<string, unknown> = issue?.code === "custom" ? (issue.params ?? {}) : {};
-  const place = typeof position === "number" ? ` (at character ${position})` : "";
-  const accepted = Array.isArray(expected) ? ` Accepted there: ${expected.slice(0, 12).join(", ")}.` : "";
-  throw new ToolFault(`${ARGUMENTS[member] ?? member}: ${issue?.message ?? "Invalid."}${place}${accepted}`);
-}
-
 async function withMemory<T>(rows: number, read: (memory: LeasedMemory) => Promise<T>): Promise<T> {
   const value = await withLeasedMemory(rows, async (memory) => {
     const found = { value: await read(memory) };
@@ -84,16 +70,6 @@ async function withMemory<T>(rows: number, read: (memory: LeasedMemory) => Promi
   });
   if (value === null) throw new ToolFault("Too many logs are being read at once. Try again.");
   return value.value;
-}
-
-/** Refusals of the service are words for the agent, too. */
-async function asFault<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ApiError) throw new ToolFault(error.refusal.message);
-    throw error;
-  }
 }
 
 function seqSource(c: Context<AppEnv>, reader: Reader, projectId: string, memory: LeasedMemory): SeqSource {

@@ -54,6 +54,33 @@ export const publicLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
+/**
+ * Limits of the authorization server for one client IP in an hour: registrations of clients, and fetches of metadata documents
+ * from other hosts.
+ */
+const HOURLY = { AGENT_REGISTRATION: 20, CLIENT_DOCUMENT: 60 } as const;
+const HOUR_SECONDS = 3600;
+
+/** Counts one of a client IP's actions that are limited by the hour. */
+function countHourly(c: Context<AppEnv>, rule: keyof typeof HOURLY): Promise<LimitState> {
+  const ip = clientAddress(c);
+  const counter = rule.toLowerCase().replace("_", "-");
+  const request = { identifier: `${counter}:${ip}`, cost: 1, limit: HOURLY[rule], windowSeconds: HOUR_SECONDS };
+  return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, rule, originOf(c)));
+}
+
+/** Counts the fetch of a metadata document. The headers of the response show the limit only if it refuses the request. */
+export async function countDocumentFetch(c: Context<AppEnv>): Promise<void> {
+  const state = await countHourly(c, "CLIENT_DOCUMENT");
+  if (!state.admitted) refuseIfLimited(c, state);
+}
+
+/** Counts registrations of clients. */
+export const registrationLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
+  refuseIfLimited(c, await countHourly(c, "AGENT_REGISTRATION"));
+  await next();
+};
+
 const AUTH_GROUP = /^\/auth(\/|$)/;
 
 /** Counts a request without a route by client IP: under AUTH below `/auth`, otherwise under API_DEFAULT. */

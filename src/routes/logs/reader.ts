@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
+import { looksLikeAgentToken, parseAgentToken } from "../../grants/tokens.ts";
 import { type AppEnv, bearerToken, finishAfterDisconnect, readInSession } from "../../http/context.ts";
 import { streamedSuccess } from "../../http/envelope.ts";
 import { refuse } from "../../http/errors.ts";
@@ -40,6 +41,22 @@ export interface Reader {
   caller: Caller;
   workspaceId: string;
   charge: Charge;
+}
+
+/**
+ * Returns the reader by an agent's token; `null` if the token is none.
+ * @throws ApiError for a token that is malformed
+ */
+export async function agentReader(c: Context<AppEnv>, token: string): Promise<Reader | null> {
+  if (!looksLikeAgentToken(token)) return null;
+  const parsed = parseAgentToken(token);
+  if (parsed === null) {
+    await countByAddress(c, "API_DEFAULT");
+    return refuse("INVALID_ACCESS_TOKEN", "The bearer token is not a valid access token.");
+  }
+  const { hash, workspaceId } = parsed;
+  c.get("log").workspaceId = workspaceId;
+  return { caller: { kind: "grant", hash, userId: "" }, workspaceId, charge: chargeOfRoute(c) };
 }
 
 /**

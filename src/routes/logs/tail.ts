@@ -219,5 +219,5 @@ function projectOf(c: Context<AppEnv>): string {
 
 /** The authority of a user's tail includes the session that opened it. */
 export function authorityOf(c: Context<AppEnv>, { caller }: Reader): TailAuthority {
-  return caller.kind === "key" ? caller : { ...caller, sessionId: c.get("user").sessionId };
+  return caller.kind === "user" ? { ...caller, sessionId: c.get("user").sessionId } : caller;
 }

@@ -10,7 +10,14 @@ import { LokiLimit, type LokiReading } from "../../logs/loki/reading.ts";
 import { ScanPacer, SEARCH_BUDGET } from "../../logs/query/budget.ts";
 import { toByteString } from "../../logs/query/case-folding.ts";
 import { keyOfAuthorization } from "../doors/door-key.ts";
-import { countIfReadRefused, type Reader, readerOf, searchSource, withReadMemory } from "../logs/reader.ts";
+import {
+  agentReader,
+  countIfReadRefused,
+  type Reader,
+  readerOf,
+  searchSource,
+  withReadMemory,
+} from "../logs/reader.ts";
 import { InvalidParameter } from "./parameters.ts";
 
 /** A route of Loki's read API. */
@@ -82,7 +89,8 @@ export async function lokiReader(c: Context<AppEnv>): Promise<Reader> {
   answerLikeLoki(c);
   c.set("route", { ...COUNTED_AS, requestId: c.get("requestId") });
   const header = c.req.header("Authorization");
-  return readerOf(c, header === undefined ? null : (keyOfAuthorization(header) ?? null));
+  const token = header === undefined ? null : (keyOfAuthorization(header) ?? null);
+  return (token === null ? null : await agentReader(c, token)) ?? readerOf(c, token);
 }
 
 /** Runs a part of a request that reads its parameters. An invalid request is counted. */

@@ -6,7 +6,7 @@ import { isBrowser } from "./pages.ts";
 
 /** Paths of the console's pages. For others see `missingPage`. */
 const PAGES =
-  /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|address|account|review))$/;
+  /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|address|account|review|consent))$/;
 
 /** The page of all components, which exists only on a service that runs locally. */
 const COMPONENTS = "/dev/ui";

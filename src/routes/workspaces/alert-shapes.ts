@@ -3,7 +3,7 @@ import { finite, groupOf, type StoredDecision } from "../../alerts/decisions.ts"
 import type { CountedQuery, RuleDefinition } from "../../alerts/definition.ts";
 import type { RunDecision } from "../../alerts/evaluator.ts";
 import { type Mute, WEEKDAYS } from "../../alerts/mutes.ts";
-import type { AlertRule, RuleVersion } from "../../alerts/rules.ts";
+import { type AlertRule, type RuleVersion, stateOf } from "../../alerts/rules.ts";
 import { printDuration } from "../../query-language/values.ts";
 
 /** What responses say of alert rules. */
@@ -95,7 +95,7 @@ export function alertData(rule: AlertRule, projectId: string): z.output<typeof a
     ...definitionData(definition),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
-    state: firing > 0 ? "firing" : pending > 0 ? "pending" : "ok",
+    state: stateOf(rule),
     groups: { live, pending, firing },
     notCounted: overflow,
     since: { seq: since.seq, receivedAt: iso(since.at) },

@@ -82,7 +82,7 @@ const viewMembers = {
   columns: z.array(z.string().min(1).max(COLUMNS.characters)).max(COLUMNS.max),
 };
 
-const viewBody = z.strictObject({
+export const viewBody = z.strictObject({
   name: requiredNameSchema,
   projectId: savedProjectSchema.default(null),
   query: viewMembers.query,

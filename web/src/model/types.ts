@@ -68,7 +68,7 @@ export interface Invitation {
 }
 
 export interface LiveCounter {
-  /** `key:<keyId>` or `user:<userId>`. */
+  /** `key:<keyId>`, `user:<userId>` or `grant:<grantId>`. */
   identifier: string;
   /** Method and path of a rule, `default`, or `API_DEFAULT`. */
   rule: string;

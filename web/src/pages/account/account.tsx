@@ -4,6 +4,7 @@ import { user } from "../../session/session.ts";
 import { Page } from "../../ui/page.tsx";
 import css from "./account.module.css";
 import { Activity } from "./activity.tsx";
+import { Agents } from "./agents.tsx";
 import { DeleteAccount } from "./delete-account.tsx";
 import { Profile } from "./profile.tsx";
 import { Sessions } from "./sessions.tsx";
@@ -24,6 +25,7 @@ export function Account() {
       <SignInMethods user={account} step={step} onNewPassword={() => setPasswords(passwords + 1)} />
       {/* A new password has ended the other sessions: the list is collapsed again. */}
       <Sessions key={passwords} />
+      <Agents userId={account.id} />
       <Activity />
       <p class={css.quiet}>
         Noticed something unusual? <a href="/auth/review">Review your account</a> to see and undo recent additions.

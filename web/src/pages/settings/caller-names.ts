@@ -55,5 +55,6 @@ async function namesOf(
 function spelled(identifier: string): string {
   const [kind = "", id = ""] = identifier.split(":", 2);
   if (kind === "key") return `Key ${id}`;
+  if (kind === "grant") return `Agent ${id}`;
   return kind === "user" ? `Member ${id}` : identifier;
 }

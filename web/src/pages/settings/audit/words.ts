@@ -34,6 +34,9 @@ const WORDS: Record<AuditAction, string> = {
   "alert.update": "Alert changed",
   "alert.delete": "Alert deleted",
   "limits.set": "Limits changed",
+  "grant.create": "Agent allowed",
+  "grant.revoke": "Agent's access ended",
+  "grant.end": "Agent's access ended by the service",
   "agent.call": "Agent asked",
   "sandbox.reset": "Sandbox reset",
 };
@@ -49,6 +52,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   board: "Boards",
   destination: "Destinations",
   delivery: "Deliveries",
+  grant: "Access of agents",
 };
 
 /** Label of an action. An action that only a newer service has is shown by its name. */
@@ -76,6 +80,7 @@ export const CHOICES: readonly Choice[] = [
 const NAMES: Readonly<Record<string, string>> = {
   retentionDays: "retention in days",
   keysRevoked: "keys revoked",
+  grantsEnded: "grants ended",
   replacedBy: "replaced by",
   overlapSeconds: "overlap in seconds",
   expiresAt: "ends",
