@@ -1,5 +1,5 @@
 /**
- * `npm run test:mcp`: the conformance suite of MCP for both eras, and the MCP inspector, against a new server. Prints each
+ * `npm run test:mcp`: the conformance suite of MCP for both eras and for authorization servers, and the MCP inspector, against a new server. Prints each
  * scenario, and exits with 1 if one fails. Scenarios for tools, resources and prompts that only a server made for the suite has are left out.
  *
  * Packages stay in a directory of the system's temporary directory for the next run. Not a part of the tests of a change: it needs the
@@ -12,8 +12,9 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { agentToken, consentTo, registerClient } from "../support/agent.ts";
 import { call, createTenant } from "../support/api.ts";
-import { startServer } from "../support/server.ts";
+import { freePort, startServer } from "../support/server.ts";
 
 const run = promisify(execFile);
 const PACKAGES = [
@@ -88,10 +89,17 @@ try {
       await report(`${revision} ${scenario}`, args, "", NOT_OFFERED[scenario]);
     }
   }
+  const suite = path.join(CACHE, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+  const authorization = [suite, "authorization", "--url", server.url, "--resource", `${server.url}/mcp`];
+  const client = ["--client-id", await registerClient(server.url), "--port", String(await freePort())];
+  await report("authorization server", [...authorization, ...client], "", undefined, consentOnce());
   const inspector = path.join(CACHE, "node_modules/.bin/mcp-inspector");
   const header = `Authorization: Bearer ${token}`;
   const inspect = [inspector, "--cli", `${server.url}/mcp`, "--transport", "http", "--header", header];
   await report("inspector tools/list", [...inspect, "--method", "tools/list"], '"search_logs"');
+  const signedIn = `Authorization: Bearer ${await agentToken(server.url, tenant, ["logs:read", "views:write"])}`;
+  const asAgent = [inspector, "--cli", `${server.url}/mcp`, "--transport", "http", "--header", signedIn];
+  await report("inspector tools/list with a grant", [...asAgent, "--method", "tools/list"], '"save_view"');
   const query = ["--tool-name", "search_logs", "--tool-arg", "query=level:error"];
   await report("inspector tools/call", [...inspect, "--method", "tools/call", ...query], "payment 7 failed");
 } finally {
@@ -105,18 +113,21 @@ process.exitCode = failures === 0 ? 0 : 1;
  * Runs a program of Node.
  * @param expected a text of its output
  * @param notOffered ids of the checks that fail in a scenario of the suite, if any may
+ * @param seen called with all output so far
  */
 async function report(
   name: string,
   args: readonly string[],
   expected = "",
   notOffered?: readonly string[],
+  seen: (output: string) => void = () => {},
 ): Promise<void> {
   const child = spawn(process.execPath, args, { cwd: CACHE, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
       output += text;
+      seen(output);
     });
   }
   const [code] = await once(child, "close");
@@ -128,4 +139,15 @@ async function report(
   if (isPassed) return;
   failures++;
   console.log(output.replaceAll(token, "sk_...").slice(-4000));
+}
+
+/** Consents, as a user would in a browser, to the request whose address the suite prints. */
+function consentOnce(): (output: string) => void {
+  let isDone = false;
+  return (output) => {
+    const [url] = /\bhttp\S+\/oauth\/authorize\?\S+(?=\s)/.exec(output) ?? [];
+    if (url === undefined || isDone) return;
+    isDone = true;
+    consentTo(url, tenant).then(fetch).catch(console.error);
+  };
 }

@@ -147,6 +147,10 @@ async function agentOf(c: Context<AppEnv>): Promise<Reader> {
   const token = bearerToken(c);
   const reader = token === null ? null : await agentReader(c, token);
   if (reader !== null) return reader;
+  if (token === null) {
+    await countByAddress(c, "API_DEFAULT");
+    return refuse("UNAUTHORIZED", "Sign in by OAuth, or send an API key as Authorization: Bearer.");
+  }
   const key = await requireApiKey(c, token);
   const { hash, workspaceId } = key;
   c.get("log").workspaceId = workspaceId;

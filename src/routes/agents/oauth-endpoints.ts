@@ -264,7 +264,7 @@ async function register(c: Context<AppEnv>): Promise<Response> {
     return oauthError(
       c,
       isRedirect ? "invalid_redirect_uri" : "invalid_client_metadata",
-      `${place}: ${issue?.message ?? "Invalid."}`,
+      `${place === "" ? "metadata" : place}: ${issue?.message ?? "Invalid."}`,
     );
   }
   const registration = registrationOf(sent.data);

@@ -11,6 +11,7 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@model
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { consentTo } from "../../support/agent.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
@@ -47,19 +48,6 @@ afterAll(async () => {
   documents.close();
   await server.stop();
 });
-
-/** Consents as the console does, and returns the parameters of the answer. */
-async function consentTo(url: URL, scopes: readonly string[] = ["logs:read"]): Promise<URLSearchParams> {
-  const at = await fetch(url, { redirect: "manual" });
-  const page = new URL(at.headers.get("location") ?? "");
-  expect([at.status, page.pathname]).toEqual([302, "/auth/consent"]);
-  const { account, projectId } = tenant;
-  const body = { request: page.search.slice(1), scopes, projectIds: [projectId] };
-  const path = `/workspaces/${account.workspaceId}/grants`;
-  const answer = await call<{ redirectTo: string }>(server.url, path, { token: account.accessToken, body });
-  expect([answer.status, answer.body.error]).toEqual([201, null]);
-  return new URL(answer.body.data.redirectTo).searchParams;
-}
 
 async function discovered(): Promise<{ as: oauth.AuthorizationServer; resource: string }> {
   const resource = new URL(`${server.url}/mcp`);
@@ -98,7 +86,7 @@ test.each(["a metadata document", "registration"])(
       state,
       resource,
     }).toString();
-    const answer = await consentTo(url);
+    const answer = (await consentTo(url, tenant)).searchParams;
     // Checks state and, against mix-up, the issuer.
     const params = oauth.validateAuthResponse(as, client, answer, state);
     const options = { additionalParameters: { resource }, ...INSECURE };
@@ -191,7 +179,7 @@ test.each([
       await client.connect(transport);
     } catch (error) {
       if (!(error instanceof UnauthorizedError) || stored.asked === null) throw error;
-      await transport.finishAuth(await consentTo(stored.asked));
+      await transport.finishAuth((await consentTo(stored.asked, tenant)).searchParams);
       stored.asked = null;
       return connect();
     }
