@@ -117,6 +117,10 @@ export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string;
     description: "Id of the alert; `GET /projects/{projectId}/alerts` lists them.",
     example: "alert_4kWs6Jt2AsEv",
   },
+  grantId: {
+    description: "Id of the grant; `GET /workspaces/{workspaceId}/grants` lists them.",
+    example: "grant_3jVr5Hs1ZrDu",
+  },
   destinationId: {
     description: "Id of the destination; `GET /workspaces/{workspaceId}/destinations` lists them.",
     example: "dest_6mYu8Lv4CuGx",

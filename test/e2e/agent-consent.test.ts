@@ -16,7 +16,9 @@ let client: oauth.Client;
 /** The program that asks: it receives the answer of the authorization. */
 const answers: URL[] = [];
 const program = http.createServer((request, response) => {
-  answers.push(new URL(request.url ?? "", "http://127.0.0.1"));
+  const url = new URL(request.url ?? "", "http://127.0.0.1");
+  // A browser also asks for an icon.
+  if (url.pathname === "/cb") answers.push(url);
   response.writeHead(200, { "content-type": "text/html" }).end("<title>Program</title>");
 });
 

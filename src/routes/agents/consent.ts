@@ -43,7 +43,7 @@ grants.route(
   {
     method: "POST",
     path: "/oauth/requests",
-    operation: "oauth.request.open",
+    operation: "grant.request",
     tag: TAG,
     summary: "Check the authorization request of an agent",
     description: "For the consent page. Fetches the metadata document of the client, if its id is a URL.",

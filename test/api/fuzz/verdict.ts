@@ -18,7 +18,7 @@ const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
 const API = /^\/(auth|dev|invitations|logger|operator|projects|sandbox|workspaces)([/?]|$)/;
 /** Paths of other clients' protocols, whose responses have the shapes of these. */
 const DOORS =
-  /^\/(_bulk|_cat|api\/(v[12]|[^/?]+\/(envelope|store))|es|gelf|ingest|journal|llms\.txt|loki|mcp|otlp|ready|services|upload|v1)([/?%;]|$)/;
+  /^\/(_bulk|_cat|api\/(v[12]|[^/?]+\/(envelope|store))|es|gelf|ingest|journal|llms\.txt|loki|mcp|oauth\/(authorize|register|revoke|token)|otlp|ready|services|upload|v1|\.well-known\/oauth-[a-z-]+)([/?%;]|$)/;
 const CODES = new Map<string, number>(Object.entries(ERROR_STATUS));
 
 /** Returns what is wrong with a response, or `null` if it complies with the contract. */

@@ -264,8 +264,8 @@ test(`D23: the document and the server agree on requests (seed ${SEED})`, async 
 
 /** Whether an operation is tested: it has a body or parameters, or only reads, so that its responses are checked. */
 function isAsked({ id, method, body, parameters }: Operation): boolean {
-  // A door, the MCP server and Loki's API take what their protocols say, and answer in their shape.
-  if (/^(door|agent|loki)\./.test(id)) return false;
+  // A door, the MCP server, OAuth and Loki's API take what their protocols say, and answer in their shape.
+  if (/^(door|agent|oauth|loki)\./.test(id)) return false;
   const isGiven = parameters.some(
     ({ in: place, name }) => place === "query" || (place === "header" && !/^X-/.test(name)),
   );

@@ -47,6 +47,9 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^alert\./, /^message$/, /has no value\. The names are /],
   [/^alert\./, /^mutes\.\d+\.to$/, /^Must be after /],
   [/^alert\./, /^labels$/, /^Must have at most \d+ labels\.$/],
+  // Depends on the client that the request names, and on what it asks for.
+  [/^grant\.create$/, /^request$/, /\.$/],
+  [/^grant\.create$/, /^scopes$/, /^must contain logs:read\.$|^The client did not ask for /],
   // Depends on the host that the URL names, and on a setting.
   [/^destination\./, /^url$/, /^must /],
   // Depends on the account.

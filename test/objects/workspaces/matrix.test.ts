@@ -2,11 +2,12 @@ import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { enqueueNotification } from "../../../src/alerts/notifications/enqueue.ts";
 import { canaryOf } from "../../../src/alerts/notifications/probes.ts";
+import { clientIdOf } from "../../../src/grants/registered-client.ts";
 import { newId } from "../../../src/ids.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
 import { loki } from "../../../src/routes/app.ts";
 import { ROLES, type Role } from "../../../src/workspace/permissions.ts";
-import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
+import { type Answer, bearer, type Call, call, settings } from "../accounts/support.ts";
 import { numbered, onSql, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject } from "../projects/support.ts";
 import { addMember, invitationOf, invite, newMember, newUser, newWorkspace, type User } from "./support.ts";
@@ -47,6 +48,14 @@ const own =
   (rest = "") =>
   (world: World) =>
     `/workspaces/${world.workspaceId}${rest}`;
+/** The request of an agent that has registered itself. */
+const AGENT_REQUEST = new URLSearchParams({
+  response_type: "code",
+  client_id: clientIdOf({ name: "Agent", redirectUris: ["http://127.0.0.1/cb"] }, settings.REFRESH_PEPPER) ?? "",
+  redirect_uri: "http://127.0.0.1/cb",
+  code_challenge: "x".repeat(43),
+  code_challenge_method: "S256",
+}).toString();
 const rule = { rules: [], default: { limit: 100_000, windowSeconds: 60 } };
 
 const PREVIEW = { query: "level:error", condition: { kind: "threshold", value: 1 }, window: "1m" };
@@ -125,6 +134,15 @@ const MATRIX: Row[] = [
       { method: "DELETE", route: one, least: "member", path, status: 200 },
     ];
   }),
+  { method: "GET", route: `${W}/grants`, least: "viewer", path: own("/grants"), status: 200 },
+  {
+    method: "POST",
+    route: `${W}/grants`,
+    least: "viewer",
+    path: own("/grants"),
+    body: { request: AGENT_REQUEST, scopes: ["logs:read"], projectIds: null },
+    status: 201,
+  },
   { method: "GET", route: `${W}/notifications`, least: "viewer", path: own("/notifications"), status: 200 },
   {
     method: "POST",
@@ -303,9 +321,22 @@ const MATRIX: Row[] = [
  * tails.
  */
 const LOKI = loki.specs.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
-const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail", "GET /logger/{projectId}/export", ...LOKI];
+const APART = [
+  `DELETE ${W}`,
+  // Of the caller's own, by every member: `test/objects/grants`.
+  `DELETE ${W}/grants/{grantId}`,
+  "GET /logger/{projectId}/tail",
+  "GET /logger/{projectId}/export",
+  ...LOKI,
+];
 /** Not part of a workspace: they count in the user object, and a user who is not a member creates or lists own ones. */
-const OF_NO_WORKSPACE = ["GET /workspaces", "POST /workspaces", "POST /invitations/accept"];
+const OF_NO_WORKSPACE = [
+  "GET /workspaces",
+  "POST /workspaces",
+  "POST /invitations/accept",
+  "POST /oauth/requests",
+  "GET /oauth/grants",
+];
 /** API keys only. */
 const KEYS_ONLY = ["POST /logger/{projectId}/log"];
 
