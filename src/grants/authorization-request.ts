@@ -54,7 +54,7 @@ export function requestedClient(parameters: URLSearchParams): { ok: true; id: st
 }
 
 /**
- * Checks a request of a known client. Problems of the redirect URI are never redirected: its receiver may be anyone.
+ * Checks a request of a known client. Problems of the redirect URI are never redirected, because their receiver is not trusted.
  */
 export function checkRequest(
   parameters: URLSearchParams,

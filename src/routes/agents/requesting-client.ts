@@ -23,8 +23,8 @@ import { grantService } from "./oauth-metadata.ts";
 export type OpenedRequest = { ok: true; client: AgentClient; request: AuthorizationRequest } | RequestProblem;
 
 /**
- * Checks an authorization request and its client. Only signed-in users get here, so that no one else makes the service fetch
- * documents.
+ * Checks an authorization request and its client. The caller has authenticated a user: requests of others must not make
+ * the service fetch documents.
  * @param query of the request
  */
 export async function openRequest(c: Context<AppEnv>, query: string): Promise<OpenedRequest> {

@@ -9,6 +9,7 @@ import { ableTo } from "../../model/roles.ts";
 import type { Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
+import choices from "../../ui/choices.module.css";
 import { Field } from "../../ui/field.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -59,7 +60,7 @@ export function ConsentForm({ request, opened, workspaces, onLeave }: ConsentFor
         )}
       </Field>
       <Projects key={workspaceId} workspaceId={workspaceId} chosen={chosen} onChange={setChosen} />
-      <fieldset class={css.choices}>
+      <fieldset class={choices.choices}>
         <legend>May</legend>
         {opened.scopes.map((scope) => (
           <label key={scope}>
@@ -117,7 +118,7 @@ interface ProjectsProps {
 function Projects({ workspaceId, chosen, onChange }: ProjectsProps) {
   const { data, failure, reload } = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
   return (
-    <fieldset class={css.choices}>
+    <fieldset class={choices.choices}>
       <legend>Projects</legend>
       <label>
         <input type="radio" name="projects" checked={chosen === null} onChange={() => onChange(null)} />

@@ -4,12 +4,12 @@ import { fieldError, useAction } from "../../../lib/action.ts";
 import type { MadeKey, Project } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { Button } from "../../../ui/button.tsx";
+import choices from "../../../ui/choices.module.css";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Select } from "../../../ui/select.tsx";
-import css from "./keys.module.css";
 
 const DAY_MS = 86_400_000;
 const EXPIRIES = [
@@ -62,7 +62,7 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
             <input {...props} value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
           )}
         </Field>
-        <fieldset class={css.choices}>
+        <fieldset class={choices.choices}>
           <legend>Scopes</legend>
           {SCOPES.map((scope) => (
             <label key={scope}>
