@@ -59,6 +59,17 @@ export async function loadGrants(signal: AbortSignal): Promise<Grant[]> {
   return (await authorized<{ items: Grant[] }>("/oauth/grants", { signal })).data.items;
 }
 
-export async function endGrant({ workspaceId, id }: Grant): Promise<void> {
+/** A grant in the list of its workspace. */
+export interface MemberGrant extends Omit<Grant, "workspaceName"> {
+  email: string | null;
+}
+
+/** Loads the grants of a workspace that the user may see. */
+export async function loadGrantsIn(workspaceId: string, signal: AbortSignal): Promise<MemberGrant[]> {
+  const path = `/workspaces/${workspaceId}/grants`;
+  return (await authorized<{ items: MemberGrant[] }>(path, { signal })).data.items;
+}
+
+export async function endGrant({ workspaceId, id }: Pick<Grant, "workspaceId" | "id">): Promise<void> {
   await authorized(`/workspaces/${workspaceId}/grants/${id}`, { method: "DELETE" });
 }

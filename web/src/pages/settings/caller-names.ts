@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
+import { loadGrantsIn } from "../../model/grants.ts";
 import type { ApiKey, Member } from "../../model/types.ts";
 import { allOf, loadProjects } from "../../model/workspaces.ts";
 
 /** Projects whose keys are searched for a name. Keys of other projects are shown by id. */
 const PROJECTS_LOOKED_AT = 40;
 
-/** Label of a counter's identifier: a key's name and project, or a member's address. */
+/** Label of a counter's identifier: a key's name and project, a member's address, or an agent's name. */
 export type Name = (identifier: string) => string;
 
 /** Loads labels for the identifiers of counters, each once. Until then, and on failure, ids are shown. */
@@ -40,6 +41,11 @@ async function namesOf(
   if (missing("user:")) {
     const members = await allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal);
     for (const { userId, email } of members) if (email !== null) names.set(`user:${userId}`, email);
+  }
+  if (missing("grant:")) {
+    const grants = await loadGrantsIn(workspaceId, signal);
+    for (const { id, client, email } of grants)
+      names.set(`grant:${id}`, `${client.name} (agent of ${email ?? "a member"})`);
   }
   if (!missing("key:")) return names;
   const projects = await loadProjects(workspaceId, signal);
