@@ -38,7 +38,8 @@ export const QUERY_BUDGET: QueryBudget = {
 const MIB = 1024 * 1024;
 
 /**
- * Budget of a search: a request takes one and a half times its work at most, 20 s.
+ * Budget of a search, and of a table of aggregations, which a search can ask for, too: a request takes one and a half
+ * times its work at most, 20 s.
  */
 export const SEARCH_BUDGET: QueryBudget = { ...QUERY_BUDGET, work: 8475 * MIB };
 

@@ -4,6 +4,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { type ErrorDetail, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { queryPageSchema } from "../../logs/entry-view.ts";
+import { SEARCH_BUDGET } from "../../logs/query/budget.ts";
 import { toByteString } from "../../logs/query/case-folding.ts";
 import { decodeAsOf, encodeAsOf, encodeCursor } from "../../logs/query/cursor.ts";
 import { pageTexts, type QueryFailure, type QueryResult, runQuery } from "../../logs/query/run-query.ts";
@@ -131,7 +132,7 @@ function histogram(c: Context<AppEnv>, reader: Reader, wanted: StatsQuery, start
 function table(c: Context<AppEnv>, reader: Reader, wanted: TableQuery, startedAt: number): Promise<Response> {
   const source = statsSource(c, reader, wanted.projectId);
   return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
-    const result = await runTable(source, wanted, undefined, memory);
+    const result = await runTable(source, wanted, SEARCH_BUDGET, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
     const { work } = result;
     const { instant } = wanted;

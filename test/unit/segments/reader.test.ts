@@ -104,7 +104,7 @@ describe("a reader of a segment file", () => {
       const column = reader.decode(0, reader.indexOf(name), chunk(0, reader.indexOf(name)));
       releaseColumn(column);
       if (column.kind === "numbers") expect(column.values.length).toBe(0);
-      if (column.kind === "texts") expect(column.texts.offsets.length).toBe(0);
+      if (column.kind === "texts") expect(column.texts.starts.length).toBe(0);
     }
     // The file's own bytes stay.
     expect(valuesIn(bytes, "data.id").length).toBe(ROWS);

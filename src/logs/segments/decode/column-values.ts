@@ -2,35 +2,44 @@ import { detachBuffer } from "../../../platform/isolate-memory.ts";
 
 /** Decoded columns: typed arrays, one element a row. */
 
-/** Strings in one buffer. String `i` has the bytes from `offsets[i]` to `offsets[i + 1]`. UTF-8. */
+/** Strings in one buffer, in UTF-8. String `i` has the bytes from `startOf(i)` to `endOf(i)`. */
 export class Texts {
   readonly bytes: Uint8Array;
-  readonly offsets: Int32Array;
+  /** Where each string begins, and where one behind the last would begin. */
+  readonly starts: Int32Array;
   /** Has the memory of `bytes`, which may be a part of it. */
   readonly owner: Uint8Array;
-  /** Whether it is known that all characters are ASCII. */
-  readonly isAscii: boolean;
+  /** Bytes between a string and the next: those of a length if the strings are left where the file has them. */
+  readonly gap: number;
 
-  constructor(bytes: Uint8Array, offsets: Int32Array, owner = bytes, isAscii = false) {
+  constructor(bytes: Uint8Array, starts: Int32Array, owner = bytes, gap = 0) {
     this.bytes = bytes;
-    this.offsets = offsets;
+    this.starts = starts;
     this.owner = owner;
-    this.isAscii = isAscii;
+    this.gap = gap;
   }
 
   get length(): number {
-    return this.offsets.length - 1;
+    return this.starts.length - 1;
+  }
+
+  startOf(index: number): number {
+    return this.starts[index] ?? 0;
+  }
+
+  endOf(index: number): number {
+    return (this.starts[index + 1] ?? 0) - this.gap;
   }
 
   /** Returns a view of a string's bytes. */
   bytesAt(index: number): Uint8Array {
-    return this.bytes.subarray(this.offsets[index], this.offsets[index + 1]);
+    return this.bytes.subarray(this.startOf(index), this.endOf(index));
   }
 
   at(index: number): string {
     const { buffer, byteOffset } = this.bytes;
-    const start = this.offsets[index] ?? 0;
-    return Buffer.from(buffer, byteOffset + start, (this.offsets[index + 1] ?? 0) - start).toString("utf8");
+    const start = this.startOf(index);
+    return Buffer.from(buffer, byteOffset + start, this.endOf(index) - start).toString("utf8");
   }
 }
 
@@ -103,7 +112,7 @@ export function releaseRows(column: ColumnValues): void {
   }
 }
 
-export function releaseTexts({ owner, offsets }: Texts): void {
+export function releaseTexts({ owner, starts }: Texts): void {
   detachBuffer(owner);
-  detachBuffer(offsets);
+  detachBuffer(starts);
 }

@@ -74,6 +74,13 @@ function decodePages(decoder: ChunkDecoder, { offset, dataOffset }: ChunkMeta, {
  * of all other rows are absent.
  * @throws MalformedFile
  */
+/** Returns a page as an array that has its bytes for itself: a dictionary outlives the bytes of the file. */
+function ownBytes(page: Uint8Array, stored: Uint8Array): Uint8Array {
+  if (page.buffer === stored.buffer) return new Uint8Array(page);
+  // Views of a buffer of `node:zlib` take as long as to copy 300 bytes.
+  return new Uint8Array(page.buffer, page.byteOffset, page.byteLength);
+}
+
 export function decodeChunk(
   column: SchemaColumn,
   meta: ChunkMeta,
@@ -148,9 +155,8 @@ class ChunkDecoder {
     };
     if (kind === PAGE.dictionary) {
       if (this.#row > 0 || encoding !== ENCODING.plain) throw new MalformedFile("A dictionary is in the wrong place.");
-      const raw = open();
-      this.#sink.dictionary(raw, values);
-      detachBuffer(raw);
+      const raw = ownBytes(open(), stored);
+      if (!this.#sink.dictionary(raw, values)) detachBuffer(raw);
       return;
     }
     if (values > MAX_PAGE_ROWS || this.#row + values > this.#rows) throw new MalformedFile("A page has too many rows.");

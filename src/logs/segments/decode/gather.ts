@@ -61,17 +61,17 @@ function numbersOf(values: Float64Array, rows: Int32Array): Float64Array {
 }
 
 /** @param at indices of strings; -1 for an empty one */
-function gatherTexts({ bytes, offsets }: Texts, at: Int32Array): Texts {
+function gatherTexts(texts: Texts, at: Int32Array): Texts {
   const ends = new Int32Array(at.length + 1);
   for (let index = 0; index < at.length; index++) {
     const own = at[index] ?? -1;
-    const length = own < 0 ? 0 : (offsets[own + 1] ?? 0) - (offsets[own] ?? 0);
+    const length = own < 0 ? 0 : texts.endOf(own) - texts.startOf(own);
     ends[index + 1] = (ends[index] ?? 0) + length;
   }
   const taken = new Uint8Array(ends[at.length] ?? 0);
   for (let index = 0; index < at.length; index++) {
     const own = at[index] ?? -1;
-    if (own >= 0) taken.set(bytes.subarray(offsets[own], offsets[own + 1]), ends[index]);
+    if (own >= 0) taken.set(texts.bytesAt(own), ends[index]);
   }
   return new Texts(taken, ends);
 }

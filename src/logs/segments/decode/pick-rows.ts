@@ -1,3 +1,4 @@
+import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { pickFromRuns } from "../parquet/bits.ts";
 import { decodeDelta } from "../parquet/delta.ts";
 import {
@@ -78,11 +79,12 @@ class PickedNumbers implements Sink {
     this.#validity = new Uint8Array(rows.length);
   }
 
-  dictionary(raw: Uint8Array, count: number): void {
+  dictionary(raw: Uint8Array, count: number): boolean {
     if (raw.length !== count * NUMBER_BYTES || this.#type === TYPE.boolean) {
       throw new MalformedFile("A dictionary has another form.");
     }
-    this.#dictionary = viewOf(copyOf(raw));
+    this.#dictionary = viewOf(raw);
+    return true;
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -102,6 +104,7 @@ class PickedNumbers implements Sink {
 
   finish(): ColumnValues {
     const validity = this.#validity;
+    if (this.#dictionary !== null) detachBuffer(this.#dictionary);
     if (this.#type !== TYPE.boolean) {
       return { kind: "numbers", values: this.#values, validity: validity.includes(0) ? validity : null };
     }
@@ -171,9 +174,10 @@ class PickedTexts implements Sink {
     this.#indices = new Int32Array(rows.length);
   }
 
-  dictionary(raw: Uint8Array, count: number): void {
+  dictionary(raw: Uint8Array, count: number): boolean {
     if (count > raw.length / LENGTH_BYTES) throw new MalformedFile("A dictionary has another form.");
-    this.#dictionary = { bytes: copyOf(raw), count };
+    this.#dictionary = { bytes: raw, count };
+    return true;
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -210,6 +214,7 @@ class PickedTexts implements Sink {
     for (const [row, { length }] of this.#texts.entries()) offsets[row + 1] = (offsets[row] ?? 0) + length;
     const bytes = new Uint8Array(offsets[this.#texts.length] ?? 0);
     for (const [row, text] of this.#texts.entries()) bytes.set(text, offsets[row]);
+    if (this.#dictionary !== null) detachBuffer(this.#dictionary.bytes);
     const validity = this.#validity.includes(0) ? this.#validity : null;
     return { kind: "texts", texts: new Texts(bytes, offsets), validity };
   }

@@ -18,8 +18,12 @@ export interface PageRows {
 export interface Sink {
   /** Whether no further page is needed. */
   readonly isDone?: boolean;
-  /** @throws MalformedFile */
-  dictionary(raw: Uint8Array, count: number): void;
+  /**
+   * @param raw a buffer of its own
+   * @returns whether the sink still needs the bytes
+   * @throws MalformedFile
+   */
+  dictionary(raw: Uint8Array, count: number): boolean;
   /**
    * Reads the values of a page from `at` to the end.
    * @returns whether the sink still needs the bytes of the page
@@ -31,11 +35,9 @@ export interface Sink {
 }
 
 const NUMBER_BYTES = 8;
+/** Bytes of the length before each string of a dictionary. */
+const LENGTH_BYTES = 4;
 const MAX_DICTIONARY = 65_536;
-/** Bytes of a string up to which a loop copies it faster than a call. */
-const COPIED_BYTES = 512;
-/** Bits that no character of ASCII has, in four bytes. */
-const NOT_ASCII = 0x80808080;
 
 /** Indices of a chunk with a dictionary. */
 class Indices {
@@ -85,13 +87,14 @@ export class NumberSink implements Sink {
     this.#hasAll = hasAll;
   }
 
-  dictionary(raw: Uint8Array, count: number): void {
+  dictionary(raw: Uint8Array, count: number): boolean {
     if (raw.length !== count * NUMBER_BYTES || count > MAX_DICTIONARY || this.#type === TYPE.boolean) {
       throw new MalformedFile("A dictionary has another form.");
     }
     this.#dictionary = new Float64Array(count);
     this.#readPlain(raw, 0, this.#dictionary, 0, count);
     this.#indices = new Indices(this.#rows, this.#hasAll);
+    return false;
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -180,47 +183,26 @@ export class TextSink implements Sink {
     return this.#dictionary;
   }
 
-  dictionary(raw: Uint8Array, count: number): void {
-    // Each string has a length of four bytes.
-    if (count > raw.length / 4 || count > MAX_DICTIONARY) throw new MalformedFile("A dictionary has another form.");
+  /** Leaves the strings where they are: to copy them takes longer than most searches. */
+  dictionary(raw: Uint8Array, count: number): boolean {
+    if (count > raw.length / LENGTH_BYTES || count > MAX_DICTIONARY) {
+      throw new MalformedFile("A dictionary has another form.");
+    }
     const view = new DataView(raw.buffer, raw.byteOffset, raw.length);
-    const offsets = new Int32Array(count + 1);
-    const bytes = new Uint8Array(raw.length - 4 * count);
-    const out = new DataView(bytes.buffer);
+    const starts = new Int32Array(count + 1);
     let at = 0;
-    let end = 0;
-    /** Has the bits of all characters. */
-    let bits = 0;
     for (let index = 0; index < count; index++) {
-      const length = at + 4 <= raw.length ? view.getUint32(at, true) : raw.length;
-      at += 4;
-      // With a wrong number of strings, lengths are read at places of strings.
-      if (length > raw.length - at || end + length > bytes.length)
-        throw new MalformedFile("A dictionary is incomplete.");
-      // A view of a buffer of `node:zlib` takes as long as to copy 300 bytes.
-      if (length > COPIED_BYTES) {
-        bytes.set(new Uint8Array(raw.buffer, raw.byteOffset + at, length), end);
-        bits |= NOT_ASCII;
-      } else {
-        let byte = 0;
-        for (; byte + 4 <= length; byte += 4) {
-          const word = view.getInt32(at + byte, true);
-          bits |= word;
-          out.setInt32(end + byte, word, true);
-        }
-        for (; byte < length; byte++) {
-          const own = raw[at + byte] ?? 0;
-          bits |= own;
-          bytes[end + byte] = own;
-        }
-      }
-      end += length;
-      offsets[index + 1] = end;
+      const length = at + LENGTH_BYTES <= raw.length ? view.getUint32(at, true) : raw.length;
+      at += LENGTH_BYTES;
+      if (length > raw.length - at) throw new MalformedFile("A dictionary is incomplete.");
+      starts[index] = at;
       at += length;
     }
     if (at !== raw.length) throw new MalformedFile("A dictionary has another number of strings.");
-    this.#dictionary = new Texts(bytes, offsets, bytes, (bits & NOT_ASCII) === 0);
+    starts[count] = at + LENGTH_BYTES;
+    this.#dictionary = new Texts(raw, starts, raw, LENGTH_BYTES);
     this.#indices = new Indices(this.#rows, this.#hasAll);
+    return true;
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {

@@ -17,8 +17,8 @@ export function textAt(column: TextColumn, row: number): number {
   return column.validity?.[row] === 0 ? -1 : row;
 }
 
-export function writeText(writer: LineWriter, { bytes, offsets }: Texts, at: number): void {
-  writer.quoted(bytes, offsets[at] ?? 0, offsets[at + 1] ?? 0);
+export function writeText(writer: LineWriter, texts: Texts, at: number): void {
+  writer.quoted(texts.bytes, texts.startOf(at), texts.endOf(at));
 }
 
 /** Writes the value of the first column that has one; `null` if none has. */

@@ -124,19 +124,19 @@ function addTexts(
 ): number {
   let next = from;
   if (column.kind === "texts") {
-    const { bytes, offsets } = column.texts;
+    const { texts } = column;
     for (let row = 0; row < rows; row++) {
       if (!hasText(column, row)) continue;
-      const index = dictionary.add(bytes, offsets[row] ?? 0, offsets[row + 1] ?? 0);
+      const index = dictionary.add(texts.bytes, texts.startOf(row), texts.endOf(row));
       if (index < 0) return -1;
       indices[next++] = index;
     }
     return next - from;
   }
-  const { bytes, offsets, length } = column.dictionary;
-  const known = new Int32Array(length);
-  for (let own = 0; own < length; own++) {
-    const index = dictionary.add(bytes, offsets[own] ?? 0, offsets[own + 1] ?? 0);
+  const texts = column.dictionary;
+  const known = new Int32Array(texts.length);
+  for (let own = 0; own < known.length; own++) {
+    const index = dictionary.add(texts.bytes, texts.startOf(own), texts.endOf(own));
     if (index < 0) return -1;
     known[own] = index;
   }
@@ -225,11 +225,11 @@ class ChunkTexts implements TextCursor {
     const texts = this.#texts;
     const own = row - this.#startRow;
     if (texts === null || !hasText(texts, own)) return false;
-    const { bytes, offsets } = texts.kind === "texts" ? texts.texts : texts.dictionary;
+    const strings = texts.kind === "texts" ? texts.texts : texts.dictionary;
     const index = texts.kind === "texts" ? own : (texts.indices[own] ?? 0);
-    this.bytes = bytes;
-    this.start = offsets[index] ?? 0;
-    this.end = offsets[index + 1] ?? 0;
+    this.bytes = strings.bytes;
+    this.start = strings.startOf(index);
+    this.end = strings.endOf(index);
     return true;
   }
 

@@ -80,9 +80,9 @@ export class ByteDictionary {
 
   /** Returns the number of a string, from 0; -1 if it has none and gets none. */
   idOf(texts: Texts, index: number): number {
-    const { bytes, offsets } = texts;
-    const start = offsets[index] ?? 0;
-    const length = (offsets[index + 1] ?? 0) - start;
+    const { bytes } = texts;
+    const start = texts.startOf(index);
+    const length = texts.endOf(index) - start;
     if (length > MAX_LENGTH) return -1;
     if (texts !== this.#texts) {
       this.#texts = texts;

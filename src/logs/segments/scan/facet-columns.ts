@@ -169,7 +169,7 @@ export class FacetColumns implements RowSink {
       case "texts":
       case "indexedTexts": {
         const texts = values.kind === "texts" ? values.texts : values.dictionary;
-        const bytes = (texts.offsets[index + 1] ?? 0) - (texts.offsets[index] ?? 0);
+        const bytes = texts.endOf(index) - texts.startOf(index);
         this.#meter.add(bytes * WORK.textByte);
         return jsonTextAt(texts, index);
       }

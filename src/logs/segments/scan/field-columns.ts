@@ -153,8 +153,8 @@ function patternPlan(reader: SegmentReader, group: number, column: number, patte
     needsShapes: mayHaveWholeLines(reader, group),
     read(opened, rows, resolved) {
       const texts = opened.texts(column, rows);
-      const textOf = ({ bytes, offsets }: Texts, index: number) => {
-        const pattern = patterns.ofBytes(bytes, offsets[index] ?? 0, offsets[index + 1] ?? 0);
+      const textOf = (own: Texts, index: number) => {
+        const pattern = patterns.ofBytes(own.bytes, own.startOf(index), own.endOf(index));
         opened.meter.add(patterns.takeWork());
         return pattern;
       };
@@ -174,19 +174,14 @@ function patternPlan(reader: SegmentReader, group: number, column: number, patte
  * Gives rows whose messages are remembered the codes of these messages. The patterns of others are found when they are needed.
  * @param rows index of the text by code; `null`: the code
  */
-function codeKnown(
-  codes: FieldCodes,
-  { bytes, offsets }: Texts,
-  rows: Int32Array | null,
-  patterns: PatternTexts,
-): void {
+function codeKnown(codes: FieldCodes, texts: Texts, rows: Int32Array | null, patterns: PatternTexts): void {
   const own = codes.codes;
   if (own === null || patterns.size === 0) return;
   const recoded = new Int32Array(codes.count);
   const first = codes.addRange(patterns.size, TYPE_BITS.string, null, (code) => patterns.at(code));
   for (let code = 0; code < recoded.length; code++) {
     const text = rows === null ? code : (rows[code] ?? 0);
-    const known = patterns.numberOf(bytes, offsets[text] ?? 0, offsets[text + 1] ?? 0);
+    const known = patterns.numberOf(texts.bytes, texts.startOf(text), texts.endOf(text));
     recoded[code] = known < 0 ? code : first + known;
   }
   codes.isByRow = false;

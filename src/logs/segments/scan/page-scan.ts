@@ -32,11 +32,12 @@ export class PageScan implements Sink {
     this.#marks = marks;
   }
 
-  dictionary(raw: Uint8Array, count: number): void {
+  dictionary(raw: Uint8Array, count: number): boolean {
     this.isIndexed = true;
-    this.#decoded.dictionary(raw, count);
+    const isKept = this.#decoded.dictionary(raw, count);
     const { strings } = this.#decoded;
     this.isDone = strings !== null && !this.#test.isIn(strings);
+    return isKept;
   }
 
   read(raw: Uint8Array, at: number, encoding: Encoding, page: PageRows): boolean {
@@ -118,9 +119,10 @@ export class EqualStrings implements StringTest {
   }
 }
 
-export function isEqual({ bytes, offsets }: Texts, index: number, wanted: Uint8Array): boolean {
-  const start = offsets[index] ?? 0;
-  if ((offsets[index + 1] ?? 0) - start !== wanted.length) return false;
+export function isEqual(texts: Texts, index: number, wanted: Uint8Array): boolean {
+  const { bytes } = texts;
+  const start = texts.startOf(index);
+  if (texts.endOf(index) - start !== wanted.length) return false;
   // Texts with a common prefix differ at their ends.
   for (let at = wanted.length - 1; at >= 0; at--) if (bytes[start + at] !== wanted[at]) return false;
   return true;

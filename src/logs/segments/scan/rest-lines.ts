@@ -95,8 +95,8 @@ function* piecesOf(lineOf: (row: number) => Buffer[], rows: Int32Array): Generat
 
 function bytesOf(rest: TextColumn, row: number): Buffer {
   if (!hasValue(rest, row)) throw new MalformedFile("The rest of a line is missing.");
-  const { bytes, offsets } = textsOf(rest);
+  const texts = textsOf(rest);
   const at = rest.kind === "texts" ? row : (rest.indices[row] ?? 0);
-  const start = offsets[at] ?? 0;
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, (offsets[at + 1] ?? 0) - start);
+  const { buffer, byteOffset, byteLength } = texts.bytesAt(at);
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -63,13 +63,15 @@ export class TextFinder {
   }
 
   /** Calls `found` for each string that contains the text, in rising order. */
-  find({ bytes, offsets, isAscii }: Texts, found: (index: number) => void): void {
-    const matches = this.matchesIn(bytes, isAscii);
+  find(texts: Texts, found: (index: number) => void): void {
+    const { bytes, starts } = texts;
+    const matches = this.matchesIn(bytes);
     let text = 0;
-    for (let at = matches.next(0); at >= 0; ) {
-      text = textAt(offsets, at, text);
-      const start = offsets[text] ?? 0;
-      const end = offsets[text + 1] ?? 0;
+    // A match that begins between two strings ends behind the first of them.
+    for (let at = matches.next(texts.startOf(0)); at >= 0; ) {
+      text = textAt(starts, at, text);
+      const start = texts.startOf(text);
+      const end = texts.endOf(text);
       if (this.#isIn(matches, bytes, start, end)) found(text);
       at = matches.next(matches.end <= end ? end : at + 1);
     }
@@ -118,15 +120,12 @@ export class TextFinder {
     return this.#search.isIn(Buffer.from(buffer, byteOffset + start, end - start).toString("utf8"));
   }
 
-  /**
-   * Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time.
-   * @param isAscii whether it is known that all bytes are
-   */
-  matchesIn({ buffer, byteOffset, byteLength }: Uint8Array, isAscii = false): Matches {
+  /** Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time. */
+  matchesIn({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
     const all = Buffer.from(buffer, byteOffset, byteLength);
     const part = this.#part;
     // The case of all characters that the part may match must be that of ASCII.
-    if (part === null || (this.#hasOdd && !isAscii && hasOddCapital(all))) {
+    if (part === null || (this.#hasOdd && hasOddCapital(all))) {
       return new PatternMatches(all, this.#pattern, false);
     }
     const rare = rareByteOf(all, part);
@@ -271,12 +270,12 @@ function asciiPattern(part: string): RegExp {
  * Returns the index of the string that has the byte at a position.
  * @param from index of a string that begins there or before
  */
-function textAt(offsets: Int32Array, position: number, from: number): number {
+function textAt(starts: Int32Array, position: number, from: number): number {
   let low = from;
-  let high = offsets.length - 2;
+  let high = starts.length - 2;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((offsets[middle] ?? 0) <= position) low = middle;
+    if ((starts[middle] ?? 0) <= position) low = middle;
     else high = middle - 1;
   }
   return low;

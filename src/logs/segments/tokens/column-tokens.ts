@@ -98,7 +98,7 @@ export class ColumnTokens {
   }
 
   #id(ids: TokenTable, member: number, texts: Texts, at: number): void {
-    const [from, to] = [texts.offsets[at] ?? 0, texts.offsets[at + 1] ?? 0];
+    const [from, to] = [texts.startOf(at), texts.endOf(at)];
     const { a, b } = isAscii(texts.bytes, from, to)
       ? atId(this.#hasher, member).foldedAscii(texts.bytes, from, to).finish()
       : hashId(this.#hasher, member, foldCase(texts.at(at)));
@@ -106,7 +106,7 @@ export class ColumnTokens {
   }
 
   #addGrams(texts: Texts, at: number): void {
-    const [from, to] = [texts.offsets[at] ?? 0, texts.offsets[at + 1] ?? 0];
+    const [from, to] = [texts.startOf(at), texts.endOf(at)];
     if (isAscii(texts.bytes, from, to)) this.#grams.addAscii(texts.bytes, from, to);
     else this.#grams.add(texts.at(at));
   }
@@ -119,7 +119,7 @@ export class ColumnTokens {
       case "indexedTexts": {
         const table = this.#table(TOKEN_KIND.foldedText);
         yield* this.#texts(column, (texts, at) => {
-          const [from, to] = [texts.offsets[at] ?? 0, texts.offsets[at + 1] ?? 0];
+          const [from, to] = [texts.startOf(at), texts.endOf(at)];
           const value = this.#hasher.reset(a, b).unit(MARK.value);
           if (isAscii(texts.bytes, from, to)) value.foldedAscii(texts.bytes, from, to);
           else value.text(foldCase(texts.at(at)));
