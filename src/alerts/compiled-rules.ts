@@ -1,7 +1,7 @@
 import type { Entry } from "../logs/entry.ts";
 import { foldCase } from "../logs/query/filter.ts";
 import { compileFilter } from "../logs/search/compile-filter.ts";
-import { someItem } from "../logs/search/data-values.ts";
+import { someItem, someText } from "../logs/search/data-values.ts";
 import { type EntrySteps, entryStepsOf } from "../logs/search/entry-steps.ts";
 import { type EntryPlace, type EntryTest, entryTestOf, readerOf } from "../logs/search/entry-test.ts";
 import { restFilterOf } from "../logs/search/rest-filter.ts";
@@ -27,6 +27,8 @@ export interface CompiledFilter {
   test: EntryTest;
   /** In place of `test` if that may take long. */
   steps: EntrySteps | null;
+  /** A text, folded, that an entry must contain to pass; `null`: there is none. */
+  needle: string | null;
   /** Work units of a test. */
   work: number;
   /** The last entry for which `candidates` returned it. */
@@ -41,7 +43,8 @@ interface FieldIndex {
 
 /**
  * The filters of all rules, compiled once. Rules with the same filter share one test. A filter that needs a value of a
- * field is tested only for entries with the value, so a hundred rules for a hundred services cost one look-up.
+ * field is tested only for entries with the value, so a hundred rules for a hundred services cost one look-up. Texts of an entry
+ * are folded once for all filters that search in them.
  */
 export class CompiledRules {
   /** Levels of entries that a rule may count. */
@@ -74,12 +77,17 @@ export class CompiledRules {
     this.#entry++;
     const found = this.#found;
     found.length = 0;
-    for (const filter of this.#others) found.push(filter);
+    let texts: string | null = null;
+    const add = (filter: CompiledFilter) => {
+      if (filter.needle !== null) texts ??= foldedTexts(entry);
+      if (filter.needle === null || texts?.includes(filter.needle)) found.push(filter);
+    };
+    for (const filter of this.#others) add(filter);
     for (const { read, byValue } of this.#indexes.values()) {
       const visit = (value: unknown) => {
         const filters = isScalar(value) ? byValue.get(foldCase(String(value))) : undefined;
         for (const filter of filters ?? []) {
-          if (filter.seenAt !== this.#entry) found.push(filter);
+          if (filter.seenAt !== this.#entry) add(filter);
           filter.seenAt = this.#entry;
         }
         return false;
@@ -116,6 +124,7 @@ function compiled(filter: Filter): CompiledFilter {
     levelMask: compileFilter(filter, 0).levelMask,
     test: entryTestOf(filter, 0),
     steps: rest.steps === null ? null : entryStepsOf(filter, 0),
+    needle: neededText(filter),
     work: rest.lineWork,
     seenAt: 0,
   };
@@ -135,6 +144,30 @@ function neededValue(filter: Filter): { field: Field; values: Set<string> } | nu
   if (filter.field.kind === "own" && filter.field.name === "level") return null;
   const values = wantedValues(filter.test);
   return values === null ? null : { field: filter.field, values: new Set(values) };
+}
+
+/** Returns a text that an entry must contain to pass a filter, folded; `null`: there is none. */
+function neededText(filter: Filter): string | null {
+  if (filter.kind === "and") {
+    for (const part of filter.filters) {
+      const needed = neededText(part);
+      if (needed !== null) return needed;
+    }
+    return null;
+  }
+  return filter.kind === "text" && filter.test.kind === "contains" ? foldCase(filter.test.text) : null;
+}
+
+/** Returns all texts in which a text of the query language is searched for. */
+function foldedTexts({ message, service, host, data }: Entry): string {
+  const texts: string[] = [];
+  for (const value of [message, service, host, data]) {
+    someText(value, (text) => {
+      texts.push(text);
+      return false;
+    });
+  }
+  return foldCase(texts.join("\n"));
 }
 
 function wantedValues(test: ValueTest): string[] | null {

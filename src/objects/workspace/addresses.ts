@@ -4,7 +4,7 @@ import {
   answerAddress,
   UNKNOWN_ADDRESS_LINK,
 } from "../../alerts/notifications/confirmations.ts";
-import type { Origin } from "../../platform/origin.ts";
+import { type Origin, originOrNew } from "../../platform/origin.ts";
 import { ok, type Result } from "../../rpc/result.ts";
 import { recordAudit } from "../../workspace/audit.ts";
 import { SYSTEM } from "../../workspace/audit-actions.ts";
@@ -15,9 +15,10 @@ export async function answerMailedAddress(
   core: WorkspaceCore,
   tokenHash: Uint8Array,
   answer: AddressAnswer,
-  origin: Origin,
+  from?: Origin,
 ): Promise<Result<AddressState>> {
   const now = Date.now();
+  const origin = originOrNew(from);
   const done = await core.change(
     origin,
     ({ sql }) => {

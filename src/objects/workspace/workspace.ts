@@ -1,4 +1,3 @@
-import type { AddressAnswer, AddressState } from "../../alerts/notifications/confirmations.ts";
 import type { Env } from "../../env.ts";
 import { keysMadeBy, type OwnKeys } from "../../keys/actions.ts";
 import { chargeOf, type RouteRef } from "../../limits/state.ts";
@@ -199,8 +198,8 @@ export class WorkspaceObject extends AnswersAgents implements WorkspaceRpc {
     return acceptInvitation(this.core, this.env.DB, tokenHash, guest, originOrNew(origin));
   }
 
-  answerAddress(tokenHash: Uint8Array, answer: AddressAnswer, origin?: Origin): Promise<Result<AddressState>> {
-    return answerMailedAddress(this.core, tokenHash, answer, originOrNew(origin));
+  answerAddress(...call: Parameters<WorkspaceRpc["answerAddress"]>): ReturnType<WorkspaceRpc["answerAddress"]> {
+    return answerMailedAddress(this.core, ...call);
   }
 
   async claimMail(mailId: string): Promise<Mail | null> {

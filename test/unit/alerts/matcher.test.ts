@@ -50,7 +50,7 @@ const atom = fc.oneof(
     )
     .map(([field, each]) => `${field}:${each}`),
   fc.tuple(fc.constantFrom("s", "t"), text).map(([field, each]) => `${field}:="${each}"`),
-  fc.constantFrom("s:(a OR 7)", "t:*", "s:>3", "level:error", "level:>=info", "s:a*", "m", "service:a"),
+  fc.constantFrom("s:(a OR 7)", "t:*", "s:>3", "level:error", "level:>=info", "s:a*", "m", "B", '"a"', "service:a"),
 );
 const query = fc.array(fc.tuple(fc.boolean(), atom), { minLength: 1, maxLength: 3 }).chain((parts) => {
   const texts = parts.map(([isNegated, each]) => (isNegated ? `-${each}` : each));
