@@ -22,9 +22,13 @@ export function integerParameter(min: number, max: number) {
 export function numberCursor(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  return refuseFields([
-    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
-  ]);
+  return refuseCursor();
+}
+
+/** Ends a request whose cursor is not one of the list. */
+export function refuseCursor(): never {
+  const message = "Invalid cursor. Send nextCursor of the previous page.";
+  return refuseFields([{ path: "query.cursor", code: "invalid_format", message }]);
 }
 
 /** Position in a list by time: the last item's time in epoch milliseconds, and its id. */
@@ -37,9 +41,7 @@ export function timeCursor(cursor: string | undefined): TimeCursor {
   if (cursor === undefined) return [0, ""];
   const match = CURSOR.exec(cursor);
   if (match) return [Number(match[1]), match[2] ?? ""];
-  return refuseFields([
-    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
-  ]);
+  return refuseCursor();
 }
 
 /** Builds a page of `rows`, which has one row more than `limit` if there is another page. */

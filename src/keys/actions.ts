@@ -12,10 +12,12 @@ import {
   type KeyInfo,
   keyInfo,
   listKeys,
+  listWorkspaceKeys,
   type NewKey,
   retireKey,
   revokeKey,
   updateKey,
+  type WorkspaceKeyFilter,
 } from "./store.ts";
 
 /** What users do with the keys of a workspace: create, rotate, revoke and list them. */
@@ -135,6 +137,25 @@ export function getKeys(sql: SqlStorage, project: number, cursor: string | null,
   if (!from) return null;
   const rows = listKeys(sql, project, [...from], limit + 1);
   const items = rows.slice(0, limit).map(keyInfo);
+  const last = items.at(-1);
+  return { items, nextCursor: rows.length > limit && last ? `${last.createdAt}.${last.id}` : null };
+}
+
+/** A key in a list of all projects. */
+export type WorkspaceKey = KeyInfo & { projectId: string };
+
+/** Returns a page of the valid keys of all projects; `null` if the cursor is invalid. */
+export function getWorkspaceKeys(
+  sql: SqlStorage,
+  filter: WorkspaceKeyFilter,
+  cursor: string | null,
+  limit: number,
+  now: number,
+): { items: WorkspaceKey[]; nextCursor: string | null } | null {
+  const from = cursor === null ? ([0, ""] as const) : parseCursor(cursor);
+  if (!from) return null;
+  const rows = listWorkspaceKeys(sql, filter, [...from], limit + 1, now);
+  const items = rows.slice(0, limit).map(({ key, projectId }) => ({ ...keyInfo(key), projectId }));
   const last = items.at(-1);
   return { items, nextCursor: rows.length > limit && last ? `${last.createdAt}.${last.id}` : null };
 }

@@ -162,6 +162,34 @@ export function listKeys(sql: SqlStorage, project: number, cursor: [number, stri
   );
 }
 
+/** Which keys of a workspace are wanted. Times are epoch milliseconds. */
+export interface WorkspaceKeyFilter {
+  /** Only keys that were neither created nor used since; `null` for all. */
+  unusedSince: number | null;
+}
+
+/** Returns the valid keys of all projects in order of creation, each with its project's id. */
+export function listWorkspaceKeys(
+  sql: SqlStorage,
+  { unusedSince }: WorkspaceKeyFilter,
+  cursor: [number, string],
+  limit: number,
+  now: number,
+): { key: KeyRow; projectId: string }[] {
+  return mapRows(
+    sql,
+    (row: Row & { project_id: string }) => ({ key: fromRow(row), projectId: row.project_id }),
+    `SELECT keys.*, projects.id AS project_id FROM keys JOIN projects ON projects.num = keys.project
+     WHERE revoked_at IS NULL AND COALESCE(expires_at, ?1 + 1) > ?1 AND COALESCE(retires_at, ?1 + 1) > ?1
+       AND (?2 IS NULL OR COALESCE(last_used_at, keys.created_at) < ?2)
+       AND (keys.created_at, keys.id) > (?3, ?4) ORDER BY keys.created_at, keys.id LIMIT ?5`,
+    now,
+    unusedSince,
+    ...cursor,
+    limit,
+  );
+}
+
 /** Revokes a key. Keeps the time of an earlier revocation. */
 export function revokeKey(sql: SqlStorage, hash: string, now: number): void {
   sql.exec("UPDATE keys SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL", now, hash);

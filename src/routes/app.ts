@@ -55,7 +55,9 @@ import { members } from "./workspaces/members.ts";
 import { notifications } from "./workspaces/notifications.ts";
 import { projects } from "./workspaces/projects.ts";
 import { usage } from "./workspaces/usage.ts";
+import { usageDays } from "./workspaces/usage-days.ts";
 import { views } from "./workspaces/views.ts";
+import { workspaceKeys } from "./workspaces/workspace-keys.ts";
 import { workspaces } from "./workspaces/workspaces.ts";
 
 export const logger = resource();
@@ -125,6 +127,7 @@ const resources: Resource[] = [
   mailedAddresses,
   projects,
   keys,
+  workspaceKeys,
   logger,
   doors,
   agents,
@@ -135,6 +138,7 @@ const resources: Resource[] = [
   limits,
   violations,
   usage,
+  usageDays,
   audit,
   views,
   boards,

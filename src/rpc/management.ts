@@ -11,9 +11,9 @@ import type {
 import type { Delivery, HistoryFilter, HistoryPage } from "../alerts/notifications/history.ts";
 import type { AlertRule, RuleVersion } from "../alerts/rules.ts";
 import type { Consent, GrantInfo } from "../grants/actions.ts";
-import type { CreatedKey, KeyChange, KeyPage, KeyRequest } from "../keys/actions.ts";
+import type { CreatedKey, KeyChange, KeyPage, KeyRequest, WorkspaceKey } from "../keys/actions.ts";
 import type { AgentScope } from "../keys/scopes.ts";
-import type { KeyInfo } from "../keys/store.ts";
+import type { KeyInfo, WorkspaceKeyFilter } from "../keys/store.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { Charge } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
@@ -43,6 +43,12 @@ export interface Management {
   createKey(projectId: string, request: KeyRequest): CreatedKey;
   /** Returns `null` for a cursor that no page gave. */
   listKeys(projectId: string, cursor: string | null, limit: number): KeyPage | null;
+  /** Returns valid keys of all projects. */
+  listWorkspaceKeys(
+    filter: WorkspaceKeyFilter,
+    cursor: string | null,
+    limit: number,
+  ): { items: WorkspaceKey[]; nextCursor: string | null } | null;
   /** Returns `null` if the project has no such key. */
   changeKey(projectId: string, keyId: string, change: KeyChange): KeyInfo | null;
   /** Returns `null` if the project has no such key, or if the key is no longer valid. */

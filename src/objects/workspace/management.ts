@@ -11,7 +11,7 @@ import {
 import { listNotifications, redeliver } from "../../alerts/notifications/history.ts";
 import { beginTest } from "../../alerts/notifications/targets.ts";
 import { changeRule, createRule, deleteRule, getRule, listRules, listVersions } from "../../alerts/rules.ts";
-import { changeKey, createKey, getKeys, removeKey, rotateKey } from "../../keys/actions.ts";
+import { changeKey, createKey, getKeys, getWorkspaceKeys, removeKey, rotateKey } from "../../keys/actions.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { OutdatedObject } from "../../rpc/call.ts";
 import type { Management, ManagementCall, ManagementMethod, MemberCall } from "../../rpc/management.ts";
@@ -122,6 +122,9 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
 
     listKeys: (by, projectId, cursor, limit) =>
       core.as(by, "key.list", projectId, ({ sql }, { num }) => ok(getKeys(sql, num, cursor, limit))),
+
+    listWorkspaceKeys: (by, filter, cursor, limit) =>
+      core.as(by, "key.list", null, ({ sql }) => ok(getWorkspaceKeys(sql, filter, cursor, limit, Date.now()))),
 
     changeKey: (by, projectId, keyId, change) =>
       core.as(by, "key.update", projectId, ({ sql }, { num }, _id, note) =>

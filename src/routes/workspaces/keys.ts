@@ -5,7 +5,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import { requiredNameSchema } from "../../http/fields.ts";
-import { pageOf, pageQuery } from "../../http/paging.ts";
+import { pageOf, pageQuery, refuseCursor } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import type { CreatedKey, KeyChange } from "../../keys/actions.ts";
 import { SCOPES } from "../../keys/scopes.ts";
@@ -58,7 +58,7 @@ const rotateBody = z.strictObject({
   overlapSeconds: z.int().min(0).max(OVERLAP_SECONDS.max).default(OVERLAP_SECONDS.default),
 });
 
-const keySchema = z.object({
+export const keySchema = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
@@ -79,7 +79,7 @@ const madeKeySchema = keySchema.extend({
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
+export function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
   const { id, name, scopes, prefix, settings = shownSettings(DEFAULT_SETTINGS) } = key;
   return {
     id,
@@ -177,15 +177,7 @@ keys.route(
   async (c, { query: { cursor, limit } }) => {
     const projectId = param(c, "projectId");
     const page = await manage(c, "listKeys", projectId, cursor ?? null, limit);
-    if (page === null) {
-      refuseFields([
-        {
-          path: "query.cursor",
-          code: "invalid_format",
-          message: "Invalid cursor. Send nextCursor of the previous page.",
-        },
-      ]);
-    }
+    if (page === null) return refuseCursor();
     const items = page.items.map((key) => keyData(key, projectId));
     return success({ items, nextCursor: page.nextCursor }, c.get("requestId"));
   },

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { success } from "../../http/envelope.ts";
-import { refuseFields } from "../../http/errors.ts";
-import { pageOf, pageQuery } from "../../http/paging.ts";
+import { pageOf, pageQuery, refuseCursor } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { timeParameter } from "../../logs/ingest/timestamp.ts";
 import { LEDGER_KINDS, type LedgerItem, LOST_REASONS } from "../../workspace/ledger-page.ts";
@@ -66,10 +65,7 @@ ledger.route(
     const until = to ?? Date.now();
     const span = { from: from ?? until - DAY_MS, to: until, kind };
     const page = await manage(c, "ledger", c.req.param("projectId") ?? "", span, cursor ?? null, limit);
-    if (page === null) {
-      const message = "Invalid cursor. Send nextCursor of the previous page.";
-      return refuseFields([{ path: "query.cursor", code: "invalid_format", message }]);
-    }
+    if (page === null) return refuseCursor();
     return success({ items: page.items.map(itemData), nextCursor: page.next }, c.get("requestId"));
   },
 );

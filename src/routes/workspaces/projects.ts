@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { success } from "../../http/envelope.ts";
-import { type ErrorCode, refuseFields } from "../../http/errors.ts";
+import type { ErrorCode } from "../../http/errors.ts";
 import { requiredNameSchema } from "../../http/fields.ts";
-import { pageOf, pageQuery } from "../../http/paging.ts";
+import { pageOf, pageQuery, refuseCursor } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
@@ -75,7 +75,7 @@ projects.route(
   [workspaceGuard({ action: "project.list", from: "header" })],
   async (c, { query: { cursor, limit } }) => {
     const workspaceId = c.get("workspaceId");
-    const from = cursorNumber(cursor);
+    const from = projectCursor(cursor);
     const rows = await manage(c, "listProjects", from, limit + 1);
     const page = rows.slice(0, limit);
     const nextCursor = rows.length > limit ? String(page.at(-1)?.num) : null;
@@ -84,12 +84,11 @@ projects.route(
   },
 );
 
-function cursorNumber(cursor: string | undefined): number {
+/** Parses a cursor of a list of projects; 0 without one. Ends the request with 400 for any other text. */
+export function projectCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
-  return refuseFields([
-    { path: "query.cursor", code: "invalid_format", message: "Invalid cursor. Send nextCursor of the previous page." },
-  ]);
+  return refuseCursor();
 }
 
 projects.route(

@@ -7,6 +7,7 @@ interface Reason {
 /** Refusals that no schema can express, by operation, field and message. */
 const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegExp])[] = [
   // Only the service creates these texts; their form does not show whether it did.
+  [/^usage\.days$/, /^query\.cursor$/, /^Invalid cursor\. /],
   [/\.(?:list|decisions)$/, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^operator\./, /^query\.cursor$/, /^Invalid cursor\. /],
   [/^workspace\.query$/, /^pagination\.cursor$/, /^Invalid cursor\. /],
@@ -23,6 +24,7 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^(?:workspace|search)\./, /^(?:query|query\.q|q)$/, /\.$/],
   [/^(?:view|board)\./, /^(?:panels\.\d+\.)?query$/, /[.?]$/],
   // Depends on two members or parameters together.
+  [/^usage\.days$/, /^query\.from$/, /^Must not be after `to`\.$|^At most \d+ days\. /],
   [/^workspace\.search$/, /^cursor$/, /^A table has no pages\. /],
   [/^workspace\.search$/, /^limit$/, /^A page has at most /],
   [/^workspace\.query$/, /^pagination\.offset$/, /Remove the offset\.$/],

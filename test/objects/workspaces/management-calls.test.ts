@@ -80,6 +80,7 @@ const REQUESTS: Request[] = [
     },
   },
   { name: "listKeys", path: () => inProject("/keys"), status: 200 },
+  { name: "listWorkspaceKeys", path: () => inWorkspace("/keys"), status: 200 },
   {
     name: "rotateKey",
     path: () => inProject(`/keys/${keyId}/rotate`),
@@ -310,7 +311,7 @@ describe("during a deploy", () => {
     const { bindings } = recorded((method) => (method === "manage" ? "manageOfALaterVersion" : method));
     // Methods that came after `manage` have no older form: the router answers 503 with `Retry-After`.
     const later =
-      /^ledger$|Saved$|Destinations?$|^(?:list|get|create|change|delete)Alerts?$|^alert[VD]|^listNotifications$|^redeliver$/;
+      /^ledger$|^listWorkspaceKeys$|Saved$|Destinations?$|^(?:list|get|create|change|delete)Alerts?$|^alert[VD]|^listNotifications$|^redeliver$/;
     const known = REQUESTS.filter(({ name }) => !later.test(name));
     await sendAll(bindings, () => {}, known);
   });
