@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { EMAIL_SCHEMA, USER_SCHEMA } from "../../src/accounts/schema.ts";
+import { SEARCH_COVER_SCHEMA } from "../../src/limits/search-cover.ts";
 import { type SchemaSteps, VERSION_TABLE } from "../../src/platform/sql.ts";
 import { WORKSPACE_SCHEMA } from "../../src/workspace/schema.ts";
 import { ROOT } from "./paths.ts";
@@ -60,7 +61,7 @@ function sections(): Section[] {
     {
       document: "storage-accounts.md",
       name: "address",
-      statements: EMAIL_SCHEMA.flat(),
+      statements: [...EMAIL_SCHEMA.flat(), SEARCH_COVER_SCHEMA],
       elsewhere: { promised_mails: null, notices: null },
     },
     { document: "storage-accounts.md", name: "mail", statements: directory, elsewhere: { ...others, ...oauth } },

@@ -51,6 +51,8 @@ export interface LimitRequest {
   windowSeconds: number;
   /** Units that the request takes; usually 1. A cost above `limit` never fits, and the caller refuses it before. */
   cost: number;
+  /** In an address object: the search that the request belongs to, whose requests count once (`SearchCover`). */
+  search?: string;
 }
 
 interface Counter {

@@ -5,6 +5,7 @@ import { EMAIL_SCHEMA } from "../../accounts/schema.ts";
 import type { Env } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS, sweepDuty } from "../../limits/limiter.ts";
+import { SearchCover } from "../../limits/search-cover.ts";
 import type { LimitState } from "../../limits/state.ts";
 import { counted, ViolationOutbox } from "../../limits/violation-outbox.ts";
 import type { Violation } from "../../limits/violations.ts";
@@ -29,6 +30,7 @@ import { mailRequestDuty, processMailRequests } from "./mail-requests.ts";
 export class AddressObject extends DurableObject<Env> implements AddressRpc {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
+  readonly #cover: SearchCover;
   readonly #throttle: LoginThrottle;
   readonly #violations: ViolationOutbox;
   readonly #alarm: SharedAlarm;
@@ -41,6 +43,7 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.#sql);
+    this.#cover = new SearchCover(this.#sql);
     this.#violations = new ViolationOutbox(this.#sql);
     this.#throttle = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
     this.#alarm = new SharedAlarm(ctx.storage);
@@ -66,7 +69,10 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
   async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
     this.#provision();
     const now = Date.now();
-    const state = counted(this.#limiter, this.#violations, () => this.#limiter.check(request, now));
+    const { search } = request;
+    const state = counted(this.#limiter, this.#violations, () =>
+      search === undefined ? this.#limiter.check(request, now) : this.#checkSearch(request, search, now),
+    );
     // A request that costs more than the whole limit is refused for its size, and is no violation.
     if (state.admitted || request.cost > request.limit) return state;
     this.#noteRefusal(request, preset, origin?.requestId, now);
@@ -151,7 +157,17 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
     this.#isMigrated = false;
     this.#alarm.forget();
     await this.ctx.storage.deleteAll();
+    this.#cover.forget();
     this.#violations.forget();
+  }
+
+  /** Counts the first request of a search; those that it covers cost nothing. */
+  #checkSearch(request: LimitRequest, search: string, now: number): LimitState {
+    const { identifier } = request;
+    if (this.#cover.take(identifier, search, now)) return this.#limiter.peek({ ...request, cost: 0 }, now);
+    const state = this.#limiter.check(request, now);
+    if (state.admitted) this.#cover.begin(identifier, search, now);
+    return state;
   }
 
   #noteRefusal(

@@ -3,6 +3,7 @@ import { type AppEnv, bearerToken, clientAddress, noteLimit, originOf, refuseIfL
 import { ApiError, refuse, refuseTooMany } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
+import { searchName } from "../../limits/search-cover.ts";
 import { type Charge, COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import type { Failure, Result } from "../../rpc/result.ts";
@@ -156,19 +157,26 @@ export function budgetLeft(c: Context<AppEnv>, name: BudgetName): Promise<LimitS
   return check(c, name, 0);
 }
 
+/** Names the search that a read of the sandbox belongs to: its requests count as one read (`SearchCover`). */
+export const SEARCH_HEADER = "X-Search-Id";
+
 async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<void> {
   const { limit } = SANDBOX_BUDGETS[name];
-  const state = await check(c, name, cost);
+  const search = name === "reads" ? searchName(c.req.header(SEARCH_HEADER)) : null;
+  const state = await check(c, name, cost, search);
   if (cost <= limit) return refuseIfLimited(c, state);
   // No wait makes the request fit: `admitted` shows what is left without a `Retry-After`.
   noteLimit(c, { ...state, admitted: true });
   refuse("PAYLOAD_TOO_LARGE", `The sandbox accepts ${limit} entries an hour from one client IP. Send fewer at once.`);
 }
 
-function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<LimitState> {
+function check(c: Context<AppEnv>, name: BudgetName, cost: number, search: string | null = null): Promise<LimitState> {
   const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
   const ip = clientAddress(c);
   // A separate counter beside those of the client IP's other presets.
-  const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
+  const request = {
+    ...{ identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost },
+    ...(search === null ? {} : { search }),
+  };
   return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset, originOf(c)));
 }

@@ -12,6 +12,7 @@ import { SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts"
 import { EXAMPLE } from "../examples.ts";
 import { countByAddress } from "../guards/address.ts";
 import { budgetLeft } from "../guards/workspace.ts";
+import { addSandboxPreview } from "./sandbox-preview.ts";
 
 const { entries, reads } = SANDBOX_BUDGETS;
 
@@ -91,6 +92,8 @@ sandbox.route(
     return answer;
   },
 );
+
+addSandboxPreview(sandbox);
 
 async function countCaller(c: Context<AppEnv>, next: Next): Promise<void> {
   await countByAddress(c, "API_DEFAULT");

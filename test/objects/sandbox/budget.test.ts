@@ -160,6 +160,46 @@ describe("the budget of reads", () => {
     expect((await query(key, freshIp())).status).toBe(200);
   });
 
+  it("counts the requests of one search once: 24 of them, for ten minutes, whatever they ask", async () => {
+    const ip = freshIp();
+    const ask = (search: string, path = "/logger/query", body: unknown = {}) =>
+      call(path, { body, headers: { ...bearer(key), ...from(ip), "X-Search-Id": search } });
+    expect(remaining(await ask("one"))).toBe(19);
+    const others = await Promise.all([
+      ask("one", "/logger/stats", { interval: "1h" }),
+      ask("one", "/logger/search", { query: "level:error | top 3 by category" }),
+      ask("one", "/logger/stats", { interval: "1h", groupBy: "level" }),
+    ]);
+    expect(others.map((answer) => [answer.status, remaining(answer)])).toEqual(Array(3).fill([200, 19]));
+    // On disk: an eviction does not begin the search again.
+    await evictDurableObject(addressStub(ip));
+    for (let covered = 0; covered < 20; covered++) expect(remaining(await ask("one"))).toBe(19);
+    expect(remaining(await ask("one"))).toBe(18);
+    expect(remaining(await ask("two"))).toBe(17);
+    vi.setSystemTime(BASE + 10 * 60_000);
+    expect(remaining(await ask("two"))).toBe(16);
+    // A name that is none is as if it were absent.
+    for (const name of ["", "a b", "x".repeat(65), "'; DROP TABLE"]) await ask(name);
+    expect(await left(key, ip, "reads")).toBe(12);
+    // Entries that are sent have no such cover.
+    for (const rest of [99, 98]) {
+      const { projectId } = await sandbox();
+      const headers = { ...bearer(key), ...from(ip), "X-Search-Id": "one" };
+      expect(remaining(await call(`/logger/${projectId}/log`, { body: { message: "m" }, headers }))).toBe(rest);
+    }
+  });
+
+  it("never covers a search whose first request was refused, and admits 20 searches at once", async () => {
+    const ip = freshIp();
+    const ask = (search: string) =>
+      call("/logger/query", { body: {}, headers: { ...bearer(key), ...from(ip), "X-Search-Id": search } });
+    const firsts = await Promise.all(Array.from({ length: 30 }, (_, at) => ask(`s${at}`)));
+    const refused = firsts.flatMap(({ status }, at) => (status === 429 ? [at] : []));
+    expect(refused).toHaveLength(10);
+    const again = await Promise.all(firsts.map((_, at) => ask(`s${at}`)));
+    expect(again.flatMap(({ status }, at) => (status === 429 ? [at] : []))).toEqual(refused);
+  });
+
   it("is spent by an invalid query, too", async () => {
     const ip = freshIp();
     const answer = await query(key, ip, { filters: { nonsense: 1 } });

@@ -1,7 +1,22 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { searchAnswerSchema } from "../../../src/logs/search/search-schema.ts";
 import { type Answer, type Call, call } from "../accounts/support.ts";
 import { numbered } from "../ingest/support.ts";
-import { BASE, cron, demoKey, freshIp, from, HOUR_MS, pageOf, query, remaining, sandbox, send } from "./support.ts";
+import {
+  BASE,
+  cron,
+  demoKey,
+  freshIp,
+  from,
+  HOUR_MS,
+  left,
+  pageOf,
+  query,
+  remaining,
+  sandbox,
+  send,
+} from "./support.ts";
 
 const OWN = { Origin: "http://taffrail.test", "Content-Type": "text/plain;charset=UTF-8" };
 
@@ -125,5 +140,42 @@ describe("GET /sandbox/budget", () => {
         reads: { limit: 20, remaining: 19, resetsAt },
       });
     }
+  });
+});
+
+describe("GET /sandbox/preview", () => {
+  const preview = async (ip: string) => call("/sandbox/preview", { headers: from(ip) });
+
+  it("answers its queries without a key, uses no budget, and counts by client IP", async () => {
+    const ip = freshIp();
+    const answer = await preview(ip);
+    expect([answer.status, limitOf(answer), remaining(answer)]).toEqual([200, 1000, 999]);
+    const shape = z.strictObject({ queries: z.array(z.string()), answers: z.array(searchAnswerSchema) });
+    const { queries, answers } = shape.parse(answer.data);
+    expect(answers.map(({ kind }) => kind)).toEqual(["entries", "table", "table"]);
+    expect(queries).toHaveLength(3);
+    const [entries, levels, table] = answers;
+    expect(entries).toMatchObject({ logs: { length: 40 } });
+    expect(levels).toMatchObject({ exact: true, columns: [{ name: "level" }, { name: "time" }, { name: "count()" }] });
+    expect(table).toMatchObject({ rows: { length: 5 } });
+    expect(answer.text).not.toContain(key);
+    expect(await left(key, ip, "reads")).toBe(20);
+  });
+
+  it("is up to ten seconds old, and never older than a reset", async () => {
+    const ip = freshIp();
+    const text = async () => JSON.stringify((await preview(ip)).data);
+    // After all resets of the tests above.
+    const start = BASE + 11 * HOUR_MS;
+    vi.setSystemTime(start);
+    await cron(start);
+    const before = await text();
+    expect((await send(await demoKey(), ip, { message: "just sent", level: "fatal" })).status).toBe(201);
+    expect(await text()).toBe(before);
+    vi.setSystemTime(start + 10_000);
+    expect(await text()).toContain("just sent");
+    vi.setSystemTime(start + 6 * HOUR_MS);
+    await cron(start + 6 * HOUR_MS);
+    expect(await text()).not.toContain("just sent");
   });
 });
