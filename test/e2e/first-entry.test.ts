@@ -1,6 +1,13 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Account, call, createKey, createProject, register } from "../support/api.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startConsole } from "./support/console.ts";
+import { libraryHooks } from "./support/library.ts";
 import { join, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -32,6 +39,10 @@ describe("the steps to the first entry", () => {
     expect(await look.getByRole("link", { name: "Create project" }).count()).toBe(0);
     await page.goto("/");
     await page.getByText("Ask an owner or an admin for an API key.").waitFor();
+    await page.goto(`/w/${workspaceId}/start`);
+    await page.getByText("Ask an owner or an admin for an API key of it afterwards.").waitFor();
+    await look.goto(`/w/${workspaceId}/start`);
+    await look.getByText("Ask an owner, an admin, or a member to create one.").waitFor();
     await page.goto(`/w/${workspaceId}`);
     await page.getByText("Create a project, then ask an owner or an admin for an API key.").waitFor();
     await page.getByRole("link", { name: "Create project" }).click();
@@ -50,6 +61,109 @@ describe("the steps to the first entry", () => {
     await page.reload();
     await page.getByText("Put the key backend (ask an owner or an admin for it) into").waitFor();
     await Promise.all([page.context().close(), look.context().close()]);
+  });
+
+  it.each(["light", "dark"] as const)(
+    "fit on one page, which has no axe violations and turns green, %s",
+    async (colorScheme) => {
+      const account = await register(url);
+      const page = await (await under.open({ as: account, colorScheme })).newPage();
+      await page.goto("/");
+      await page.getByRole("link", { name: "Send the first entry" }).click();
+      expect(await axeFaults(page)).toEqual([]);
+      await page.keyboard.type("shop");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Send the first entry of shop" }).waitFor();
+      await page.getByText("Waiting for the first entry").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      for (const width of [360, 768, 1440, 2560]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect([width, await overflowOf(page)]).toEqual([width, 0]);
+      }
+      const { text, environment } = await shown(page, "curl");
+      expect(await run("sh", ["-c", `${environment}\n${text}`])).toContain('"accepted":1');
+      // Nothing was clicked.
+      await page.getByText("The first entry is here").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      await page.getByRole("link", { name: "Open the entry" }).click();
+      await page.waitForURL("**/p/proj_*?entry=log_*");
+      await page.locator("[data-row]").filter({ hasText: "Hello from curl" }).first().waitFor();
+      await page.context().close();
+    },
+  );
+
+  it("have programs that run as they are shown", async () => {
+    const account = await register(url);
+    const page = await (await under.open({ as: account })).newPage();
+    await page.goto(`/w/${account.workspaceId}/start`);
+    await page.getByLabel("Name of the project").fill("shop");
+    await page.getByRole("button", { name: "Create project and key" }).click();
+    await page.getByRole("button", { name: "Send one from here" }).click();
+    await page.getByText("Hello from the console").waitFor();
+    const directory = mkdtempSync(path.join(tmpdir(), "taffrail-start-"));
+    const store = (name: string, text: string): string => {
+      writeFileSync(path.join(directory, name), text);
+      return path.join(directory, name);
+    };
+    const programs = [
+      ["Node", "send.mjs", (file: string) => [process.execPath, file]],
+      ["Client library", "log.mjs", (file: string) => [process.execPath, "--import", libraryHooks(directory), file]],
+      ["Python", "send.py", (file: string) => ["python3", file]],
+      ["Java", "Main.java", (file: string) => ["java", file]],
+    ] as const;
+    try {
+      const ran = [];
+      for (const [title, name, command] of programs) {
+        const { text, environment } = await shown(page, title);
+        const file = store(name, text);
+        if (spawnSync(command(file)[0] ?? "", ["--version"]).status !== 0) continue;
+        const line = command(file)
+          .map((part) => `'${part}'`)
+          .join(" ");
+        await run("sh", ["-c", `${environment}\n${line}`]);
+        ran.push(title);
+      }
+      expect(ran).toEqual(expect.arrayContaining(["Node", "Client library"]));
+      const { text } = await shown(page, "OpenTelemetry");
+      const variables = await run("sh", [
+        "-c",
+        `${text
+          .split("\n")
+          .filter((line) => line.startsWith("export "))
+          .join("\n")}\nenv`,
+      ]);
+      const variable = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(variables)?.[1] ?? "";
+      const [name = "", token = ""] = variable("OTEL_EXPORTER_OTLP_HEADERS").split("=", 2);
+      const sent = await fetch(`${variable("OTEL_EXPORTER_OTLP_ENDPOINT")}/v1/logs`, {
+        method: "POST",
+        headers: { [name]: decodeURIComponent(token), "Content-Type": "application/json" },
+        body: JSON.stringify({
+          resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: "Hello from OpenTelemetry" } }] }] }],
+        }),
+      });
+      expect(sent.status).toBe(200);
+      const projectId = new URL(page.url()).searchParams.get("project") ?? "";
+      const found = await call<{ logs: { message: string }[] }>(url, "/logger/query", {
+        ...asUser(account),
+        body: { projectId, order: "asc" },
+      });
+      const messages = found.body.data.logs.map(({ message }) => message);
+      expect(messages).toEqual(expect.arrayContaining(["Hello from the console", "Hello from OpenTelemetry"]));
+      for (const title of ran)
+        expect(messages).toContain(
+          title === "Client library" ? "Hello from the client library" : `Hello from ${title}`,
+        );
+      // The key is gone with the page.
+      await page.reload();
+      await page
+        .getByRole("button", { name: "Open the entry" })
+        .or(page.getByRole("link", { name: "Open the entry" }))
+        .waitFor();
+      expect(await page.content()).not.toMatch(/sk_\w{30,}/);
+    } finally {
+      rmSync(directory, { recursive: true });
+      await page.context().close();
+    }
   });
 
   it("lead from a project to its key, explain how to install the library, and end in the project's logs", async () => {
@@ -100,6 +214,17 @@ describe("the steps to the first entry", () => {
     await page.context().close();
   });
 });
+
+/** The texts that the page shows for a language or client. */
+async function shown(page: Page, title: string): Promise<{ text: string; environment: string }> {
+  await page.getByRole("tab", { name: title, exact: true }).click();
+  const boxes = await page.getByRole("tabpanel").locator("pre").allTextContents();
+  return { text: boxes.at(-1) ?? "", environment: boxes.length > 1 ? (boxes[0] ?? "") : "" };
+}
+
+async function run(file: string, args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)(file, [...args])).stdout;
+}
 
 it("violates no content security policy", () => {
   expect(under.faults()).toEqual([]);

@@ -18,28 +18,36 @@ import { ProviderChoices } from "./provider-choices.tsx";
 import { configuredProviders } from "./providers.ts";
 import { SendAgain } from "./send-again.tsx";
 
+interface MadeAccount {
+  email: string;
+  /** Path to continue at: where the visitor came from, otherwise the first entry of the personal workspace. */
+  next: string;
+}
+
 /** Creates an account with its personal workspace. */
 export function SignUp() {
   const next = nextPath(useLocation().query);
-  const [madeFor, setMadeFor] = useState<string | null>(null);
-  useLeaveWhenSignedIn(next, madeFor !== null);
+  const [made, setMade] = useState<MadeAccount | null>(null);
+  useLeaveWhenSignedIn(next, made !== null);
   return (
-    <Page title={madeFor === null ? "Create an account" : "Account created"} narrow>
-      {madeFor === null ? (
+    <Page title={made === null ? "Create an account" : "Account created"} narrow>
+      {made === null ? (
         <>
-          <SignUpForm next={next} onMade={setMadeFor} />
+          <SignUpForm next={next} onMade={setMade} />
           <p class={css.foot}>
             Have an account? <a href={withNext("/login", next)}>Sign in</a>
           </p>
         </>
       ) : (
-        <Made email={madeFor} next={next} />
+        <Made {...made} />
       )}
     </Page>
   );
 }
 
-function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) => void }) {
+type Registered = SignedIn & { emailVerified?: true; personalWorkspace: { id: string } };
+
+function SignUpForm({ next, onMade }: { next: string; onMade: (account: MadeAccount) => void }) {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
@@ -52,7 +60,7 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
       ...(name.trim() === "" ? {} : { name: name.trim() }),
       ...(invitation === null ? {} : { invitation }),
     };
-    const { data } = await request<SignedIn & { emailVerified?: true }>("/auth/register", { body });
+    const { data } = await request<Registered>("/auth/register", { body });
     if (data.emailVerified) {
       // The invitation was mailed to this address, so the address is confirmed and the page continues.
       toast(`Welcome! Account created for ${data.user.email}`);
@@ -60,8 +68,9 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
       return;
     }
     // Set before signing in: otherwise `useGoOn` would leave the page.
-    onMade(data.user.email);
-    rememberNext(next);
+    const then = next === "/" ? `/w/${data.personalWorkspace.id}/start` : next;
+    onMade({ email: data.user.email, next: then });
+    rememberNext(then);
     await signIn({ ...data, user: { ...data.user, emailVerified: false } });
   });
   const wait = useWait(failure);
@@ -130,7 +139,7 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
   );
 }
 
-function Made({ email, next }: { email: string; next: string }) {
+function Made({ email, next }: MadeAccount) {
   const isConfirmed = user.value?.emailVerified === true;
   return isConfirmed ? (
     <Outcome title="Address confirmed">

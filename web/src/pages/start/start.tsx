@@ -1,0 +1,178 @@
+import { Check } from "lucide";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { useLoad } from "../../lib/load.ts";
+import { ableTo, reasonAgainst } from "../../model/roles.ts";
+import type { MadeKey, Project, Workspace } from "../../model/types.ts";
+import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import { authorized } from "../../session/session.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { useTitle } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { createKey } from "./create-key.ts";
+import { type FirstEntry, useFirstEntry } from "./first-entry.ts";
+import { MissingKey } from "./missing-key.tsx";
+import { NewProject } from "./new-project.tsx";
+import { SnippetCard } from "./snippet-card.tsx";
+import css from "./start.module.css";
+import { Waiting } from "./waiting.tsx";
+
+/** From an empty workspace to the first entry on one page: project, key, a program that sends, and the arrival. */
+export function Start() {
+  const { workspaceId = "" } = useRoute().params;
+  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
+  if (workspace) return <Steps key={workspace.id} workspace={workspace} />;
+  const failure = workspacesFailure.value;
+  return (
+    <Frame title="Send the first entry">
+      {failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : null}
+      {workspaces.value === null ? (
+        <Loading />
+      ) : (
+        <Empty title="Workspace not found">
+          <p>It does not exist or you are not a member.</p>
+          <a href="/">Your workspaces</a>
+        </Empty>
+      )}
+    </Frame>
+  );
+}
+
+function Frame({ title, lead, children }: { title: string; lead?: string; children: ComponentChildren }) {
+  useTitle(title);
+  return (
+    <div class={css.page}>
+      <h1>{title}</h1>
+      {lead ? <p class={css.lead}>{lead}</p> : null}
+      {children}
+    </div>
+  );
+}
+
+function Steps({ workspace }: { workspace: Workspace }) {
+  const { query, route } = useLocation();
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const projectId = query.project ?? null;
+  const mayMakeKeys = reasonAgainst(workspace.role, "key.create") === null;
+  const here = `/w/${workspace.id}/start`;
+
+  async function createProject(name: string): Promise<void> {
+    const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
+    // Without its key the project is there all the same: the page offers to create the key again.
+    const key = mayMakeKeys ? await createKey(workspace.id, data).catch(() => null) : null;
+    setMade(key);
+    route(`${here}?project=${data.id}`, true);
+  }
+
+  if (projectId === null) {
+    const reason = reasonAgainst(workspace.role, "project.create");
+    return (
+      <Frame title="Send the first entry" lead="Name the application. Its project and key are created at once.">
+        <Columns at={1} workspace={workspace} project={null}>
+          {reason === null ? (
+            <NewProject mayMakeKeys={mayMakeKeys} onCreate={createProject} />
+          ) : (
+            <Empty title="No project to choose">
+              <p>Ask {ableTo("project.create")} to create one.</p>
+            </Empty>
+          )}
+        </Columns>
+      </Frame>
+    );
+  }
+  return (
+    <OfProject
+      key={projectId}
+      workspace={workspace}
+      projectId={projectId}
+      made={made?.projectId === projectId ? made : null}
+      onMade={setMade}
+    />
+  );
+}
+
+interface OfProjectProps {
+  workspace: Workspace;
+  projectId: string;
+  made: MadeKey | null;
+  onMade: (key: MadeKey) => void;
+}
+
+function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
+  const path = `/projects/${projectId}`;
+  const { data, failure, reload } = useLoad(
+    path,
+    async (signal) => (await authorized<Project>(path, { workspaceId: workspace.id, signal })).data,
+  );
+  const first = useFirstEntry(workspace.id, projectId);
+  if (data === null) {
+    return (
+      <Frame title="Send the first entry">
+        {failure ? <Failure failure={failure} onRetry={reload} /> : <Loading />}
+      </Frame>
+    );
+  }
+  const target = { origin: location.origin, projectId, secret: made?.secret ?? null };
+  return (
+    <Frame
+      title={`Send the first entry of ${data.name}`}
+      lead="Paste, run, done. The entry is here as soon as your program has its 201."
+    >
+      <Columns at={stepOf(first, made)} workspace={workspace} project={data}>
+        {made === null && first === null ? <MissingKey workspace={workspace} project={data} onMade={onMade} /> : null}
+        <SnippetCard target={target} />
+        <Waiting workspaceId={workspace.id} projectId={projectId} secret={target.secret} first={first} />
+      </Columns>
+    </Frame>
+  );
+}
+
+function stepOf(first: FirstEntry | null, made: MadeKey | null): number {
+  if (first !== null) return 5;
+  return made === null ? 2 : 3;
+}
+
+interface ColumnsProps {
+  /** The current step, from 1; 5 once all are done. */
+  at: number;
+  workspace: Workspace;
+  project: Project | null;
+  children: ComponentChildren;
+}
+
+function Columns({ at, workspace, project, children }: ColumnsProps) {
+  const steps = [
+    ["Project", project ? `${project.name}, kept ${workspace.retentionDays} days` : "one per application"],
+    ["Key", "writes and reads, shown once"],
+    ["Send", "choose what you use"],
+    ["Look", "your logs, live"],
+  ] as const;
+  return (
+    <div class={css.columns}>
+      <ol class={css.steps} aria-label="Steps">
+        {steps.map(([title, what], index) => {
+          const number = index + 1;
+          const isDone = number < at;
+          return (
+            <li
+              key={title}
+              data-state={isDone ? "done" : number === at ? "now" : "later"}
+              aria-current={number === at ? "step" : undefined}
+            >
+              <span class={css.number}>{isDone ? <Icon shape={Check} size={14} /> : number}</span>
+              <div>
+                <b>
+                  {title}
+                  {isDone ? <span class="visually-hidden"> done</span> : null}
+                </b>
+                <span class={css.what}>{what}</span>
+              </div>
+            </li>
+          );
+        })}
+      </ol>
+      <div class={css.work}>{children}</div>
+    </div>
+  );
+}
