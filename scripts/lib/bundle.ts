@@ -18,6 +18,11 @@ const ASSETS = [
   // Appended, because the later of two equally specific rules applies.
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
   ["scripts/docs/init.js", "docs/init.js"],
+  ["scripts/docs/theme.js", "docs/theme.js"],
+  ["web/src/ui/tokens.css", "docs/tokens.css"],
+  ["web/src/ui/icon.svg", "docs/icon.svg"],
+  ["node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2", "docs/sans.woff2"],
+  ["node_modules/@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2", "docs/mono.woff2"],
   ["docs/agents/SKILL.md", "docs/agents/SKILL.md"],
   ["docs/agents-oauth.md", "docs/agents-oauth.md"],
   ["docs/mcp.md", "docs/mcp.md"],
@@ -27,7 +32,14 @@ const ASSETS = [
 ] as const;
 
 /** Sources of the console. */
-const CONSOLE_SOURCES = ["web/**/*", "src/**/*", "sdk/src/**/*", "package-lock.json", "tsconfig.base.json"];
+const CONSOLE_SOURCES = [
+  "web/**/*",
+  "examples/**/*",
+  "src/**/*",
+  "sdk/src/**/*",
+  "package-lock.json",
+  "tsconfig.base.json",
+];
 
 /** Paths of the console's page and files below dist/assets. */
 const CONSOLE_DIR = path.join(ASSETS_DIR, "app");

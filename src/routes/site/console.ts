@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { configuredProviders } from "../../accounts/oauth/clients.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { isLocal } from "./dev.ts";
+import { isLocal } from "./local.ts";
 import { isBrowser } from "./pages.ts";
 
 /** Paths of the console's pages. For others see `missingPage`. */
@@ -51,6 +51,11 @@ export async function consolePage(c: Context<AppEnv>): Promise<Response | null> 
  */
 export function missingPage(c: Context<AppEnv>, isOfApi: (path: string) => boolean): Promise<Response | null> | null {
   return isBrowser(c) && !isOfApi(c.req.path) ? page(c, 404) : null;
+}
+
+/** Returns the console's page for a route that answers other clients differently; `null` if the console is not built. */
+export function consoleHtml(c: Context<AppEnv>): Promise<Response | null> {
+  return page(c, 200);
 }
 
 /** Writes the configured providers into the page, so that it offers only those and needs no request for them. */

@@ -13,6 +13,7 @@ const PAGE_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
+  "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -24,12 +25,18 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Taffrail API reference</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/docs/tokens.css">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<script src="/docs/theme.js"></script>
 </head>
 <body>
-<nav class="console-link" aria-label="Console"><a href="/">Taffrail console</a></nav>
+<header class="bar">
+<a class="brand" href="/"><img src="/docs/icon.svg" alt="" width="28" height="28">Taffrail console</a>
+<nav aria-label="Taffrail"><a href="/docs" aria-current="page">API</a><a href="/playground">Playground</a><a href="/openapi.json">OpenAPI</a></nav>
+</header>
 <div id="reference"></div>
 <noscript>This page needs JavaScript. The document it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>

@@ -1,6 +1,8 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { app } from "../../../src/routes/app.ts";
 import { deliver } from "../accounts/mail-support.ts";
 import { answerOf, callWith, registered } from "../accounts/support.ts";
 
@@ -42,44 +44,31 @@ describe("GET /dev/outbox", () => {
     }
   });
 
-  it("is a page for a browser: newest first, escaped text, links that open, no script", async () => {
+  it("is a page of the console for a browser, which shows no mail without a script, and JSON for other clients", async () => {
     const newest = await registered("outbox-page@example.com");
     await deliver(newest.user.id);
-    const hostile = `<script>alert("1")</script> & 'x'`;
-    const links = ["javascript:alert(1)", 'http://127.0.0.1/a?b&c="d'];
-    await env.DB.prepare(
-      `INSERT INTO outbox (id, address, kind, subject, text, html, links, created_at)
-       VALUES ('mail_hostile00000', ?1, 'notice', ?1, ?2, '<p>', ?3, 1785580200000)`,
-    )
-      .bind(hostile, `${hostile}\n\n${links.join("\n")}`, JSON.stringify(links))
-      .run();
-    const url = "http://localhost:8787/dev/outbox";
+    const assets = { ASSETS: { fetch: async () => new Response("<title>Taffrail</title>") } };
     const headers = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
-    const answer = await exports.default.fetch(url, { headers });
+    const page = async (origin: string) => {
+      const request = new Request(`${origin}/dev/outbox`, { headers });
+      // SAFETY: a stub of the one method that the route uses.
+      return app.fetch(request, { ...env, ...assets } as never, createExecutionContext());
+    };
+    const answer = await page("http://localhost:8787");
     expect([answer.status, answer.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
-    const policy = answer.headers.get("Content-Security-Policy") ?? "";
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toMatch(/script|unsafe/);
-    expect(answer.headers.get("X-Robots-Tag")).toBe("noindex");
+    expect(answer.headers.get("Content-Security-Policy")).toContain("default-src 'none'; script-src 'self'");
     expect([answer.headers.get("Cache-Control"), answer.headers.get("Vary")]).toEqual(["no-store", "Accept"]);
-    const html = await answer.text();
-    expect(html).not.toContain("<script");
-    const escaped = "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;";
-    expect(html).toContain(`<h2>${escaped}</h2>\n<p>To ${escaped}, <time datetime="2026-08-01T10:30:00.000Z">`);
-    expect(html).toContain(
-      `<p>${escaped}</p>\n<p>javascript:alert(1)<br><a href="http://127.0.0.1/a?b&amp;c=&quot;d">`,
-    );
-    expect(html.indexOf("outbox-page@example.com")).toBeGreaterThan(html.indexOf(escaped));
-    expect(html).toMatch(/<a href="http:\/\/127\.0\.0\.1:8787\/auth\/verify#token=vt_[\w-]+">http/);
-
+    expect(await answer.text()).toBe("<title>Taffrail</title>");
     // A wildcard alone gets JSON. The Accept header must contain `text/html`.
-    const wildcard = await exports.default.fetch(url, { headers: { Accept: "application/json, */*" } });
+    const wildcard = await exports.default.fetch("http://localhost:8787/dev/outbox", {
+      headers: { Accept: "application/json, */*" },
+    });
     expect([wildcard.headers.get("Content-Type"), wildcard.headers.get("Vary")]).toEqual([
       "application/json",
       "Accept",
     ]);
-    await wildcard.text();
-    const elsewhere = await answerOf(await exports.default.fetch("http://taffrail.test/dev/outbox", { headers }));
+    expect(await wildcard.text()).toContain("outbox-page@example.com");
+    const elsewhere = await answerOf(await page("http://taffrail.test"));
     expect([elsewhere.status, elsewhere.code]).toEqual([404, "NOT_FOUND"]);
   });
 

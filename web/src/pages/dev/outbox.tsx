@@ -1,0 +1,104 @@
+import { request } from "../../api/request.ts";
+import { useLoad } from "../../lib/load.ts";
+import { usePoll } from "../../lib/poll.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import css from "./outbox.module.css";
+
+/** Milliseconds between two requests for new mails. */
+const POLL_MS = 3000;
+
+/** A mail as `GET /dev/outbox` lists it. */
+interface Mail {
+  id: string;
+  to: string;
+  kind: string;
+  subject: string;
+  text: string;
+  links: readonly string[];
+  createdAt: string;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  "verify-email": "confirmation",
+  "magic-link": "sign-in link",
+  "reset-password": "new password",
+  invite: "invitation",
+  notice: "notice",
+  alert: "alert",
+};
+
+/** The mails that a local service keeps instead of sending them, newest first. */
+export function Outbox() {
+  const { data, failure, reload } = useLoad(
+    "outbox",
+    async (signal) => (await request<{ items: Mail[] }>("/dev/outbox", { signal })).data.items,
+  );
+  usePoll(reload, POLL_MS);
+  return (
+    <Page title="Outbox">
+      <p class={css.lead}>
+        This local service keeps its mails here instead of sending them. New ones appear at the top.
+      </p>
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {data === null && failure === null ? <Loading /> : null}
+      {data?.length === 0 ? (
+        <Empty title="No mail yet">
+          <p>A mail appears some seconds after the action that sends it.</p>
+        </Empty>
+      ) : null}
+      <div class={css.mails} role="feed" aria-label="Mails" aria-busy={data === null}>
+        {data?.map((mail, index) => (
+          <MailCard key={mail.id} mail={mail} place={index + 1} of={data.length} />
+        ))}
+      </div>
+    </Page>
+  );
+}
+
+function MailCard({
+  mail: { id, to, kind, subject, text, links, createdAt },
+  place,
+  of,
+}: {
+  mail: Mail;
+  place: number;
+  of: number;
+}) {
+  return (
+    <article class={css.mail} aria-labelledby={id} aria-posinset={place} aria-setsize={of}>
+      <header class={css.head}>
+        <h2 id={id}>
+          <bdi>{subject}</bdi>
+        </h2>
+        <Badge>{KINDS[kind] ?? kind}</Badge>
+        <span class={css.to}>
+          to <bdi>{to}</bdi>, <Time at={createdAt} />
+        </span>
+      </header>
+      {text
+        .trim()
+        .split("\n\n")
+        .map((paragraph, at) => (
+          <p key={at}>
+            {paragraph.split("\n").map((line, at) => (
+              <Line key={at} line={line} isLink={links.includes(line) && /^https?:/.test(line)} />
+            ))}
+          </p>
+        ))}
+    </article>
+  );
+}
+
+/** Each link of a mail is on a line of its own. */
+function Line({ line, isLink }: { line: string; isLink: boolean }) {
+  return isLink ? (
+    <a class={css.line} href={line}>
+      {line}
+    </a>
+  ) : (
+    <bdi class={css.line}>{line}</bdi>
+  );
+}
