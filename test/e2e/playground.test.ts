@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
-import { answer, ENTRIES, feed, left, openPlayground, READS, row, sandboxOf } from "./support/playground.ts";
+import { answer, ENTRIES, left, live, openPlayground, panel, READS, row, sandboxOf } from "./support/playground.ts";
 
 /** The console's build output. */
 const FILES = path.resolve(import.meta.dirname, "../../dist/assets/app/files");
@@ -21,11 +21,13 @@ describe("sending", () => {
   it("by form shows the response with its limit, the budgets and the entry in the list", async () => {
     const page = await openPlayground(under);
     const message = 'It\'s a "quoted" message';
-    // Opening the page uses no budget.
-    expect([await left(page, ENTRIES), await left(page, READS)]).toEqual([100, 20]);
-    await choose(page.getByLabel("Level"), "error");
-    await choose(page.getByLabel("Category"), "database");
-    await choose(page.getByLabel("Type", { exact: true }), "slow-query");
+    await live(page);
+    // The first search, with its histogram, its counts and the tail.
+    await expect.poll(() => left(page, READS)).toBe(19);
+    expect(await left(page, ENTRIES)).toBe(100);
+    await choose(panel(page).getByLabel("Level"), "error");
+    await choose(panel(page).getByLabel("Category"), "database");
+    await choose(panel(page).getByLabel("Type", { exact: true }), "slow-query");
     await page.getByLabel("Message").fill(message);
     await page.getByLabel("Data", { exact: true }).fill('{"rows": 12');
     await page.getByText("Invalid JSON.").waitFor();
@@ -45,6 +47,7 @@ describe("sending", () => {
 
   it("by JSON accepts every shape, shows errors at their place and entries that the service rejects", async () => {
     const page = await openPlayground(under);
+    await live(page);
     await page.getByRole("tab", { name: "JSON" }).click();
     const box = page.getByLabel("Entries as JSON");
     const sends: [text: string, button: string, first: string][] = [
@@ -99,14 +102,15 @@ describe("sending", () => {
       const { pathname } = new URL(request.url());
       requests.push({ path: pathname, text: `${JSON.stringify(request.headers())} ${request.postData() ?? ""}` });
     });
+    await live(page);
     await page.getByRole("tab", { name: "Application" }).click();
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("button", { name: "Fail payment" }).click();
     await page.getByRole("button", { name: "Send now" }).click();
     await row(page, "Payment gateway timed out").waitFor();
     await row(page, "Signed in").click();
-    await feed(page).getByText("[REDACTED]").first().waitFor();
-    await feed(page).getByText("browser").first().waitFor();
+    await page.locator("[data-list]").getByText("[REDACTED]").first().waitFor();
+    await page.locator("[data-list]").getByText("browser").first().waitFor();
     const sent = requests.filter(({ path }) => path === "/playground/logs");
     expect(sent.length).toBeGreaterThan(0);
     for (const { text } of sent) {
@@ -115,6 +119,42 @@ describe("sending", () => {
     }
     await expect.poll(() => left(page, ENTRIES)).toBe(98);
     expect(await page.locator("pre code").textContent()).toContain('error("Payment gateway timed out", {');
+    await page.context().close();
+  });
+});
+
+describe("searching", () => {
+  it("counts a search with its histogram and counts as one read, and suggests without a read", async () => {
+    const page = await openPlayground(under);
+    await live(page);
+    await expect.poll(() => left(page, READS)).toBe(19);
+    const asked: { path: string; search: string | undefined }[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith("/logger/")) asked.push({ path: pathname, search: request.headers()["x-search-id"] });
+    });
+    const box = page.getByRole("combobox", { name: /query/i }).first();
+    await box.fill("categ");
+    await page
+      .getByRole("option", { name: /category/ })
+      .first()
+      .waitFor();
+    expect(asked).toEqual([]);
+    await box.fill("Payment category:billing");
+    await box.press("Enter");
+    await row(page, "Payment gateway timed out").waitFor();
+    await expect.poll(() => asked.length).toBeGreaterThan(2);
+    await expect.poll(() => left(page, READS)).toBe(18);
+    expect(asked.map(({ path }) => path)).toEqual(expect.arrayContaining(["/logger/query", "/logger/stats"]));
+    expect(asked.every(({ search }) => search !== undefined)).toBe(true);
+    await page.context().close();
+  });
+
+  it("opens a link to an entry of the sandbox, which names its workspace", async () => {
+    const page = await openPlayground(under);
+    await page.goto("/w/ws_TaffrailDemo/p/proj_000000000000?q=Payment&range=all");
+    await page.waitForURL("**/playground?q=Payment&range=all");
+    await row(page, "Payment gateway timed out").waitFor();
     await page.context().close();
   });
 });
@@ -131,7 +171,7 @@ describe("the page", () => {
       if (request.resourceType() === "script") scripts.add(path.basename(new URL(request.url()).pathname));
     });
     await page.goto("/playground");
-    await page.getByRole("heading", { name: "Sandbox", exact: true }).waitFor();
+    await row(page, "").waitFor();
     const bytes = [...scripts].reduce((sum, name) => sum + gzipSync(readFileSync(path.join(FILES, name))).length, 0);
     expect(scripts.size).toBeGreaterThan(1);
     expect(bytes).toBeLessThan(150_000);
@@ -141,27 +181,31 @@ describe("the page", () => {
   it.each(["light", "dark"] as const)("has no axe violations, %s", async (colorScheme) => {
     const page = await openPlayground(under, { colorScheme, viewport: { width: 360, height: 740 } });
     await page.getByRole("button", { name: "Send entry" }).click();
-    await row(page, "GET /cart answered 503").click();
+    await answer(page).getByText("201 Created").waitFor();
     expect(await axeFaults(page)).toEqual([]);
     for (const [tab, text] of [
       ["JSON", "Examples:"],
       ["Application", "A small shop"],
-      ["Search", "No search yet"],
     ] as const) {
       await page.getByRole("tab", { name: tab }).click();
       await page.getByText(text).first().waitFor();
       expect([tab, await axeFaults(page)]).toEqual([tab, []]);
     }
+    await page.keyboard.press("Escape");
+    await panel(page).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Key and limits" }).click();
+    await page.getByRole("dialog", { name: "Key and limits" }).getByText("Next reset").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
     await page.context().close();
   });
 
-  it("does not scroll horizontally", async () => {
-    const page = await openPlayground(under);
+  it("does not scroll horizontally, from a phone to a wide screen", async () => {
+    const page = await openPlayground(under, { viewport: { width: 1500, height: 800 } });
     await page.getByRole("button", { name: "Send entry" }).click();
     await row(page, "GET /cart answered 503").click();
-    for (const tabs of [["Form", "Client library"], ["JSON"], ["Application", "On the server"], ["Search"]]) {
+    for (const tabs of [["Form", "Client library"], ["JSON"], ["Application", "On the server"]]) {
       for (const name of tabs) await page.getByRole("tab", { name }).click();
-      for (const width of [360, 768, 1440]) {
+      for (const width of [360, 768, 1440, 2560]) {
         await page.setViewportSize({ width, height: 740 });
         const fits = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
         expect([...tabs, width, fits]).toEqual([...tabs, width, true]);
@@ -172,6 +216,7 @@ describe("the page", () => {
 
   it("can be used by keyboard alone", async () => {
     const page = await openPlayground(under);
+    await live(page);
     await page.getByRole("tab", { name: "Form" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.getByLabel("Entries as JSON").waitFor();

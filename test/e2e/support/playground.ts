@@ -8,7 +8,7 @@ export function freshAddress(): string {
   return `198.51.100.${++addresses}`;
 }
 
-/** The playground in a new browser. */
+/** The playground in a new browser, with the panel to send from. */
 export async function openPlayground(
   under: ConsoleUnderTest,
   options: BrowserContextOptions = {},
@@ -18,7 +18,8 @@ export async function openPlayground(
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   await page.goto("/playground");
-  await page.getByRole("heading", { name: "Sandbox", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Send entries" }).click();
+  await card(page, "Response").waitFor();
   return page;
 }
 
@@ -31,23 +32,33 @@ export async function sandboxOf(url: string): Promise<Access> {
   return (await call<Access>(url, "/sandbox")).body.data;
 }
 
-/** A card of the page by its heading. */
+/** A card of the panel by its heading. */
 export function card(page: Page, title: string): Locator {
   return page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
 }
 
+/** The panel, beside the explorer or over it. */
+export const panel = (page: Page): Locator => page.locator("aside, dialog").and(page.getByLabel("Send entries"));
 export const answer = (page: Page): Locator => card(page, "Response");
-export const feed = (page: Page): Locator => card(page, "Entries in the sandbox");
 
-/** The first entry in the list with this text. */
+/** The first entry in the explorer with this text. */
 export function row(page: Page, text: string): Locator {
-  return feed(page).locator("[data-row]").filter({ hasText: text }).first();
+  return page.locator("[data-row]").filter({ hasText: text }).first();
 }
 
-export const ENTRIES = "Entries to send this hour";
-export const READS = "Reads this hour";
+/** Waits until the explorer follows, from which on it misses no entry. */
+export async function live(page: Page): Promise<void> {
+  await page
+    .getByRole("status")
+    .filter({ hasText: /^Live$/ })
+    .waitFor();
+}
+
+export const ENTRIES = "entries";
+export const READS = "searches";
 
 /** The remaining budget that the page shows. */
-export async function left(page: Page, label: typeof ENTRIES | typeof READS): Promise<number> {
-  return Number(await page.getByRole("meter", { name: label }).getAttribute("value"));
+export async function left(page: Page, what: typeof ENTRIES | typeof READS): Promise<number> {
+  const text = await page.getByText(new RegExp(`^\\d+ of \\d+ ${what} left$`)).textContent();
+  return Number.parseInt(text ?? "", 10);
 }

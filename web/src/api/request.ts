@@ -8,6 +8,8 @@ export interface RequestOptions {
   token?: string;
   workspaceId?: string;
   idempotencyKey?: string;
+  /** Name of the search that a read of the sandbox belongs to: its requests count once. */
+  searchId?: string;
   signal?: AbortSignal;
 }
 
@@ -33,6 +35,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   if (options.token !== undefined) headers.set("Authorization", `Bearer ${options.token}`);
   if (options.workspaceId !== undefined) headers.set("X-Workspace-Id", options.workspaceId);
   if (options.idempotencyKey !== undefined) headers.set("Idempotency-Key", options.idempotencyKey);
+  if (options.searchId !== undefined) headers.set("X-Search-Id", options.searchId);
   if (options.body !== undefined) headers.set("Content-Type", "application/json");
   let response: Response;
   let text: string;

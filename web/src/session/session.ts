@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { ApiFailure } from "../api/failure.ts";
 import { type Answer, type RequestOptions, request } from "../api/request.ts";
 import { keepDeviceToken } from "./devices.ts";
+import { guests } from "./guest.ts";
 import { endAtService } from "./pending-sign-out.ts";
 import { rotated } from "./rotate.ts";
 import {
@@ -102,10 +103,12 @@ export function updateUser(user: StoredUser): Promise<void> {
 }
 
 /**
- * Calls the API with the account's access token, rotated first if expired.
+ * Calls the API with the account's access token, rotated first if expired; without it in a workspace that is open to guests.
  * @throws ApiFailure; if the failure ends the session, the user is signed out
  */
 export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+  const guest = guests.get(options.workspaceId ?? "");
+  if (guest !== undefined) return guest<T>(path, options);
   let access = await usableAccess(null);
   for (let isSecond = false; ; isSecond = true) {
     try {
@@ -116,6 +119,11 @@ export async function authorized<T>(path: string, options: RequestOptions = {}):
     }
     access = await usableAccess(access.token);
   }
+}
+
+/** Returns an access token for a request that `authorized` cannot make, such as a download. @throws ApiFailure */
+export async function accessToken(): Promise<string> {
+  return (await usableAccess(null)).token;
 }
 
 /**

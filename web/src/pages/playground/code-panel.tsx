@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { Copy } from "../../ui/copy.tsx";
 import { Card } from "../../ui/page.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import css from "./playground.module.css";
-import { Tabs } from "./tabs.tsx";
 
 export interface Snippet {
   name: string;

@@ -4,6 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import { BudgetNotice, useShortage } from "./budget-notice.tsx";
 import type { Refused } from "./call.ts";
 import type { ShopAction } from "./code.ts";
@@ -12,7 +13,6 @@ import { EntryForm } from "./form.tsx";
 import css from "./playground.module.css";
 import { RawEditor } from "./raw.tsx";
 import { Shop } from "./shop.tsx";
-import { Tabs } from "./tabs.tsx";
 
 export type Way = "form" | "json" | "app";
 
@@ -44,13 +44,12 @@ interface ComposerProps {
   failure: ApiFailure | null;
   onChange: (patch: Partial<Draft>) => void;
   onSend: (outgoing: Outgoing) => void;
-  prepare: () => Promise<void>;
   onDelivered: () => void;
 }
 
 /** Composes entries in three ways. */
 export function Composer(props: ComposerProps) {
-  const { draft, form, raw, refused, budget, busy, failure, onChange, onSend, prepare, onDelivered } = props;
+  const { draft, form, raw, refused, budget, busy, failure, onChange, onSend, onDelivered } = props;
   const [isTried, setTried] = useState(false);
   const { way } = draft;
   const result = way === "form" ? form : raw;
@@ -61,12 +60,7 @@ export function Composer(props: ComposerProps) {
       <BudgetNotice state={budget} what="entries" />
       <Tabs label="How to send" tabs={WAYS} chosen={way} onChoose={(name) => onChange({ way: name })}>
         {way === "app" ? (
-          <Shop
-            last={draft.action}
-            onAction={(action) => onChange({ action })}
-            prepare={prepare}
-            onDelivered={onDelivered}
-          />
+          <Shop last={draft.action} onAction={(action) => onChange({ action })} onDelivered={onDelivered} />
         ) : (
           <form
             class="stack"

@@ -1,212 +1,158 @@
-import { useMemo, useState } from "preact/hooks";
-import { useAction } from "../../lib/action.ts";
+import { FlaskConical, Send } from "lucide";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { clock, useNow } from "../../lib/now.ts";
-import { INSTALL_NOTE } from "../../model/client-library.ts";
+import { guests } from "../../session/guest.ts";
+import { Button } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
-import { Card, useTitle } from "../../ui/page.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { useTitle } from "../../ui/page.tsx";
+import { Popover } from "../../ui/popover.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Answer } from "./answer.tsx";
-import { type Call, type CallAnswer, errorCode, type Refused, refusedOf, send } from "./call.ts";
-import { clientCode, curlCommand, pageCode, proxyCode } from "./code.ts";
-import { CodePanel, type Snippet } from "./code-panel.tsx";
-import { Composer, type Draft } from "./composer.tsx";
-import { FIRST_FORM, formOutgoing, type Outgoing, rawOutgoing } from "./draft.ts";
-import { Feed } from "./feed.tsx";
+import { useMedia } from "../../ui/use-media.ts";
+import { ExplorerPage } from "../explorer/explorer-page.tsx";
+import { BudgetNotice } from "./budget-notice.tsx";
+import { SandboxAccess } from "./guest-access.ts";
 import { Meter } from "./meter.tsx";
 import css from "./playground.module.css";
-import { FIRST_RAW } from "./raw.tsx";
-import { type BudgetName, type Sandbox, type SandboxState, useSandbox } from "./sandbox.ts";
-import { PROXY_URL } from "./shop-logger.ts";
-import { useLive } from "./use-live.ts";
-import { useSearch } from "./use-search.ts";
+import { type Sandbox, type SandboxState, useSandbox } from "./sandbox.ts";
+import { SendPanel } from "./send-panel.tsx";
 
-const FIRST_DRAFT: Draft = { way: "form", form: FIRST_FORM, raw: FIRST_RAW, idempotencyKey: "", action: null };
+/** Widths from which the panel has room beside the explorer, and from which it is open at first. */
+const BESIDE = "(width >= 1200px)";
+const OPEN_AT_FIRST = "(width >= 1500px)";
 
-/** Error codes that mean that the sandbox was reset. */
-const RESET_CODES = new Set(["API_KEY_REVOKED", "INVALID_API_KEY"]);
-
-/** Tries the service without an account. */
+/** Tries the service without an account: the explorer on the sandbox, with a panel to send from. */
 export function Playground() {
-  useTitle("Playground");
   const state = useSandbox();
   const { sandbox, failure, reload } = state;
   return (
     <div class={css.page}>
-      <h1>Playground</h1>
-      <p class={css.lead}>
-        Send log entries to a public sandbox and watch them arrive, without an account. Everyone can read what you send.
-      </p>
-      {sandbox ? <PlaygroundContent state={state} sandbox={sandbox} /> : null}
+      {sandbox ? <PlaygroundContent state={state} sandbox={sandbox} /> : <PageTitle />}
       {!sandbox && failure ? <Failure failure={failure} onRetry={reload} isRepeated={false} /> : null}
       {!sandbox && !failure ? <Loading what="Opening the sandbox" /> : null}
     </div>
   );
 }
 
+function PageTitle() {
+  useTitle("Playground");
+  return null;
+}
+
 function PlaygroundContent({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
-  const { budgets, renew, note, lookUp } = state;
-  const [draft, setDraft] = useState(FIRST_DRAFT);
-  const [answer, setAnswer] = useState<CallAnswer | null>(null);
-  const [refused, setRefused] = useState<{ raw: string; entries: Refused[] }>({ raw: "", entries: [] });
-  const live = useLive(state);
-  const current = (): Sandbox => state.current() ?? sandbox;
-
-  /** Performs a call. If the sandbox was reset, repeats the call with the new key. */
-  const perform = async (budget: BudgetName, callOf: (sandbox: Sandbox) => Call): Promise<CallAnswer> => {
-    let got = await send(callOf(current()));
-    if (RESET_CODES.has(errorCode(got) ?? "")) {
-      const fresh = await renew();
-      if (live.isOn()) await live.follow(fresh);
-      got = await send(callOf(fresh));
-    }
-    // Another limit applies to a revoked key.
-    if (got.status !== 401) note(budget, got.limit);
-    return got;
-  };
-  const search = useSearch((callOf) => perform("reads", callOf));
-
-  /** Starts the live view before entries are sent, unless no read is left. */
-  const prepare = async (): Promise<void> => {
-    const mayBegin = !live.isDeclined && budgets.reads?.remaining !== 0;
-    if (live.isOn() || mayBegin) await live.follow(current());
-  };
-  const sending = useAction(async (outgoing: Outgoing) => {
-    await prepare();
-    const got = await perform("entries", (target) => ingestCall(target, outgoing, draft.idempotencyKey));
-    setAnswer(got);
-    setRefused({ raw: draft.raw, entries: refusedOf(got) });
-  });
-
-  const form = useMemo(() => formOutgoing(draft.form), [draft.form]);
-  const raw = useMemo(() => rawOutgoing(draft.raw), [draft.raw]);
-  const snippets = snippetsOf(sandbox, draft, draft.way === "form" ? form : raw);
+  const { url, path, route } = useLocation();
+  const isBeside = useMedia(BESIDE);
+  const [isOpen, setOpen] = useState(() => matchMedia(OPEN_AT_FIRST).matches);
+  const access = useMemo(() => new SandboxAccess(state), []);
+  // Before the explorer's first call, which is in an effect.
+  guests.set(sandbox.workspaceId, access.call);
+  useEffect(() => () => void guests.delete(sandbox.workspaceId), [sandbox.workspaceId]);
+  // Without a choice of the visitor the explorer follows, so that what is sent appears.
+  const isChosen = url.includes("?");
+  useEffect(() => {
+    if (!isChosen) route(`${path}?live=1`, true);
+  }, []);
+  // The explorer's own address may have no parameters, which is the default view.
+  const hasOpened = useRef(false);
+  hasOpened.current ||= isChosen;
+  const panel = isOpen ? <SendPanel state={state} sandbox={sandbox} /> : null;
   return (
     <>
-      <SandboxCard state={state} sandbox={sandbox} />
-      <div class={css.columns}>
-        <div class={css.composer}>
-          <Composer
-            draft={draft}
-            form={form}
-            raw={raw}
-            refused={refused.raw === draft.raw ? refused.entries : []}
-            budget={budgets.entries}
-            busy={sending.busy}
-            failure={sending.failure}
-            onChange={(patch) => setDraft((before) => ({ ...before, ...patch }))}
-            onSend={(outgoing) => void sending.run(outgoing)}
-            prepare={prepare}
-            onDelivered={() => void lookUp()}
-          />
-        </div>
-        <div class={css.outcome}>
-          <Card title="Response">
-            {draft.way === "app" ? (
-              <p class={css.quiet}>
-                The library handles responses: it counts deliveries, retries failures and reports dropped entries to the
-                application.
-              </p>
-            ) : answer ? (
-              <Answer answer={answer} units="entries an hour" />
-            ) : (
-              <p class={css.quiet}>Send an entry to see the response and its limit headers.</p>
-            )}
-          </Card>
-          <Feed sandbox={sandbox} budgets={budgets} live={live} search={search} />
-        </div>
-        <div class={css.snippets}>
-          <CodePanel snippets={snippets} />
-        </div>
+      <Bar state={state} sandbox={sandbox} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
+      <BudgetNotice state={state.budgets.reads} what="reads" />
+      <div class={css.work}>
+        {/* A reset makes another project. */}
+        {isChosen || hasOpened.current ? (
+          <ExplorerPage key={sandbox.projectId} workspaceId={sandbox.workspaceId} projectId={sandbox.projectId} />
+        ) : null}
+        {panel !== null && isBeside ? (
+          <aside class={css.panel} aria-label="Send entries">
+            {panel}
+          </aside>
+        ) : null}
       </div>
+      {panel !== null && !isBeside ? (
+        <Dialog title="Send entries" shape="panel" onClose={() => setOpen(false)}>
+          {panel}
+        </Dialog>
+      ) : null}
+      <Title />
     </>
   );
 }
 
-function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
-  const { budgets, renewedAt } = state;
+/** After the explorer, whose title is that of its own page. */
+function Title() {
+  useTitle("Playground");
+  return null;
+}
+
+interface BarProps {
+  state: SandboxState;
+  sandbox: Sandbox;
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+/** What the visitor may still do, until when, and the key. */
+function Bar({ state: { budgets, renewedAt }, sandbox, isOpen, onToggle }: BarProps) {
   return (
-    <Card title="Sandbox">
-      <dl class={css.facts}>
-        <div>
-          <dt>Key</dt>
-          <dd>
-            <code>{sandbox.apiKey}</code>
-            <Copy text={sandbox.apiKey} label="Copy key" />
-          </dd>
-        </div>
-        <div>
-          <dt>Project</dt>
-          <dd>
-            <code>{sandbox.projectId}</code>
-            <Copy text={sandbox.projectId} label="Copy ID" />
-          </dd>
-        </div>
-        <div>
-          <dt>Next reset</dt>
-          <dd>
-            <Time at={sandbox.resetsAt} />
-            <ResetCountdown at={Date.parse(sandbox.resetsAt)} />
-          </dd>
-        </div>
-      </dl>
-      <div class={css.budgets}>
-        {budgets.entries ? <Meter label="Entries to send this hour" state={budgets.entries} /> : null}
-        {budgets.reads ? <Meter label="Reads this hour" state={budgets.reads} /> : null}
-      </div>
+    <div class={css.bar}>
+      <span class={css.what}>
+        <Icon shape={FlaskConical} />
+        <b>Public sandbox</b>
+        <span class={css.quiet}>Everyone can read what you send.</span>
+      </span>
+      {budgets.reads ? (
+        <span class={css.left}>{`${budgets.reads.remaining} of ${budgets.reads.limit} searches left`}</span>
+      ) : null}
+      {budgets.entries ? (
+        <span class={css.left}>{`${budgets.entries.remaining} of ${budgets.entries.limit} entries left`}</span>
+      ) : null}
+      <Reset at={sandbox.resetsAt} />
+      <Popover label="Key and limits">
+        {() => (
+          <div class={css.details}>
+            <Fact title="Key" text={sandbox.apiKey} />
+            <Fact title="Project" text={sandbox.projectId} />
+            {budgets.entries ? <Meter label="Entries to send this hour" state={budgets.entries} /> : null}
+            {budgets.reads ? <Meter label="Reads this hour" state={budgets.reads} /> : null}
+            <p class={css.quiet}>
+              A search with its histogram, counts and further pages is one read. Next reset{" "}
+              <Time at={sandbox.resetsAt} />.
+            </p>
+          </div>
+        )}
+      </Popover>
+      <Button look="primary" icon={Send} aria-expanded={isOpen} onClick={onToggle}>
+        Send entries
+      </Button>
       <div class={css.announce} role="status">
         {renewedAt === null ? null : (
-          <p class={`${css.notes} ${css.good}`}>
+          <p>
             The sandbox was reset at <Time at={renewedAt} />. It has new entries and a new key, which this page already
             uses.
           </p>
         )}
       </div>
-    </Card>
+    </div>
   );
 }
 
-function ResetCountdown({ at }: { at: number }) {
-  const left = at - useNow();
-  return <span class={`${css.quiet} ${css.digits}`}>{left > 0 ? `in ${clock(left)}` : "about now"}</span>;
+function Fact({ title, text }: { title: string; text: string }) {
+  return (
+    <div class={css.fact}>
+      <span>{title}</span>
+      <code>{text}</code>
+      <Copy text={text} label={`Copy ${title.toLowerCase()}`} />
+    </div>
+  );
 }
 
-function ingestCall(
-  { projectId, apiKey }: Pick<Sandbox, "projectId" | "apiKey">,
-  { body, contentType }: Outgoing,
-  idempotencyKey: string,
-): Call {
-  return {
-    method: "POST",
-    path: `/logger/${projectId}/log`,
-    token: apiKey,
-    body,
-    contentType,
-    ...(idempotencyKey === "" ? {} : { idempotencyKey }),
-  };
-}
-
-function snippetsOf(
-  { projectId, apiKey }: Sandbox,
-  { way, action, idempotencyKey }: Draft,
-  result: { ok: true; outgoing: Outgoing } | { ok: false },
-): Snippet[] {
-  const target = { origin: location.origin, projectId, apiKey };
-  if (way === "app") {
-    return [
-      { name: "page", title: "In the page", code: pageCode(PROXY_URL, action), note: INSTALL_NOTE },
-      { name: "server", title: "On the server", code: proxyCode(target, PROXY_URL), note: INSTALL_NOTE },
-    ];
-  }
-  const outgoing = result.ok ? result.outgoing : null;
-  const call = outgoing && ingestCall(target, outgoing, idempotencyKey);
-  return [
-    { name: "curl", title: "curl", code: call && curlCommand(target.origin, call) },
-    {
-      name: "client",
-      title: "Client library",
-      code: outgoing && clientCode(target, outgoing),
-      note: `${INSTALL_NOTE} It generates Idempotency-Keys and masks passwords and tokens.`,
-    },
-  ];
+function Reset({ at }: { at: string }) {
+  const left = Date.parse(at) - useNow();
+  return <span class={`${css.left} ${css.digits}`}>{left > 0 ? `reset in ${clock(left)}` : "reset about now"}</span>;
 }

@@ -46,19 +46,14 @@ export const ACTIONS: readonly ShopAction[] = [
 interface ShopProps {
   last: ShopAction | null;
   onAction: (action: ShopAction) => void;
-  /** Called before entries are sent, to start the live view. */
-  prepare: () => Promise<void>;
   /** Called after a delivery, which uses the budget. */
   onDelivered: () => void;
 }
 
 /** A small application that logs with the client library through a route of its server. */
-export function Shop({ last, onAction, prepare, onDelivered }: ShopProps) {
+export function Shop({ last, onAction, onDelivered }: ShopProps) {
   const { pending, delivered, dropped } = counts.value;
-  const sending = useAction(async () => {
-    await prepare();
-    await sendNow();
-  });
+  const sending = useAction(sendNow);
   useEffect(() => {
     if (delivered + dropped > 0) onDelivered();
   }, [delivered, dropped]);
@@ -73,7 +68,6 @@ export function Shop({ last, onAction, prepare, onDelivered }: ShopProps) {
           <Button
             key={action.label}
             onClick={() => {
-              void prepare();
               logAction(action);
               onAction(action);
             }}
