@@ -37,13 +37,21 @@ export const SHOTS: readonly Shot[] = [
   { name: "reset", title: "New password", path: ({ tokens }) => `/auth/reset#token=${tokens.reset}` },
   { name: "callback-refused", title: "A provider's refusal", path: () => "/auth/callback?error=OAUTH_ACCESS_DENIED" },
   { name: "invitation", title: "An invitation", path: ({ tokens }) => `/auth/invitation#token=${tokens.invitation}` },
+  {
+    name: "first-entry",
+    title: "The first entry",
+    path: ({ workspaceId, emptyProjectId }) => `/w/${workspaceId}/start?project=${emptyProjectId}`,
+    as: ada,
+  },
+  { name: "overview", title: "Overview", path: ({ workspaceId }) => `/w/${workspaceId}/overview`, as: ada },
   { name: "account", title: "Account", path: () => "/auth/account", as: ada },
-  { name: "playground", title: "Playground", path: () => "/playground" },
-  { name: "playground-sent", title: "Playground: sent and arrived", path: () => "/playground", act: sendOne },
-  { name: "playground-refused", title: "Playground: one entry refused", path: () => "/playground", act: sendBad },
-  { name: "playground-app", title: "Playground: as an application", path: () => "/playground", act: useShop },
-  { name: "playground-search", title: "Playground: a search", path: () => "/playground", act: search },
-  { name: "playground-used-up", title: "Playground: no entries left", path: () => "/playground", act: useUp },
+  ...[
+    { name: "playground", title: "Playground" },
+    { name: "playground-sent", title: "Playground: sent and arrived", act: sendOne },
+    { name: "playground-refused", title: "Playground: one entry refused", act: sendBad },
+    { name: "playground-app", title: "Playground: as an application", act: useShop },
+    { name: "playground-used-up", title: "Playground: no entries left", act: useUp },
+  ].map((shot) => ({ ...shot, path: () => "/playground", window: true as const })),
   { name: "explorer", title: "Logs", path: logs(), as: ada, window: true },
   {
     name: "explorer-workspace",
@@ -121,6 +129,7 @@ export const SHOTS: readonly Shot[] = [
   { name: "settings-limits", title: "Limits", path: settings("limits"), as: ada },
   { name: "settings-violations", title: "Violations", path: settings("violations"), as: ada },
   { name: "settings-usage", title: "Usage", path: settings("usage"), as: ada },
+  { name: "settings-export", title: "Export", path: settings("export"), as: ada },
   { name: "settings-audit", title: "Audit", path: settings("audit"), as: ada, window: true },
   { name: "settings-danger", title: "Danger zone", path: settings("danger"), as: ada },
   {
@@ -141,11 +150,13 @@ async function openBoard(page: Page): Promise<void> {
 }
 
 async function sendOne(page: Page): Promise<void> {
+  await button(page, "Send entries");
   await button(page, "Send entry");
   await page.locator("[data-row]").first().waitFor();
 }
 
 async function sendBad(page: Page): Promise<void> {
+  await button(page, "Send entries");
   await page.getByRole("tab", { name: "JSON" }).click();
   await button(page, "One good, one bad");
   await button(page, "Send 2 entries");
@@ -153,6 +164,7 @@ async function sendBad(page: Page): Promise<void> {
 }
 
 async function useShop(page: Page): Promise<void> {
+  await button(page, "Send entries");
   await page.getByRole("tab", { name: "Application" }).click();
   for (const name of ["Search for rope", "Sign in", "Fail payment", "Send now"]) {
     await page.getByRole("button", { name, exact: true }).click();
@@ -160,13 +172,8 @@ async function useShop(page: Page): Promise<void> {
   await page.locator("[data-row]").nth(2).waitFor();
 }
 
-async function search(page: Page): Promise<void> {
-  await page.getByRole("tab", { name: "Search" }).click();
-  await button(page, "Search (1 read)");
-  await page.locator("[data-row]").first().waitFor();
-}
-
 async function useUp(page: Page): Promise<void> {
+  await button(page, "Send entries");
   const entries = Array.from({ length: 100 }, (_, i) => ({ message: `Entry ${i + 1}` }));
   await page.getByRole("tab", { name: "JSON" }).click();
   await page.getByLabel("Entries as JSON").fill(JSON.stringify(entries));

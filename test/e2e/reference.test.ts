@@ -105,7 +105,7 @@ describe("the API reference", () => {
 
   it("links back to the console", async () => {
     await page.getByRole("link", { name: "Taffrail console" }).click();
-    await page.getByRole("heading", { name: "Taffrail", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Structured logs", level: 1 }).waitFor();
   });
 
   it("contacts no other origin and violates no content security policy", () => {

@@ -80,7 +80,11 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
   missing: (page) => page.getByRole("cell", { name: "Beyond the rate limit" }).waitFor(),
   destinations: (page) => page.getByRole("button", { name: "Pause" }).waitFor(),
   notifications: (page) => page.getByText(`Canary of ${LONG}`).waitFor(),
-  usage: (page) => page.getByText("No quarantined batches.").waitFor(),
+  usage: async (page) => {
+    await page.getByText("No quarantined batches.").waitFor();
+    await page.getByRole("button", { name: "By level" }).waitFor();
+  },
+  export: (page) => page.getByRole("button", { name: "Export", exact: true }).waitFor(),
   audit: (page) => page.getByRole("listitem").getByText("Workspace created").waitFor(),
   danger: (page) => page.getByRole("button", { name: "Delete workspace" }).waitFor(),
 };
@@ -102,6 +106,7 @@ const DIALOGS: readonly (readonly [section: string, button: string])[] = [
   ["keys", "Revoke test"],
   ["members", "Change role of"],
   ["members", "Withdraw"],
+  ["keys", "Settings of"],
   ["limits", "Reset to preset"],
   ["destinations", "Create destination"],
   ["destinations", "Delete"],
@@ -134,7 +139,7 @@ it("the home page has no axe violations and fits, for members and for visitors",
   await page.getByRole("link", { name: "shop" }).waitFor();
   expect(await faults()).toEqual([]);
   await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByRole("heading", { name: "Without an account" }).waitFor();
+  await page.getByRole("heading", { name: "Structured logs" }).waitFor();
   expect(await faults()).toEqual([]);
 });
 

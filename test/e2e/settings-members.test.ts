@@ -122,7 +122,7 @@ it("enables for each role exactly the permitted actions", async () => {
   await promote("admin");
   const admin = {
     ...member,
-    keys: ["Create key", "Refresh", "Revoke old", "Rotate old"],
+    keys: ["Create key", "Refresh", "Revoke old", "Rotate old", "Settings of old"],
     members: [`Change role of ${guest.email}`, "Leave the workspace"],
     limits: ["Add rule"],
   };

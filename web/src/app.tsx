@@ -1,4 +1,5 @@
 import type { FunctionComponent } from "preact";
+import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { loadNeeded } from "./lib/needed-loads.ts";
 import { NotFound } from "./pages/not-found.tsx";
@@ -8,7 +9,7 @@ import { Toasts } from "./ui/toasts.tsx";
 import { Tooltips } from "./ui/tooltips.tsx";
 
 /** Paths that are pages of the console. A link to any other path leaves the console. */
-const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/ui)/;
+const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/(?:ui|outbox))/;
 
 /** A page whose code is loaded when it is first opened. */
 const page: typeof lazy = (load) => lazy(() => loadNeeded(load));
@@ -24,6 +25,7 @@ const Callback = page(() => import("./pages/auth/callback.tsx").then((module) =>
 const Invitation = page(() => import("./pages/auth/invitation.tsx").then((module) => module.Invitation));
 const MailedAddress = page(() => import("./pages/auth/address.tsx").then((module) => module.MailedAddress));
 const Playground = page(() => import("./pages/playground/playground.tsx").then((module) => module.Playground));
+const Outbox = page(() => import("./pages/dev/outbox.tsx").then((module) => module.Outbox));
 const DevUi = page(() => import("./pages/dev/dev-ui.tsx").then((module) => module.DevUi));
 const Account = guarded(page(() => import("./pages/account/account.tsx").then((module) => module.Account)));
 const Review = guarded(page(() => import("./pages/account/review.tsx").then((module) => module.Review)));
@@ -40,6 +42,8 @@ const Trace = guarded(
 const Compare = guarded(
   page(() => import("./pages/investigate/compare/compare-page.tsx").then((module) => module.ComparePage)),
 );
+const Start = guarded(page(() => import("./pages/start/start.tsx").then((module) => module.Start)));
+const Overview = guarded(page(() => import("./pages/overview/overview.tsx").then((module) => module.Overview)));
 const Settings = guarded(page(() => import("./pages/settings/settings.tsx").then((module) => module.Settings)));
 
 /** All routes of the console. `src/routes/site/console.ts` has the worker's list of the same paths. */
@@ -76,7 +80,9 @@ function Routes() {
         <Route path="/auth/review" component={Review} />
         <Route path="/auth/consent" component={Consent} />
         <Route path="/playground" component={Playground} />
+        <Route path="/dev/outbox" component={Outbox} />
         <Route path="/dev/ui" component={DevUi} />
+        <Route path="/w/ws_TaffrailDemo/:rest*" component={ToPlayground} />
         <Route path="/w/:workspaceId" component={Explorer} />
         <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
         <Route path="/w/:workspaceId/patterns" component={Patterns} />
@@ -84,6 +90,8 @@ function Routes() {
         <Route path="/w/:workspaceId/compare" component={Compare} />
         <Route path="/w/:workspaceId/p/:projectId/compare" component={Compare} />
         <Route path="/w/:workspaceId/trace/:traceId" component={Trace} />
+        <Route path="/w/:workspaceId/overview" component={Overview} />
+        <Route path="/w/:workspaceId/start" component={Start} />
         <Route path="/w/:workspaceId/boards" component={Boards} />
         <Route path="/w/:workspaceId/boards/:boardId" component={BoardPage} />
         <Route path="/w/:workspaceId/settings/:section?" component={Settings} />
@@ -91,6 +99,13 @@ function Routes() {
       </Router>
     </ErrorBoundary>
   );
+}
+
+/** Links to entries of the sandbox name its workspace, which only the playground shows. */
+function ToPlayground() {
+  const { route } = useLocation();
+  useEffect(() => route(`/playground${location.search}`, true), []);
+  return null;
 }
 
 function isDecodable(path: string): boolean {

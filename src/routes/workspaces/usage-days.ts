@@ -135,10 +135,13 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, DAY_LENGTH);
 }
 
+/** The first day that has a date of ten characters. */
+const FIRST_DAY = Date.parse("0000-01-01");
+
 /** Returns the days of a request. Ends it with 400 if they are in the wrong order or too many. */
 function spanOf({ from, to }: { from?: string | undefined; to?: string | undefined }, now: number): Span {
   const last = Date.parse(to ?? dayOf(now));
-  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);
+  const first = from === undefined ? Math.max(FIRST_DAY, last - (DEFAULT_DAYS - 1) * DAY_MS) : Date.parse(from);
   const message =
     first > last
       ? "Must not be after `to`."

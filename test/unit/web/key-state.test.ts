@@ -23,6 +23,9 @@ it.each([
     expiresAt: iso(end),
     revokedAt: iso(revoked),
     lastUsedAt: null,
+    mapping: {},
+    dedupe: "auto" as const,
+    hasVercelSecret: false,
   };
   expect(keyState(key, NOW)).toBe(state);
   expect(hasEnded(key, NOW)).toBe(state === "expired" || state === "revoked");

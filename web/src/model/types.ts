@@ -45,7 +45,19 @@ export interface ApiKey {
   revokedAt: string | null;
   /** Accurate to the minute. */
   lastUsedAt: string | null;
+  /** Names of members by part of an entry, in order of preference. */
+  mapping: Partial<Record<MappedPart, string[]>>;
+  dedupe: (typeof DEDUPE)[number];
+  hasVercelSecret: boolean;
 }
+
+/** Parts of an entry whose names a key may map, and when a key stores repeated requests once. */
+export const MAPPED_PARTS = [
+  ...(["message", "time", "level", "service", "host"] as const),
+  ...(["traceId", "spanId", "session", "category", "type"] as const),
+] as const;
+export type MappedPart = (typeof MAPPED_PARTS)[number];
+export const DEDUPE = ["auto", "always", "never", "record"] as const;
 
 /** A key that was just created. Only this response contains the secret. */
 export interface MadeKey extends ApiKey {

@@ -1,4 +1,14 @@
-import { BookOpen, CircleUserRound, FlaskConical, Layers, LayoutDashboard, LogOut, ScrollText, Settings } from "lucide";
+import {
+  BookOpen,
+  CircleUserRound,
+  FlaskConical,
+  Gauge,
+  Layers,
+  LayoutDashboard,
+  LogOut,
+  ScrollText,
+  Settings,
+} from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { workspaces } from "../model/workspaces.ts";
@@ -63,10 +73,13 @@ function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string
   const base = `/w/${workspaceId}`;
   const isSettings = path.startsWith(`${base}/settings`);
   const isBoards = path.startsWith(`${base}/boards`);
+  const isOverview = path === `${base}/overview`;
+  const isLogs = path === base || path.startsWith(`${base}/p/`);
   return (
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
-      <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={!isSettings && !isBoards} />
+      <NavLink to={`${base}/overview`} label="Overview" shape={Gauge} isCurrent={isOverview} />
+      <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={isLogs} />
       <NavLink to={`${base}/boards`} label="Boards" shape={LayoutDashboard} isCurrent={isBoards} />
       <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />
     </nav>

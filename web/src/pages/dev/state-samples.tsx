@@ -5,7 +5,9 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Card, Row } from "../../ui/page.tsx";
+import { StackedBars } from "../../ui/stacked-bars.tsx";
 import { Empty, Failure } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toasts.tsx";
 
 const SAMPLE_FAILURE = new ApiFailure("The project was not found.", {
@@ -14,9 +16,20 @@ const SAMPLE_FAILURE = new ApiFailure("The project was not found.", {
   requestId: "req_sample",
 });
 
-/** Lists, badges, notices and dialogs. */
+const TABS = [
+  { name: "node", title: "Node" },
+  { name: "python", title: "Python" },
+] as const;
+
+const BARS = [
+  { name: "error", color: "var(--fill-error)", values: [4, 0, 9] },
+  { name: "info", color: "var(--fill-info)", values: [20, 31, 12] },
+];
+
+/** Lists, badges, tabs, bars, notices and dialogs. */
 export function StateSamples() {
   const [isOpen, setOpen] = useState(false);
+  const [tab, setTab] = useState<(typeof TABS)[number]["name"]>("node");
   return (
     <>
       <Card title="Lists">
@@ -36,6 +49,11 @@ export function StateSamples() {
           />
           <Item title={<code>proj_4f1kQ9x0Zb2M</code>} facts={[["Entries", "0"]]} />
         </Items>
+      </Card>
+      <Card title="Tabs and bars">
+        <Tabs label="Language" tabs={TABS} chosen={tab} onChoose={setTab}>
+          <StackedBars label="Entries a day" series={BARS} names={["Mon", "Tue", "Wed"]} ends={["Mon", "today"]} />
+        </Tabs>
       </Card>
       <Card title="States">
         <Empty title="Nothing found">

@@ -114,6 +114,7 @@ function NoEntries({ workspaceId, projectId, mayMakeKeys, isLive, onReload }: No
       </pre>
       <Row>
         <Copy text={command} label="Copy command" />
+        <a href={`/w/${workspaceId}/start?project=${projectId}`}>Other languages</a>
         {isLive ? (
           <p>The entry will appear here.</p>
         ) : (

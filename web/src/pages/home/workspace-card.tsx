@@ -27,6 +27,9 @@ export function WorkspaceCard({ workspace, isOpen }: { workspace: Workspace; isO
           {workspace.personal ? <Badge>personal</Badge> : null}
         </div>
         <Row>
+          <a class={buttonClass("plain", true)} href={`${base}/overview`}>
+            Overview<span class="visually-hidden"> of {workspace.name}</span>
+          </a>
           <a class={buttonClass("plain", true)} href={base}>
             Logs<span class="visually-hidden"> of {workspace.name}</span>
           </a>

@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Audit } from "./audit/audit.tsx";
 import { Danger } from "./danger.tsx";
 import { Destinations } from "./destinations/destinations.tsx";
+import { ExportSection } from "./export.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys/keys.tsx";
 import { Limits } from "./limits/limits.tsx";
@@ -37,6 +38,7 @@ const SECTIONS: readonly SectionEntry[] = [
   { slug: "destinations", title: "Destinations", View: Destinations },
   { slug: "notifications", title: "Notifications", View: Notifications },
   { slug: "usage", title: "Usage", View: UsageSection },
+  { slug: "export", title: "Export", View: ExportSection },
   { slug: "audit", title: "Audit", View: Audit },
   { slug: "danger", title: "Danger zone", View: Danger },
 ];

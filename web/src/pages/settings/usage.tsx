@@ -7,6 +7,7 @@ import { Item, Items } from "../../ui/items.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
+import { DaysCard } from "../usage/days-card.tsx";
 import { Section } from "./section.tsx";
 
 const COUNT = new Intl.NumberFormat();
@@ -30,6 +31,7 @@ export function UsageSection({ workspace }: { workspace: Workspace }) {
     >
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data === null ? failure ? null : <Loading what="Counting" /> : <UsageFacts usage={data} />}
+      <DaysCard workspace={workspace} />
     </Section>
   );
 }

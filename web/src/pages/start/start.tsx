@@ -1,15 +1,15 @@
 import { Check } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso";
+import { useLocation } from "preact-iso";
 import { useLoad } from "../../lib/load.ts";
 import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { MadeKey, Project, Workspace } from "../../model/types.ts";
-import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { authorized } from "../../session/session.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { OfWorkspace } from "../of-workspace.tsx";
 import { createKey } from "./create-key.ts";
 import { type FirstEntry, useFirstEntry } from "./first-entry.ts";
 import { MissingKey } from "./missing-key.tsx";
@@ -20,23 +20,7 @@ import { Waiting } from "./waiting.tsx";
 
 /** From an empty workspace to the first entry on one page: project, key, a program that sends, and the arrival. */
 export function Start() {
-  const { workspaceId = "" } = useRoute().params;
-  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
-  if (workspace) return <Steps key={workspace.id} workspace={workspace} />;
-  const failure = workspacesFailure.value;
-  return (
-    <Frame title="Send the first entry">
-      {failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : null}
-      {workspaces.value === null ? (
-        <Loading />
-      ) : (
-        <Empty title="Workspace not found">
-          <p>It does not exist or you are not a member.</p>
-          <a href="/">Your workspaces</a>
-        </Empty>
-      )}
-    </Frame>
-  );
+  return <OfWorkspace title="Send the first entry">{(workspace) => <Steps workspace={workspace} />}</OfWorkspace>;
 }
 
 function Frame({ title, lead, children }: { title: string; lead?: string; children: ComponentChildren }) {

@@ -8,9 +8,9 @@ const PAGE = 1000;
 const TRIES = 4;
 const PAUSE_SECONDS = 2;
 
-/** Destination of the lines. */
+/** Destination of the lines, or of the bytes of a file. */
 export interface Sink {
-  write(text: string): Promise<void>;
+  write(data: string | Uint8Array<ArrayBuffer>): Promise<void>;
   /** Completes the file. */
   close(): Promise<void>;
   /** Deletes the incomplete file. */

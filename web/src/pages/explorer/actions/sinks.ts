@@ -26,15 +26,15 @@ export async function openSink(name: string): Promise<Sink | null> {
 }
 
 function fileSink(file: FileSystemWritableFileStream): Sink {
-  return { write: (text) => file.write(text), close: () => file.close(), discard: () => file.abort() };
+  return { write: (data) => file.write(data), close: () => file.close(), discard: () => file.abort() };
 }
 
 /** Collects blobs, which a browser may keep on disk, instead of one text in memory. */
 function memorySink(name: string): Sink {
   let parts: Blob[] = [];
   return {
-    async write(text) {
-      parts.push(new Blob([text]));
+    async write(data) {
+      parts.push(new Blob([data]));
     },
     async close() {
       const address = URL.createObjectURL(new Blob(parts, { type: "application/x-ndjson" }));

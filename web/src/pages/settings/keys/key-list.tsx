@@ -17,12 +17,13 @@ interface KeyListProps {
   keys: readonly ApiKey[];
   /** Id of the sentence that explains why the buttons are disabled; undefined if they are enabled. */
   describedBy?: string | undefined;
-  /** Both or none: ended keys have no buttons. */
+  /** All or none: ended keys have no buttons. */
+  onSettings?: (key: ApiKey) => void;
   onRotate?: (key: ApiKey) => void;
   onRevoke?: (key: ApiKey) => void;
 }
 
-export function KeyList({ label, keys, describedBy, onRotate, onRevoke }: KeyListProps) {
+export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevoke }: KeyListProps) {
   const now = Date.now();
   const locked = { small: true, disabled: describedBy !== undefined, "aria-describedby": describedBy };
   return (
@@ -45,11 +46,16 @@ export function KeyList({ label, keys, describedBy, onRotate, onRevoke }: KeyLis
               key.revokedAt === null
                 ? ["Expires", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
                 : ["Revoked", <Time at={key.revokedAt} />],
+              key.dedupe === "auto" ? null : ["Repeated requests", key.dedupe],
+              Object.keys(key.mapping).length === 0 ? null : ["Mapped", Object.keys(key.mapping).join(", ")],
               ["Last used", key.lastUsedAt === null ? "never" : <Time at={key.lastUsedAt} />],
             ]}
             actions={
-              onRotate && onRevoke ? (
+              onSettings && onRotate && onRevoke ? (
                 <>
+                  <Button {...locked} onClick={() => onSettings(key)}>
+                    Settings<span class="visually-hidden"> of {key.name}</span>
+                  </Button>
                   <Button {...locked} onClick={() => onRotate(key)}>
                     Rotate<span class="visually-hidden"> {key.name}</span>
                   </Button>

@@ -13,12 +13,16 @@ import { toast } from "../../../ui/toasts.tsx";
 import { RoleNote } from "../section.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyList } from "./key-list.tsx";
+import { KeySettings } from "./key-settings.tsx";
 import { RotateKey } from "./rotate-key.tsx";
 import { SecretDialog } from "./secret.tsx";
 
 const NOTE = "keys-note";
 
-type Asked = { kind: "create" } | { kind: "rotate" | "revoke"; key: ApiKey } | { kind: "secret"; made: MadeKey };
+type Asked =
+  | { kind: "create" }
+  | { kind: "rotate" | "revoke" | "settings"; key: ApiKey }
+  | { kind: "secret"; made: MadeKey };
 
 export function ProjectKeys({ workspace, project }: { workspace: Workspace; project: Project }) {
   const path = `/projects/${project.id}/keys`;
@@ -67,6 +71,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
             label="Active keys"
             keys={working}
             describedBy={describedBy}
+            onSettings={(key) => setAsked({ kind: "settings", key })}
             onRotate={(key) => setAsked({ kind: "rotate", key })}
             onRevoke={(key) => setAsked({ kind: "revoke", key })}
           />
@@ -86,6 +91,18 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       ) : null}
       {asked?.kind === "create" ? (
         <CreateKey workspaceId={workspace.id} project={project} onMade={made} onClose={close} />
+      ) : null}
+      {asked?.kind === "settings" ? (
+        <KeySettings
+          workspaceId={workspace.id}
+          apiKey={asked.key}
+          onChanged={() => {
+            close();
+            toast("Saved.");
+            reload();
+          }}
+          onClose={close}
+        />
       ) : null}
       {asked?.kind === "rotate" ? (
         <RotateKey workspaceId={workspace.id} apiKey={asked.key} onMade={made} onClose={close} />

@@ -1,0 +1,212 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
+import { choose } from "./support/choose.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startSharedConsole } from "./support/console.ts";
+import { settingsPath, verifiedAccount } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let url: string;
+
+beforeAll(async () => {
+  under = await startSharedConsole();
+  url = under.server.url;
+});
+
+afterAll(() => under?.close());
+
+const WIDTHS = [360, 768, 1440, 2560];
+
+/** Widths at which a page scrolls sideways. Empty is good. */
+async function tooWide(page: Page): Promise<number[]> {
+  const wide: number[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    if ((await overflowOf(page)) > 0) wide.push(width);
+  }
+  return wide;
+}
+
+describe("the home page of a visitor", () => {
+  it.each(["light", "dark"] as const)("shows the sandbox, has no axe violations and fits, %s", async (colorScheme) => {
+    const page = await (await under.open({ colorScheme, reducedMotion: "reduce" })).newPage();
+    await page.goto("/");
+    const entries = page.getByRole("region", { name: "Entries of the public sandbox" });
+    await entries.getByRole("listitem").first().waitFor();
+    expect(await entries.getByRole("listitem").count()).toBe(12);
+    // Without motion nothing moves until the visitor asks for it.
+    await entries.getByRole("button", { name: "Replay" }).waitFor();
+    await page.getByRole("img", { name: /^Entries of the sandbox by level/ }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("replays the entries, and stops on a click", async () => {
+    const page = await (await under.open()).newPage();
+    await page.goto("/");
+    const entries = page.getByRole("region", { name: "Entries of the public sandbox" });
+    const first = () => entries.getByRole("listitem").first().textContent();
+    await entries.getByRole("listitem").first().waitFor();
+    const before = await first();
+    await expect.poll(first).not.toBe(before);
+    await entries.getByRole("button", { name: "Pause" }).click();
+    await entries.getByRole("button", { name: "Replay" }).waitFor();
+    await page.context().close();
+  });
+
+  it("runs a query on the sandbox, which opens in the playground", async () => {
+    const address = { "X-Forwarded-For": "198.51.100.200" };
+    const page = await (await under.open({ extraHTTPHeaders: address })).newPage();
+    await page.goto("/");
+    const query = page.getByRole("region", { name: "A query" });
+    await query.getByRole("columnheader", { name: "p95(durationMs)" }).waitFor();
+    await query.getByRole("button", { name: "What fails most" }).click();
+    await query.getByRole("cell", { name: "payment" }).first().waitFor();
+    await query.getByRole("link", { name: "Open in the playground" }).click();
+    await page.waitForURL("**/playground?q=level%3A%3E%3Derror*");
+    await page.context().close();
+  });
+});
+
+describe("the local outbox", () => {
+  it("shows new mails by itself, with links that open", async () => {
+    const page = await (await under.open()).newPage();
+    await page.goto("/dev/outbox");
+    await page.getByRole("heading", { name: "Outbox" }).waitFor();
+    const account = await register(url);
+    const mail = page.getByRole("article").filter({ hasText: account.email });
+    await mail.waitFor();
+    await mail.getByText("confirmation", { exact: true }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await mail.getByRole("link").first().click();
+    await page.getByRole("button", { name: "Yes, confirm the address" }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("the overview of a workspace", () => {
+  let account: Account;
+  let projectId: string;
+
+  beforeAll(async () => {
+    account = await verifiedAccount(url);
+    projectId = await createProject(url, account, "shop");
+    const { secret } = await createKey(url, account, projectId, ["logs:write"]);
+    await createKey(url, account, projectId, ["logs:read"]);
+    const at = (hours: number) => Date.now() - hours * 3_600_000;
+    const body = [
+      { message: "Stock of 7 is low", level: "warn", timestamp: at(30) },
+      { message: "Payment 81 failed", level: "error", timestamp: at(2) },
+      { message: "Payment 82 failed", level: "error", timestamp: at(1) },
+      { message: "Stock of 8 is low", level: "warn", timestamp: at(1) },
+    ];
+    expect((await call(url, `/logger/${projectId}/log`, { token: secret, body })).status).toBe(201);
+  });
+
+  const open = async (path: string, options: Parameters<ConsoleUnderTest["open"]>[0] = {}): Promise<Page> => {
+    const page = await (await under.open({ ...options, as: account })).newPage();
+    await page.goto(`/w/${account.workspaceId}/${path}`);
+    return page;
+  };
+  const part = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+  it.each(["light", "dark"] as const)(
+    "has each part with its content, no axe violations, and fits, %s",
+    async (colorScheme) => {
+      const page = await open("overview", { colorScheme });
+      await part(page, "New patterns").getByRole("link", { name: "Payment <N> failed" }).waitFor();
+      expect(await part(page, "New patterns").getByText("Stock").count()).toBe(0);
+      await part(page, "Entries a day").getByText("shop").waitFor();
+      await part(page, "Last changes").getByText("API key created").first().waitFor();
+      await part(page, "Storage and cost").getByText("under $0.01").first().waitFor();
+      await part(page, "Limits").getByText("No key or member").waitFor();
+      await part(page, "Unused keys").getByText("Every key was used").waitFor();
+      await part(page, "Notifications").getByText("No alert").waitFor();
+      await page.getByText("Received today").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await tooWide(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it("keeps the other parts if one fails, and loads it again", async () => {
+    const page = await open("boards");
+    let isBroken = true;
+    await page.route("**/usage/days?*", (route) =>
+      isBroken
+        ? route.fulfill({ status: 403, json: { success: false, error: { code: "FORBIDDEN", message: "No." } } })
+        : route.continue(),
+    );
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await part(page, "Entries a day").getByText("No.").waitFor();
+    await part(page, "Last changes").getByText("API key created").first().waitFor();
+    isBroken = false;
+    await part(page, "Entries a day").getByRole("button", { name: "Try again" }).click();
+    await part(page, "Entries a day").getByText("shop").waitFor();
+    await page.context().close();
+  });
+
+  it("leads to the days as a table and a file", async () => {
+    const page = await open("overview");
+    await page.getByRole("link", { name: "Usage and export" }).click();
+    await page.getByRole("columnheader", { name: "shop" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    const lines = (await readFile(await (await download).path(), "utf8")).trimEnd().split("\r\n");
+    expect(lines[0]).toBe("day,project_id,project,entries,trace,debug,log,info,warn,error,fatal");
+    const counted = lines.slice(1).map((line) => line.split(","));
+    expect(counted.every(([, id, name]) => id === projectId && name === "shop")).toBe(true);
+    expect(counted.reduce((sum, cells) => sum + Number(cells[3]), 0)).toBe(4);
+    await page.context().close();
+  });
+
+  it("exports a project to a file, and says what it has", async () => {
+    const page = await open("settings/export");
+    // Without this API the browser gets a file in memory, which needs no dialog.
+    await page.evaluate(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+    expect(await axeFaults(page)).toEqual([]);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe(`${projectId}.ndjson`);
+    await page.getByText("4 entries").waitFor();
+    const lines = (await readFile(await file.path(), "utf8")).trimEnd().split("\n");
+    expect(lines).toHaveLength(5);
+    await page.getByText(JSON.parse(lines.at(-1) ?? "").manifest.sha256).waitFor();
+    await choose(page.getByLabel("Format"), "Parquet: columns, for DuckDB or Spark");
+    await page.waitForURL("**/settings/export?format=parquet&project=*");
+    await page.context().close();
+  });
+
+  it("changes how the entries of a key are read", async () => {
+    const page = await (await under.open({ as: account })).newPage();
+    await page.goto(`${settingsPath(account.workspaceId, "keys")}?project=${projectId}`);
+    await page
+      .getByRole("button", { name: /^Settings of/ })
+      .first()
+      .click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Time", { exact: true }).fill("when, at.time");
+    await choose(dialog.getByLabel("Store repeated requests once"), "Each record with a time");
+    expect(await axeFaults(page, "dialog")).toEqual([]);
+    await dialog.getByLabel("Level", { exact: true }).fill("x".repeat(101));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").first().waitFor();
+    await dialog.getByLabel("Level", { exact: true }).fill("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const path = `/projects/${projectId}/keys`;
+    const { items } = (await call<{ items: { dedupe: string; mapping: object }[] }>(url, path, asUser(account))).body
+      .data;
+    expect(items[0]).toMatchObject({ dedupe: "record", mapping: { time: ["when", "at.time"] } });
+    await page.context().close();
+  });
+});
+
+it("violates no content security policy", () => {
+  expect(under.faults()).toEqual([]);
+});

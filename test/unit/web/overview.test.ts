@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "../../../src/query-language/parse.ts";
+import { dollars, estimateCost, PRICES } from "../../../web/src/model/cost.ts";
+import { minutesOf, patternQuery } from "../../../web/src/pages/overview/now.ts";
+
+const SCALING = readFileSync(path.join(import.meta.dirname, "../../../docs/scaling.md"), "utf8");
+
+test("prices are those of the scaling document", () => {
+  expect(SCALING).toContain(`| **ingested** | **${PRICES.ingestPerMillion}** |`);
+  expect(SCALING).toContain(`In batches of 1,000, ingest costs $${PRICES.ingestInLargeBatches}`);
+  expect(SCALING.replaceAll("\n", " ")).toContain(`object storage $${PRICES.recentPerGb.toFixed(2)} a GB and month`);
+  const [, megabytes = "", cost = ""] = /\| a month: ([\d.]+) MB in the bucket.*\| ([\d.]+) \|/.exec(SCALING) ?? [];
+  expect((PRICES.storedPerGb * Number(megabytes)) / 1000).toBeCloseTo(Number(cost), 4);
+});
+
+test("an estimate adds both tiers, and does without the one that cannot be had", () => {
+  const recent = { entries: 1, bytes: 1e9, oldestAt: null };
+  const stored = { entries: 1, bytes: 10e9, segments: 1 };
+  expect(estimateCost(2e6, { recent, stored })).toEqual({ ingest: { least: 0.02, most: 0.3 }, storage: 0.4 });
+  expect(estimateCost(0, { recent, stored: null })).toEqual({ ingest: { least: 0, most: 0 }, storage: 0.2 });
+});
+
+test.each([
+  [0, "$0"],
+  [0.004, "under $0.01"],
+  [1.4, "$1.40"],
+  [1234.5, "$1,235"],
+])("%d dollars are %s", (amount, text) => {
+  expect(dollars(amount)).toBe(text);
+});
+
+test("minutes without a row are 0, and rows of other times are left out", () => {
+  const now = Date.parse("2026-11-26T12:00:30.000Z");
+  const rows = [
+    ["2026-11-26T12:00:00.000Z", 5],
+    ["2026-11-26T11:58:00.000Z", 7],
+    ["2026-11-26T10:58:00.000Z", 9],
+    ["2026-11-26T12:03:00.000Z", 9],
+  ];
+  const minutes = minutesOf({ columns: [{ name: "time" }, { name: "n" }], rows }, now);
+  expect(minutes).toHaveLength(60);
+  expect(minutes.slice(-4)).toEqual([0, 7, 0, 5]);
+  expect(minutes.reduce((a, b) => a + b)).toBe(12);
+  expect(minutesOf(undefined, now)).toEqual(Array(60).fill(0));
+});
+
+test("a pattern is asked for as it is, whatever characters it has", () => {
+  for (const pattern of ["Order <N> of <UUID> could not be paid", 'said <STR> and \\ | "x"', "a\nb"]) {
+    expect(parse(patternQuery(pattern))).toMatchObject({ ok: true, query: { pipes: [] } });
+    expect(JSON.stringify(parse(patternQuery(pattern)))).toContain(JSON.stringify(pattern).slice(1, -1));
+  }
+});
