@@ -34,13 +34,13 @@ describe("an account with a password", () => {
     // The waiting tab notices the confirmation.
     await page.getByRole("heading", { name: "Address confirmed" }).waitFor();
     await page.getByRole("link", { name: "Continue" }).click();
-    await page.waitForURL(`${url}/`);
+    await page.waitForURL("**/w/ws_*/start");
     await page.getByRole("button", { name: "Sign out" }).click();
     await signedOut(page);
     await signedOut(mail);
     await page.goto("/login?next=%2Fplayground");
     await signIn(page, email);
-    await page.waitForURL("**/playground");
+    await page.waitForURL("**/playground?live=1");
     await signedIn(page);
     await context.close();
   });

@@ -209,6 +209,7 @@ describe("the steps to the first entry", () => {
   it("explain in the playground, too, how to install the library", async () => {
     const page = await (await under.open()).newPage();
     await page.goto("/playground");
+    await page.getByRole("button", { name: "Send entries" }).click();
     await page.getByRole("tab", { name: "Application" }).click();
     await page.getByText(INSTALLING).waitFor();
     await page.context().close();

@@ -50,7 +50,7 @@ describe("the home page of a visitor", () => {
     const first = () => entries.getByRole("listitem").first().textContent();
     await entries.getByRole("listitem").first().waitFor();
     const before = await first();
-    await expect.poll(first).not.toBe(before);
+    await expect.poll(first, { timeout: 15_000 }).not.toBe(before);
     await entries.getByRole("button", { name: "Pause" }).click();
     await entries.getByRole("button", { name: "Replay" }).waitFor();
     await page.context().close();

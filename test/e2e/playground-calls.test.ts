@@ -69,7 +69,7 @@ describe("the code panel", () => {
     await choose(panel(page).getByLabel("Category"), "Custom name");
     await page.getByLabel("Category name").fill("billing");
     await page.getByLabel("Message").fill(nasty);
-    await page.getByLabel("Data", { exact: true }).fill('{"a-b": [1, {"__proto__": 2}], "long": "x"}');
+    await panel(page).getByLabel("Data", { exact: true }).fill('{"a-b": [1, {"__proto__": 2}], "long": "x"}');
     expect(await runClient(await copied(page))).toContain("delivered: 1");
     await page.getByRole("tab", { name: "JSON" }).click();
     await page.getByLabel("Entries as JSON").fill(

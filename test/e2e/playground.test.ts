@@ -29,10 +29,10 @@ describe("sending", () => {
     await choose(panel(page).getByLabel("Category"), "database");
     await choose(panel(page).getByLabel("Type", { exact: true }), "slow-query");
     await page.getByLabel("Message").fill(message);
-    await page.getByLabel("Data", { exact: true }).fill('{"rows": 12');
+    await panel(page).getByLabel("Data", { exact: true }).fill('{"rows": 12');
     await page.getByText("Invalid JSON.").waitFor();
     expect(await page.getByRole("button", { name: "Send entry" }).isDisabled()).toBe(true);
-    await page.getByLabel("Data", { exact: true }).fill('{"rows": 12}');
+    await panel(page).getByLabel("Data", { exact: true }).fill('{"rows": 12}');
     await page.getByRole("button", { name: "Send entry" }).click();
     await answer(page).getByText("201 Created").waitFor();
     await answer(page).getByText("X-RateLimit-Remaining").waitFor();
@@ -205,7 +205,7 @@ describe("the page", () => {
   });
 
   it("does not scroll horizontally, from a phone to a wide screen", async () => {
-    const page = await openPlayground(under, { viewport: { width: 1500, height: 800 } });
+    const page = await openPlayground(under, { viewport: { width: 1400, height: 800 } });
     await page.getByRole("button", { name: "Send entry" }).click();
     await row(page, "GET /cart answered 503").click();
     for (const tabs of [["Form", "Client library"], ["JSON"], ["Application", "On the server"]]) {

@@ -30,10 +30,11 @@ describe("projects and keys", () => {
   it("leads from the first steps to a key that sends, is rotated and is revoked", async () => {
     const account = await register(url);
     const page = await (await under.open({ as: account })).newPage();
-    await page.goto("/");
+    await page.goto(settingsPath(account.workspaceId, "projects"));
     await page.getByRole("button", { name: "Create project" }).click();
     await page.getByLabel("Name").fill("shop");
     await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("link", { name: "Create an API key" }).click();
     await page.waitForURL("**/settings/keys?project=proj_*");
     const projectId = new URL(page.url()).searchParams.get("project") ?? "";
 

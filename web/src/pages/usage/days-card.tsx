@@ -97,7 +97,9 @@ function Days({ usage }: { usage: UsageDays }) {
           </tbody>
         </table>
       </ScrollBox>
-      {sorted.length > shown.length ? <p>{sorted.length - shown.length} more projects are in the file.</p> : null}
+      {sorted.length > shown.length ? (
+        <p>The other projects ({sorted.length - shown.length}) are in the file.</p>
+      ) : null}
     </>
   );
 }

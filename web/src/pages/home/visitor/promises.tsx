@@ -21,7 +21,7 @@ export function Promises() {
         <li key={title}>
           <Icon shape={shape} size={18} />
           <div>
-            <h3>{title}</h3>
+            <h2>{title}</h2>
             <p>{text}</p>
           </div>
         </li>
