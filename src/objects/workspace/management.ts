@@ -126,10 +126,8 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
     listWorkspaceKeys: (by, filter, cursor, limit) =>
       core.as(by, "key.list", null, ({ sql }) => ok(getWorkspaceKeys(sql, filter, cursor, limit, Date.now()))),
 
-    changeKey: (by, projectId, keyId, change) =>
-      core.as(by, "key.update", projectId, ({ sql }, { num }, _id, note) =>
-        ok(changeKey(sql, num, keyId, change, note)),
-      ),
+    changeKey: (by, projectId, ...args) =>
+      core.as(by, "key.update", projectId, ({ sql }, { num }, _id, note) => ok(changeKey(sql, num, ...args, note))),
 
     rotateKey: (by, projectId, keyId, overlapSeconds) =>
       core.as(by, "key.rotate", projectId, ({ sql }, { num }, workspaceId, note) =>

@@ -74,7 +74,7 @@ function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string
   const isSettings = path.startsWith(`${base}/settings`);
   const isBoards = path.startsWith(`${base}/boards`);
   const isOverview = path === `${base}/overview`;
-  const isLogs = path === base || path.startsWith(`${base}/p/`);
+  const isLogs = !isSettings && !isBoards && !isOverview && path !== `${base}/start`;
   return (
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
