@@ -76,7 +76,7 @@ export class EntryLabels {
     }
     const parsed = new Map(this.#parsed);
     if (this.error !== null) parsed.set(ERROR_LABEL, this.error);
-    if (this.errorDetails !== null) parsed.set(ERROR_DETAILS_LABEL, this.errorDetails);
+    if (this.errorDetails !== null && this.errorDetails !== "") parsed.set(ERROR_DETAILS_LABEL, this.errorDetails);
     return { stream, metadata: new Map(this.#metadata), parsed };
   }
 

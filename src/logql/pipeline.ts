@@ -142,7 +142,8 @@ function stepOf(stage: Stage, regex: CompileRegex): Step {
     case "keep": {
       const keeps = stage.labels.map(({ name, matcher }) => ({ name, test: matcher && valueTest(matcher, regex) }));
       return passing(({ labels }) => {
-        for (const [name, value] of labels.all()) {
+        const { stream, metadata, parsed } = labels.categorized();
+        for (const [name, value] of new Map([...stream, ...metadata, ...parsed])) {
           if (name.startsWith("__error")) continue;
           const isKept = keeps.some((each) => each.name === name && (each.test === null || each.test(value)));
           if (!isKept) labels.delete(name);

@@ -16,7 +16,7 @@ export function* streamsText(results: readonly LogResult[], flags: string | unde
   const streams = new Map<string, { labels: LabelSet; entries: LogResult[] }>();
   for (const result of results) {
     const { stream, metadata, parsed } = result.labels;
-    const labels = isCategorized ? stream : withValues(new Map([...stream, ...metadata, ...parsed]));
+    const labels = isCategorized ? stream : new Map([...stream, ...metadata, ...parsed]);
     const key = labelKey(labels);
     const known = streams.get(key) ?? { labels, entries: [] };
     known.entries.push(result);
@@ -41,7 +41,7 @@ export function* streamsText(results: readonly LogResult[], flags: string | unde
 export function tailStreams(results: readonly LogResult[]): string {
   const streams = new Map<string, { stream: Record<string, string>; values: [string, string][] }>();
   for (const { timestamp, line, labels } of results) {
-    const all = withValues(new Map([...labels.stream, ...labels.metadata, ...labels.parsed]));
+    const all = new Map([...labels.stream, ...labels.metadata, ...labels.parsed]);
     const key = labelKey(all);
     const known = streams.get(key) ?? { stream: labelsObject(all), values: [] };
     known.values.push([`${timestamp}000000`, line]);
@@ -58,10 +58,6 @@ function valueText({ timestamp, line, labels }: LogResult, isCategorized: boolea
     ...(labels.parsed.size > 0 ? { parsed: labelsObject(labels.parsed) } : {}),
   };
   return JSON.stringify([...pair, categories]);
-}
-
-export function withValues(labels: LabelSet): LabelSet {
-  return new Map([...labels].filter(([, value]) => value !== ""));
 }
 
 /** Yields the JSON of a metric: of several instants a matrix, of one a vector. */

@@ -56,7 +56,7 @@ export function addLokiQueries(resource: Resource): void {
     operation: "loki.query-range",
     summary: "Query a range with LogQL",
     description:
-      "Entries, or a metric at `start`, `start + step` and so on. What is not supported is 400 and names it.",
+      "Entries, or a metric at the multiples of `step` from `start` to `end`. What is not supported is 400 and names it.",
     parameters: z.object({
       query: queryParameter,
       ...rangeParameters,
@@ -73,8 +73,7 @@ export function addLokiQueries(resource: Resource): void {
       const expression = parseLogql(required(params, "query"));
       if (expression.kind === "logs") return logsRead(c, params, expression, range);
       const step = stepOf(params, range);
-      const count = Math.floor(Number(range.end - range.start) / 1e6 / step) + 1;
-      const steps = { first: millisecondOf(range.start), step, count };
+      const steps = alignedSteps(range, step);
       return async (reading) => metricText(await admittedMetric(reading, expression, steps), steps, false);
     },
   });
@@ -112,6 +111,13 @@ export function addLokiQueries(resource: Resource): void {
       };
     },
   });
+}
+
+/** Returns the multiples of a step from the last one up to the start to the first one from the end on, as Loki does it. */
+function alignedSteps({ start, end }: NanosecondRange, step: number): Steps {
+  const first = Math.floor(millisecondOf(start) / step) * step;
+  const last = Math.ceil(millisecondsFrom(end) / step) * step;
+  return { first, step, count: Math.max(1, (last - first) / step + 1) };
 }
 
 /** Runs a metric. One that reads no entries, such as Grafana's health check, needs a valid key, too. */

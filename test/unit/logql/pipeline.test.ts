@@ -22,6 +22,18 @@ function run(stages: string, line: string, metadata: Record<string, string> = {}
 }
 
 describe("the stages of LogQL", () => {
+  test("labels without a value stay until `keep` or `drop` takes them, and an error without details has none", () => {
+    const parsed = (stages: string) => {
+      const logs = parseLogql(`{app="a"} ${stages}`);
+      if (logs.kind !== "logs") throw new Error("A metric has no lines.");
+      const entry = { timestamp: 0, line: "plain", stream: new Map([["app", "a"]]), metadata: new Map() };
+      return labelsObject(new Pipeline(logs, regex).run(entry)?.labels.categorized().parsed ?? new Map());
+    };
+    expect(parsed('| logfmt code="status", msg')).toEqual({ code: "", msg: "" });
+    expect(parsed('| logfmt code="status", msg | keep app, msg')).toEqual({ msg: "" });
+    expect(parsed('| json code="status"')).toEqual({ __error__: "JSONParserErr" });
+  });
+
   test.for<[string, string, Record<string, string> | null]>([
     ['|= "b"', "abc", { line: "abc", app: "a" }],
     ['|= "B"', "abc", null],
