@@ -14,7 +14,7 @@ const VALUES = 4;
 const CARD = [
   'language: `timeout` or "timed out": text in message or data, any case. `level:>=error`, `status:500..599`, `route:/api/*`, `user.id:*` (exists), `-a:b` (not).',
   "language: a space is AND; OR, NOT and parentheses as usual. `time:1h`, `time:2026-11-22`, `time:2h..1h`. Regular expressions: `message:~/x\\d+/i`.",
-  "language: pipes: `| count by f` `| stats count(), avg(f), p99(f) by g, bin(5m)` `| top 10 by f` `| rare 5 by f` `| facets 5` `| fields a, b` `| where n:>5` `| sort n desc` `| limit 20`.",
+  "language: pipes: `| count by f` `| stats count() as n, p99(f) as slow, min(time) as first by g, bin(5m)` `| top 10 by f` `| rare 5 by f` `| facets 5` `| fields a, b` `| where n:>5` `| sort n desc` `| limit 20`.",
   "language: own fields: level category type message time received seq session trace span service host project pattern. All others are members of data.",
   "answers: repeat a question with its `as_of`; go on with `next`; `exact: false` means that more may match; `gaps` are entries that never arrived.",
 ] as const;
