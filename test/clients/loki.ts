@@ -225,7 +225,9 @@ async function useLogcli(program: string): Promise<void> {
 
 /** Follows entries that are sent meanwhile: each of them once, in order. */
 async function tailWithLogcli(program: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(program, ["--quiet", "query", '{job="tailed"}', "--tail", "-o", "raw"], { env });
+  const child = spawn(program, ["--quiet", "query", '{job="tailed"}', "--tail", "--limit", "1000", "-o", "raw"], {
+    env,
+  });
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
