@@ -23,7 +23,7 @@ export function streamsOf(random: Random, count: number, begin: number, stepMs: 
       job: "compare",
     };
     const key = JSON.stringify(stream);
-    const own = streams.get(key) ?? { stream, values: [] };
+    const own: PushedStream = streams.get(key) ?? { stream, values: [] };
     streams.set(key, own);
     own.values.push([`${begin + at * stepMs}000000`, lineOf(random, at), { trace_id: `t${at % 50}` }]);
   }
