@@ -19,6 +19,8 @@ export const ERRORS: readonly (readonly [type: string, reason: string])[] = [
   ["document_parsing_exception", "The document is not valid JSON."],
   ["illegal_argument_exception", "The action has no document."],
 ];
+/** Type of the errors with status 429. */
+export const REFUSED = "es_rejected_execution_exception";
 const STORED_BEFORE = "version conflict, document already exists: it is stored.";
 /** Characters of an index name in the response. It is sent for every action, so that a long one would make it large. */
 export const INDEX_LENGTH = 64;
@@ -82,6 +84,16 @@ export class BulkItems {
       }
     }
     return `{"took":1,"errors":${this.#errors > 0 || hasConflict},"items":[${parts.join(",")}]}`;
+  }
+
+  /** The JSON of a response of which every item is to be sent again. @param reason why nothing was stored */
+  toRefusal(reason: string): string {
+    const error = { type: REFUSED, reason };
+    const parts = this.#runs.flatMap((run) => {
+      const item = runItem(run, { _index: run.index, _id: run.id, status: 429, error });
+      return new Array<string>(run.count).fill(item);
+    });
+    return `{"took":1,"errors":true,"items":[${parts.join(",")}]}`;
   }
 }
 

@@ -65,6 +65,7 @@ export class BulkDecoder implements DoorDecoder {
   #lastLine: Uint8Array = NO_BYTES;
   #lastAction: Action | null = null;
   #lineNumber = 0;
+  #isWhole = false;
 
   /** @param index the index of the path; `undefined` without */
   constructor(sink: DoorEntrySink, reader: RecordReader, meter: TurnMeter, index: string | undefined) {
@@ -84,6 +85,11 @@ export class BulkDecoder implements DoorDecoder {
     return this.#lines.held + this.items.held;
   }
 
+  /** Whether `items` has all actions of the request. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
   read(chunk: Uint8Array): Steps<void> {
     return this.#lines.read(chunk);
   }
@@ -93,6 +99,7 @@ export class BulkDecoder implements DoorDecoder {
     this.#lines.end();
     if (this.#action !== null) this.#reject(this.#action, MISSING);
     if (this.#lineNumber === 0) throw new DoorBodyFault("The bulk request has no action.");
+    this.#isWhole = true;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import type { FaultShares } from "./faulty-proxy.ts";
 
 /**
  * The clients of `npm run test:clients`. A client is a program that logs `CLIENT_COUNT` records, one each `CLIENT_PACE_MS`
@@ -20,6 +21,8 @@ export interface TestedClient {
   env?: Readonly<Record<string, string>>;
   /** Records to log; 1,000 by default. */
   count?: number;
+  /** Faults that it meets in other shares than other clients. */
+  faults?: Partial<FaultShares>;
   /** Settings of the client's API key. */
   keySettings?: Readonly<Record<string, unknown>>;
 }
@@ -66,6 +69,9 @@ const RSYSLOG = binary("RSYSLOGD");
 const FLUENT_BIT_OUTPUTS = ["http", "loki", "es", "splunk", "datadog", "opentelemetry"] as const;
 
 const OTEL_JS = { "@opentelemetry/api": "1.10.0", "@opentelemetry/sdk-logs": "3.1.0" } as const;
+
+/** The bulk helper ends at a 429 of the whole request, which the service does not send it: it gets one for each item. */
+const NO_429: Partial<FaultShares> = { limited: 0 };
 
 export const CLIENTS: readonly TestedClient[] = [
   {
@@ -121,6 +127,7 @@ export const CLIENTS: readonly TestedClient[] = [
     name: "pino-elasticsearch",
     npm: { pino: "10.4.0", "pino-elasticsearch": "9.0.0" },
     command: node("pino-elasticsearch.mjs"),
+    faults: NO_429,
   },
   {
     name: "winston-elasticsearch",
@@ -132,6 +139,7 @@ export const CLIENTS: readonly TestedClient[] = [
     name: "@elastic/elasticsearch",
     npm: { "@elastic/elasticsearch": "9.4.3" },
     command: node("elasticsearch-bulk.mjs"),
+    faults: NO_429,
   },
   {
     name: "@elastic/elasticsearch, other requests with the same ids",
@@ -170,5 +178,5 @@ export const CLIENTS: readonly TestedClient[] = [
   },
   { name: "Sentry JS", npm: { "@sentry/node": "11.12.0" }, command: node("sentry.mjs") },
   { name: "Sentry JS, tunnel", npm: { "@sentry/node": "11.12.0" }, command: node("sentry.mjs", "tunnel") },
-  { name: "Python logging", command: python("python_logging.py") },
+  { name: "Python logging", count: 300, command: python("python_logging.py") },
 ];

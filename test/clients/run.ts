@@ -78,7 +78,7 @@ async function tried(client: TestedClient, installed: string, seed: number): Pro
     if (status !== 200) throw new Error(`The key's settings were refused: ${JSON.stringify(body)}`);
   }
   const none = { swallowed: 0, reset: 0, limited: 0, unavailable: 0 };
-  const proxy = await startFaultyProxy(server.url, values.calm ? none : FAULTS, seed);
+  const proxy = await startFaultyProxy(server.url, values.calm ? none : { ...FAULTS, ...client.faults }, seed);
   const logged = Number(values.count ?? client.count ?? 1000);
   const name = `c${seed}`;
   const ended = await logWith(client, installed, {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { BulkDecoder } from "../../doors/elasticsearch.ts";
+import { REFUSED } from "../../doors/elasticsearch-items.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
@@ -99,6 +100,17 @@ const BULK_ONLY = "Documents are accepted by POST to _bulk only.";
 const NO_METHOD =
   "The request is not supported. Documents are accepted by POST to _bulk; query entries with POST /logger/search.";
 
+/**
+ * The bulk helper of Elasticsearch's JavaScript client ends with all its documents at a response with 429, and at the fourth
+ * with 503. Items with 429 it sends again. Other clients, such as Vector, drop items with 429 and repeat the request.
+ * @see https://www.elastic.co/docs/reference/elasticsearch/clients/javascript/client-helpers
+ */
+const CLIENT_META = "x-elastic-client-meta";
+const BULK_HELPER = /(?:^|,)h=bp(?:,|$)/;
+
+/** What was read of requests that may be refused. */
+const decoders = new WeakMap<Context<AppEnv>, BulkDecoder>();
+
 /** Adds the door of Elasticsearch's clients, and their handshake. */
 export function addElasticsearch(resource: Resource): void {
   addDoor(resource, {
@@ -115,9 +127,19 @@ export function addElasticsearch(resource: Resource): void {
         example: { took: 1, errors: false, items: [{ create: { _index: "logs", _id: null, status: 201 } }] },
       },
     },
-    decoder: ({ c, entries, reader }) => new BulkDecoder(entries, reader, entries.meter, c.req.param("index")),
+    decoder({ c, entries, reader }) {
+      const decoder = new BulkDecoder(entries, reader, entries.meter, c.req.param("index"));
+      decoders.set(c, decoder);
+      return decoder;
+    },
     success: ({ mergedIndexes }, { items }) => jsonText(items.toJson(mergedIndexes), 200),
-    failure,
+    failure(refusal, c) {
+      const decoder = decoders.get(c);
+      const isHelper = BULK_HELPER.test(c.req.header(CLIENT_META) ?? "");
+      const isLater = refusal.status === 429 || refusal.status === 503;
+      if (!isHelper || !isLater || !decoder?.isWhole) return failure(refusal);
+      return jsonText(decoder.items.toRefusal(refusal.message), 200);
+    },
   });
   for (const path of Object.keys(ANSWERS)) {
     addHandshake(resource, "GET", path, () => ANSWERS[path]);
@@ -188,7 +210,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   403: "security_exception",
   413: "content_too_long_exception",
   415: "media_type_header_exception",
-  429: "es_rejected_execution_exception",
+  429: REFUSED,
   503: "unavailable_exception",
 };
 

@@ -319,12 +319,16 @@ describe("a repeated body", () => {
 });
 
 describe("limits", () => {
-  it("a door counts as POST /logger/:id/log of its project, and waits at most 5 s", async () => {
+  const setLimit = async (limit: number) => {
     await onSql(tenant.workspaceId, (sql) => {
-      const rules = [{ method: "POST", path: `/logger/${tenant.projectId}/log`, limit: 2, windowSeconds: 3600 }];
+      const rules = [{ method: "POST", path: `/logger/${tenant.projectId}/log`, limit, windowSeconds: 3600 }];
       sql.exec("UPDATE workspace SET limit_rules = ?", JSON.stringify(rules));
     });
     await evict(tenant.workspaceId);
+  };
+
+  it("a door counts as POST /logger/:id/log of its project, and waits at most 5 s", async () => {
+    await setLimit(2);
     const statuses = [];
     for (const body of ['{"a":1}', "broken", '[{"b":1},{"b":2}]']) statuses.push(await post(body));
     expect(statuses.map(({ status }) => status)).toEqual([200, 400, 429]);
@@ -334,6 +338,30 @@ describe("limits", () => {
       { reason: "limited", entries: 2, requests: 1 },
       { reason: "rejected", entries: 0, requests: 1 },
     ]);
+  });
+
+  it("the bulk helper of Elasticsearch's client, which ends at a 429, gets it for each item", async () => {
+    await setLimit(1);
+    const body = '{"create":{"_index":"i","_id":"7"}}\n{"message":"a"}\n{"index":{"_index":"i"}}\n{"message":"b"}\n';
+    const send = (meta: string) => {
+      const headers = { Authorization: `ApiKey ${tenant.secret}`, "x-elastic-client-meta": meta };
+      return exports.default.fetch(new Request("http://taffrail.test/es/_bulk", { method: "POST", headers, body }));
+    };
+    expect((await send("es=9.4.3,js=24.21.0,h=bp")).status).toBe(200);
+    const refused = await send("es=9.4.3,js=24.21.0,h=bp");
+    const error = { type: "es_rejected_execution_exception", reason: "Too many requests" };
+    expect([refused.status, refused.headers.get("X-Elastic-Product")]).toEqual([200, "Elasticsearch"]);
+    expect(await refused.json()).toEqual({
+      took: 1,
+      errors: true,
+      items: [
+        { create: { _index: "i", _id: "7", status: 429, error } },
+        { index: { _index: "i", _id: null, status: 429, error } },
+      ],
+    });
+    expect((await send("es=9.4.3,js=24.21.0")).status).toBe(429);
+    // The second one is written later, with others.
+    expect(await merged()).toEqual([{ reason: "limited", entries: 2, requests: 1 }]);
   });
 });
 
