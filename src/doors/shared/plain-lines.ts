@@ -151,8 +151,11 @@ export class PlainLines extends PlainLine {
     let at = copyBytes(marks, 0, MARK);
     if (this.isFine) {
       at = copyBytes(marks, at, TIMESTAMP);
+      const isLong = sent === null && this.#times.isLong;
+      if (isLong) marks[at++] = QUOTE;
       if (sent !== null) at = writeText(marks, at, sent);
       else at = copyBytes(marks, at, this.bytes, this.#timeFrom, this.#timeTo);
+      if (isLong) marks[at++] = QUOTE;
     }
     if (!isLevelExact) {
       if (this.isFine) marks[at++] = COMMA;

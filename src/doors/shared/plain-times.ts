@@ -1,3 +1,4 @@
+import { isInexact } from "../../logs/ingest/exact-json.ts";
 import type { NamedPart } from "../../logs/ingest/plain-record.ts";
 import { latin1Text } from "../../platform/bytes.ts";
 import type { LevelScale } from "./levels.ts";
@@ -14,6 +15,8 @@ const MS_DIGITS = 3;
 const MAX_FRACTION = 9;
 /** Digits of an integer that is read without a conversion. */
 const SHORT_DIGITS = 15;
+/** Digits of a canonical integer. */
+const NUMBER_DIGITS = 16;
 
 /** Reads times in JSON as `timeOf` does. Caches the last second, because times of a request lie close together. */
 export class PlainTimes {
@@ -21,17 +24,25 @@ export class PlainTimes {
   time = 0;
   /** Whether the text or number as sent says more than whole milliseconds. */
   hasMore = false;
+  /** Whether it was an integer that no number holds, which is kept as a text. */
+  isLong = false;
   /** The last time that was read as text: the bytes before its milliseconds. */
   readonly #isoText = new Uint8Array(SECOND_BYTES);
   #isoMs = Number.NaN;
 
   /** @param bytes a JSON string with quotes, or a number @returns `false` if it is no time */
   read(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): boolean {
+    this.isLong = false;
     if (bytes[from] === QUOTE) return this.#readText(bytes, from + 1, to - 1, unit);
     let value = 0;
     let at = from;
     for (let digit = (bytes[at] ?? 0) - ZERO; at < to && digit >= 0 && digit <= 9; digit = (bytes[++at] ?? 0) - ZERO) {
       value = value * 10 + digit;
+    }
+    if (at === to && to - from > NUMBER_DIGITS) {
+      const text = latin1Text(bytes, from, to);
+      this.isLong = isInexact(text);
+      return this.isLong && this.#take(timeOfText(text, unit));
     }
     const isShort = at === to && to - from <= SHORT_DIGITS;
     return this.#take(timeOfNumber(isShort ? value : Number(latin1Text(bytes, from, to)), unit));

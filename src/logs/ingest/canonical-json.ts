@@ -21,8 +21,14 @@ const SMALL_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Decimal digits that a number always preserves. */
-const MAX_DIGITS = 15;
+/** Decimal digits that a number always preserves, and those that it preserves if they are small enough. */
+const SURE_DIGITS = 15;
+const MAX_DIGITS = 16;
+/**
+ * Without their point, digits below this are preserved: two numbers with as many decimals are further apart than two doubles.
+ * So are times since the epoch in microseconds, and in seconds with six decimals.
+ */
+const PRESERVED_BELOW = 2 ** 52;
 /** Zeros after the decimal point from which `JSON.stringify` writes a number below 1 with an exponent. */
 const MAX_LEADING_ZEROS = 5;
 
@@ -168,17 +174,37 @@ function endOfNumber(bytes: Uint8Array, at: number): number {
   const isBelowOne = bytes[start] === ZERO;
   if (whole === 0 || whole > MAX_DIGITS || (isBelowOne && whole > 1)) return -1;
   // `JSON.stringify` writes -0 as 0. An exponent is rejected because no value may be followed by a letter.
-  if (bytes[i] !== DOT) return isBelowOne && start > at ? -1 : i;
+  if (bytes[i] !== DOT) {
+    if (whole > SURE_DIGITS && digitsOf(bytes, start, i) >= PRESERVED_BELOW) return -1;
+    return isBelowOne && start > at ? -1 : i;
+  }
   const point = i;
   i = endOfDigits(bytes, point + 1);
   const digits = whole + i - point - 1;
   if (digits === whole || digits > MAX_DIGITS || bytes[i - 1] === ZERO) return -1;
+  if (digits > SURE_DIGITS && digitsOf(bytes, start, i) >= PRESERVED_BELOW) return -1;
   if (isBelowOne) {
     let zeros = point + 1;
     while (bytes[zeros] === ZERO) zeros++;
     if (zeros - point - 1 > MAX_LEADING_ZEROS) return -1;
   }
   return i;
+}
+
+/** The digits of a number without its point, as an integer. */
+function digitsOf(bytes: Uint8Array, from: number, to: number): number {
+  let value = 0;
+  for (let i = from; i < to; i++) if (bytes[i] !== DOT) value = value * 10 + (bytes[i] ?? 0) - ZERO;
+  return value;
+}
+
+/** Digits of an integer that no number preserves for certain: nanoseconds since the epoch. */
+const LONG_DIGITS = { min: 17, max: 19 } as const;
+
+/** @returns index after an integer of so many digits that it is not canonical; -1 for any other value */
+export function endOfLongInteger(bytes: Uint8Array, at: number): number {
+  const end = bytes[at] === ZERO ? at : endOfDigits(bytes, at);
+  return end - at >= LONG_DIGITS.min && end - at <= LONG_DIGITS.max ? end : -1;
 }
 
 function endOfDigits(bytes: Uint8Array, at: number): number {

@@ -88,7 +88,7 @@ function isInteger(text: string, start: number, end: number): boolean {
   return !PART_BEHIND.test(text);
 }
 
-function isInexact(digits: string): boolean {
+export function isInexact(digits: string): boolean {
   const value = Number(digits);
   return mayBeInexact(value) && BigInt(digits) !== BigInt(value);
 }

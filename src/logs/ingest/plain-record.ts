@@ -1,5 +1,5 @@
 import { INGEST_LIMITS } from "../entry.ts";
-import { endOfValue } from "./canonical-json.ts";
+import { endOfLongInteger, endOfValue } from "./canonical-json.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -137,11 +137,16 @@ export class PlainRecord {
       this.#hashes[count++] = hash;
       at = end + 1;
       if (bytes[at] !== COLON) return false;
-      const isTight = bytes[++at] !== SPACE;
+      let isTight = bytes[++at] !== SPACE;
       if (!isTight) at++;
-      const valueEnd = endOfValue(bytes, at, 1, 0);
-      if (valueEnd < 0 || valueEnd > to) return false;
       const named = this.#names.find(hash, bytes, start + 1, end);
+      let valueEnd = endOfValue(bytes, at, 1, 0);
+      if (valueEnd < 0 && named?.part === PART.time && !this.#isStrict) {
+        // Nanoseconds can be read as a time, but not stored as they are.
+        valueEnd = endOfLongInteger(bytes, at);
+        isTight = false;
+      }
+      if (valueEnd < 0 || valueEnd > to) return false;
       if (named === null) {
         if (!isTight) return false;
         this.#addRange(start, valueEnd);

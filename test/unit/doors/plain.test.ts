@@ -60,6 +60,9 @@ test.each([
     "several names",
     '{"log":"a","message":"b","event":"c","timestamp":1795420799999,"time":"x","@timestamp":1795420799998}',
   ],
+  ["microseconds", '{"ts":1795420799999123,"message":"hi","n":1795420799999123}'],
+  ["seconds with six decimals", '{"ts":1795420799.999123,"message":"hi"}'],
+  ["nanoseconds", '{"time":1795420799999123457,"message":"hi"}'],
   ["a level that means more", '{"severity":"NOTICE","message":"hi"}'],
   ["empty data", '{"message":"hi","data":{}}'],
   ["ids that are none", '{"message":"hi","trace_id":"0000","span_id":"","service":"","session":""}'],
@@ -68,6 +71,29 @@ test.each([
   expect(count).toBe(1);
   expect(plain.map((line) => JSON.parse(line))).toEqual(parsed.map((line) => JSON.parse(line)));
   expect(JSON.stringify(JSON.parse(plain[0] ?? ""))).toBe(plain[0]);
+});
+
+test("integers of any length are read as the parser reads them", () => {
+  const digits = fc.oneof(
+    fc.bigInt({ min: 1_795_420_000_000_000_000n, max: 1_795_420_800_000_000_000n }),
+    fc.bigInt({ min: 0n, max: 99_999_999_999_999_999_999n }),
+    // A number holds these.
+    fc.bigInt({ min: 7_013_359_375_000_000n, max: 7_013_362_500_000_000n }).map((each) => each * 256n),
+  );
+  const texts = fc.array(
+    fc
+      .tuple(fc.constantFrom("time", "ts", "n"), fc.constantFrom("time", "@timestamp"), digits)
+      .map(([a, b, each]) =>
+        a === b ? `{"message":"m","${a}":${each}}` : `{"${a}":${each},"message":"m","${b}":1795420799999}`,
+      ),
+    { minLength: 1, maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(texts, (each) => {
+      const [parsed, plain] = bothWays(each);
+      expect(plain.map((line) => JSON.parse(line))).toEqual(parsed.map((line) => JSON.parse(line)));
+    }),
+  );
 });
 
 const name = fc.constantFrom(
