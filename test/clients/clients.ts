@@ -23,6 +23,8 @@ export interface TestedClient {
   count?: number;
   /** Faults that it meets in other shares than other clients. */
   faults?: Partial<FaultShares>;
+  /** Whether the client sends a record twice in one request, which is stored twice: such a record may be two events. */
+  isDoubling?: boolean;
   /** Settings of the client's API key. */
   keySettings?: Readonly<Record<string, unknown>>;
 }
@@ -162,6 +164,7 @@ export const CLIENTS: readonly TestedClient[] = [
     name: "rsyslog omhttp",
     missing: RSYSLOG.missing,
     command: node("rsyslog.mjs", "omhttp", RSYSLOG.path),
+    isDoubling: true,
     keySettings: { dedupe: "record" },
   },
   {

@@ -23,14 +23,15 @@ const log = path.join(CLIENT_SCRATCH, "app.log");
 const config = path.join(CLIENT_SCRATCH, "rsyslog.conf");
 const statistics = path.join(CLIENT_SCRATCH, "statistics.json");
 const example = readFileSync(path.join(CLIENT_EXAMPLES, `rsyslog/${output}.conf`), "utf8")
-  .replace("logs.example.com", hostname)
-  .replace('"443"', `"${port}"`)
+  .replaceAll("logs.example.com", hostname)
+  .replaceAll('"443"', `"${port}"`)
   .replaceAll('usehttps="on"', 'usehttps="off"')
   .replaceAll("sk_...", CLIENT_KEY)
   // Small batches meet more faults.
-  .replace('queue.dequeueBatchSize="1000"', 'queue.dequeueBatchSize="20"')
-  .replace('batch.maxsize="1000"', 'batch.maxsize="20"')
-  .replace('action.resumeRetryCount="-1"', 'name="taffrail" action.resumeRetryCount="-1" action.resumeInterval="1"');
+  .replaceAll('queue.dequeueBatchSize="1000"', 'queue.dequeueBatchSize="20"')
+  .replaceAll('batch.maxsize="1000"', 'batch.maxsize="20"')
+  .replaceAll('action.resumeRetryCount="-1"', 'action.resumeRetryCount="-1" action.resumeInterval="1"')
+  .replace(/^action\(/m, 'action(name="taffrail" ');
 writeFileSync(log, "");
 writeFileSync(
   config,
@@ -72,8 +73,8 @@ for (;;) {
     queue?.enqueued >= Number(CLIENT_COUNT) && queue.size === 0 && taffrail?.processed >= Number(CLIENT_COUNT);
   if (isSent || Date.now() > end) break;
 }
-// The batch that is being sent has left the queue.
-await pause(5_000);
+// The batch that is being sent has left the queue, and batches that failed are in another one.
+await pause(20_000);
 daemon.kill();
 await once(daemon, "close");
 console.error(JSON.stringify(counters()));
