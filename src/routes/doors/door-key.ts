@@ -103,6 +103,11 @@ function keyOfSentry(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /\bsentry_key=([^\s,]+)/.exec(header)?.[1];
 }
 
+/** Returns a copy of the query. Most requests have none, and parsing a URL costs as much as reading some records. */
+export function queryOf({ req: { url } }: Context<AppEnv>): URLSearchParams {
+  return url.includes("?") ? new URL(url).searchParams : new URLSearchParams();
+}
+
 /**
  * Returns path and query of a request without credentials: the route's pattern with its parameters.
  * @param pattern of the route
@@ -111,7 +116,7 @@ export function pathWithoutKey(c: Context<AppEnv>, pattern: string): string {
   const path = pattern.replace(/:(\w+)/g, (whole, name: string) => {
     return name === KEY_IN_PATH ? whole : (c.req.param(name) ?? "");
   });
-  const query = new URLSearchParams(new URL(c.req.url).search);
+  const query = queryOf(c);
   for (const name of KEY_PARAMETERS) query.delete(name);
   return `${path}?${query}`;
 }

@@ -8,6 +8,7 @@ import type { ClientDrops } from "../../logs/ingest/client-drops.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { SentRepeats } from "../logs/send-entries.ts";
 import type { Door } from "./door.ts";
+import { queryOf } from "./door-key.ts";
 import { readerFor, type Terms } from "./key-terms.ts";
 
 /** What the entries of a request are read with. */
@@ -31,7 +32,7 @@ export function beginReading<D extends DoorDecoder>(
   const { settings } = terms;
   const { dedupe } = settings;
   const entries = new DoorEntries(now, meter, dedupe === "never" ? null : new RecordIds(dedupe === "record"));
-  const query = new URL(c.req.url).searchParams;
+  const query = queryOf(c);
   const reader = readerFor(settings.mapping, query);
   const type = mediaType(c.req.header("Content-Type"));
   return { terms, entries, decoder: door.decoder({ c, mediaType: type, query, entries, reader, settings }) };
