@@ -73,12 +73,12 @@ describe("19.3: patterns", () => {
     for (const query of queries) {
       expect(parse(query).ok).toBe(true);
       expect(new TextEncoder().encode(query).length).toBeLessThanOrEqual(QUERY_LIMITS.bytes);
-      expect(query).toMatch(/^\(a OR level:error\) /);
+      expect(query).toMatch(/^a OR level:error \| stats .* \| where pattern:/);
     }
     for (const pattern of patterns) expect(queries.some((query) => query.includes(JSON.stringify(pattern)))).toBe(true);
     expect(trendQueries("*", patterns, 60_000, 2).length).toBe(2);
     expect(trendQueries("", ["one"], 60_000, 4)).toEqual([
-      "pattern:=one | stats count() as entries, max(level) as highest by pattern, bin(1m)",
+      "* | stats count() as entries, max(level) as highest by pattern, bin(1m) | where pattern:=one",
     ]);
   });
 

@@ -1,9 +1,10 @@
 import { QUERY_LIMITS } from "../../../../../src/query-language/parser-state.ts";
+import { printFilter } from "../../../../../src/query-language/print.ts";
 import { joined } from "../../../../../src/query-language/syntax.ts";
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import type { Table } from "../../../charts/chart-data.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
-import { patternTest, withTest } from "../added-test.ts";
+import { patternTest } from "../added-test.ts";
 import type { Bins } from "../bins.ts";
 import { moreSevere } from "../more-severe.ts";
 
@@ -89,8 +90,9 @@ const TESTS = QUERY_LIMITS.atoms / 2;
  * @param most number of queries
  */
 export function trendQueries(filter: string, patterns: readonly string[], binMs: number, most: number): string[] {
-  const pipe = ` | stats count() as entries, max(level) as highest by pattern, bin(${printDuration(binMs)})`;
-  const textOf = (some: readonly string[]) => withTest(filter, anyPattern(some)) + pipe;
+  // Tests of the table, because each test of the entries would make the pattern of every message again.
+  const stats = `stats count() as entries, max(level) as highest by pattern, bin(${printDuration(binMs)})`;
+  const textOf = (some: readonly string[]) => `${filter || "*"} | ${stats} | where ${printFilter(anyPattern(some))}`;
   const queries: string[] = [];
   let group: string[] = [];
   for (const pattern of patterns) {
