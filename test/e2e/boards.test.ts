@@ -4,7 +4,7 @@ import type { Panel } from "../../src/workspace/panels.ts";
 import { type Account, asUser, call, createKey, createProject, type Tenant } from "../support/api.ts";
 import { send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startSharedConsole } from "./support/console.ts";
 import { join, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -125,6 +125,19 @@ describe("19.4: boards", () => {
     const placed = panels.map(({ title, x, y, h }) => [title, x, y, h]);
     expect(placed).toContainEqual(["Top patterns", 0, 0, 9]);
     expect(placed).toContainEqual(["Slowest paths", 5, expect.any(Number), 9]);
+    // On a phone by the menu of a panel, and by its keys, which keep the focus.
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const arrange = page.getByRole("button", { name: "Arrange Top patterns", exact: true });
+    await arrange.click();
+    await page.getByRole("menuitem", { name: "Move down" }).click();
+    await page.getByRole("status").getByText("Top patterns: 2 of 5").waitFor();
+    expect(await page.getByRole("region").nth(1).getAttribute("aria-label")).toBe("Top patterns");
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.getByRole("status").getByText("Top patterns: 1 of 5").waitFor();
+    await expect.poll(() => arrange.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await axeFaults(page)).toEqual([]);
     await page.context().close();
   });
 

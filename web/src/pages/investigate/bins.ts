@@ -23,9 +23,12 @@ export interface Bins {
   spans: number;
 }
 
-/** Returns the spans that cover a length of time, each starting at a whole multiple of its size. */
+/** Returns the spans that cover a length of time, at most `most` and one, each starting at a whole multiple of its size. */
 export function binsOf(from: number, to: number, most: number): Bins {
-  const binMs = binFor(to - from, most);
+  return binsOfSize(from, to, binFor(to - from, most));
+}
+
+export function binsOfSize(from: number, to: number, binMs: number): Bins {
   const start = Math.floor(from / binMs) * binMs;
   return { start, binMs, spans: Math.max(1, Math.ceil((to - start) / binMs)) };
 }

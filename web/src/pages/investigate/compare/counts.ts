@@ -1,6 +1,7 @@
 import type { Table } from "../../../charts/chart-data.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import type { Bins } from "../bins.ts";
+import { columnPlaces } from "../column-places.ts";
 
 /** The entries of a span over time and by level. */
 export interface Counts {
@@ -12,13 +13,12 @@ export interface Counts {
 }
 
 /** Reads the table of `count by level, bin(...)`. */
-export function countsOf({ columns, rows }: Table, bins: Bins): Counts {
-  const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted);
-  const [time, level, count] = [at("time"), at("level"), at("count")];
+export function countsOf(table: Table, bins: Bins): Counts {
+  const [time, level, count] = columnPlaces(table, ["time", "level", "count"]);
   const values = Array<number>(bins.spans).fill(0);
   const levels = new Map<Level, number>();
   let total = 0;
-  for (const row of rows) {
+  for (const row of table.rows) {
     const found = row[count];
     const entries = typeof found === "number" ? found : 0;
     const span = Math.floor((Date.parse(String(row[time])) - bins.start) / bins.binMs);

@@ -1,4 +1,5 @@
 import type { Table } from "../../../charts/chart-data.ts";
+import { columnPlaces } from "../column-places.ts";
 
 /** Which fields differ most between the entries of two spans. */
 
@@ -130,11 +131,10 @@ function adjusted(count: number, total: number): { share: number; variance: numb
   return { share, variance: (share * (1 - share)) / (total + 2) };
 }
 
-function countsOf({ columns, rows }: Table): Map<string, FieldCounts> {
-  const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted);
-  const [field, entries, value, count] = [at("field"), at("entries"), at("value"), at("count")];
+function countsOf(table: Table): Map<string, FieldCounts> {
+  const [field, entries, value, count] = columnPlaces(table, ["field", "entries", "value", "count"]);
   const fields = new Map<string, FieldCounts>();
-  for (const row of rows) {
+  for (const row of table.rows) {
     const name = String(row[field]);
     const counts = fields.get(name) ?? { entries: Number(row[entries] ?? 0), values: new Map() };
     fields.set(name, counts);
@@ -158,11 +158,10 @@ const MANY = 12;
 /** Returns the fields whose values are numbers of many sizes, the most frequent first. */
 export function numberFields(facets: readonly Table[]): string[] {
   const fields = new Map<string, number>();
-  for (const { columns, rows } of facets) {
-    const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted);
-    const [field, type, entries] = [at("field"), at("type"), at("entries")];
+  for (const table of facets) {
+    const [field, type, entries] = columnPlaces(table, ["field", "type", "entries"]);
     const values = new Map<string, number>();
-    for (const row of rows) {
+    for (const row of table.rows) {
       if (row[type] !== "number") continue;
       const name = String(row[field]);
       const known = (values.get(name) ?? 0) + 1;

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { type Answer, ask, queryFor } from "../ask.ts";
-import { type Bins, binFor } from "../bins.ts";
+import { type Bins, binFor, binsOfSize } from "../bins.ts";
 import type { Investigation } from "../use-investigation.ts";
 import { useKept } from "../use-kept.ts";
 import { type Counts, countsOf } from "./counts.ts";
@@ -84,13 +84,8 @@ const NOTHING: Answer = { columns: [], rows: [], matched: 0, complete: true, not
 
 /** Bins of the same size for two spans. */
 function alignedBins(before: TimeSpan, now: TimeSpan): [Bins, Bins] {
-  const longest = Math.max(before.end - before.start, now.end - now.start);
-  const binMs = binFor(longest, SPANS);
-  const binsOf = ({ start, end }: TimeSpan): Bins => {
-    const from = Math.floor(start / binMs) * binMs;
-    return { start: from, binMs, spans: Math.max(1, Math.ceil((end - from) / binMs)) };
-  };
-  return [binsOf(before), binsOf(now)];
+  const binMs = binFor(Math.max(before.end - before.start, now.end - now.start), SPANS);
+  return [binsOfSize(before.start, before.end, binMs), binsOfSize(now.start, now.end, binMs)];
 }
 
 /** Reads the tables of percentiles. Fields whose median changed most come first. */

@@ -6,6 +6,7 @@ import type { Table } from "../../../charts/chart-data.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { patternTest } from "../added-test.ts";
 import type { Bins } from "../bins.ts";
+import { columnPlaces } from "../column-places.ts";
 import { moreSevere } from "../more-severe.ts";
 
 /** How the count of a pattern differs from the count in the span before. */
@@ -39,14 +40,12 @@ export function changeOf(count: number, before: number, scale = 1): Change | nul
 }
 
 /** Reads the table of `patterns`, with or without `vs`. */
-export function patternsOf({ columns, rows }: Table): Pattern[] {
-  const [pattern, count, before] = ["pattern", "count", "before"].map((wanted) =>
-    columns.findIndex(({ name }) => name === wanted),
-  );
-  const counts = rows.map((row) => ({
-    pattern: typeof row[pattern ?? -1] === "string" ? String(row[pattern ?? -1]) : null,
+export function patternsOf(table: Table): Pattern[] {
+  const [pattern, count, before] = columnPlaces(table, ["pattern", "count", "before"]);
+  const counts = table.rows.map((row) => ({
+    pattern: typeof row[pattern] === "string" ? row[pattern] : null,
     count: numberIn(row, count),
-    before: before === undefined || before < 0 ? null : numberIn(row, before),
+    before: before < 0 ? null : numberIn(row, before),
   }));
   const all = counts.reduce((sum, each) => sum + each.count, 0);
   return counts.map((each) => ({
@@ -56,8 +55,8 @@ export function patternsOf({ columns, rows }: Table): Pattern[] {
   }));
 }
 
-function numberIn(row: readonly unknown[], at: number | undefined): number {
-  const value = row[at ?? -1];
+function numberIn(row: readonly unknown[], at: number): number {
+  const value = row[at];
   return typeof value === "number" ? value : 0;
 }
 
@@ -119,10 +118,9 @@ function bytesOf(text: string): number {
 /** Reads the tables of `trendQueries`. */
 export function trendsOf(tables: readonly Table[], { start, binMs, spans }: Bins): ReadonlyMap<string, Trend> {
   const trends = new Map<string, Trend>();
-  for (const { columns, rows } of tables) {
-    const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted);
-    const [pattern, time, entries, highest] = [at("pattern"), at("time"), at("entries"), at("highest")];
-    for (const row of rows) {
+  for (const table of tables) {
+    const [pattern, time, entries, highest] = columnPlaces(table, ["pattern", "time", "entries", "highest"]);
+    for (const row of table.rows) {
       const span = Math.floor((Date.parse(String(row[time])) - start) / binMs);
       const name = row[pattern];
       if (typeof name !== "string" || !(span >= 0 && span < spans)) continue;
