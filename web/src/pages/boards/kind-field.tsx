@@ -1,5 +1,5 @@
 import { KIND_LABELS, type PanelKind } from "../../model/boards.ts";
-import css from "./boards.module.css";
+import segments from "../../ui/segments.module.css";
 
 // SAFETY: the labels have exactly these keys.
 const KINDS = Object.keys(KIND_LABELS) as PanelKind[];
@@ -12,7 +12,7 @@ interface KindFieldProps {
 /** A choice of how the answer to a query is shown. */
 export function KindField({ kind, onChange }: KindFieldProps) {
   return (
-    <fieldset class={css.kinds}>
+    <fieldset class={segments.segments}>
       <legend class="visually-hidden">Chart</legend>
       {KINDS.map((each) => (
         <label key={each} data-chosen={each === kind}>

@@ -2,6 +2,7 @@ import { useLoad } from "../../../lib/load.ts";
 import { loadProjects } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import segments from "../../../ui/segments.module.css";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { EntryList } from "../results/entry-list.tsx";
@@ -51,7 +52,7 @@ export function ContextView({ workspaceId, entry, by, onBy, isOpened, onShow, on
   return (
     <Dialog title="In context" shape="panel" onClose={onClose}>
       <div class={css.body}>
-        <fieldset class={css.choices}>
+        <fieldset class={segments.segments}>
           <legend class="visually-hidden">Entries of the same</legend>
           {CONTEXTS.map((each) => (
             <label key={each} data-chosen={each === by}>
