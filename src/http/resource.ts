@@ -186,7 +186,7 @@ interface RouteFacts {
   tag: string;
   summary: string;
   description?: string;
-  security: "none" | "accessToken" | "apiKey" | "either" | "operatorToken";
+  security: "none" | "accessToken" | "apiKey" | "either" | "agent" | "operatorToken";
   query?: z.ZodType;
   /** Parameters of a route that reads its query itself, for the OpenAPI document only. */
   documentedQuery?: z.ZodType;

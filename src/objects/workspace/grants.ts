@@ -37,19 +37,27 @@ export function exchangeGrant(core: WorkspaceCore, env: Env, call: GrantExchange
   });
   if (exchanged && !exchanged.ok && exchanged.ended) {
     const { grant, reuse } = exchanged.ended;
+    endTails(core);
     const fields = { event: "workspace.grant.reused", outcome: reuse, workspaceId: state.row?.id, grantId: grant.id };
     core.log("warn", origin, fields);
   }
   return exchanged ?? { ok: false, error: "invalid_grant" };
 }
 
-export function revokeGrantToken({ state }: WorkspaceCore, env: Env, token: PresentedGrantToken, origin: Origin): void {
-  state.transaction(({ sql }) => {
+export function revokeGrantToken(core: WorkspaceCore, env: Env, token: PresentedGrantToken, origin: Origin): void {
+  const isEnded = core.state.transaction(({ sql }) => {
     const ended = revokeByToken(sql, token, settingsOf(env).REFRESH_PEPPER);
-    if (ended === null) return;
+    if (ended === null) return false;
     const change = { before: { client: ended.clientName }, after: { reason: "revoked by the client" } };
     recordAudit(sql, { actor: ended.userId, action: "grant.end", target: ended.id, ...change }, origin, Date.now());
+    return true;
   });
+  if (isEnded) endTails(core);
+}
+
+/** Closes the tails of a grant that has ended outside of a member's change, which closes them itself. */
+function endTails({ state }: WorkspaceCore): void {
+  state.invalidateSettings();
 }
 
 /** What members do with grants. */

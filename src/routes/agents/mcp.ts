@@ -43,7 +43,7 @@ export function addMcp(resource: Resource): void {
         "Accepts an API key with `logs:read`, or the access token of a grant (`docs/agents-oauth.md`). Each request counts as one `POST /logger/query`; the audit has each call of a tool. A batch of",
         "JSON-RPC is refused. Requests of web pages are refused unless their origin is the console's or one of `CORS_ORIGINS`.",
       ].join("\n"),
-      security: "apiKey",
+      security: "agent",
       documentedBody: {
         "application/json": {
           schema: z.looseObject({

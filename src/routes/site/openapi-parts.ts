@@ -20,6 +20,14 @@ export const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = 
     "API_KEY_EXPIRED",
     "API_KEY_REVOKED",
   ],
+  agent: [
+    "UNAUTHORIZED",
+    "INVALID_ACCESS_TOKEN",
+    "ACCESS_TOKEN_EXPIRED",
+    "INVALID_API_KEY",
+    "API_KEY_EXPIRED",
+    "API_KEY_REVOKED",
+  ],
   operatorToken: ["UNAUTHORIZED", "NOT_FOUND"],
 };
 /** Errors of a validated JSON body. */
@@ -37,6 +45,7 @@ export const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
   accessToken: [{ accessToken: [] }],
   apiKey: [{ apiKey: [] }],
   either: [{ accessToken: [] }, { apiKey: [] }],
+  agent: [{ agentToken: ["logs:read"] }, { apiKey: [] }],
   operatorToken: [{ operatorToken: [] }],
 };
 
@@ -120,6 +129,18 @@ export const COMPONENTS: Json = {
       scheme: "bearer",
       bearerFormat: "sk_...",
       description: "An API key of a project, with the scope that the route requires. Shown once, when it is created.",
+    },
+    agentToken: {
+      type: "oauth2",
+      description: "The access token of a grant, `oa_...`. Loki's read API accepts it, too. `docs/agents-oauth.md`.",
+      flows: {
+        authorizationCode: {
+          authorizationUrl: "/oauth/authorize",
+          tokenUrl: "/oauth/token",
+          refreshUrl: "/oauth/token",
+          scopes: { "logs:read": "Read logs", "views:write": "Save views", "alerts:write": "Create alerts" },
+        },
+      },
     },
     operatorToken: {
       type: "http",

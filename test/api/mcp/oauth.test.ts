@@ -9,9 +9,10 @@ import type {
 } from "@modelcontextprotocol/client";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 import * as oauth from "oauth4webapi";
+import { WebSocket } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { consentTo } from "../../support/agent.ts";
+import { agentToken, consentTo } from "../../support/agent.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
@@ -190,4 +191,19 @@ test.each([
   const answer = await client.callTool({ name: "search_logs", arguments: { query: "level:error" } });
   expect(text.parse(answer).content[0]?.text).toContain("payment 7 failed");
   await client.close();
+});
+
+test("21.3: a grant follows entries by Loki's tail, until its client revokes it", async () => {
+  const token = await agentToken(server.url, tenant);
+  const query = new URLSearchParams({ query: '{level="error"}' });
+  const socket = new WebSocket(`${server.url.replace("http", "ws")}/loki/api/v1/tail?${query}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  const [first] = await once(socket, "message");
+  expect(String(Object(first).data)).toContain("payment 7 failed");
+  const closed = once(socket, "close");
+  const revoked = await fetch(`${server.url}/oauth/revoke`, { method: "POST", body: new URLSearchParams({ token }) });
+  expect(revoked.status).toBe(200);
+  const [end] = await closed;
+  expect(Object(end).code).toBe(1011);
 });
