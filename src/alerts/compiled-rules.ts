@@ -1,5 +1,5 @@
 import type { Entry } from "../logs/entry.ts";
-import { foldCase } from "../logs/query/filter.ts";
+import { foldCase } from "../logs/query/fold-case.ts";
 import { compileFilter } from "../logs/search/compile-filter.ts";
 import { someItem, someText } from "../logs/search/data-values.ts";
 import { type EntrySteps, entryStepsOf } from "../logs/search/entry-steps.ts";

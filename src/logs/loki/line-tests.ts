@@ -1,6 +1,6 @@
 import type { LineFilter, Stage } from "../../logql/syntax.ts";
 import { eitherTest, runTests, type TokenTest } from "../cold/filter/token-tests.ts";
-import { foldCase } from "../query/filter.ts";
+import { foldCase } from "../query/fold-case.ts";
 import { literalOf } from "../search/literals.ts";
 
 /**

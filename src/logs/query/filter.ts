@@ -3,14 +3,7 @@ import { someText } from "../search/data-values.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
 import { dataAt, valueAt } from "./data-path.ts";
-
-/**
- * Returns text as `search` compares it: in lower case. Sigma has two lower case forms, and `toLowerCase` chooses by the
- * letters around it. With one form, a part of a word is a part of the folded word.
- */
-export function foldCase(text: string): string {
-  return text.toLowerCase().replaceAll("\u03c2", "\u03c3");
-}
+import { foldCase } from "./fold-case.ts";
 
 /** Number of values up to which comparing with each is faster than a set. */
 export const FEW = 8;

@@ -9,7 +9,8 @@ import { QUERY_LIMITS } from "./budget.ts";
 import { type Cursor, decodeCursor, decodeSnapshot, type Snapshot } from "./cursor.ts";
 import { DataConditions } from "./data-schema.ts";
 import type { Order } from "./feed.ts";
-import { ALL_LEVELS_MASK, foldCase, type LogFilter, type NoMembers, sortedNames } from "./filter.ts";
+import { ALL_LEVELS_MASK, type LogFilter, type NoMembers, sortedNames } from "./filter.ts";
+import { foldCase } from "./fold-case.ts";
 
 /** A query as the router runs it. */
 export interface LogQuery {

@@ -1,5 +1,5 @@
 import { bytePattern, tellingPart } from "./case-folding.ts";
-import { foldCase } from "./filter.ts";
+import { foldCase } from "./fold-case.ts";
 import { patternWork } from "./needles.ts";
 
 /** Maximum bytes that one character of a pattern matches: an escape, `\u0001`. */

@@ -1,7 +1,8 @@
 import { type Filter, joined, type Scalar, type ValueTest } from "../../query-language/syntax.ts";
 import { LEVELS } from "../entry.ts";
 import { QUERY_LIMITS } from "../query/budget.ts";
-import { ALL_LEVELS_MASK, type DataCondition, foldCase, type LogFilter, OPEN_FILTER } from "../query/filter.ts";
+import { ALL_LEVELS_MASK, type DataCondition, type LogFilter, OPEN_FILTER } from "../query/filter.ts";
+import { foldCase } from "../query/fold-case.ts";
 import type { ComparedMembers } from "./data-values.ts";
 import { valueTestOf } from "./entry-test.ts";
 import { kindMaskOf, restFilterOf, withoutDurations } from "./rest-filter.ts";

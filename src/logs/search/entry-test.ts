@@ -10,7 +10,7 @@ import {
 } from "../../query-language/syntax.ts";
 import type { Entry, OwnMember } from "../entry.ts";
 import { dataAt } from "../query/data-path.ts";
-import { foldCase } from "../query/filter.ts";
+import { foldCase } from "../query/fold-case.ts";
 import { type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
 import { patternOf } from "./pattern.ts";
 import { regexTestOf, wildcardTest } from "./text-tests.ts";

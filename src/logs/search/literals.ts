@@ -1,5 +1,5 @@
 import type { Regex, TextTest, ValueTest } from "../../query-language/syntax.ts";
-import { foldCase } from "../query/filter.ts";
+import { foldCase } from "../query/fold-case.ts";
 
 /**
  * Literals: a text, folded, that every text contains that passes a test. It is found in bytes many times faster than the

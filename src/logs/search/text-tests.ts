@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSException } from "re2js";
 import type { Regex } from "../../query-language/syntax.ts";
 import type { WorkMeter } from "../query/budget.ts";
-import { foldCase } from "../query/filter.ts";
+import { foldCase } from "../query/fold-case.ts";
 import { literalOf } from "./literals.ts";
 import { Machine, type Program } from "./regex-machine.ts";
 

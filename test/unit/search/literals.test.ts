@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { foldCase } from "../../../src/logs/query/filter.ts";
+import { foldCase } from "../../../src/logs/query/fold-case.ts";
 import { literalOf, literalOfValue } from "../../../src/logs/search/literals.ts";
 import { regexTest, wildcardTest } from "../../../src/logs/search/text-tests.ts";
 

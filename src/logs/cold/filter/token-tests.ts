@@ -1,5 +1,6 @@
 import { isArrayIndex } from "../../query/data-path.ts";
-import { type DataCondition, foldCase, type LogFilter, type Scalar } from "../../query/filter.ts";
+import type { DataCondition, LogFilter, Scalar } from "../../query/filter.ts";
+import { foldCase } from "../../query/fold-case.ts";
 import { TokenHasher } from "./bloom.ts";
 import { gramsOfNeedle, hashGram } from "./grams.ts";
 import { atPath, EXACT_KIND, hashExactValue, hashId, hashValue, TOKEN_KIND, type TokenHash } from "./tokens.ts";

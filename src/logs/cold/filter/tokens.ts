@@ -1,5 +1,6 @@
 import { type Entry, OWN_MEMBERS } from "../../entry.ts";
-import { foldCase, type Scalar } from "../../query/filter.ts";
+import type { Scalar } from "../../query/filter.ts";
+import { foldCase } from "../../query/fold-case.ts";
 import type { LineTokens } from "../scan/line-tokens.ts";
 import { TokenHasher } from "./bloom.ts";
 import { GramCollector } from "./grams.ts";

@@ -1,4 +1,4 @@
-import { foldCase } from "../../query/filter.ts";
+import { foldCase } from "../../query/fold-case.ts";
 import { LOWER_ASCII, type TokenHasher } from "../filter/bloom.ts";
 
 const MINUS = 45;

@@ -12,7 +12,7 @@ import {
   type TokenKind,
 } from "../../cold/filter/tokens.ts";
 import { parseStoredLine } from "../../entry.ts";
-import { foldCase } from "../../query/filter.ts";
+import { foldCase } from "../../query/fold-case.ts";
 import { type DataColumn, LEADING_COLUMNS } from "../columns.ts";
 import { type ColumnValues, releaseColumn, type TextColumn, type Texts } from "../decode/column-values.ts";
 import type { ChunkSource, SegmentReader } from "../decode/segment-reader.ts";

@@ -1,4 +1,4 @@
-import { foldCase } from "../../../../../src/logs/query/filter.ts";
+import { foldCase } from "../../../../../src/logs/query/fold-case.ts";
 
 /** Matches marked in one text, so that a search for one letter in a long text stays fast. */
 const MATCHES_MAX = 50;
