@@ -30,18 +30,33 @@ const fontPreloads: Plugin = {
   },
 };
 
+/** Parts of every page, and those of the explorer's first row. */
+const ALWAYS = /\/(?:index|hooks|signals\.module|jsxRuntime|failure|backoff)-/;
+const EXPLORER = /\/(?:explorer|results|notes)-/;
+const OF_EXPLORER =
+  /\/(?:index|hooks|signals\.module|jsxRuntime|failure|backoff|explorer|results|notes|states|format|load|select|visible|zone|language|panels|types|poll|ellipsis)-[^/]*\.js$/;
+
 export default defineConfig({
   plugins: [fontPreloads],
   root: import.meta.dirname,
   base: "/app/",
   // All files are below one path, which is all that the worker must recognise.
+  // Names of classes are in scripts and styles: `row_x3k`.
+  css: { modules: { generateScopedName: "[local]_[hash:base64:4]" } },
   build: {
     assetsDir: "files",
     target: "es2023",
     // A data: URL in a style sheet would need an exception in the policy.
     assetsInlineLimit: 0,
     // The preload polyfill is an inline script, which the policy refuses.
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // What the page has loaded already is not named again beside each part that it loads later.
+      resolveDependencies: (_, files, { hostId, hostType }) =>
+        hostType === "html"
+          ? files
+          : files.filter((file) => !(EXPLORER.test(hostId) ? OF_EXPLORER : ALWAYS).test(file)),
+    },
     reportCompressedSize: false,
   },
   // The sources of the client library, so that no build is needed first.

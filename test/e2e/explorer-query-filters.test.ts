@@ -6,13 +6,15 @@ import {
   explorerPath,
   NASTY,
   nextQuery,
+  rows,
   type SentEntry,
   type SentQuery,
   send,
   variedEntries,
 } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
-import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { fieldValue, openField } from "./support/explorer.ts";
 
 let console: ConsoleUnderTest;
 let tenant: Tenant;
@@ -51,216 +53,140 @@ async function histogramSettled(): Promise<void> {
   await page.locator('section[aria-label="Histogram"][aria-busy="false"]').waitFor();
 }
 
-interface FilterCase {
-  name: string;
-  act: () => Promise<void>;
-  filters: Record<string, unknown>;
-  passes: (entry: SentEntry) => boolean;
+/** Whether a request asks for this query in a relative range. */
+function isFor(q: string): (query: SentQuery) => boolean {
+  return ({ filters: { from, ...simple }, ...query }) =>
+    typeof from === "string" && Object.keys(simple).length === 0 && query.q === q;
 }
 
-async function dataFilter(path: string, test: string, kind: string | null, value: string | null): Promise<void> {
-  const form = page.getByRole("form", { name: "Data" });
-  await form.getByLabel("Path").fill(path);
-  await choose(form.getByLabel("Condition"), test);
-  if (kind !== null) await choose(form.getByLabel("Data type"), kind);
-  if (value !== null)
-    await form
-      .getByRole(test === "is one of" ? "textbox" : "combobox", { name: /^Values?/ })
-      .last()
-      .fill(value);
-  await form.getByRole("button", { name: "Add data filter" }).click();
+async function found(passes: (entry: SentEntry) => boolean): Promise<void> {
+  const count = sent.filter(passes).length;
+  await counted(page, `${count} ${count === 1 ? "entry" : "entries"}`).waitFor();
 }
 
-const CASES: FilterCase[] = [
-  {
-    name: "one level, then another",
-    act: async () => {
-      await page.getByRole("checkbox", { name: "error" }).check();
-      await page.getByRole("checkbox", { name: "fatal" }).check();
-    },
-    filters: { level: ["error", "fatal"] },
-    passes: ({ level }) => level === "error" || level === "fatal",
-  },
-  {
-    name: "a least level",
-    act: () => choose(page.getByLabel("At least"), "warn"),
-    filters: { minLevel: "warn" },
-    passes: ({ level }) => ["warn", "error", "fatal"].includes(level),
-  },
-  {
-    name: "a category that occurs",
-    act: () => page.getByRole("checkbox", { name: "http" }).check(),
-    filters: { category: ["http"] },
-    passes: ({ category }) => category === "http",
-  },
-  {
-    name: "types, one typed in",
-    act: async () => {
-      await page.getByRole("checkbox", { name: "invoice" }).check();
-      await page.getByLabel("Other type").fill("query");
-      await page.keyboard.press("Enter");
-    },
-    filters: { type: ["invoice", "query"] },
-    passes: ({ type }) => type === "invoice" || type === "query",
-  },
-  {
-    name: "a session",
-    act: async () => {
-      await page.getByLabel("Session", { exact: true }).fill("session-1");
-      await page.keyboard.press("Enter");
-    },
-    filters: { session: "session-1" },
-    passes: ({ session }) => session === "session-1",
-  },
-  {
-    name: "a trace",
-    act: async () => {
-      await page.getByLabel("Trace ID", { exact: true }).fill("trace-4");
-      await page.getByRole("button", { name: "Set trace id" }).click();
-    },
-    filters: { traceId: "trace-4" },
-    passes: ({ traceId }) => traceId === "trace-4",
-  },
-  {
-    name: "a text, whatever its signs",
-    act: async () => {
-      await page.getByRole("combobox", { name: "Search", exact: true }).fill(JSON.stringify(NASTY));
-      await page.keyboard.press("Enter");
-    },
-    filters: { q: JSON.stringify(NASTY) },
-    passes: ({ message }) => message === NASTY,
-  },
-  {
-    name: "a number in data, from and to",
-    act: async () => {
-      await dataFilter("status", "is at least", "number", "300");
-      await page.getByText("status is at least 300").waitFor();
-      await dataFilter("status", "is less than", "number", "500");
-    },
-    filters: { data: { status: { gte: 300, lt: 500 } } },
-    passes: ({ data }) => data.status >= 300 && data.status < 500,
-  },
-  {
-    name: "true or false in data",
-    act: () => dataFilter("ok", "is", "true or false", "true"),
-    filters: { data: { ok: true } },
-    passes: ({ data }) => data.ok,
-  },
-  {
-    name: "null in data",
-    act: () => dataFilter("plan", "is", "null", null),
-    filters: { data: { plan: null } },
-    passes: ({ data }) => data.plan === null,
-  },
-  {
-    name: "anything but a text in data",
-    act: () => dataFilter("plan", "is not", "text", "team"),
-    filters: { data: { plan: { ne: "team" } } },
-    passes: ({ data }) => data.plan !== "team",
-  },
-  {
-    name: "one of several values in data, by a longer path",
-    act: () => dataFilter("user.id", "is one of", "number", "3\n5\n8"),
-    filters: { data: { "user.id": { in: [3, 5, 8] } } },
-    passes: ({ data }) => [3, 5, 8].includes(data.user.id),
-  },
-  {
-    name: "a member that exists, its name with a dot",
-    act: () => dataFilter('["a.b"]', "exists", null, null),
-    filters: { data: { '["a.b"]': { exists: true } } },
-    passes: ({ data }) => data["a.b"] !== undefined,
-  },
-  {
-    name: "a member that does not exist",
-    act: () => dataFilter('["a.b"]', "does not exist", null, null),
-    filters: { data: { '["a.b"]': { exists: false } } },
-    passes: ({ data }) => data["a.b"] === undefined,
-  },
-];
+const query = (): string => new URL(page.url()).searchParams.get("q") ?? "";
+const box = () => page.getByRole("combobox", { name: "Search", exact: true });
+const fields = () => page.getByRole("complementary", { name: "Fields" });
 
-describe("filters", () => {
-  it.each(CASES)("request $name, and again after a reload", async ({ act, filters, passes }) => {
-    await open();
-    await counted(page, `${sent.length} entries`).waitFor();
-    const isIt = (query: SentQuery): boolean => {
-      const { from, ...simple } = query.filters;
-      // The query is beside the filters.
-      const others = query.q === undefined ? simple : { ...simple, q: query.q };
-      return typeof from === "string" && JSON.stringify(others) === JSON.stringify(filters);
-    };
-    const asked = nextQuery(page, isIt);
-    await act();
+describe("filters of earlier addresses", () => {
+  it.each([
+    [
+      { level: "error", type: "query", session: "session-1" },
+      "level:error type:=query session:=session-1",
+      ({ level, type, session }: SentEntry) => level === "error" && type === "query" && session === "session-1",
+    ],
+    [
+      { minLevel: "warn", search: NASTY, data: '{"status":{"gte":300,"lt":500}}' },
+      `level:>=warn ${JSON.stringify(NASTY)} status:>=300 status:<500`,
+      ({ message }: SentEntry) => message === NASTY,
+    ],
+    [
+      { data: '{"plan":null,"[\\"a.b\\"]":{"exists":false},"user.id":{"in":[10,20,30]}}' },
+      'plan:* -plan:~/^/ -"a.b":* user.id:(10 OR 20 OR 30)',
+      ({ data }: SentEntry) => data.plan === null && data["a.b"] === undefined && [10, 20, 30].includes(data.user.id),
+    ],
+  ])("%j are tests of the query", async (parameters, q, passes) => {
+    const asked = nextQuery(page, isFor(q));
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams(parameters)}`));
     const { projectId, order } = await asked;
     expect({ projectId, order }).toEqual({ projectId: tenant.projectId, order: "desc" });
-    const found = sent.filter(passes).length;
-    const text = `${found} ${found === 1 ? "entry" : "entries"}`;
-    await counted(page, text).waitFor();
-    const { href } = new URL(page.url());
-    const again = nextQuery(page, isIt);
+    expect(await box().inputValue()).toBe(q);
+    await found(passes);
+  });
+});
+
+describe("the list of fields", () => {
+  it("counts what the query finds, and adds, removes and excludes values in its text", async () => {
+    await open("?q=category:http");
+    const inHttp = sent.filter(({ category }) => category === "http");
+    const errors = inHttp.filter(({ level }) => level === "error").length;
+    await fieldValue(page, "level", "error", errors).click();
+    await found(({ category, level }) => category === "http" && level === "error");
+    expect(query()).toBe("category:http level:error");
+    // What the query leaves out of a field that it tests is listed, too.
+    await fieldValue(page, "level", "fatal").click();
+    await found(({ category, level }) => category === "http" && (level === "error" || level === "fatal"));
+    expect(await box().inputValue()).toBe("category:http level:(error OR fatal)");
+    await fieldValue(page, "level", "error").click();
+    await found(({ category, level }) => category === "http" && level === "fatal");
+    await fields().getByRole("button", { name: "Exclude fatal" }).click();
+    await found(({ category, level }) => category === "http" && level !== "fatal");
+    expect(query()).toBe("category:http -level:fatal");
+    // Undo works on what the list has written.
+    await box().focus();
+    await page.keyboard.press("Control+z");
+    expect(await box().inputValue()).toBe("category:http level:fatal");
+    await page.keyboard.press("Control+Shift+z");
+    expect(await box().inputValue()).toBe("category:http -level:fatal");
+    // A field of `data`, found by its name.
+    await page.getByRole("textbox", { name: "Find a field" }).fill("stat");
+    await openField(page, "status");
+    await fields().getByRole("list", { name: "Distribution of status" }).waitFor();
+    await fields().getByRole("button", { name: "status at least max, 300" }).click();
+    await found(({ category, level, data }) => category === "http" && level !== "fatal" && data.status >= 300);
+    expect(query()).toBe("category:http -level:fatal status:>=300");
+    // Without a tooltip.
+    await page.mouse.move(700, 5);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("groups, charts and shows a field as a column, which is moved, resized and kept", async () => {
+    await open("?q=category:http");
+    await openField(page, "status");
+    await openField(page, "plan");
+    await fields().getByRole("button", { name: "Add column status" }).click();
+    await fields().getByRole("button", { name: "Add column plan" }).click();
+    const heads = page.locator("[data-list-head] button", { hasText: /status|plan/ });
+    await heads.nth(1).waitFor();
+    expect(await heads.allTextContents()).toEqual(["status", "plan"]);
+    const edge = page.getByRole("separator", { name: "Width of status" });
+    await edge.focus();
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => edge.getAttribute("aria-valuenow")).toBe("144");
+    await page.getByRole("button", { name: "Column plan", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Move left" }).click();
+    await expect.poll(() => heads.allTextContents()).toEqual(["plan", "status"]);
+    expect(new URL(page.url()).searchParams.get("columns")).toBe("plan,status:144");
     await page.reload();
-    await again;
-    await counted(page, text).waitFor();
-    expect(page.url()).toBe(href);
+    await heads.nth(1).waitFor();
+    expect(await heads.allTextContents()).toEqual(["plan", "status"]);
+    const [first] = sent.filter(({ category }) => category === "http");
+    await rows(page).first().getByText(String(first?.data.status), { exact: true }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await openField(page, "status");
+    await fields().getByRole("button", { name: "Group by status" }).click();
+    await page.getByRole("table").getByRole("columnheader", { name: "status" }).waitFor();
+    expect(query()).toBe("category:http | top 10 by status");
+    await fields().getByRole("button", { name: "Chart status" }).click();
+    await page.getByRole("img", { name: /^p50\(status\) from / }).waitFor();
   });
+});
 
-  it("5: show for each name the count of entries that match the other filters", async () => {
+describe("the tests of a query", () => {
+  it("are inverted and removed as chips, edited in the text, and follow back and forward", async () => {
     await open("?level=error&category=http");
-    const beside = (group: string, name: string, count: number): Promise<void> => {
-      const labels = page.getByRole("group", { name: group }).locator("label");
-      return labels.filter({ hasText: new RegExp(`^${name}${count}$`) }).waitFor();
-    };
-    const errors = sent.filter(({ level }) => level === "error");
-    // The selection of categories excludes no category, so that another one can be selected.
-    for (const name of ["http", "database", "billing"]) {
-      await beside("Category", name, errors.filter(({ category }) => category === name).length);
-    }
-    const inHttp = errors.filter(({ category }) => category === "http");
-    for (const name of ["request", "response"]) {
-      await beside("Type", name, inHttp.filter(({ type }) => type === name).length);
-    }
-    const types = page.getByRole("group", { name: "Type" });
-    expect(await types.getByText("invoice").count()).toBe(0);
-    // A selected name without entries shows 0.
-    await page.goto(explorerPath(tenant, "?level=error&category=nothing"));
-    await beside("Category", "nothing", 0);
-    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ search: NASTY })}`));
-    const [found] = sent.filter(({ message }) => message === NASTY);
-    await beside("Category", found?.category ?? "", 1);
-    await beside("Type", found?.type ?? "", 1);
-  });
-
-  it("are removed with their chips, and follow the browser's back and forward buttons", async () => {
-    await open("?level=error&category=http");
-    await page.getByRole("button", { name: "Remove filter: category http" }).click();
-    const errors = sent.filter(({ level }) => level === "error").length;
-    await counted(page, `${errors} entries`).waitFor();
-    await page.getByRole("button", { name: "Clear filters" }).click();
-    await counted(page, `${sent.length} entries`).waitFor();
+    await page.getByRole("button", { name: "Remove category:=http" }).click();
+    const errors = ({ level }: SentEntry): boolean => level === "error";
+    await found(errors);
+    await page.getByRole("button", { name: "Exclude level:error" }).click();
+    await found((entry) => !errors(entry));
+    await page.getByRole("button", { name: "Edit -level:error" }).click();
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe("-level:error");
+    await page.keyboard.type("level:fatal");
+    await page.keyboard.press("Enter");
+    await found(({ level }) => level === "fatal");
+    await page.getByRole("button", { name: "Clear query" }).click();
+    await found(() => true);
     await page.goBack();
-    await counted(page, `${errors} entries`).waitFor();
-    expect(new URL(page.url()).search).toBe("?level=error");
+    await found(({ level }) => level === "fatal");
+    expect(await box().inputValue()).toBe("level:fatal");
     await page.goForward();
-    await counted(page, `${sent.length} entries`).waitFor();
+    await found(() => true);
   });
 
   it("report invalid parameters of a link", async () => {
     await open("?level=loud&data=%7B&range=3y&search=entry");
     await page.getByRole("alert").filter({ hasText: "level, data, range" }).waitFor();
-  });
-
-  it("suggest paths and values of loaded entries", async () => {
-    await open();
-    const form = page.getByRole("form", { name: "Data" });
-    const listed = (input: ReturnType<typeof form.getByLabel>): Promise<string[]> =>
-      input.evaluate((element) => {
-        // SAFETY: the labelled field is an input.
-        const { list } = element as HTMLInputElement;
-        return [...(list?.options ?? [])].map(({ value }) => value);
-      });
-    expect(await listed(form.getByLabel("Path"))).toEqual(expect.arrayContaining(["status", "user.id", '["a.b"]']));
-    await form.getByLabel("Path").fill("status");
-    expect(await form.getByLabel("Data type").textContent()).toBe("number");
-    expect((await listed(form.getByLabel("Value", { exact: true }))).sort()).toEqual(["200", "300", "400", "500"]);
   });
 });
 
@@ -269,17 +195,28 @@ describe("the time range", () => {
     await open();
     const from = new Date(Math.floor((sent[30]?.timestamp ?? 0) / 60_000) * 60_000);
     const to = new Date(from.getTime() + 10 * 60_000);
-    const local = (date: Date): string =>
-      date.toLocaleString("sv-SE", { timeZone: "Europe/Berlin" }).replace(" ", "T").slice(0, 19);
-    await choose(page.getByLabel("Time range"), "Custom range");
-    await page.getByLabel("From", { exact: true }).fill(local(from));
-    await page.getByLabel("To", { exact: true }).fill(local(to));
+    const local = (date: Date): string => date.toLocaleString("sv-SE", { timeZone: "Europe/Berlin" });
+    await page.keyboard.press("t");
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Range" }).fill(`${local(from)}..${local(to)}`);
     const asked = nextQuery(page, ({ filters }) => filters.to !== undefined);
-    await page.getByRole("button", { name: "Apply" }).click();
+    await page.keyboard.press("Enter");
     expect((await asked).filters).toEqual({ from: from.toISOString(), to: to.toISOString() });
     await counted(page, /^10 entries$/).waitFor();
     await page.reload();
     await counted(page, /^10 entries$/).waitFor();
+  });
+
+  it("has any length, doubles up to now, and is shown in another zone", async () => {
+    await open("?range=90m");
+    await page.getByRole("button", { name: "Time range: Last 90 minutes Berlin" }).click();
+    await choose(page.getByRole("combobox", { name: "Time zone" }), "UTC");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Time range: Last 90 minutes UTC" }).waitFor();
+    const time = new Date(sent[0]?.timestamp ?? 0).toISOString().slice(11, 19);
+    await rows(page).first().getByText(time).waitFor();
+    await page.getByRole("button", { name: "Zoom out" }).click();
+    await page.waitForURL((url) => url.search === "?range=3h");
   });
 
   it("stays relative on a reload", async () => {
@@ -338,7 +275,8 @@ describe("the time range", () => {
   it("is open for all time, and the histogram fits its entries", async () => {
     await open();
     const asked = nextQuery(page);
-    await choose(page.getByLabel("Time range"), "All time");
+    await page.getByRole("button", { name: /^Time range/ }).click();
+    await page.getByRole("button", { name: "All time" }).click();
     expect((await asked).filters).toEqual({});
     await counted(page, `${sent.length} entries`).waitFor();
     await histogramSettled();

@@ -3,8 +3,8 @@ import type { BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asUser, call, createKey, createProject, createTenant, register, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, queryIn, rows, send } from "./explorer-query-support.ts";
-import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { ask } from "./support/explorer.ts";
 
 const MANY = 3500;
 
@@ -255,11 +255,11 @@ describe("refusals", () => {
     expect(await rows(page).count()).toBeGreaterThan(0);
     expect((await alert.boundingBox())?.y).toBeLessThan((await histogram.boundingBox())?.y ?? 0);
     // Entries of another query would be wrong.
-    await choose(page.getByLabel("At least"), "fatal");
+    await ask(page, "level:>=fatal");
     await page.getByRole("list", { name: "Log entries" }).waitFor({ state: "detached" });
     await histogram.waitFor({ state: "detached" });
     await context.unroute("**/logger/*");
-    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByRole("button", { name: "Clear query" }).click();
     await counted(page, "100 loaded").waitFor();
     await expect.poll(() => alert.count()).toBe(0);
   });
@@ -292,13 +292,13 @@ describe("refusals", () => {
     await counted(page, "100 loaded").waitFor();
     let held: Route | null = null;
     await context.route("**/logger/query", async (route) => {
-      if (queryIn(route.request()).filters.minLevel === "fatal") held = route;
+      if (queryIn(route.request()).q === "level:>=fatal") held = route;
       else await route.continue();
     });
     const dropped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/logger/query"));
-    await choose(page.getByLabel("At least"), "fatal");
+    await ask(page, "level:>=fatal");
     await counted(page, "Searching").waitFor();
-    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByRole("button", { name: "Clear query" }).click();
     await dropped;
     await counted(page, "100 loaded").waitFor();
     expect(held).not.toBeNull();
@@ -345,7 +345,7 @@ describe("an empty workspace", () => {
   it("offers next steps if nothing matches", async () => {
     await page.goto(explorerPath(large, "?session=nobody&range=15m"));
     await page.getByRole("heading", { name: "No matching entries" }).waitFor();
-    await page.getByRole("button", { name: "Clear filters" }).first().click();
+    await page.getByRole("button", { name: "Clear query" }).first().click();
     await page.waitForURL((url) => url.search === "?range=15m");
     await page.getByRole("button", { name: "Search all time" }).click();
     await counted(page, "100 loaded").waitFor();

@@ -6,6 +6,7 @@ import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../supp
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { fieldValue } from "./support/explorer.ts";
 
 const run = promisify(execFile);
 
@@ -55,7 +56,7 @@ describe("the actions of a view", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByRole("link", { name: "Bad things" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByRole("button", { name: "Clear query" }).click();
     await page.reload();
     await page.getByRole("button", { name: "Views" }).click();
     await dialog.getByRole("button", { name: "Rename Bad things" }).click();
@@ -124,7 +125,7 @@ describe("the actions of a view", () => {
     await page.getByRole("button", { name: "Copy link to this time" }).click();
     await page.getByText("Copied").waitFor();
     const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
-    expect([...link.searchParams.keys()]).toEqual(["level", "from", "to"]);
+    expect([...link.searchParams.keys()]).toEqual(["q", "from", "to"]);
   });
 });
 
@@ -156,11 +157,11 @@ describe("pages", () => {
 
   it("name the projects of entries, and show one project if selected", async () => {
     const { account } = tenant;
-    await page.goto(`/w/${account.workspaceId}?category=billing`);
+    await page.goto(`/w/${account.workspaceId}?q=category:billing`);
     const billing = sent.filter(({ category }) => category === "billing").length;
     await counted(page, `${billing} entries`).waitFor();
     await choose(page.getByRole("combobox", { name: "Project" }), "test");
-    await page.waitForURL(`**/w/${account.workspaceId}/p/${tenant.projectId}?category=billing`);
+    await page.waitForURL(`**/w/${account.workspaceId}/p/${tenant.projectId}?q=category%3Abilling`);
     await counted(page, `${billing} entries`).waitFor();
   });
 });
@@ -269,9 +270,9 @@ describe("the query language in the search box", () => {
   it("17: says what a query that finds little probably means", async () => {
     await open(`?${new URLSearchParams({ range: "24h", q: "status:2xx or level:info" })}`);
     await page.getByText("`status:2xx` compares the whole value. A range is written `status:200..299`.").waitFor();
-    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "staus:200", level: "info" })}`));
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "staus:200 level:info" })}`));
     await page.getByText("No recent entry has the member `staus`; did you mean `status`?").waitFor();
-    await page.getByText("No entries match this query and these filters").waitFor();
+    await page.getByText("No entries match this query").waitFor();
   });
 
   it("17: keeps a table while it is refreshed, and draws each of its values", async () => {
@@ -280,8 +281,8 @@ describe("the query language in the search box", () => {
     await page.getByRole("img", { name: /^count\(\) from / }).waitFor();
     await page.getByRole("img", { name: /^max\(status\) from .* at most 500$/ }).waitFor();
     expect(await page.getByRole("img", { name: /^status from / }).count()).toBe(0);
-    // The filters beside a table count the entries that it is made of.
-    await page.getByRole("checkbox", { name: "invoice" }).waitFor();
+    // The fields beside a table count the entries that it is made of.
+    await fieldValue(page, "level", "info", 8).waitFor();
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => {
       go = resolve;
@@ -296,7 +297,7 @@ describe("the query language in the search box", () => {
     await page.locator('[aria-busy="false"]').getByRole("table").waitFor();
   });
 
-  it("17.6: shows tables, with a chart over spans of time, and narrows them by the filters beside", async () => {
+  it("17.6: shows tables, with a chart over spans of time, and narrows them by filters of earlier addresses", async () => {
     await page.goto(
       explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "* | count by level, bin(1m)" })}`),
     );
@@ -310,7 +311,7 @@ describe("the query language in the search box", () => {
     await page.goto(explorerPath(tenant, `?${narrowed}`));
     await table.getByRole("cell", { name: "fatal" }).waitFor();
     expect(await table.getByRole("row").count()).toBe(2);
-    expect(page.url()).toContain("level=fatal");
+    expect(await searchBox().inputValue()).toBe("level:fatal | count by level");
   });
 });
 
@@ -336,10 +337,13 @@ describe("keyboard", () => {
     await page.waitForURL((url) => url.searchParams.has("to"));
     // The focus stays while the zoomed range loads.
     expect(await slider.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.getByRole("list", { name: "Values of level" }).waitFor();
     await page.keyboard.press("f");
+    await page.keyboard.type("lev");
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
-    await page.waitForURL((url) => url.searchParams.get("level") === "fatal");
+    await page.waitForURL((url) => url.searchParams.get("q")?.startsWith("entry level:") === true);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("Escape");
@@ -370,9 +374,10 @@ describe("accessible and fitting", () => {
     await page.emulateMedia({ colorScheme });
     await open();
     await page.locator(".u-over").waitFor();
-    if (width < 1000) await page.getByRole("button", { name: "Filters" }).click();
+    if (width < 1000) await page.getByRole("button", { name: "Fields" }).click();
     await page.getByRole("button", { name: "Show table" }).click();
-    await choose(page.getByLabel("Time range"), "Custom range");
+    await page.getByRole("button", { name: /^Time range/ }).click();
+    await page.getByRole("textbox", { name: "Range" }).fill("yesterday 14:00..13:00");
     expect(await axeFaults(page)).toEqual([]);
     await page.goto(explorerPath(tenant, LONG));
     await page.getByText("No matching entries").waitFor();
@@ -394,7 +399,7 @@ describe("accessible and fitting", () => {
 });
 
 describe("the explorer", () => {
-  it("requests only list, histogram, projects, workspaces, two suggestions and the missing entries on a reload", async () => {
+  it("requests only list, histogram, fields, projects, workspaces and the missing entries on a reload", async () => {
     await open();
     const asked: string[] = [];
     page.on("request", (request) => {
@@ -402,11 +407,10 @@ describe("the explorer", () => {
       if (!pathname.startsWith("/app/") && !pathname.startsWith("/w/")) asked.push(pathname);
     });
     await page.reload();
-    await page.getByRole("checkbox", { name: "invoice" }).waitFor();
+    await fieldValue(page, "level", "info").waitFor();
     expect(asked.sort()).toEqual([
       "/logger/query",
-      "/logger/stats",
-      "/logger/stats",
+      "/logger/search",
       "/logger/stats",
       "/projects",
       expect.stringMatching(/^\/projects\/proj_\w+\/ledger$/),

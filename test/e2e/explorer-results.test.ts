@@ -9,6 +9,13 @@ const COUNT = 250;
 const HIDING = 3;
 const LONG = "lorem ipsum ".repeat(100);
 
+const STACK = [
+  "TypeError: x is not a function",
+  "    at node:internal/process/task_queues:95:5",
+  "    at retry (/app/node_modules/p-retry/index.js:5:1)",
+  "    at charge (/app/src/pay/charge.ts:41:7)",
+].join("\n");
+
 let console: ConsoleUnderTest;
 let tenant: Tenant;
 
@@ -28,6 +35,7 @@ beforeAll(async () => {
       "http.route": "/charges/:id",
       user: { plan: "team" },
       ...(index === COUNT - 1 ? { many: Array.from({ length: 230 }, (_, at) => at), long: LONG } : {}),
+      ...(index === COUNT - 2 ? { colours: "\u001b[31mred\u001b[0m plain", error: { stack: STACK } } : {}),
     },
   }));
 });
@@ -164,7 +172,8 @@ describe("6: the text of a row", () => {
     const message = row(page, "Request number 244").locator("[data-message]");
     expect(await dragged(page, message)).toMatch(/^Request num/);
     expect(await details(page).count()).toBe(0);
-    await message.click();
+    // Beside the selected text.
+    await row(page, "Request number 244").locator("time").click();
     await details(page).waitFor();
     await row(page, "Request number 244").click();
     await details(page).waitFor({ state: "detached" });
@@ -201,10 +210,10 @@ describe("6: the text of a row", () => {
     await row(page, "Request number 244").click();
     const value = details(page).getByRole("button", { name: "session-4" });
     expect(await dragged(page, value)).toMatch(/^session/);
-    expect(new URL(page.url()).searchParams.has("session")).toBe(false);
+    expect(new URL(page.url()).searchParams.has("q")).toBe(false);
     await value.focus();
     await page.keyboard.press("Enter");
-    await page.waitForURL(/session=session-4/);
+    await page.waitForURL((url) => url.searchParams.get("q") === "session:=session-4");
     await page.context().close();
   });
 });
@@ -259,6 +268,12 @@ describe("6: an entry in its context", () => {
   });
 });
 
+async function copyAs(page: Page, details: Locator, form: string): Promise<void> {
+  await details.getByRole("button", { name: "Copy", exact: true }).click();
+  await page.getByRole("menuitem", { name: form }).click();
+  await page.getByText("Copied", { exact: true }).waitFor();
+}
+
 describe("an open entry", () => {
   it("filters by a value, excludes a value, and filters by a field", async () => {
     const page = await opened();
@@ -266,25 +281,22 @@ describe("an open entry", () => {
     await page.getByRole("button", { name: "504", exact: true }).click();
     await row(page, "Request number 230").waitFor();
     await row(page, "Request number 239").waitFor({ state: "detached" });
-    expect(JSON.parse(new URL(page.url()).searchParams.get("data") ?? "null")).toEqual({ status: 504 });
+    expect(new URL(page.url()).searchParams.get("q")).toBe("status:504");
 
     await page.goto(logsOf(tenant));
     await row(page, "Request number 240").click();
     await page.getByRole("button", { name: 'More for ["http.route"]' }).click();
     await page.getByRole("button", { name: "Exists" }).click();
-    await page.waitForURL(/data=/);
-    expect(JSON.parse(new URL(page.url()).searchParams.get("data") ?? "null")).toEqual({
-      '["http.route"]': { exists: true },
-    });
+    await page.waitForURL((url) => url.searchParams.get("q") === '"http.route":*');
 
     await page.goto(logsOf(tenant));
     await row(page, "Request number 240").click();
     await page.getByRole("button", { name: "More for status" }).click();
-    await page.getByRole("button", { name: "Exclude" }).click();
+    await page.getByRole("button", { name: "Exclude", exact: true }).click();
     await row(page, "Request number 230").waitFor({ state: "detached" });
     await row(page, "Request number 239").click();
     await page.getByRole("button", { name: "session-4" }).click();
-    await page.waitForURL(/session=session-4/);
+    await page.waitForURL((url) => url.searchParams.get("q") === "-status:504 session:=session-4");
     await row(page, "Request number 234").waitFor();
     await row(page, "Request number 238").waitFor({ state: "detached" });
     await page.context().close();
@@ -293,15 +305,18 @@ describe("an open entry", () => {
   it("shows why it was found: the searched text is marked in its row, message and data", async () => {
     const page = await opened({}, "&search=504");
     const found = row(page, "Request number 240");
+    await found.locator("mark").first().waitFor();
     expect(await found.textContent()).toContain("status: 504");
     expect(await found.locator("mark").allTextContents()).toEqual(["504"]);
     await found.click();
     const details = page.getByRole("region", { name: "Details of entry 241" });
+    await details.locator("mark").first().waitFor();
     expect(await details.locator("mark").allTextContents()).toEqual(["504"]);
 
     await page.goto(logsOf(tenant, "&search=NUMBER+24"));
     await row(page, "Request number 249").click();
     const other = page.getByRole("region", { name: "Details of entry 250" });
+    await other.locator("mark").first().waitFor();
     expect(await row(page, "Request number 249").locator("mark").allTextContents()).toEqual(["number 24"]);
     expect(await other.locator("mark").allTextContents()).toEqual(["number 24"]);
     expect(await axeFaults(page)).toEqual([]);
@@ -317,10 +332,46 @@ describe("an open entry", () => {
     await details.getByRole("button", { name: /many.*230 items/ }).click();
     await details.getByRole("button", { name: "Show 50 more of 180" }).click();
     await details.getByRole("button", { name: "99", exact: true }).waitFor();
-    await details.getByRole("button", { name: "Copy as JSON" }).click();
-    await details.getByRole("button", { name: "Copied" }).waitFor();
+    await copyAs(page, details, "As JSON");
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
     expect(copied).toMatchObject({ seq: 250, message: "Request number 249", data: { long: LONG } });
+    await page.context().close();
+  });
+
+  it("folds the frames of libraries, shows colours of terminals, and is in the address", async () => {
+    const page = await opened();
+    await row(page, "Request number 248").click();
+    const details = page.getByRole("region", { name: "Details of entry 249" });
+    expect(await details.locator("[data-first=true]").textContent()).toContain("charge.ts:41:7");
+    await details.getByRole("button", { name: "… 2 frames of libraries" }).click();
+    await details.getByText("p-retry/index.js").waitFor();
+    expect(await details.locator("span", { hasText: /^red$/ }).first().getAttribute("class")).toContain("red");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.waitForURL(/open=/);
+    await page.reload();
+    await details.waitFor();
+    await row(page, "Request number 248").click();
+    await page.waitForURL((url) => !url.searchParams.has("open"));
+    await page.context().close();
+  });
+
+  it("is moved to with j and k from anywhere, and the palette has what the page can do", async () => {
+    const page = await opened();
+    await page.keyboard.press("j");
+    await row(page, "Request number 249").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("j");
+    await row(page, "Request number 248").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Commands" });
+    await palette.getByRole("option", { name: "Next entry" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.type("oldest");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/order=asc/);
+    await page.keyboard.press("Control+k");
+    await palette.waitFor();
+    await page.keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
     await page.context().close();
   });
 
@@ -328,17 +379,16 @@ describe("an open entry", () => {
     const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] }, "&level=error");
     await row(page, "Request number 140").click();
     const details = page.getByRole("region", { name: "Details of entry 141" });
-    await details.getByRole("button", { name: "Copy link" }).click();
-    await details.getByRole("button", { name: "Copied" }).waitFor();
+    await copyAs(page, details, "Link");
     const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
     expect(link.origin).toBe(console.server.url);
-    link.searchParams.set("level", "fatal");
+    link.searchParams.set("q", "level:fatal");
     await page.goto(link.href);
     const context = page.getByRole("dialog", { name: "In context" });
     await context.getByRole("region", { name: "Details of entry 141" }).waitFor();
     expect(await context.locator("[data-row][aria-current]").textContent()).toContain("Request number 140");
     await context.getByRole("button", { name: "Close" }).click();
-    await page.waitForURL((url) => url.search === "?level=fatal");
+    await page.waitForURL((url) => url.searchParams.get("q") === "level:fatal" && !url.searchParams.has("entry"));
     await context.waitFor({ state: "detached" });
     await page.context().close();
   });

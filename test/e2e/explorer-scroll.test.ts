@@ -283,7 +283,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
       .getByRole("button", { name: "custom" })
       .first()
       .click();
-    await page.waitForURL(/category=custom/);
+    await page.waitForURL(/q=category/);
     await expect.poll(() => isInWindow(row(page, `number ${COUNT}.`))).toBe(true);
     await page.context().close();
   });

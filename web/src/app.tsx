@@ -4,12 +4,15 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } fro
 import { loadNeeded } from "./lib/needed-loads.ts";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
+import { Palette } from "./ui/palette/palette.tsx";
 import { Shell } from "./ui/shell.tsx";
 import { Toasts } from "./ui/toasts.tsx";
-import { Tooltips } from "./ui/tooltips.tsx";
+import { lazyModule, useLazy } from "./ui/use-lazy.ts";
 
 /** Paths that are pages of the console. A link to any other path leaves the console. */
 const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/(?:ui|outbox))/;
+
+const TOOLTIPS = lazyModule(() => import("./ui/tooltips.tsx"));
 
 /** A page whose code is loaded when it is first opened. */
 const page: typeof lazy = (load) => lazy(() => loadNeeded(load));
@@ -48,13 +51,15 @@ const Settings = guarded(page(() => import("./pages/settings/settings.tsx").then
 
 /** All routes of the console. `src/routes/site/console.ts` has the worker's list of the same paths. */
 export function App() {
+  const tooltips = useLazy(TOOLTIPS, true, () => undefined);
   return (
     <LocationProvider scope={PAGES}>
       <Shell>
         <Routes />
       </Shell>
+      <Palette />
       <Toasts />
-      <Tooltips />
+      {tooltips === null ? null : <tooltips.Tooltips />}
     </LocationProvider>
   );
 }

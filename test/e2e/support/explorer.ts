@@ -64,3 +64,29 @@ export async function allMessages(page: Page): Promise<string[]> {
     return [...found].sort(([a], [b]) => a - b).map(([, message]) => message);
   });
 }
+
+/** A value in the list of fields; the field must be open. */
+export function fieldValue(page: Page, field: string, value: string, count?: number): Locator {
+  const name = new RegExp(`^${value}\\s*${count ?? "\\d+"}$`);
+  return page.getByRole("list", { name: `Values of ${field}` }).getByRole("button", { name });
+}
+
+/** Opens a field in the list of fields, unless it is open. */
+export async function openField(page: Page, field: string): Promise<void> {
+  const button = page
+    .getByRole("complementary", { name: "Fields" })
+    .locator("button[aria-expanded]")
+    .filter({
+      has: page.getByText(field, { exact: true }),
+    });
+  await button.waitFor();
+  if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
+}
+
+/** Types a query and asks it. */
+export async function ask(page: Page, query: string): Promise<void> {
+  const box = page.getByRole("combobox", { name: "Search", exact: true });
+  await box.fill(query);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Enter");
+}

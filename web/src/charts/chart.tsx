@@ -2,7 +2,8 @@ import { useMemo, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
-import { axisTime, short, span } from "../pages/explorer/view/format.ts";
+import { axisTime } from "../pages/explorer/view/axis-time.ts";
+import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import css from "./chart.module.css";
 import {

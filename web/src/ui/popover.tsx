@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { type ButtonLook, buttonClass, iconButtonClass } from "./button.tsx";
 import { Icon, type IconShape } from "./icon.tsx";
+import css from "./popover.module.css";
 import { lazyModule, useLazy } from "./use-lazy.ts";
 
 const BOX = lazyModule(() => import("./popup/popover-box.tsx"));
@@ -14,6 +15,12 @@ interface PopoverProps {
   look?: ButtonLook;
   small?: boolean;
   placement?: "bottom-start" | "bottom-end";
+  /** Shown after the text, less prominent. */
+  hint?: string;
+  /** Accessible name, if it says more than the text. */
+  name?: string;
+  /** Name of the explorer's shortcut that focuses the button. */
+  shortcut?: string;
   /** The content. `close` closes the box and returns the focus. */
   children: (close: () => void) => ComponentChildren;
 }
@@ -27,7 +34,7 @@ export function Popover({
   children,
   ...rest
 }: PopoverProps) {
-  const { look = "plain", small = false } = rest;
+  const { look = "plain", small = false, name = label, hint, shortcut } = rest;
   const [isOpen, setOpen] = useState(false);
   const box = useLazy(BOX, isOpen, () => setOpen(false));
   const id = useId();
@@ -41,7 +48,8 @@ export function Popover({
         type="button"
         id={id}
         class={iconOnly ? iconButtonClass(look, small) : buttonClass(look, small)}
-        aria-label={iconOnly ? label : undefined}
+        aria-label={iconOnly || name !== label ? name : undefined}
+        data-shortcut={shortcut}
         data-tooltip={iconOnly && !isOpen ? label : undefined}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
@@ -51,9 +59,15 @@ export function Popover({
       >
         {icon === undefined ? null : <Icon shape={icon} />}
         {iconOnly ? null : label}
+        {hint === undefined ? null : (
+          <>
+            {" "}
+            <span class={css.hint}>{hint}</span>
+          </>
+        )}
       </button>
       {box === null ? null : (
-        <box.PopoverBox triggerId={id} label={label} placement={placement} onClose={() => setOpen(false)}>
+        <box.PopoverBox triggerId={id} label={name} placement={placement} onClose={() => setOpen(false)}>
           {children(close)}
         </box.PopoverBox>
       )}

@@ -1,6 +1,7 @@
 import {
   BookOpen,
   CircleUserRound,
+  Command as CommandShape,
   FlaskConical,
   Gauge,
   Layers,
@@ -18,6 +19,7 @@ import { IconButton } from "./button.tsx";
 import icon from "./icon.svg";
 import { Icon, type IconShape } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
+import { openPalette } from "./palette/palette.tsx";
 import { PendingSignOutNotice } from "./pending-sign-out-notice.tsx";
 import css from "./shell.module.css";
 import { AppearanceMenu } from "./theme.tsx";
@@ -41,6 +43,15 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <nav class={`${css.nav} ${css.end}`} aria-label="Taffrail">
           <NavLink to="/playground" label="Playground" shape={FlaskConical} isCurrent={path === "/playground"} />
           <NavLink to="/docs" label="API" shape={BookOpen} isCurrent={false} />
+          <span class={css.commands}>
+            <IconButton
+              icon={CommandShape}
+              label="Commands"
+              shortcut="Ctrl K"
+              tooltipSide="right"
+              onClick={openPalette}
+            />
+          </span>
           <AppearanceMenu />
           {isSignedIn ? (
             <>

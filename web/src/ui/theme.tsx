@@ -3,6 +3,7 @@ import { Monitor, Moon, Rows2, Rows4, Sun } from "lucide";
 import { applyDensity, DENSITIES, type Density, density, setDensity } from "./density.ts";
 import type { IconShape } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
+import type { Command } from "./palette/commands.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
@@ -59,6 +60,18 @@ export function AppearanceMenu() {
       ]}
     />
   );
+}
+
+/** Commands of the palette for theme and density. */
+export function appearanceCommands(): Command[] {
+  return [
+    ...THEMES.map((each) => ({ label: THEME_ITEMS[each].label, group: "Appearance", run: () => setTheme(each) })),
+    ...DENSITIES.map((each) => ({
+      label: DENSITY_ITEMS[each].label,
+      group: "Appearance",
+      run: () => setDensity(each),
+    })),
+  ];
 }
 
 function setTheme(next: Theme): void {

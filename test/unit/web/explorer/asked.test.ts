@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { requestBody } from "../../../../web/src/pages/explorer/filters.ts";
-import { askedOf, axesOf, withFilters } from "../../../../web/src/pages/explorer/search/asked.ts";
+import { askedOf, axesOf } from "../../../../web/src/pages/explorer/search/asked.ts";
 import { narrowed } from "../../../../web/src/pages/explorer/search/suggestions.ts";
+import { provideLanguage } from "../../../../web/src/pages/explorer/view/language.ts";
+import * as parts from "../../../../web/src/pages/explorer/view/language-parts.ts";
 import { readView, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
+
+provideLanguage(parts);
 
 describe("the query of a view", () => {
   it.each([
@@ -32,9 +36,9 @@ describe("the query of a view", () => {
   });
 
   it("17.7: is in the address, which saved views hold; addresses without it are read as before", () => {
-    expect(viewSearch(readView("?q=a%3Ab+%7C+count&level=error").view)).toBe("?q=a%3Ab+%7C+count&level=error");
+    expect(viewSearch(readView("?q=a%3Ab+%7C+count").view)).toBe("?q=a%3Ab+%7C+count");
     expect(readView("?search=old&range=6h").view).toEqual({
-      filters: { search: "old" },
+      query: "old",
       range: { kind: "last", preset: "6h" },
       order: "desc",
       live: false,
@@ -49,31 +53,6 @@ describe("the query of a view", () => {
       order: "asc",
     });
     expect(requestBody({ order: "asc" })).toEqual({ order: "asc" });
-  });
-
-  it("takes the filters of the view as tests of its table", () => {
-    const filters = {
-      level: ["error" as const, "fatal" as const],
-      minLevel: "warn" as const,
-      category: ["http"],
-      session: "s 1",
-      search: "timed out",
-      data: { "a.b": 5, c: { ne: "x", gte: 2 }, '["d.e"]': { in: [true, "y"] }, f: { exists: false } },
-    };
-    const query = withFilters("x OR y | count by z", filters);
-    expect(query).toBe(
-      'level:(error OR fatal) level:>=warn category:=http session:="s 1" "timed out" a.b:5 -c:=x c:>=2 "d.e":(true OR =y) -f:* (x OR y) | count by z',
-    );
-    expect(parse(query).ok).toBe(true);
-    expect(withFilters("* | count", {})).toBe("* | count");
-    // 17: the text stays as written, because the service has hints on it.
-    const level = { level: ["error" as const] };
-    expect(withFilters("a=1  or b |count", {})).toBe("a=1  or b |count");
-    expect(withFilters("a=1  or b |count", level)).toBe("level:error (a=1  or b) |count");
-    expect(withFilters('"a|b" OR c', level)).toBe('level:error ("a|b" OR c)');
-    expect(withFilters("| count", level)).toBe("level:error | count");
-    expect(withFilters("*", level)).toBe("level:error");
-    expect(withFilters("a:>=", level)).toBe("a:>=");
   });
 });
 

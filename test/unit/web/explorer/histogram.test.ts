@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { barsOf, intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
+import { barsOf } from "../../../../web/src/pages/explorer/histogram/bars.ts";
+import { intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
 
 const DAY = 86_400_000;
 /** Largest number of buckets in a response of the API. */

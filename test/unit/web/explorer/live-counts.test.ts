@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../../web/src/model/types.ts";
-import { barsOf, type Stats, withLive } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
-import { type CountedEntry, countedEntry, LiveCounts } from "../../../../web/src/pages/explorer/live/live-counts.ts";
+import { barsOf } from "../../../../web/src/pages/explorer/histogram/bars.ts";
+import { type Stats, withLive } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
+import { type CountedEntry, LiveCounts } from "../../../../web/src/pages/explorer/live/live-counts.ts";
+import { ownName } from "../../../../web/src/pages/explorer/results/own-name.ts";
 
 const MINUTE = 60_000;
 
@@ -27,18 +29,7 @@ function countedUpTo(entries: readonly CountedEntry[], lastSeq: number): Stats {
 
 const made = fc
   .array(fc.record({ at: fc.integer({ min: 1.79e12, max: 1.79e12 + 10 * MINUTE }), level: fc.constantFrom(...LEVELS) }))
-  .map((list) =>
-    list.map(
-      (each, index): CountedEntry => ({
-        ...each,
-        seq: index + 1,
-        category: "custom",
-        type: "log",
-        service: "",
-        host: "",
-      }),
-    ),
-  );
+  .map((list) => list.map((each, index): CountedEntry => ({ ...each, seq: index + 1 })));
 
 describe("5: counts of a live view on top of the service's", () => {
   it("counts every entry once, for any order of responses and entries", () => {
@@ -77,7 +68,7 @@ describe("5: counts of a live view on top of the service's", () => {
 
   it("takes all received entries as counted if the response has no lastSeq", () => {
     const counts = new LiveCounts(({ level }) => level);
-    const entry = { at: 5, level: "info", category: "custom", type: "log", service: "", host: "" } as const;
+    const entry = { at: 5, level: "info" } as const;
     counts.add([{ ...entry, seq: 7 }]);
     counts.begin(undefined, MINUTE);
     counts.add([{ ...entry, seq: 7 }]);
@@ -89,9 +80,7 @@ describe("5: counts of a live view on top of the service's", () => {
   it("adds bars for entries after the counted range", () => {
     const counts = new LiveCounts(({ level }) => level);
     counts.begin(0, MINUTE);
-    counts.add([
-      { seq: 1, at: 10 * MINUTE + 5, level: "warn", category: "custom", type: "log", service: "", host: "" },
-    ]);
+    counts.add([{ seq: 1, at: 10 * MINUTE + 5, level: "warn" }]);
     const stats = withLive({ buckets: [], total: 0, complete: true }, counts.buckets);
     const bars = barsOf(stats, "1m", 0, 5 * MINUTE, 100);
     expect(bars.at(-1)).toMatchObject({ start: 10 * MINUTE, count: 1, levels: { warn: 1 } });
@@ -106,10 +95,7 @@ it("18.3: finds the service and host of an entry where the service does", () => 
     timestamp: "2026-11-23T08:00:00.000Z",
     receivedAt: "2026-11-23T08:00:00.000Z",
   };
-  const namesOf = (own: object) => {
-    const { service, host } = countedEntry({ ...entry, ...own });
-    return [service, host];
-  };
+  const namesOf = (own: object) => (["service", "host"] as const).map((name) => ownName({ ...entry, ...own }, name));
   expect(namesOf({})).toEqual(["", ""]);
   expect(namesOf({ service: "a", data: { service: "b", host: "h" } })).toEqual(["a", "h"]);
   expect(namesOf({ data: { service: { name: "a" }, "host.name": "h" } })).toEqual(["a", "h"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisTime } from "../../../../web/src/pages/explorer/view/format.ts";
+import { axisTime } from "../../../../web/src/pages/explorer/view/axis-time.ts";
 import { visible } from "../../../../web/src/pages/explorer/view/visible.ts";
 
 describe("visible", () => {

@@ -1,47 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LEVELS } from "../../../../web/src/model/types.ts";
-import { OPERATORS, testsOf, withoutTest, withTest } from "../../../../web/src/pages/explorer/view/data-conditions.ts";
 import { entryRefText, readEntryRef } from "../../../../web/src/pages/explorer/view/entry-ref.ts";
+import { provideLanguage } from "../../../../web/src/pages/explorer/view/language.ts";
+import * as parts from "../../../../web/src/pages/explorer/view/language-parts.ts";
+import { patched } from "../../../../web/src/pages/explorer/view/patched.ts";
 import { PRESETS, type Range, timesOf, wider } from "../../../../web/src/pages/explorer/view/range.ts";
-import { patched, readView, type View, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
+import { readView, type View, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
+
+provideLanguage(parts);
 
 const word = fc.string({ minLength: 1, maxLength: 12, unit: "binary" }).filter((text) => text.isWellFormed());
 const time = fc.integer({ min: 0, max: 4e12 }).map((ms) => new Date(ms).toISOString());
-const scalar = fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null));
-const path = fc.oneof(word, fc.constantFrom("__proto__", "constructor", "a.b", '["a.b"]'));
-const condition = fc.oneof(
-  scalar,
-  fc.record({ gte: fc.integer(), lt: fc.integer() }),
-  fc.record({ in: fc.array(scalar, { minLength: 1, maxLength: 3 }) }),
-  fc.record({ exists: fc.boolean() }),
+const columns = fc.uniqueArray(
+  fc.record({ field: fc.constantFrom("status", "user.id", '"a,b"'), width: fc.integer({ min: 48, max: 800 }) }),
+  { selector: ({ field }) => field, minLength: 1 },
 );
-const data = fc
-  .array(fc.tuple(path, condition), { minLength: 1, maxLength: 3 })
-  .map((members): View["filters"]["data"] & object => Object.fromEntries(members));
-
-function optional<T>(name: string, value: fc.Arbitrary<T>): fc.Arbitrary<object> {
-  return fc.oneof(
-    fc.constant({}),
-    value.map((each) => ({ [name]: each })),
-  );
-}
-
-const filters = fc
-  .tuple(
-    optional("level", fc.uniqueArray(fc.constantFrom(...LEVELS), { minLength: 1 })),
-    optional("minLevel", fc.constantFrom(...LEVELS)),
-    optional("category", fc.uniqueArray(word, { minLength: 1, maxLength: 3 })),
-    optional("type", fc.uniqueArray(word, { minLength: 1, maxLength: 3 })),
-    optional("session", word),
-    optional("traceId", word),
-    optional("search", word),
-    optional("data", data),
-  )
-  .map((parts): View["filters"] => Object.assign({}, ...parts));
 
 const range: fc.Arbitrary<Range> = fc.oneof(
-  fc.constantFrom(...PRESETS).map(({ name }): Range => ({ kind: "last", preset: name })),
+  fc.constantFrom(...PRESETS, { name: "90m" }).map(({ name }): Range => ({ kind: "last", preset: name })),
   fc.constant<Range>({ kind: "all" }),
   fc
     .tuple(fc.option(time), fc.option(time))
@@ -52,14 +28,15 @@ const range: fc.Arbitrary<Range> = fc.oneof(
 const view: fc.Arbitrary<View> = fc
   .record({
     query: fc.option(word.filter((text) => text.trim() !== "")),
-    filters,
+    columns: fc.option(columns),
     range,
     order: fc.constantFrom("asc" as const, "desc" as const),
     live: fc.boolean(),
   })
-  .map(({ query, ...each }) => ({
+  .map(({ query, columns, ...each }) => ({
     ...(query === null ? {} : { query }),
     ...each,
+    ...(columns === null ? {} : { columns }),
     order: each.live ? "desc" : each.order,
   }));
 
@@ -85,12 +62,26 @@ describe("a view in the address", () => {
 
   it("reports invalid parameters and reads the others", () => {
     const { view, invalidParameters } = readView(
-      "?level=error&level=loud&minLevel=x&data=[]&from=yesterday&range=2y&type=a",
+      "?level=error&level=loud&minLevel=x&data=[]&from=yesterday&range=2y&type=a&columns=%22",
     );
-    expect(invalidParameters).toEqual(["level", "minLevel", "data", "from", "range"]);
+    expect(invalidParameters.toSorted()).toEqual(["columns", "data", "from", "level", "minLevel", "range"]);
     const long = readView(`?search=${"x".repeat(513)}`);
-    expect([long.view.filters.search, long.invalidParameters]).toEqual([undefined, ["search"]]);
-    expect(view.filters).toEqual({ level: ["error"], type: ["a"] });
+    expect([long.view.query, long.invalidParameters]).toEqual([undefined, ["search"]]);
+    expect(view.query).toBe("level:error type:=a");
+  });
+
+  it("reads filters of earlier addresses as tests of the query, beside its own", () => {
+    expect(readView("?level=error&q=a+OR+b&search=x").view.query).toBe("(a OR b) level:error x");
+    expect(readView('?data={"a":{"gte":5}}&q=*+%7C+count').view.query).toBe("a:>=5 | count");
+    // What the query language cannot express is said, and not left out silently.
+    expect(readView('?data={"a":{"gte":"x"}}')).toMatchObject({ view: {}, invalidParameters: ["data"] });
+    const many = Array.from({ length: 300 }, (_, index) => `type=t${index}`).join("&");
+    expect(readView(`?${many}&q=a`)).toMatchObject({ view: { query: "a" }, invalidParameters: ["type"] });
+    // A query that is wrong is shown as it is, with what cannot be added to it.
+    expect(readView("?q=a:%3E%3D&level=error")).toMatchObject({
+      view: { query: "a:>=" },
+      invalidParameters: ["level"],
+    });
   });
 
   it("accepts epoch milliseconds as a time", () => {
@@ -116,41 +107,16 @@ describe("6: an entry in the address", () => {
 });
 
 describe("a click on an entry", () => {
-  it("replaces its members and merges data", () => {
-    const before = readView('?level=error&category=http&data={"a":1,"b":2}&range=1h').view;
-    const after = patched(before, { category: ["auth"], data: { b: 3, c: null } });
-    expect(after.filters).toEqual({ level: ["error"], category: ["auth"], data: { a: 1, b: 3, c: null } });
+  it("narrows the query to its value", () => {
+    const before = readView("?q=level%3A%28error+OR+fatal%29+x&range=1h").view;
+    const after = patched(before, { level: ["error"], data: { b: 3 } });
+    expect(after.query).toBe("x level:error b:3");
     expect(after.range).toEqual(before.range);
     expect(patched(before, { from: "2026-11-20T14:00:00.000Z" }).range).toEqual({
       kind: "between",
       from: "2026-11-20T14:00:00.000Z",
       to: null,
     });
-  });
-});
-
-describe("conditions on data", () => {
-  it("are added and removed one by one", () => {
-    fc.assert(
-      fc.property(data, (each) => {
-        let left: typeof each | undefined = each;
-        const tests = testsOf(each);
-        for (const [index, test] of tests.entries()) {
-          expect(testsOf(left)).toHaveLength(tests.length - index);
-          left = withoutTest(left, test);
-        }
-        expect(left).toBeUndefined();
-        const rebuilt = tests.reduce<typeof each | undefined>(withTest, undefined);
-        expect(testsOf(rebuilt)).toEqual(tests);
-      }),
-    );
-  });
-
-  it("are combined on one path", () => {
-    const both = withTest(withTest(undefined, { path: "ms", op: "gte", value: 5 }), { path: "ms", op: "lt", value: 9 });
-    expect(both).toEqual({ ms: { gte: 5, lt: 9 } });
-    expect(withTest({ ms: 7 }, { path: "ms", op: "ne", value: 9 })).toEqual({ ms: { eq: 7, ne: 9 } });
-    expect(OPERATORS.map(({ op }) => op)).toEqual(["eq", "ne", "gt", "gte", "lt", "lte", "in", "exists"]);
   });
 });
 

@@ -98,7 +98,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   });
   const linkOf = ({ query, range }: Panel): string => {
     const project = board.projectId === null ? "" : `/p/${board.projectId}`;
-    const of = { query, filters: {}, order: "desc" as const, live: false };
+    const of = { query, order: "desc" as const, live: false };
     return `/w/${workspaceId}${project}${viewSearch({ ...of, range: range === undefined ? view.range : viewRange(range, Date.now()) })}`;
   };
   const add = (): void => {

@@ -1,6 +1,6 @@
 import { parse } from "../../../../src/query-language/parse.ts";
 import type { Panel, PanelKind, SavedRange } from "../../model/boards.ts";
-import { PRESETS, type Range, type Times } from "../explorer/view/range.ts";
+import { lastRange, type Range, type Times } from "../explorer/view/range.ts";
 
 /** Queries of one request. */
 export const BATCH = 20;
@@ -37,13 +37,11 @@ export function savedRange(range: Range): SavedRange {
   return range.kind === "last" ? { last: range.preset } : { from: range.from, to: range.to };
 }
 
-/** Returns a stored range as the range of a view. A duration without a preset begins at a fixed time and has no end. */
+/** Returns a stored range as the range of a view. A duration over a year begins at a fixed time and has no end. */
 export function viewRange(range: SavedRange, now: number): Range {
   if (range === null) return { kind: "all" };
   if ("last" in range) {
-    const preset = PRESETS.find(({ name }) => name === range.last);
-    if (preset !== undefined) return { kind: "last", preset: preset.name };
-    return { kind: "between", from: boundsOf(range, now).from ?? null, to: null };
+    return lastRange(range.last) ?? { kind: "between", from: boundsOf(range, now).from ?? null, to: null };
   }
   return range.from === null && range.to === null ? { kind: "all" } : { kind: "between", ...range };
 }

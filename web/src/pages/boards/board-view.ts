@@ -25,7 +25,7 @@ export function readBoardView(search: string): BoardView {
 
 /** Query string of a board, empty or with its "?". */
 export function boardSearch({ range, refresh }: BoardView): string {
-  const times = viewSearch({ filters: {}, range, order: "desc", live: false });
+  const times = viewSearch({ range, order: "desc", live: false });
   if (refresh === 0) return times;
   return `${times === "" ? "?" : `${times}&`}refresh=${refresh}`;
 }

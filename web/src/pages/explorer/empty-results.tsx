@@ -12,7 +12,7 @@ import css from "./nothing.module.css";
 import { EmptyNotes } from "./search/notes.tsx";
 import type { ExplorerState } from "./use-explorer.ts";
 import { rangeText } from "./view/format.ts";
-import { hasFilters } from "./view/view.ts";
+import { withQuery } from "./view/view.ts";
 
 interface EmptyResultsProps {
   workspaceId: string;
@@ -62,14 +62,13 @@ export function EmptyResults({ workspaceId, projectId, projects, explorer, isLiv
       />
     );
   }
-  const filtered = hasFilters(view.filters);
-  const what = view.query === undefined ? "" : filtered ? " match this query and these filters" : " match this query";
+  const isFiltered = view.query !== undefined;
   return (
     <Empty title="No matching entries">
       <p>
-        No entries{what === "" && filtered ? " match these filters" : what} in this time range: {rangeText(view.range)}.
+        No entries{isFiltered ? " match this query" : ""} in this time range: {rangeText(view.range)}.
       </p>
-      {view.query === undefined ? null : (
+      {!isFiltered ? null : (
         <EmptyNotes
           workspaceId={workspaceId}
           projectId={projectId}
@@ -79,9 +78,7 @@ export function EmptyResults({ workspaceId, projectId, projects, explorer, isLiv
         />
       )}
       <Row>
-        {filtered ? (
-          <Button onClick={() => change((before) => ({ ...before, filters: {} }))}>Clear filters</Button>
-        ) : null}
+        {isFiltered ? <Button onClick={() => change((before) => withQuery(before, ""))}>Clear query</Button> : null}
         {view.range.kind === "all" ? null : (
           <Button onClick={() => change((before) => ({ ...before, range: { kind: "all" } }))}>Search all time</Button>
         )}

@@ -1,18 +1,13 @@
-import { useId, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { toolLink } from "../investigate/links.ts";
-import { type ActionDialog, Actions } from "./actions/actions.tsx";
-import { focusOn, useShortcuts } from "./actions/shortcuts.ts";
-import { EmptyResults } from "./empty-results.tsx";
+import type { ActionDialog } from "./actions/actions.tsx";
+import { focusOn, selectIn, useShortcuts } from "./actions/shortcuts.ts";
 import css from "./explorer.module.css";
-import { Chips } from "./filter-bar/chips.tsx";
-import { FilterPanel } from "./filter-bar/filter-panel.tsx";
 import type { FilterPatch } from "./filters.ts";
-import { Histogram } from "./histogram/histogram.tsx";
-import { LiveBar } from "./live/live-bar.tsx";
 import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
 import { MissingEntries } from "./results/missing.ts";
@@ -21,13 +16,23 @@ import { Notes } from "./search/notes.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
 import { useExplorer } from "./use-explorer.ts";
-import { between, isOpen, wider } from "./view/range.ts";
+import { useOpenEntry } from "./use-open-entry.ts";
+import type { Column } from "./view/columns.ts";
+import { LANGUAGE } from "./view/load-language.ts";
+import { between, isOpen, zoomedOut } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
-import { patched, type View } from "./view/view.ts";
+import { type View, withQuery } from "./view/view.ts";
 
 /** Parts that the first row does not need. */
 const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
 const ANSWER = lazyModule(() => import("./search/answer-view.tsx"));
+const HISTOGRAM = lazyModule(() => import("./histogram/histogram.tsx"));
+const LIVE_BAR = lazyModule(() => import("./live/live-bar.tsx"));
+const COMMANDS = lazyModule(() => import("./explorer-commands.ts"));
+const ACTIONS = lazyModule(() => import("./actions/actions.tsx"));
+const CHIPS = lazyModule(() => import("./search/chips.tsx"));
+const EMPTY = lazyModule(() => import("./empty-results.tsx"));
+const FIELDS = lazyModule(() => import("./fields/field-list.tsx"));
 
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
@@ -45,26 +50,41 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     return new Map(inScope?.map(({ id, name }) => [id, name]));
   }, [projects.data, projectId]);
 
-  const onFilters = (next: (filters: View["filters"]) => View["filters"]): void =>
-    change((before) => ({ ...before, filters: next(before.filters) }));
-  const onFilter = (patch: FilterPatch): void => change((before) => patched(before, patch));
+  const isEmpty = entries.length === 0 && results.busy === null;
+  const emptyResults = useLazy(EMPTY, isEmpty, () => undefined);
+  const actions = useLazy(ACTIONS, results.loads > 0 || results.failure !== null || explorer.isEmpty, () => undefined);
+  const histogram = useLazy(HISTOGRAM, !asked.isAnswer, () => undefined);
+  const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
+  useLazy(LANGUAGE, results.loads > 0 || view.query !== undefined, () => undefined);
+  const openEntry = useOpenEntry();
+  const isWide = useWide();
+  const fields = useLazy(FIELDS, explorer.fieldsKey !== null && (isWide || panelOpen), () => undefined);
+  const onQuery = (query: string): void => change((before) => withQuery(before, query));
+  const onColumns = (columns: readonly Column[]): void =>
+    void LANGUAGE.load().then(() =>
+      change(({ columns: _, ...before }) => (columns.length === 0 ? before : { ...before, columns })),
+    );
+  const onFilter = (patch: FilterPatch): void =>
+    void LANGUAGE.load().then(({ patched }) => change((before) => patched(before, patch)));
   const onZoom = (start: number, end: number): void =>
     change((before) => ({ ...before, range: between(start, end), live: false }));
   const onZoomOut = (): void =>
     change((before) => {
-      const range = wider(times, Date.now());
+      const range = zoomedOut(before.range, times, Date.now());
       return { ...before, range, live: before.live && isOpen(range) };
     });
   const toggleLive = (): void => {
     if (projectId !== null) change((before) => withLive(before, !before.live));
   };
-  useShortcuts({
+  const acts = {
     "/": () => void focusOn("search"),
+    j: () => focusRow("ArrowDown"),
+    k: () => focusRow("ArrowUp"),
     f: () => {
-      if (focusOn("filters")) return;
+      if (focusOn("fields")) return;
       // A closed panel must be rendered first.
       setPanelOpen(true);
-      requestAnimationFrame(() => focusOn("filters"));
+      requestAnimationFrame(() => focusOn("fields"));
     },
     t: () => void focusOn("time"),
     h: () => void focusOn("histogram"),
@@ -74,8 +94,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     v: () => setDialog("views"),
     s: () => setDialog("share"),
     "?": () => setDialog("keys"),
-  });
+  };
+  useShortcuts(acts);
+  const commands = useLazy(COMMANDS, results.loads > 0, () => undefined);
   const isLive = view.live && projectId !== null && times.to === undefined;
+  const liveBar = useLazy(LIVE_BAR, isLive, () => undefined);
   if (explorer.isMissing) return <NotFoundInExplorer workspaceId={workspaceId} />;
   const isFailing = results.failure !== null || live.failure !== null;
   // One notice for all failures: at the end of the list if only the next page failed, otherwise at the top.
@@ -87,9 +110,20 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       </div>
     );
   return (
-    <SearchedText.Provider value={view.filters.search ?? asked.text}>
+    <SearchedText.Provider value={asked.text}>
       <div class={css.explorer}>
         <h1 class="visually-hidden">Logs</h1>
+        {commands === null ? null : (
+          <commands.ExplorerCommands
+            acts={acts}
+            view={view}
+            times={times}
+            change={change}
+            workspaceId={workspaceId}
+            projects={projects.data ?? []}
+            onDownload={() => setDialog("download")}
+          />
+        )}
         <div class={css.top}>
           <Toolbar
             workspaceId={workspaceId}
@@ -102,73 +136,86 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             onReload={explorer.reload}
             onLive={toggleLive}
           />
-          <Actions
-            panelId={panelId}
-            panelOpen={panelOpen}
-            onPanel={() => setPanelOpen(!panelOpen)}
-            workspaceId={workspaceId}
-            projectId={projectId}
-            projects={projects.data ?? []}
-            view={view}
-            times={times}
-            request={explorer.request}
-            expected={stats.data?.stats.complete ? stats.data.stats.total : null}
-            dialog={dialog}
-            onDialog={setDialog}
-          />
+          <div class={css.actions}>
+            {actions === null ? null : (
+              <actions.Actions
+                panelId={panelId}
+                panelOpen={panelOpen}
+                onPanel={() => setPanelOpen(!panelOpen)}
+                onReload={explorer.reload}
+                workspaceId={workspaceId}
+                projectId={projectId}
+                projects={projects.data ?? []}
+                view={view}
+                times={times}
+                request={explorer.request}
+                expected={stats.data?.stats.complete ? stats.data.stats.total : null}
+                dialog={dialog}
+                onDialog={setDialog}
+              />
+            )}
+          </div>
         </div>
+        {chips === null || view.query === undefined ? null : (
+          <chips.Chips
+            query={view.query}
+            onQuery={onQuery}
+            onEdit={({ start, end }) => {
+              if (focusOn("search")) selectIn("search", start, end);
+            }}
+          />
+        )}
+        {invalidParameters.length > 0 ? (
+          <p class={css.warning} role="alert">
+            Ignored invalid parts of this link: {invalidParameters.join(", ")}.
+          </p>
+        ) : null}
+        {asked.isAnswer ? null : <h2 class="visually-hidden">Histogram</h2>}
+        {asked.isAnswer ? null : stats.data === null || histogram === null ? (
+          failure === null && !explorer.isEmpty ? (
+            <div class={css.waiting} />
+          ) : null
+        ) : (
+          <histogram.Histogram
+            counted={stats.data}
+            busy={stats.busy && failure === null}
+            onZoom={onZoom}
+            onZoomOut={onZoomOut}
+            onCompare={(start, end) =>
+              route(toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) }))
+            }
+          />
+        )}
         <div class={css.columns}>
-          <aside class={css.side} aria-label="Filters" data-open={panelOpen} data-shortcut="filters" tabIndex={-1}>
-            <FilterPanel
-              id={panelId}
-              filters={view.filters}
-              onChange={onFilters}
-              categories={explorer.categories}
-              types={explorer.types}
-              services={explorer.services}
-              hosts={explorer.hosts}
-              entries={entries}
-            />
+          <aside class={css.side} id={panelId} aria-label="Fields" data-open={panelOpen}>
+            {fields === null ? null : (
+              <fields.FieldList
+                scope={{ workspaceId, projectId, times }}
+                filter={asked.q ?? "*"}
+                countKey={explorer.fieldsKey}
+                query={view.query ?? ""}
+                onQuery={onQuery}
+                columns={view.columns ?? []}
+                onColumns={onColumns}
+              />
+            )}
           </aside>
           <div class={css.main}>
-            {invalidParameters.length > 0 ? (
-              <p class={css.warning} role="alert">
-                Ignored invalid parts of this link: {invalidParameters.join(", ")}.
-              </p>
-            ) : null}
-            <Chips filters={view.filters} onChange={onFilters} />
             <Notes notes={asked.hints} />
             {asked.isAnswer && answerView !== null ? (
               <answerView.AnswerView
                 workspaceId={workspaceId}
                 projectId={projectId}
                 query={view.query ?? ""}
-                filters={view.filters}
                 times={times}
                 round={explorer.key}
                 chart={view.chart}
                 onChart={(chart) => change((before) => ({ ...before, chart }))}
               />
             ) : null}
-            {asked.isAnswer ? null : <h2 class="visually-hidden">Histogram</h2>}
             {isAtEnd ? null : notice}
-            {asked.isAnswer ? null : stats.data === null ? (
-              failure === null && !explorer.isEmpty ? (
-                <div class={css.waiting} />
-              ) : null
-            ) : (
-              <Histogram
-                counted={stats.data}
-                busy={stats.busy && failure === null}
-                onZoom={onZoom}
-                onZoomOut={onZoomOut}
-                onCompare={(start, end) =>
-                  route(toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) }))
-                }
-              />
-            )}
-            {isLive ? (
-              <LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
+            {isLive && liveBar !== null ? (
+              <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
             ) : null}
             {asked.isAnswer ? null : <h2 class="visually-hidden">Entries</h2>}
             {asked.isAnswer ? null : (
@@ -196,15 +243,21 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                     onContext={context.show}
                     projectNames={projectNames}
                     linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
+                    columns={view.columns}
+                    onColumns={onColumns}
+                    shown={openEntry.initial}
+                    onShown={openEntry.put}
                     empty={
                       <div class={css.notice}>
-                        <EmptyResults
-                          workspaceId={workspaceId}
-                          projectId={projectId}
-                          projects={projects.data}
-                          explorer={explorer}
-                          isLive={isLive}
-                        />
+                        {emptyResults === null ? null : (
+                          <emptyResults.EmptyResults
+                            workspaceId={workspaceId}
+                            projectId={projectId}
+                            projects={projects.data}
+                            explorer={explorer}
+                            isLive={isLive}
+                          />
+                        )}
                       </div>
                     }
                   />
@@ -228,6 +281,27 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       </div>
     </SearchedText.Provider>
   );
+}
+
+/** Width in pixels from which the fields have a column beside the list, as in the style sheet. */
+const WIDE = matchMedia("(min-width: 1000px)");
+
+function useWide(): boolean {
+  const [isWide, setWide] = useState(WIDE.matches);
+  useEffect(() => {
+    const changed = (): void => setWide(WIDE.matches);
+    WIDE.addEventListener("change", changed);
+    return () => WIDE.removeEventListener("change", changed);
+  }, []);
+  return isWide;
+}
+
+/** Focuses the list's row, or with the focus in the list lets the list handle the key. */
+function focusRow(key: string): void {
+  const row = document.querySelector<HTMLElement>('[data-row][tabindex="0"]');
+  if (row === null) return;
+  if (document.activeElement !== row) row.focus();
+  else row.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 }
 
 /** Turns live on or off. Live requires an open range and the newest entries first. */

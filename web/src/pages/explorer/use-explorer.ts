@@ -6,14 +6,13 @@ import { recovery } from "../../lib/retry.ts";
 import type { LogEntry } from "../../model/types.ts";
 import { loadProjects, loadWorkspaces, workspaces } from "../../model/workspaces.ts";
 import type { QueryRequest } from "./actions/curl.ts";
-import { useNames } from "./filter-bar/use-names.ts";
 import type { Filters } from "./filters.ts";
 import { useStats } from "./histogram/use-stats.ts";
-import { ownName } from "./live/live-counts.ts";
 import { useLive, useMerged } from "./live/use-live.ts";
 import { useMissing } from "./results/use-missing.ts";
-import { askedOf } from "./search/asked.ts";
+import type { Asked } from "./search/asked.ts";
 import { useResults } from "./use-results.ts";
+import { language } from "./view/language.ts";
 import { timesOf } from "./view/range.ts";
 import { useView } from "./view/use-view.ts";
 import { viewSearch } from "./view/view.ts";
@@ -25,11 +24,13 @@ const RETENTION_DAYS = 30;
  * itself; a recount removes expired ones.
  */
 const RECOUNT_MS = 30_000;
-/** Like `RECOUNT_MS`, for names that a filter excludes: a live view does not receive their entries. */
-const RECOUNT_OTHERS_MS = 5000;
+/** Like `RECOUNT_MS`, for the fields, to which a live view adds nothing. */
+const RECOUNT_FIELDS_MS = 5000;
 /** Milliseconds between two checks for the first entry. */
 const FIRST_ENTRY_MS = 4000;
 const NONE: LogEntry[] = [];
+/** A page without a query does not wait for the language. */
+const EVERYTHING: Asked = { isAnswer: false, q: null, text: "", hints: [] };
 
 /** State of the explorer: the view in the address and the responses of the service to it. */
 export function useExplorer(workspaceId: string, projectId: string | null) {
@@ -37,19 +38,20 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const [round, setRound] = useState(0);
   const retentionDays = workspaces.value?.find(({ id }) => id === workspaceId)?.retentionDays ?? RETENTION_DAYS;
   const isRelative = view.range.kind === "last";
-  // Live is not part of the key, so that the list stays when live is turned on or off.
-  const shown = `${projectId} ${viewSearch({ ...view, live: false })}`;
+  // Live and columns are not part of the key, so that the list stays when they change.
+  const { columns: _columns, ...found } = view;
+  const shown = `${projectId} ${viewSearch({ ...found, live: false })}`;
   const times = useMemo(
     () => timesOf(view.range, Date.now(), retentionDays),
     [shown, round, isRelative ? null : retentionDays],
   );
   const { from, to } = times;
-  const asked = useMemo(() => askedOf(view.query ?? ""), [view.query]);
+  const asked = useMemo(() => language()?.askedOf(view.query ?? "") ?? EVERYTHING, [view.query]);
   const { isAnswer } = asked;
-  const wanted = useMemo((): Filters => ({ ...view.filters, ...(asked.q === null ? {} : { q: asked.q }) }), [shown]);
+  const wanted = useMemo((): Filters => (asked.q === null ? {} : { q: asked.q }), [asked.q]);
   const filters = useMemo((): Filters => {
     return { ...wanted, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  }, [shown, from, to]);
+  }, [wanted, from, to]);
   const request: QueryRequest = { ...(projectId === null ? {} : { projectId }), filters, order: view.order };
   const key = JSON.stringify([workspaceId, request, round]);
 
@@ -77,9 +79,9 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     setRound((before) => before + 1);
     if (!hasEntries) projects.reload();
   };
-  const found = useResults(key, query, workspaceId, live.isReady && hasScope && !isAnswer ? request : null, reload);
-  const results = isEmpty ? { ...found, entries: NONE, nextCursor: null, complete: true, busy: null } : found;
-  useLayoutEffect(() => live.onListLoaded(), [found.loads]);
+  const listed = useResults(key, query, workspaceId, live.isReady && hasScope && !isAnswer ? request : null, reload);
+  const results = isEmpty ? { ...listed, entries: NONE, nextCursor: null, complete: true, busy: null } : listed;
+  useLayoutEffect(() => live.onListLoaded(), [listed.loads]);
   const { onArrival } = live;
   const counting = { key, query, workspaceId, projectId, filters, onArrival };
   // A live view adds to a count the entries after its start.
@@ -89,19 +91,9 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     times,
     fit: from === undefined,
   });
-  // The counts of names only help selecting, so they load after the list.
+  // The fields only help selecting, so they load after the list.
   const isSettled = hasScope && (isAnswer || (results.busy === null && results.failure === null && !isEmpty));
-  const categories = useNames({ ...counting, groupBy: "category", wanted: isSettled });
-  const types = useNames({ ...counting, groupBy: "type", wanted: isSettled });
   const entries = useMerged(live.entries, results.entries);
-  // Counts of services and hosts read entries, so only a project that has them is asked.
-  const hasNames = (name: "service" | "host") =>
-    filters[name] !== undefined || entries.some((entry) => ownName(entry, name) !== "");
-  const hasServices = useMemo(() => hasNames("service"), [entries, filters.service]);
-  const hasHosts = useMemo(() => hasNames("host"), [entries, filters.host]);
-  const services = useNames({ ...counting, groupBy: "service", wanted: isSettled && hasServices });
-  const hosts = useNames({ ...counting, groupBy: "host", wanted: isSettled && hasHosts });
-
   const missing = useMissing(workspaceId, projectId, from, key, isSettled && entries.length > 0);
   // Compares ids, because the number of live entries stays the same once old ones are dropped.
   const newest = live.entries[0]?.id;
@@ -110,19 +102,15 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     if (newest === undefined || newest === counted.current) return;
     counted.current = newest;
     stats.reload();
-    if (filters.category === undefined) categories.reload();
-    if (filters.type === undefined) types.reload();
-    if (hasServices && filters.service === undefined) services.reload();
-    if (hasHosts && filters.host === undefined) hosts.reload();
   };
   usePoll(recount, RECOUNT_MS);
+  const [recounts, setRecounts] = useState(0);
+  const newestInFields = useRef<string | undefined>(undefined);
   usePoll(() => {
-    if (live.tail.state !== "live") return;
-    if (filters.category !== undefined) categories.reload();
-    if (filters.type !== undefined) types.reload();
-    if (filters.service !== undefined) services.reload();
-    if (filters.host !== undefined) hosts.reload();
-  }, RECOUNT_OTHERS_MS);
+    if (newest === newestInFields.current) return;
+    newestInFields.current = newest;
+    setRecounts((before) => before + 1);
+  }, RECOUNT_FIELDS_MS);
   // The first entry fixes the range of the chart and its interval.
   const isFirst = newest !== undefined && from === undefined && stats.counted?.stats.total === 0;
   useEffect(() => {
@@ -177,12 +165,10 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     live,
     results,
     stats,
-    categories,
-    types,
     missing,
-    services: hasServices ? services : null,
-    hosts: hasHosts ? hosts : null,
     entries,
+    /** When the fields are counted: a new key counts again, `null` waits. */
+    fieldsKey: isSettled ? `${key} ${recounts}` : null,
     failure,
     retry,
     reload,

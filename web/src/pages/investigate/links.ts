@@ -8,7 +8,7 @@ export type Tool = (typeof TOOLS)[number];
 /** A view of the explorer with a query, newest entries first. */
 export function viewOf(query: string, range: Range): View {
   const asked = query === "" || query === "*" ? {} : { query };
-  return { ...asked, filters: {}, range, order: "desc", live: false };
+  return { ...asked, range, order: "desc", live: false };
 }
 
 /** Path of the explorer or of a tool, for a workspace or one of its projects. */

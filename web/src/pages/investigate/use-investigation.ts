@@ -3,10 +3,14 @@ import { useLocation, useRoute } from "preact-iso";
 import { type Loaded, useLoad } from "../../lib/load.ts";
 import type { Project } from "../../model/types.ts";
 import { loadProjects, workspaces } from "../../model/workspaces.ts";
-import { askedOf, withFilters } from "../explorer/search/asked.ts";
+import { askedOf } from "../explorer/search/asked.ts";
+import { provideLanguage } from "../explorer/view/language.ts";
+import * as language from "../explorer/view/language-parts.ts";
 import { type Times, timesOf } from "../explorer/view/range.ts";
 import { type ReadView, readView, type View, viewSearch } from "../explorer/view/view.ts";
 import { viewOf } from "./links.ts";
+
+provideLanguage(language);
 
 /** Days of retention assumed until the workspace is loaded: the default of the service. */
 const RETENTION_DAYS = 30;
@@ -87,10 +91,10 @@ export function useInvestigation(names: readonly string[]): Investigation {
   };
 }
 
-/** Reads the view of an address. Filters that it has beside its query become tests of it. */
+/** Reads the view of an address: its query and its range. */
 function readTool(search: string): ReadView {
   const { view, invalidParameters } = readView(search);
-  return { view: viewOf(withFilters(view.query ?? "", view.filters), view.range), invalidParameters };
+  return { view: viewOf(view.query ?? "", view.range), invalidParameters };
 }
 
 function searchOf({ query, range }: View, own: URLSearchParams): string {

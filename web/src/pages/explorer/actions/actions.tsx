@@ -1,6 +1,7 @@
-import { Bookmark, Download, Keyboard, ListFilter, Share2 } from "lucide";
+import { Bookmark, Download, Ellipsis, Keyboard, ListFilter, RotateCw, Share2 } from "lucide";
 import type { Project } from "../../../model/types.ts";
-import { Button, IconButton } from "../../../ui/button.tsx";
+import { IconButton } from "../../../ui/button.tsx";
+import { Menu } from "../../../ui/menu.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { QueryLinks } from "../../investigate/query-links.tsx";
 import type { Times } from "../view/range.ts";
@@ -16,6 +17,7 @@ interface ActionsProps {
   panelId: string;
   panelOpen: boolean;
   onPanel: () => void;
+  onReload: () => void;
   workspaceId: string;
   projectId: string | null;
   projects: readonly Project[];
@@ -29,22 +31,43 @@ interface ActionsProps {
 }
 
 /** Buttons for the current view: save, share, download. */
-export function Actions({ panelId, panelOpen, onPanel, dialog, onDialog, expected, ...scope }: ActionsProps) {
+export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialog, expected, ...scope }: ActionsProps) {
   const close = (): void => onDialog(null);
   const dialogs = useLazy(DIALOGS, dialog !== null, close);
   return (
     <div class={css.actions}>
-      <span class={css.narrow}>
-        <Button icon={ListFilter} aria-expanded={panelOpen} aria-controls={panelId} onClick={onPanel}>
-          {panelOpen ? "Hide filters" : "Filters"}
-        </Button>
+      <span class={css.panel}>
+        <IconButton
+          icon={ListFilter}
+          look="plain"
+          label={panelOpen ? "Hide fields" : "Fields"}
+          aria-expanded={panelOpen}
+          aria-controls={panelId}
+          onClick={onPanel}
+        />
       </span>
       <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} />
-      <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
-      <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
-      <IconButton icon={Download} label="Download" onClick={() => onDialog("download")} />
-      <span class={css.keyboard}>
+      <span class={css.wide}>
+        <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
+        <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
+        <IconButton icon={Download} label="Download" onClick={() => onDialog("download")} />
         <IconButton icon={Keyboard} label="Shortcuts" shortcut="?" onClick={() => onDialog("keys")} />
+      </span>
+      <span class={css.more}>
+        <Menu
+          label="More"
+          icon={Ellipsis}
+          iconOnly
+          look="quiet"
+          placement="bottom-end"
+          items={[
+            { label: "Refresh", icon: RotateCw, shortcut: "r", onSelect: onReload },
+            { label: "Views", icon: Bookmark, shortcut: "v", onSelect: () => onDialog("views") },
+            { label: "Share", icon: Share2, shortcut: "s", onSelect: () => onDialog("share") },
+            { label: "Download", icon: Download, onSelect: () => onDialog("download") },
+            { label: "Shortcuts", icon: Keyboard, shortcut: "?", onSelect: () => onDialog("keys") },
+          ]}
+        />
       </span>
       {dialog === null || dialogs === null ? null : (
         <dialogs.ActionDialogs {...scope} dialog={dialog} expected={expected} onClose={close} />

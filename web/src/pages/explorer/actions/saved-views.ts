@@ -1,8 +1,9 @@
 import { failureOf } from "../../../api/failure.ts";
 import { viewCalls, type WorkspaceView } from "../../../model/boards.ts";
 import { savedRange, viewRange } from "../../boards/board-query.ts";
-import { withFilters } from "../search/asked.ts";
-import { readView, viewSearch } from "../view/view.ts";
+import { columnsText, readColumns } from "../view/columns.ts";
+import { LANGUAGE } from "../view/load-language.ts";
+import { readView, viewSearch, withQuery } from "../view/view.ts";
 
 /** A named view that an earlier version of the console stored in this browser. */
 export interface BrowserView {
@@ -35,15 +36,18 @@ export function keepBrowserViews(workspaceId: string, views: readonly BrowserVie
   }
 }
 
-/** Returns a view as the workspace stores it: its filters are tests of the query. */
-export function viewBody(search: string): Pick<WorkspaceView, "query" | "range"> {
+/** Returns a view as the workspace stores it. */
+export function viewBody(search: string): Pick<WorkspaceView, "query" | "range" | "columns"> {
   const { view } = readView(search);
-  return { query: withFilters(view.query ?? "*", view.filters), range: savedRange(view.range) };
+  const columns = view.columns?.map((column) => columnsText([column])) ?? [];
+  return { query: view.query ?? "*", range: savedRange(view.range), columns };
 }
 
-export function viewPath(workspaceId: string, { projectId, query, range }: WorkspaceView): string {
-  const of = { filters: {}, range: viewRange(range, Date.now()), order: "desc" as const, live: false };
-  const search = viewSearch(query.trim() === "*" ? of : { ...of, query });
+export function viewPath(workspaceId: string, { projectId, query, range, columns }: WorkspaceView): string {
+  const of = { range: viewRange(range, Date.now()), order: "desc" as const, live: false };
+  // A column that another client has named otherwise is left out.
+  const shown = columns.flatMap((text) => readColumns(text) ?? []);
+  const search = viewSearch(withQuery({ ...of, columns: shown }, query));
   return `/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}${search}`;
 }
 
@@ -57,6 +61,8 @@ const NUMBERED = [2, 3, 4, 5] as const;
  * @throws ApiFailure of the first view that the workspace refuses
  */
 export async function moveBrowserViews(workspaceId: string, projects: ReadonlySet<string>): Promise<void> {
+  // Their filters become tests of the query.
+  await LANGUAGE.load();
   for (let views = browserViews(workspaceId); views.length > 0; views = browserViews(workspaceId)) {
     const [{ name, projectId, search } = { name: "", projectId: null, search: "" }, ...others] = views;
     const known = projectId !== null && projects.has(projectId) ? projectId : null;
@@ -67,7 +73,7 @@ export async function moveBrowserViews(workspaceId: string, projects: ReadonlySe
 
 async function createNumbered(
   workspaceId: string,
-  view: Pick<WorkspaceView, "name" | "projectId" | "query" | "range">,
+  view: Pick<WorkspaceView, "name" | "projectId" | "query" | "range" | "columns">,
 ): Promise<void> {
   const names = [view.name, ...NUMBERED.map((n) => `${view.name} ${n}`)];
   for (const [at, name] of names.entries()) {

@@ -1,6 +1,7 @@
 import { Dialog } from "../../../ui/dialog.tsx";
+import { SHORTCUTS } from "./shortcut-keys.ts";
 import css from "./shortcuts.module.css";
-import { SHORTCUTS, setShortcutsOn, shortcutsOn } from "./shortcuts.ts";
+import { setShortcutsOn, shortcutsOn } from "./shortcuts.ts";
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
@@ -24,7 +25,13 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           <dt>
             <kbd>↑</kbd> <kbd>↓</kbd> <kbd>Enter</kbd>
           </dt>
-          <dd>In the list: select an entry, open it</dd>
+          <dd>In the list: select an entry, open it; c shows its context, y copies it</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>Ctrl</kbd> <kbd>K</kbd>
+          </dt>
+          <dd>Commands</dd>
         </div>
       </dl>
       <label class={css.toggle}>

@@ -1,21 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-
-/** Keyboard shortcuts of the explorer and their descriptions. */
-export const SHORTCUTS = [
-  { key: "/", does: "Focus search" },
-  { key: "f", does: "Focus filters" },
-  { key: "t", does: "Focus time range" },
-  { key: "h", does: "Focus histogram" },
-  { key: "r", does: "Refresh" },
-  { key: "l", does: "Start or stop live" },
-  { key: "p", does: "Pause or resume live" },
-  { key: "v", does: "Saved views" },
-  { key: "s", does: "Share" },
-  { key: "?", does: "Keyboard shortcuts" },
-] as const;
-
-export type ShortcutKey = (typeof SHORTCUTS)[number]["key"];
+import type { ShortcutKey } from "./shortcut-keys.ts";
 
 const OFF_KEY = "taffrail.shortcuts";
 
@@ -29,17 +14,17 @@ export function setShortcutsOn(on: boolean): void {
 }
 
 /** Handles single-key shortcuts, unless the user is typing or a dialog is open. */
-export function useShortcuts(acts: Record<ShortcutKey, () => void>): void {
+export function useShortcuts(acts: Readonly<Record<ShortcutKey, () => void>>): void {
   const latest = useRef(acts);
   latest.current = acts;
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-      const known = SHORTCUTS.find(({ key }) => key === event.key);
-      if (known === undefined || !shortcutsOn.peek() || isTyping(event.target)) return;
+      const act = Object.entries(latest.current).find(([key]) => key === event.key)?.[1];
+      if (act === undefined || !shortcutsOn.peek() || isTyping(event.target)) return;
       if (document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
-      latest.current[known.key]();
+      act();
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
@@ -53,6 +38,12 @@ export function focusOn(name: string): boolean {
   element.focus();
   if (element instanceof HTMLInputElement) element.select();
   return document.activeElement === element;
+}
+
+/** Selects a part of the text of the input with this `data-shortcut`. */
+export function selectIn(name: string, start: number, end: number): void {
+  const element = document.querySelector(`[data-shortcut="${name}"]`);
+  if (element instanceof HTMLInputElement) element.setSelectionRange(start, end);
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,8 +1,8 @@
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import type { Filters } from "../filters.ts";
-import { ownName } from "../live/live-counts.ts";
 import { queryLogs } from "../query.ts";
+import { ownName } from "../results/own-name.ts";
 import type { ContextBy, EntryRef } from "../view/entry-ref.ts";
 
 /** Where the neighbours of an entry come from. */

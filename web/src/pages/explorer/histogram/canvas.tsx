@@ -1,7 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import { themeVersion } from "../../../ui/theme.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { type Bar, levelsIn } from "./buckets.ts";
+import { isTwelveHour, zone } from "../view/zone.ts";
+import { type Bar, levelsIn } from "./bars.ts";
 import css from "./histogram.module.css";
 
 /** The chart module with its library, loaded for the first histogram, so that the page works earlier. */
@@ -50,7 +51,7 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
       drawn.current = null;
       destroy();
     };
-  }, [chart, frame, width, height, theme]);
+  }, [chart, frame, width, height, theme, zone.value, isTwelveHour.value]);
   useEffect(() => {
     if (drawn.current === null || drawn.current.bars === bars) return;
     drawn.current.bars = bars;

@@ -1,8 +1,10 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Level } from "../../../model/types.ts";
-import { axisTime, short } from "../view/format.ts";
-import type { Bar } from "./buckets.ts";
+import { axisTime } from "../view/axis-time.ts";
+import { short } from "../view/format.ts";
+import { zone } from "../view/zone.ts";
+import type { Bar } from "./bars.ts";
 
 export interface ChartOptions {
   host: HTMLElement;
@@ -55,6 +57,7 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
   const chart = new uPlot(
     {
       ms: 1,
+      tzDate: (ms) => uPlot.tzDate(new Date(ms), zone.peek()),
       width,
       height,
       padding: [8, PLOT.right, 0, 0],

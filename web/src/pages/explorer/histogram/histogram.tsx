@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEVELS } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { entries, number, span } from "../view/format.ts";
-import { type Bar, barsOf, levelsIn } from "./buckets.ts";
+import { type Bar, barsOf, levelsIn } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";

@@ -1,6 +1,6 @@
 import { Button } from "../../../ui/button.tsx";
 import { number, span } from "../view/format.ts";
-import { type Bar, levelsIn } from "./buckets.ts";
+import { type Bar, levelsIn } from "./bars.ts";
 import css from "./histogram.module.css";
 
 /** The chart's data as a table. */

@@ -1,28 +1,13 @@
 import type { LogEntry } from "../../../model/types.ts";
 
-/**
- * The members of an entry that counting needs; `at` is its timestamp in epoch milliseconds. `service` and `host` are empty
- * without one.
- */
-export interface CountedEntry extends Pick<LogEntry, "seq" | "level" | "category" | "type"> {
+/** The members of an entry that counting needs; `at` is its timestamp in epoch milliseconds. */
+export interface CountedEntry extends Pick<LogEntry, "seq" | "level"> {
   at: number;
-  service: string;
-  host: string;
 }
 
 export function countedEntry(entry: LogEntry): CountedEntry {
-  const { seq, level, category, type, timestamp } = entry;
-  const [service, host] = [ownName(entry, "service"), ownName(entry, "host")];
-  return { seq, level, category, type, at: Date.parse(timestamp), service, host };
-}
-
-/** Returns the service or host of an entry as the service finds it: the own member, else one in `data`; empty without one. */
-export function ownName(entry: LogEntry, name: "service" | "host"): string {
-  const { data } = entry;
-  const inner = data?.[name];
-  const nested = typeof inner === "object" && inner !== null && "name" in inner ? inner.name : undefined;
-  const found = [entry[name], inner, nested, data?.[`${name}.name`]].find((value) => typeof value === "string");
-  return typeof found === "string" ? found : "";
+  const { seq, level, timestamp } = entry;
+  return { seq, level, at: Date.parse(timestamp) };
 }
 
 /** Live entries kept between two counts of the service. Only the service counts older ones. */

@@ -1,20 +1,23 @@
 import { ListTree } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Copy } from "../../../ui/copy.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { EntryLinks } from "../../investigate/entry-links.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { visible } from "../view/visible.ts";
+import { timeFormat } from "../view/zone.ts";
+import { AnsiText } from "./ansi-text.tsx";
+import { textOf } from "./copy-entry.ts";
+import { CopyMenu } from "./copy-menu.tsx";
+import { copyText } from "./copy-text.ts";
 import css from "./details.module.css";
 import { JsonTree } from "./json-tree.tsx";
 import { LongText } from "./long-text.tsx";
-import { Marked } from "./marked.tsx";
+import { isStackTrace } from "./stack-trace.ts";
+import { StackView } from "./stack-view.tsx";
 
-const FULL = new Intl.DateTimeFormat(undefined, {
+const FULL = timeFormat({
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -23,7 +26,6 @@ const FULL = new Intl.DateTimeFormat(undefined, {
   minute: "2-digit",
   second: "2-digit",
   fractionalSecondDigits: 3,
-  hourCycle: "h23",
   timeZoneName: "short",
 });
 
@@ -38,9 +40,12 @@ interface DetailsProps {
   link: string | null;
 }
 
+export function copyAsText(entry: LogEntry): void {
+  void copyText(textOf(entry));
+}
+
 /** All members of an entry. */
 export function Details({ id, entry, project, onFilter, onContext, link }: DetailsProps) {
-  const json = useMemo(() => JSON.stringify(entry, null, 2), [entry]);
   const { level, category, type, session, traceId, spanId, service, host, data } = entry;
   return (
     <section class={css.details} id={id} aria-label={`Details of entry ${entry.seq}`}>
@@ -51,18 +56,21 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
           </Button>
         )}
         <EntryLinks entry={entry} />
-        <Copy text={json} label="Copy as JSON" />
-        {link === null ? null : <Copy text={link} label="Copy link" />}
+        <CopyMenu entry={entry} link={link} />
       </div>
-      <p class={css.message}>
-        <LongText text={entry.message}>{(shown) => <Marked text={shown} />}</LongText>
-      </p>
+      {isStackTrace(entry.message) ? (
+        <StackView text={entry.message} />
+      ) : (
+        <p class={css.message}>
+          <LongText text={entry.message}>{(shown) => <AnsiText text={shown} />}</LongText>
+        </p>
+      )}
       <dl class={css.fields}>
         <Fact name="Time">
-          <Time at={entry.timestamp} format={FULL} /> <span class={css.quiet}>{entry.timestamp}</span>
+          <At time={entry.timestamp} /> <span class={css.quiet}>{entry.timestamp}</span>
         </Fact>
         <Fact name="Received">
-          <Time at={entry.receivedAt} format={FULL} />
+          <At time={entry.receivedAt} />
         </Fact>
         <Choice name="Level" value={level} onChoose={() => onFilter({ level: [level] })} />
         <Choice name="Category" value={category} onChoose={() => onFilter({ category: [category] })} />
@@ -89,6 +97,14 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
         </>
       )}
     </section>
+  );
+}
+
+function At({ time }: { time: string }) {
+  return (
+    <time dateTime={time} title={`${time} (UTC)`}>
+      {FULL(new Date(time))}
+    </time>
   );
 }
 

@@ -4,13 +4,20 @@ import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useSta
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { FilterPatch } from "../filters.ts";
-import { Details } from "./details.tsx";
+import type { Column } from "../view/columns.ts";
 import css from "./entry-list.module.css";
-import { Row } from "./row.tsx";
+import { Row, rowClass } from "./row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
 import { useRowKeys } from "./use-row-keys.ts";
+import { useRowParts } from "./use-row-parts.ts";
 import { useVirtual } from "./use-virtual.ts";
+
+/** The names of the columns, which have their place before they are loaded. */
+const HEAD = lazyModule(() => import("./list-head.tsx"));
+/** What an open entry shows, which the first row does not need. */
+const DETAILS = lazyModule(() => import("./details.tsx"));
 
 /** Width of the list in pixels below which a row takes two lines. */
 const NARROW = 760;
@@ -44,6 +51,13 @@ export interface EntryListProps {
   onFilter: (patch: FilterPatch) => void;
   onContext: (entry: LogEntry) => void;
   linkTo?: ((entry: LogEntry) => string) | undefined;
+  /** The chosen columns; without any, the rows show what varies. */
+  columns?: readonly Column[] | undefined;
+  /** Absent if the columns cannot be changed. */
+  onColumns?: ((columns: readonly Column[]) => void) | undefined;
+  /** Id of the entry that is open initially, and a call for each entry that opens or closes. */
+  shown?: string | undefined;
+  onShown?: ((id: string | null) => void) | undefined;
   /** Shown below the last row. */
   foot?: ComponentChildren;
 }
@@ -54,14 +68,21 @@ export interface EntryListProps {
  */
 export function EntryList(props: EntryListProps) {
   const { entries, projectNames, follow, marked, hasMore, foot } = props;
+  const [dragged, setDragged] = useState<readonly Column[] | null>(null);
+  const columns = dragged ?? props.columns ?? NO_COLUMNS;
   const box = useRef<HTMLDivElement>(null);
   const rows = useRef<HTMLUListElement>(null);
   const detailsId = useId();
-  const [open, setOpen] = useState<readonly string[]>(props.opened && marked !== undefined ? [marked] : []);
+  const [open, setOpen] = useState<readonly string[]>(() =>
+    props.opened && marked !== undefined ? [marked] : props.shown === undefined ? [] : [props.shown],
+  );
   const [width, setWidth] = useState(NARROW_MIXED);
   const height = ROW_HEIGHTS[density.value];
+  const head = useRef<HTMLDivElement>(null);
+  const { inline, cells, candidates, source, isOneDay } = useRowParts(entries, columns, props.query);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
+  const heading = useLazy(HEAD, !isNarrow, () => undefined);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => virtual.scrollToIndex(index, { align: "auto" }));
@@ -102,6 +123,12 @@ export function EntryList(props: EntryListProps) {
     keys.point(index, box.current);
     virtual.scrollToIndex(index, { align: "center" });
   }, [marked]);
+  useLayoutEffect(() => {
+    const index = props.shown === undefined ? -1 : entries.findIndex(({ id }) => id === props.shown);
+    if (index < 0) return;
+    keys.point(index);
+    virtual.scrollToIndex(index, { align: "auto" });
+  }, []);
 
   const items = virtual.getVirtualItems();
   // The tab stop follows the visible rows, unless the list has the focus.
@@ -114,9 +141,11 @@ export function EntryList(props: EntryListProps) {
     if (isNearEnd) props.onNearEnd();
   }, [isNearEnd, entries.at(-1)?.id]);
 
+  const parts = useLazy(DETAILS, open.length > 0, () => setOpen([]));
   const toggle = (entry: LogEntry, index: number): void => {
     const isOpen = open.includes(entry.id);
     setOpen(isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id]);
+    props.onShown?.(isOpen ? null : entry.id);
     // A closed row is not measured: its height is constant.
     if (isOpen) virtual.resizeItem(index, isNarrow ? height.two : height.one);
   };
@@ -138,12 +167,44 @@ export function EntryList(props: EntryListProps) {
           </Button>
         </div>
       ) : null}
+      {isNarrow ? null : (
+        <div class={css.head} ref={head} style={widths(columns)}>
+          {heading === null ? null : (
+            <heading.ListHead
+              class={rowClass({ isMixed, isOneDay })}
+              source={source}
+              hasProject={isMixed}
+              columns={columns}
+              onColumns={
+                props.onColumns === undefined
+                  ? null
+                  : (next, isDone) => {
+                      setDragged(isDone ? null : next);
+                      if (isDone) props.onColumns?.(next);
+                    }
+              }
+              candidates={candidates}
+            />
+          )}
+        </div>
+      )}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: its rows handle the keys. */}
       <div
         ref={box}
         class={css.box}
         data-list
-        onKeyDown={(event) => keys.onKeyDown(event, { onContext: props.onContext, toggle, open })}
+        style={widths(columns)}
+        onScroll={({ currentTarget }) => {
+          if (head.current !== null) head.current.scrollLeft = currentTarget.scrollLeft;
+        }}
+        onKeyDown={(event) =>
+          keys.onKeyDown(event, {
+            onContext: props.onContext,
+            onCopy: (entry) => void DETAILS.load().then(({ copyAsText }) => copyAsText(entry)),
+            toggle,
+            open,
+          })
+        }
       >
         <ul ref={rows} class={css.rows} aria-label={props.label} style={{ height: `${virtual.getTotalSize()}px` }}>
           {items.map(({ index, key, start }) => {
@@ -169,12 +230,15 @@ export function EntryList(props: EntryListProps) {
                   isMarked={entry.id === marked}
                   isStop={index === tabStop}
                   isNarrow={isNarrow}
+                  isOneDay={isOneDay}
+                  inline={inline}
+                  cells={cells}
                   detailsId={`${detailsId}-${entry.id}`}
                   onToggle={() => toggle(entry, index)}
                   onFocus={() => keys.point(index)}
                 />
-                {isOpen ? (
-                  <Details
+                {isOpen && parts !== null ? (
+                  <parts.Details
                     id={`${detailsId}-${entry.id}`}
                     entry={entry}
                     project={project}
@@ -191,6 +255,13 @@ export function EntryList(props: EntryListProps) {
       </div>
     </div>
   );
+}
+
+const NO_COLUMNS: readonly Column[] = [];
+
+/** The widths of the columns for the style sheet. */
+function widths(columns: readonly Column[]): Record<string, string> {
+  return columns.length === 0 ? {} : { "--columns": columns.map(({ width }) => `${width}px`).join(" ") };
 }
 
 function indexesOf(entries: readonly LogEntry[], ids: readonly string[]): number[] {

@@ -5,11 +5,14 @@ import { Icon } from "../../../ui/icon.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
 import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
 import { visible } from "../view/visible.ts";
+import { AnsiText } from "./ansi-text.tsx";
 import { writePath } from "./data-path.ts";
 import css from "./json-tree.module.css";
 import { LongText } from "./long-text.tsx";
 import { Marked, SearchedText } from "./marked.tsx";
 import { containsSearch } from "./search-match.ts";
+import { isStackTrace } from "./stack-trace.ts";
+import { StackView } from "./stack-view.tsx";
 import { ValueActions } from "./value-actions.tsx";
 
 /** Members or items shown at a time. */
@@ -99,6 +102,19 @@ function Branch({ name, value, names, filter }: NodeProps & { name: string; valu
 
 function Leaf({ name, value, names, filter }: NodeProps & { name: string; value: Scalar }) {
   const text = typeof value === "string" ? value : String(value);
+  if (isStackTrace(text)) {
+    return (
+      <>
+        <div class={css.line}>
+          <span class={css.leaf}>
+            <span class={css.name}>{visible(name)}</span>
+          </span>
+          <ValueActions names={names} value={value} filter={filter} />
+        </div>
+        <StackView text={text} />
+      </>
+    );
+  }
   return (
     <div class={css.line}>
       <span class={css.leaf}>
@@ -112,7 +128,7 @@ function Leaf({ name, value, names, filter }: NodeProps & { name: string; value:
             >
               {typeof value === "string" ? (
                 <>
-                  "<Marked text={shown} />"
+                  "<AnsiText text={shown} />"
                 </>
               ) : value === null ? (
                 shown

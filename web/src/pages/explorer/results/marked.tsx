@@ -1,20 +1,28 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { visible } from "../view/visible.ts";
-import { partsOf } from "./search-match.ts";
 
 /** The search of the current view, whose matches are marked in entries; empty without a search. */
 export const SearchedText = createContext("");
 
+/** Finds the matches, loaded for the first search. */
+export const MATCHES = lazyModule(() => import("./search-match.ts"));
+
 /** Untrusted text with its matches of the search marked. */
 export function Marked({ text }: { text: string }) {
   const search = useContext(SearchedText);
-  if (search === "") return <>{visible(text)}</>;
+  return search === "" ? <>{visible(text)}</> : <WithMarks text={text} search={search} />;
+}
+
+function WithMarks({ text, search }: { text: string; search: string }) {
+  const matches = useLazy(MATCHES, true, () => undefined);
+  if (matches === null) return <>{visible(text)}</>;
   return (
     <>
-      {partsOf(text, search).map(({ text, isMatch }, index) =>
-        isMatch ? <mark key={index}>{visible(text)}</mark> : visible(text),
-      )}
+      {matches
+        .partsOf(text, search)
+        .map(({ text, isMatch }, index) => (isMatch ? <mark key={index}>{visible(text)}</mark> : visible(text)))}
     </>
   );
 }

@@ -3,10 +3,10 @@ import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
-import { EntryList } from "./entry-list.tsx";
+import { EntryList, type EntryListProps } from "./entry-list.tsx";
 import css from "./results.module.css";
 
-interface ResultsProps {
+interface ResultsProps extends Pick<EntryListProps, "columns" | "onColumns" | "shown" | "onShown"> {
   entries: readonly LogEntry[];
   /** Query of the entries. The list of a new query starts at its top. */
   query?: string;
@@ -46,6 +46,10 @@ export function Results(props: ResultsProps) {
       onFilter={props.onFilter}
       onContext={props.onContext}
       linkTo={props.linkTo}
+      columns={props.columns}
+      onColumns={props.onColumns}
+      shown={props.shown}
+      onShown={props.onShown}
       foot={
         hasMore || busy ? (
           <div class={css.foot}>

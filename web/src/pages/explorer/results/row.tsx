@@ -1,22 +1,27 @@
 import { useContext, useMemo } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { isSelecting } from "../../../ui/selection.ts";
+import { useLazy } from "../../../ui/use-lazy.ts";
 import { visible } from "../view/visible.ts";
+import { timeFormat } from "../view/zone.ts";
+import { AnsiText } from "./ansi-text.tsx";
+import type { ReadCell } from "./cells.ts";
 import { writePath } from "./data-path.ts";
-import { Marked, SearchedText } from "./marked.tsx";
+import { isInline } from "./inline-fields.ts";
+import { MATCHES, Marked, SearchedText } from "./marked.tsx";
 import { MissingEntries } from "./missing.ts";
+import { ownName } from "./own-name.ts";
 import css from "./row.module.css";
-import { type DataMatch, firstMatchAt, matchInData } from "./search-match.ts";
+import type { DataMatch } from "./search-match.ts";
 
 const CLOCK: Intl.DateTimeFormatOptions = {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
   fractionalSecondDigits: 3,
-  hourCycle: "h23",
 };
-const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { day: "2-digit", month: "short", ...CLOCK });
-const TIME = new Intl.DateTimeFormat(undefined, CLOCK);
+const DAY_AND_TIME = timeFormat({ day: "2-digit", month: "short", ...CLOCK });
+const TIME = timeFormat(CLOCK);
 /** Characters of a message that fit into a line. */
 const MESSAGE = 600;
 
@@ -29,24 +34,32 @@ interface RowProps {
   /** Whether this row is the tab stop. */
   isStop: boolean;
   isNarrow: boolean;
+  /** Whether the time is enough, because all entries are of one day. */
+  isOneDay: boolean;
+  /** Members of `data` that are shown beside the message. */
+  inline: readonly (readonly string[])[];
+  /** The chosen columns, with their names. */
+  cells: readonly { field: string; read: ReadCell }[];
   detailsId: string;
   onToggle: () => void;
   onFocus: () => void;
 }
 
 /** An entry in one line, or in two on a narrow list. */
-export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detailsId, onToggle, onFocus }: RowProps) {
+export function Row({ entry, project, isNarrow, isOneDay, inline, cells, ...rest }: RowProps) {
+  const { isOpen, isMarked, isStop, detailsId, onToggle, onFocus } = rest;
   const { level, message, timestamp } = entry;
   const [category, type] = [visible(entry.category), visible(entry.type)];
+  const service = visible(ownName(entry, "service"));
   const date = new Date(timestamp);
   const search = useContext(SearchedText);
   const missing = useContext(MissingEntries).get(entry.seq);
-  const match = useMemo(() => hiddenMatch(entry, search), [entry, search]);
-  const classes = [css.row];
+  const matches = useLazy(MATCHES, search !== "", () => undefined);
+  const match = useMemo(() => matches && hiddenMatch(entry, search, matches), [entry, search, matches]);
+  const classes: (string | undefined)[] = [rowClass({ isMixed: project !== null, isOneDay })];
   if (isNarrow) classes.push(css.narrow);
   if (isOpen) classes.push(css.open);
   if (isMarked) classes.push(css.marked);
-  if (project !== null) classes.push(css.mixed);
   return (
     // A `div`, because the text of a button cannot be selected.
     // biome-ignore lint/a11y/useSemanticElements: see above.
@@ -65,18 +78,25 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
       onFocus={onFocus}
     >
       <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
-        {(isNarrow && isToday(date) ? TIME : DAY_AND_TIME).format(date)}
+        {(isOneDay || (isNarrow && isToday(date)) ? TIME : DAY_AND_TIME)(date)}
       </time>
       <span class={css.level}>{level}</span>
       <span class={css.source} title={`${category} / ${type}`}>
-        {category}
-        <span class={css.type}> / {type}</span>
+        {service === "" ? (
+          <>
+            {category}
+            <span class={css.type}> / {type}</span>
+          </>
+        ) : (
+          service
+        )}
       </span>
       {project === null ? null : (
         <span class={css.project} title={visible(project)}>
           {visible(project)}
         </span>
       )}
+      {isNarrow ? null : cells.map(({ field, read }) => <Cell key={field} text={read(entry)} />)}
       <span class={css.message}>
         {missing === undefined ? null : (
           <span class={css.missing} title={`Before this entry: ${missing.reasons.join("; ")}`}>
@@ -89,16 +109,65 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
           </span>
         )}
         <span class={css.text} data-message>
-          <Marked text={message.length > MESSAGE ? message.slice(0, MESSAGE) : message} />
+          <AnsiText text={message.length > MESSAGE ? message.slice(0, MESSAGE) : message} />
         </span>
+        {isNarrow && cells.length > 0 ? (
+          <Pairs pairs={cells.map(({ field, read }) => [field, read(entry)])} />
+        ) : (
+          <Pairs pairs={inline.map((path) => [path.join("."), inlineText(entry, path)])} />
+        )}
       </span>
     </div>
   );
 }
 
+/** Classes of the cells of a row, which its heading shares. */
+export function rowClass({ isMixed, isOneDay }: { isMixed: boolean; isOneDay: boolean }): string {
+  return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : ""].join(" ");
+}
+
+function Cell({ text }: { text: string }) {
+  return (
+    <span class={css.cell} title={visible(text)}>
+      <Marked text={text} />
+    </span>
+  );
+}
+
+/** Names with values, without those that an entry lacks. */
+function Pairs({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
+  const there = pairs.filter(([, text]) => text !== "");
+  if (there.length === 0) return null;
+  return (
+    <span class={css.pairs}>
+      {there.map(([name, text]) => (
+        <span key={name} class={css.pair}>
+          <span class={css.key}>{visible(name)}=</span>
+          <Marked text={text} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function inlineText({ data }: LogEntry, path: readonly string[]): string {
+  let value: unknown = data;
+  for (const name of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
+    // SAFETY: an object with this member.
+    value = (value as Record<string, unknown>)[name];
+  }
+  return isInline(value) ? String(value) : "";
+}
+
+type Matches = typeof import("./search-match.ts");
+
 /** The match that explains why an entry was found, unless the visible part of its message contains one. */
-function hiddenMatch({ message, data }: LogEntry, search: string): DataMatch | null {
-  if (search === "") return null;
+function hiddenMatch(
+  { message, data }: LogEntry,
+  search: string,
+  { firstMatchAt, matchInData }: Matches,
+): DataMatch | null {
   const at = firstMatchAt(message, search);
   if (at < 0) return matchInData(data, search);
   return at < MESSAGE ? null : matchInData({ message }, search);

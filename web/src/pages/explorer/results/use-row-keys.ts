@@ -6,6 +6,7 @@ const PAGE = 15;
 
 interface KeyActs {
   onContext: (entry: LogEntry) => void;
+  onCopy: (entry: LogEntry) => void;
   toggle: (entry: LogEntry, index: number) => void;
   /** Ids of the open entries. */
   open: readonly string[];
@@ -34,7 +35,7 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     const id = entries[index]?.id;
     if (id !== undefined) setPointed({ id, index });
   };
-  const onKeyDown = (event: KeyboardEvent, { onContext, toggle, open }: KeyActs): void => {
+  const onKeyDown = (event: KeyboardEvent, { onContext, onCopy, toggle, open }: KeyActs): void => {
     const { target, currentTarget, key } = event;
     if (!(target instanceof HTMLElement) || !(currentTarget instanceof Element)) return;
     const item = target.closest("[data-index]");
@@ -57,6 +58,7 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
       point(next, currentTarget);
       reveal(next);
     } else if (key === "c") onContext(entry);
+    else if (key === "y") onCopy(entry);
     else if (key === "Enter" || key === " ") {
       if (!event.repeat) toggle(entry, index);
     } else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry, index);

@@ -6,10 +6,8 @@ import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import type { Times } from "../view/range.ts";
-import type { ViewFilters } from "../view/view.ts";
 import { AnswerChart } from "./answer-chart.tsx";
 import css from "./answer-view.module.css";
-import { withFilters } from "./asked.ts";
 import { Notes } from "./notes.tsx";
 
 interface Answered {
@@ -36,7 +34,6 @@ interface AnswerViewProps {
   workspaceId: string;
   projectId: string | null;
   query: string;
-  filters: ViewFilters;
   times: Times;
   /** A new key asks again. */
   round: string;
@@ -46,9 +43,8 @@ interface AnswerViewProps {
 }
 
 /** The answer to a query that makes a table, with a chart if it is over spans of time. */
-export function AnswerView({ workspaceId, projectId, query, filters, times: { from, to }, ...rest }: AnswerViewProps) {
+export function AnswerView({ workspaceId, projectId, query: text, times: { from, to }, ...rest }: AnswerViewProps) {
   const { round, chart, onChart } = rest;
-  const text = withFilters(query, filters);
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const body = { query: text, ...range, ...(projectId === null ? {} : { projectId }) };
   const loaded = useLoad(`${round} ${JSON.stringify(body)}`, async (signal) => {

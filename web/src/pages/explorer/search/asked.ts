@@ -1,17 +1,8 @@
-import { parseDataPath } from "../../../../../src/logs/query/data-path.ts";
 import { printField } from "../../../../../src/query-language/fields.ts";
 import { hintsOf } from "../../../../../src/query-language/hints.ts";
 import { analyze, type ParseResult } from "../../../../../src/query-language/parse.ts";
 import { printFilter } from "../../../../../src/query-language/print.ts";
-import {
-  type Field,
-  type Filter,
-  joined,
-  type Scalar as SyntaxScalar,
-  type ValueTest,
-} from "../../../../../src/query-language/syntax.ts";
-import type { DataCondition, Scalar } from "../filters.ts";
-import type { ViewFilters } from "../view/view.ts";
+import { type Field, type Filter, joined } from "../../../../../src/query-language/syntax.ts";
 
 /** What the query of a view asks for. */
 export interface Asked {
@@ -79,81 +70,4 @@ function nameOf(field: Field): string {
 function textOf(filter: Filter): string {
   if (filter.kind === "text" && filter.test.kind === "contains") return filter.test.text;
   return filter.kind === "and" ? (filter.filters.map(textOf).find((text) => text !== "") ?? "") : "";
-}
-
-/** Returns a query with the filters of a view as tests. Its own text stays as written, because the service has hints on it. */
-export function withFilters(query: string, filters: ViewFilters): string {
-  const { result, tokens } = analyze(query);
-  const tests = testsOf(filters);
-  if (!result.ok || tests.length === 0) return query;
-  const added = printFilter(joined("and", tests));
-  const pipe = tokens.find(({ kind, start, end }) => kind === "operator" && query.slice(start, end) === "|");
-  const [own, pipes] = pipe === undefined ? [query, ""] : [query.slice(0, pipe.start), query.slice(pipe.start)];
-  if (result.query.filter.kind === "all") return `${added} ${pipes}`.trim();
-  return `${added} (${own.trim()}) ${pipes}`.trim();
-}
-
-function testsOf({
-  level,
-  minLevel,
-  category,
-  type,
-  service,
-  host,
-  session,
-  traceId,
-  search,
-  data,
-  ...unused
-}: ViewFilters): Filter[] {
-  unused satisfies Record<string, never>;
-  const severity = minLevel && { kind: "level" as const, level: minLevel };
-  return [
-    ...(level?.length ? [own("level", anyOf(level.map((text) => ({ kind: "is", text }))))] : []),
-    ...(severity ? [own("level", { kind: "compare", operator: ">=", value: severity })] : []),
-    ...(category?.length ? [own("category", anyOf(category.map((text) => ({ kind: "exact", text }))))] : []),
-    ...(type?.length ? [own("type", anyOf(type.map((text) => ({ kind: "exact", text }))))] : []),
-    ...(service?.length ? [own("service", anyOf(service.map((text) => ({ kind: "exact", text }))))] : []),
-    ...(host?.length ? [own("host", anyOf(host.map((text) => ({ kind: "exact", text }))))] : []),
-    ...(session ? [own("session", { kind: "exact", text: session })] : []),
-    ...(traceId ? [own("trace", { kind: "exact", text: traceId })] : []),
-    ...(search ? [{ kind: "text" as const, test: { kind: "contains" as const, text: search } }] : []),
-    ...Object.entries(data ?? {}).flatMap(([path, condition]) => dataTests(parseDataPath(path) ?? [path], condition)),
-  ];
-}
-
-function own(name: Extract<Field, { kind: "own" }>["name"], test: ValueTest): Filter {
-  return { kind: "field", field: { kind: "own", name }, test };
-}
-
-function anyOf(tests: ValueTest[]): ValueTest {
-  const [only] = tests;
-  return tests.length === 1 && only ? only : { kind: "anyOf", tests };
-}
-
-const COMPARISONS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
-
-function dataTests(path: readonly string[], condition: DataCondition): Filter[] {
-  const field: Field = { kind: "data", path: [...path] };
-  const has = (test: ValueTest): Filter => ({ kind: "field", field, test });
-  const not = (filter: Filter): Filter => ({ kind: "not", filter });
-  if (typeof condition !== "object" || condition === null) return [has(equal(condition))];
-  const { eq, ne, in: any, exists } = condition;
-  const bounds = Object.entries(COMPARISONS).flatMap(([name, operator]) => {
-    // SAFETY: the names are those of the literal above.
-    const bound = condition[name as keyof typeof COMPARISONS];
-    const value: SyntaxScalar | null = typeof bound === "number" ? { kind: "number", value: bound } : null;
-    return value === null ? [] : [has({ kind: "compare", operator, value })];
-  });
-  return [
-    ...(eq === undefined ? [] : [has(equal(eq))]),
-    ...(ne === undefined ? [] : [not(has(equal(ne)))]),
-    ...(any === undefined ? [] : [has(anyOf(any.map(equal)))]),
-    ...(exists === undefined ? [] : [exists ? has({ kind: "exists" }) : not(has({ kind: "exists" }))]),
-    ...bounds,
-  ];
-}
-
-function equal(value: Scalar): ValueTest {
-  return typeof value === "string" ? { kind: "exact", text: value } : { kind: "is", text: String(value) };
 }

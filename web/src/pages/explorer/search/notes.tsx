@@ -4,7 +4,6 @@ import type { Times } from "../view/range.ts";
 import type { View } from "../view/view.ts";
 import { visible } from "../view/visible.ts";
 import css from "./answer-view.module.css";
-import { withFilters } from "./asked.ts";
 
 /** What to know about a query or its answer, one line each. */
 export function Notes({ notes }: { notes: readonly string[] }) {
@@ -27,8 +26,7 @@ interface EmptyNotesProps {
 /** Asks the service why a query may find nothing. A failure only hides the reasons. */
 export function EmptyNotes({ workspaceId, projectId, view, times: { from, to }, shown }: EmptyNotesProps) {
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  const query = withFilters(view.query ?? "*", view.filters);
-  const body = { query, limit: 1, ...range, ...(projectId === null ? {} : { projectId }) };
+  const body = { query: view.query ?? "*", limit: 1, ...range, ...(projectId === null ? {} : { projectId }) };
   const { data } = useLoad(JSON.stringify([workspaceId, body]), async (signal) => {
     return (await authorized<{ notes: string[] }>("/logger/search", { workspaceId, body, signal })).data;
   });

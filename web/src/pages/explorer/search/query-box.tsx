@@ -2,14 +2,16 @@ import { CornerDownLeft, Search } from "lucide";
 import type { RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { QueryError } from "../../../../../src/query-language/error.ts";
-import { analyze } from "../../../../../src/query-language/parse.ts";
+import type { Analysis } from "../../../../../src/query-language/parse.ts";
 import { Icon } from "../../../ui/icon.tsx";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { language } from "../view/language.ts";
+import { LANGUAGE } from "../view/load-language.ts";
 import type { Times } from "../view/range.ts";
 import { visible } from "../view/visible.ts";
-import { askedQueries, rememberQuery } from "./history.ts";
 import css from "./query-box.module.css";
-import { basisText } from "./suggestions.ts";
-import { useSuggestions } from "./use-suggestions.ts";
+import type { Offered, Option } from "./query-options.ts";
+import { type Edit, UndoHistory } from "./undo.ts";
 
 interface QueryBoxProps {
   workspaceId: string;
@@ -19,14 +21,9 @@ interface QueryBoxProps {
   onSearch: (query: string) => void;
 }
 
-/** A text that the list offers: a whole query of the history, or one that continues what is typed. */
-interface Option {
-  label: string;
-  /** The whole text with it, and where the cursor goes. */
-  query: string;
-  position: number;
-  count?: number | undefined;
-}
+/** What the list offers, loaded when it first opens. */
+const ASSIST = lazyModule(() => import("./query-options.ts"));
+const NOTHING: Offered = { options: [], basis: null };
 
 /**
  * The box of the query language. Enter asks; the arrow keys choose what the service suggests, or in an empty box an
@@ -43,27 +40,23 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
   const caret = useRef<HTMLSpanElement>(null);
   const [listId, errorId] = [useId(), useId()];
   const asked = useRef(value);
+  const [edits] = useState(() => new UndoHistory(value));
   useEffect(() => {
-    if (value !== asked.current) setText(value);
+    if (value !== asked.current) {
+      setText(value);
+      edits.put({ text: value, position: value.length }, null);
+    }
     asked.current = value;
   }, [value]);
 
-  const { tokens, result } = useMemo(() => analyze(text), [text]);
-  const typed = open === null || text.trim() === "" ? null : { query: text, position: open.position };
-  const suggestions = useSuggestions(workspaceId, projectId, times, typed);
-  const options = useMemo((): Option[] => {
-    if (open === null) return [];
-    if (text.trim() === "") {
-      return askedQueries(workspaceId).map((query) => ({ label: query, query, position: query.length }));
-    }
-    return (suggestions?.items ?? []).map((item) => {
-      const { start, end } = suggestions ?? { start: 0, end: 0 };
-      const query = text.slice(0, start) + item.text + text.slice(end);
-      return { label: item.text, query, position: start + item.text.length, count: item.count };
-    });
-  }, [open, text, suggestions]);
+  // Without the language a text has no colours yet, and the service finds its errors.
+  const parts = language();
+  const { tokens, result } = useMemo(() => parts?.analyze(text) ?? UNREAD, [text, parts]);
+  const assist = useLazy(ASSIST, open !== null, () => setOpen(null));
+  const [offered, setOffered] = useState<Offered>(NOTHING);
+  const options = open === null ? NOTHING.options : offered.options;
   const isOpen = options.length > 0;
-  const basis = isOpen && suggestions?.basis && text.trim() !== "" ? basisText(suggestions.basis) : null;
+  const basis = isOpen ? offered.basis : null;
   const active = options.findIndex(({ label }) => label === activeLabel);
   useEffect(() => {
     if (active >= 0) document.getElementById(`${listId}-${active}`)?.scrollIntoView({ block: "nearest" });
@@ -79,16 +72,17 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
   };
   useLayoutEffect(follow);
 
-  const search = (query: string): void => {
+  const search = async (query: string): Promise<void> => {
     setOpen(null);
-    const wrong = query.trim() !== "" && !analyze(query).result.ok;
+    if (language() === null) await LANGUAGE.load();
+    const wrong = query.trim() !== "" && language()?.analyze(query).result.ok === false;
     setRefused(wrong ? query : null);
     if (wrong) {
       requestAnimationFrame(showPlace);
       return;
     }
     asked.current = query;
-    rememberQuery(workspaceId, query.trim());
+    void ASSIST.load().then(({ rememberQuery }) => rememberQuery(workspaceId, query.trim()));
     onSearch(query.trim());
   };
   // Where the text is wrong may be outside of the visible part.
@@ -101,19 +95,34 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
     }
     follow();
   };
-  const put = ({ query, position }: Option): void => {
-    setText(query);
-    setActiveLabel(null);
+  const put = ({ query, position }: Pick<Option, "query" | "position">): void => {
+    edits.put({ text: query, position }, null);
+    show({ text: query, position });
     setOpen({ position });
+  };
+  const show = ({ text, position }: Edit): void => {
+    setText(text);
+    setActiveLabel(null);
     requestAnimationFrame(() => {
       input.current?.focus();
       input.current?.setSelectionRange(position, position);
     });
   };
+  const step = (edit: Edit | null): void => {
+    if (edit === null) return;
+    setOpen(null);
+    show(edit);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const { key } = event;
     const chosen = options[active];
-    if (key === "ArrowDown" || key === "ArrowUp") {
+    if (isUndo(event) || isRedo(event)) {
+      event.preventDefault();
+      step(isUndo(event) ? edits.undo() : edits.redo());
+    } else if (key === " " && event.ctrlKey) {
+      event.preventDefault();
+      setOpen({ position: input.current?.selectionStart ?? text.length });
+    } else if (key === "ArrowDown" || key === "ArrowUp") {
       event.preventDefault();
       if (!isOpen) setOpen({ position: input.current?.selectionStart ?? text.length });
       else {
@@ -133,10 +142,20 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
   const error = refused === text && !result.ok ? result.error : null;
   return (
     <search class={css.search}>
+      {assist === null || open === null ? null : (
+        <assist.QueryOptions
+          workspaceId={workspaceId}
+          projectId={projectId}
+          times={times}
+          text={text}
+          position={open.position}
+          onOptions={setOffered}
+        />
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          search(text);
+          void search(text);
         }}
       >
         <div class={css.box}>
@@ -165,15 +184,23 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
             autocapitalize="off"
             spellcheck={false}
             value={text}
-            onInput={({ currentTarget }) => {
-              const { value: now, selectionStart } = currentTarget;
+            onInput={(event) => {
+              const { value: now, selectionStart } = event.currentTarget;
               setText(now);
+              edits.put({ text: now, position: selectionStart ?? now.length }, event.timeStamp);
               setActiveLabel(null);
               setOpen({ position: selectionStart ?? now.length });
               // The clear button of the field does not submit the form.
-              if (now === "" && value !== "") search("");
+              if (now === "" && value !== "") void search("");
             }}
             onKeyDown={onKeyDown}
+            // The menus of the browser and gestures undo, too.
+            onBeforeInput={(event) => {
+              const { inputType } = event;
+              if (inputType !== "historyUndo" && inputType !== "historyRedo") return;
+              event.preventDefault();
+              step(inputType === "historyUndo" ? edits.undo() : edits.redo());
+            }}
             onScroll={follow}
             onBlur={() => setOpen(null)}
           />
@@ -196,6 +223,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
                   onClick={() => put(option)}
                 >
                   <span class={css.label}>{visible(option.label)}</span>
+                  {option.kind === undefined ? null : <span class={css.kind}>{option.kind}</span>}
                   {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
                 </div>
               ))}
@@ -219,13 +247,27 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
   );
 }
 
+const UNREAD: Analysis = {
+  result: { ok: true, query: { filter: { kind: "all" }, pipes: [] }, columns: null },
+  tokens: [],
+};
+
+function isUndo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === "z" && (ctrlKey || metaKey) && !shiftKey && !altKey;
+}
+
+function isRedo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
+  if (altKey || !(ctrlKey || metaKey)) return false;
+  return (key.toLowerCase() === "z" && shiftKey) || (key === "y" && ctrlKey);
+}
+
 /** Pixels between the text and the edge of the box. */
 const EDGE_PX = 34;
 
 /** The text with its pieces in colors, and what is wrong underlined. */
 function colored(
   text: string,
-  tokens: ReturnType<typeof analyze>["tokens"],
+  tokens: Analysis["tokens"],
   error: QueryError | null,
   place: RefObject<HTMLSpanElement | null>,
 ) {

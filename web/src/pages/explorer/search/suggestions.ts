@@ -3,6 +3,8 @@
 export interface Suggestion {
   text: string;
   kind: string;
+  /** Of a field: the type of its values. */
+  type?: string;
   count?: number;
 }
 

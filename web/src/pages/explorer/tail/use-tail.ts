@@ -1,10 +1,12 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { recovery } from "../../../lib/retry.ts";
 import type { LogEntry } from "../../../model/types.ts";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { Filters } from "../filters.ts";
-import { browserPorts, watchPage } from "./browser-ports.ts";
-import { fitsTail, remainingTest } from "./tail-filters.ts";
-import { TailLink, type TailStatus } from "./tail-link.ts";
+import type { TailLink, TailStatus } from "./tail-link.ts";
+
+/** The connection, loaded for the first live view. */
+const LINK = lazyModule(() => import("./tail-parts.ts"));
 
 interface TailOptions {
   workspaceId: string;
@@ -26,9 +28,11 @@ interface Tail extends TailStatus {
 }
 
 const OFF: TailStatus = { state: "off", reason: null, buffered: 0 };
+const CONNECTING: TailStatus = { ...OFF, state: "connecting" };
+const NOT_LOADED: TailStatus = { ...OFF, state: "ended", reason: "Live could not be loaded." };
 const TOO_LONG: TailStatus = {
   state: "ended",
-  reason: "These filters are too long for live. Remove some, or search without live.",
+  reason: "This query is too long for live. Shorten it, or search without live.",
   buffered: 0,
 };
 
@@ -42,11 +46,18 @@ export function useTail(options: TailOptions): Tail {
   const latest = useRef(options);
   latest.current = options;
   const link = useRef<TailLink | null>(null);
+  const isWanted = active && projectId !== "";
+  const parts = useLazy(LINK, isWanted, () => setStatus(NOT_LOADED));
   const key = JSON.stringify([active, workspaceId, projectId, filters, token]);
   // A layout effect, because entries of the previous tail do not match the new filters.
   useLayoutEffect(() => {
-    if (!active || projectId === "" || !fitsTail(filters)) {
-      setStatus(active && projectId !== "" ? TOO_LONG : OFF);
+    if (!isWanted || parts === null) {
+      setStatus(isWanted ? CONNECTING : OFF);
+      return;
+    }
+    const { browserPorts, fitsTail, remainingTest, TailLink, watchPage } = parts;
+    if (!fitsTail(filters)) {
+      setStatus(TOO_LONG);
       return;
     }
     const wanted = remainingTest(filters);
@@ -72,7 +83,7 @@ export function useTail(options: TailOptions): Tail {
       link.current = null;
       current.stop();
     };
-  }, [key]);
+  }, [key, parts]);
   const acts = useMemo(
     () => ({
       pause: () => link.current?.pause(),

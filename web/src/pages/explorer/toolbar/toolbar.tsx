@@ -3,7 +3,7 @@ import type { Project } from "../../../model/types.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { QueryBox } from "../search/query-box.tsx";
 import type { Times } from "../view/range.ts";
-import { type View, viewSearch } from "../view/view.ts";
+import { type View, viewSearch, withQuery } from "../view/view.ts";
 import { ProjectChoice } from "./project-choice.tsx";
 import { TimeRange } from "./time-range.tsx";
 import css from "./toolbar.module.css";
@@ -41,7 +41,9 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
           }))
         }
       />
-      <IconButton icon={RotateCw} look="plain" label="Refresh" shortcut="r" busy={busy} onClick={on.onReload} />
+      <span class={css.refresh}>
+        <IconButton icon={RotateCw} look="plain" label="Refresh" shortcut="r" busy={busy} onClick={on.onReload} />
+      </span>
       <Button
         icon={Radio}
         aria-pressed={view.live && projectId !== null}
@@ -59,7 +61,7 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
         onSearch={(text) => {
           // The same query again refreshes the list.
           if (text === (view.query ?? "")) on.onReload();
-          else on.onChange(({ query: _, ...before }) => (text === "" ? before : { ...before, query: text }));
+          else on.onChange((before) => withQuery(before, text));
         }}
       />
     </div>

@@ -1,6 +1,7 @@
 /** The time range of a view. A relative range moves with the clock at each load; an absolute one is fixed. */
 export type Range =
-  | { kind: "last"; preset: Preset }
+  /** A number of seconds, minutes, hours, days or weeks: `15m`, `90m`. */
+  | { kind: "last"; preset: string }
   | { kind: "all" }
   /** ISO 8601; `from` inclusive, `to` exclusive. At least one of them is set. */
   | { kind: "between"; from: string | null; to: string | null };
@@ -19,9 +20,47 @@ export const PRESETS = [
   { name: "30d", label: "Last 30 days", ms: 30 * DAY },
 ] as const;
 
-export type Preset = (typeof PRESETS)[number]["name"];
-
 export const DEFAULT_RANGE: Range = { kind: "last", preset: "24h" };
+
+const UNITS = [
+  { unit: "w", name: "week", ms: 7 * DAY },
+  { unit: "d", name: "day", ms: DAY },
+  { unit: "h", name: "hour", ms: HOUR },
+  { unit: "m", name: "minute", ms: MINUTE },
+  { unit: "s", name: "second", ms: 1000 },
+] as const;
+
+/** The longest range, which is the longest retention. */
+const LONGEST = 365 * DAY;
+
+/** Returns the relative range of a duration such as `90m`; `null` for other texts and durations over a year. */
+export function lastRange(text: string): Extract<Range, { kind: "last" }> | null {
+  const ms = durationOf(text);
+  return ms === null ? null : { kind: "last", preset: text };
+}
+
+function durationOf(text: string): number | null {
+  const [, digits, letter] = /^([1-9]\d{0,3})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS.find(({ unit }) => unit === letter)?.ms ?? Number.NaN);
+  return ms <= LONGEST ? ms : null;
+}
+
+/** Returns the relative range of a length: in the largest unit that fits, otherwise rounded up. */
+export function lastOf(ms: number): Range {
+  const units = UNITS.filter(({ unit }) => unit !== "w");
+  const exact = units.find((each) => ms >= each.ms && ms % each.ms === 0);
+  const fit = [exact, ...units.toReversed()].find((each) => each !== undefined && ms / each.ms < 10_000);
+  return fit === undefined ? { kind: "all" } : { kind: "last", preset: `${Math.ceil(ms / fit.ms)}${fit.unit}` };
+}
+
+/** Label of a relative range: `Last 90 minutes`. */
+export function lastLabel(preset: string): string {
+  const known = PRESETS.find(({ name }) => name === preset);
+  if (known !== undefined) return known.label;
+  const [, digits = "", letter] = /^(\d+)(\w)$/.exec(preset) ?? [];
+  const name = UNITS.find(({ unit }) => unit === letter)?.name ?? "";
+  return digits === "1" ? `Last ${name}` : `Last ${Number(digits).toLocaleString()} ${name}s`;
+}
 
 /** A range, resolved at one moment. */
 export interface Times {
@@ -59,8 +98,12 @@ export function timesOf(range: Range, now: number, retentionDays: number): Times
   }
 }
 
-/** The longest retention. */
-const LONGEST = 365 * DAY;
+/** Doubles a range. A relative range stays one, so that it ends now. */
+export function zoomedOut(range: Range, times: Times, now: number): Range {
+  if (range.kind !== "last") return wider(times, now);
+  const ms = msOf(range.preset) * 2;
+  return ms > LONGEST ? { kind: "all" } : lastOf(ms);
+}
 
 /**
  * Doubles a range around its middle. A range that would reach into the future gets no end and starts earlier instead. A
@@ -88,6 +131,6 @@ export function fixed(range: Range, { start, end }: Times): Range {
   return range.kind === "last" ? between(start, end) : range;
 }
 
-function msOf(preset: Preset): number {
-  return PRESETS.find(({ name }) => name === preset)?.ms ?? DAY;
+function msOf(preset: string): number {
+  return durationOf(preset) ?? DAY;
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { niceCeiling, ticksOf } from "../../../charts/chart-data.ts";
-import { axisTime, number, short, span } from "../../explorer/view/format.ts";
+import { axisTime } from "../../explorer/view/axis-time.ts";
+import { number, short, span } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";
 import css from "./overlay.module.css";
 

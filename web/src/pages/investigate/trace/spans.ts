@@ -1,5 +1,5 @@
 import type { Level, LogEntry } from "../../../model/types.ts";
-import { ownName } from "../../explorer/live/live-counts.ts";
+import { ownName } from "../../explorer/results/own-name.ts";
 import { moreSevere } from "../more-severe.ts";
 import { durationOf, statedTimes } from "./duration.ts";
 

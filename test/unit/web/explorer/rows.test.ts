@@ -1,0 +1,239 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { LogEntry } from "../../../../web/src/model/types.ts";
+import { fieldsOf } from "../../../../web/src/pages/explorer/fields/field-facts.ts";
+import { fieldGroups } from "../../../../web/src/pages/explorer/fields/field-groups.ts";
+import { ansiParts } from "../../../../web/src/pages/explorer/results/ansi.ts";
+import { cellReader } from "../../../../web/src/pages/explorer/results/cells.ts";
+import { entryCurl, textOf } from "../../../../web/src/pages/explorer/results/copy-entry.ts";
+import { inlineFields } from "../../../../web/src/pages/explorer/results/inline-fields.ts";
+import { isStackTrace, stackGroups, stackLines } from "../../../../web/src/pages/explorer/results/stack-trace.ts";
+import { UndoHistory } from "../../../../web/src/pages/explorer/search/undo.ts";
+import {
+  columnsText,
+  moved,
+  readColumns,
+  resized,
+  withColumn,
+} from "../../../../web/src/pages/explorer/view/columns.ts";
+
+function entry(data: object, more: object = {}): LogEntry {
+  const at = "2026-11-22T11:04:58.000Z";
+  // SAFETY: an entry as the API returns it, with the members of `more`.
+  return {
+    id: "log_1",
+    projectId: "proj_1",
+    seq: 7,
+    level: "error",
+    category: "http",
+    type: "request",
+    message: "answered 504",
+    timestamp: at,
+    receivedAt: at,
+    data,
+    ...more,
+  } as LogEntry;
+}
+
+describe("the members that rows show", () => {
+  it("are those that differ, without those of the message and without ids", () => {
+    const entries = Array.from({ length: 40 }, (_, index) =>
+      entry(
+        {
+          status: index % 3,
+          route: `/r/${index % 4}`,
+          region: "eu",
+          requestId: `req-${index}-abcdef`,
+          deep: { plan: index % 2 },
+        },
+        { message: `answered ${index % 3}` },
+      ),
+    );
+    const names = inlineFields(entries).map((path) => path.join("."));
+    expect(names.slice(0, 2).toSorted()).toEqual(["deep.plan", "route"]);
+    expect(names).not.toContain("region");
+    expect(names.indexOf("requestId")).toBeGreaterThan(names.indexOf("route"));
+    // Of one entry all are of use.
+    expect(inlineFields([entry({ a: 1, b: "x" })])).toHaveLength(2);
+    expect(inlineFields([])).toEqual([]);
+  });
+
+  it("are read as queries read them", () => {
+    const each = entry(
+      { user: { plan: "team" }, "http.status": 504, list: [{ id: 5 }], level: "x" },
+      { traceId: "t1" },
+    );
+    const read = (name: string): string => cellReader(name)(each);
+    expect(read("user.plan")).toBe("team");
+    expect(read("http.status")).toBe("504");
+    expect(read("list.id")).toBe("5");
+    expect(read("data.level")).toBe("x");
+    expect([read("level"), read("trace"), read("host"), read("nothing")]).toEqual(["error", "t1", "", ""]);
+  });
+});
+
+describe("columns", () => {
+  const field = fc.oneof(
+    fc.constantFrom("status", "user.id", "data.level"),
+    fc.string().map((text) => JSON.stringify(text)),
+  );
+  const columns = fc.uniqueArray(fc.record({ field, width: fc.integer({ min: 48, max: 800 }) }), {
+    selector: (each) => each.field,
+    maxLength: 8,
+  });
+
+  it("survive the address", () => {
+    fc.assert(fc.property(columns, (each) => expect(readColumns(columnsText(each))).toEqual(each)));
+    expect(readColumns('a:,"b')).toBeNull();
+    expect(readColumns(`${"x".repeat(600)}`)).toBeNull();
+    expect(readColumns("a:1")).toEqual([{ field: "a", width: 48 }]);
+    fc.assert(fc.property(fc.string(), (text) => void readColumns(text)));
+  });
+
+  it("are added, moved, resized and removed", () => {
+    const three = ["a", "b", "c"].reduce(withColumn, []);
+    expect(moved(three, "a", 1).map((each) => each.field)).toEqual(["b", "a", "c"]);
+    expect(moved(three, "a", 9).map((each) => each.field)).toEqual(["b", "c", "a"]);
+    expect(moved(three, "c", -9).map((each) => each.field)).toEqual(["c", "a", "b"]);
+    expect(resized(three, "b", 10_000)[1]).toEqual({ field: "b", width: 800 });
+    expect(withColumn(three, "b").map((each) => each.field)).toEqual(["a", "c"]);
+  });
+});
+
+describe("colours of a terminal", () => {
+  it("are parts of the text, and all other control sequences are left out", () => {
+    expect(ansiParts("a\u001b[31mred\u001b[1;4mbold\u001b[0m\u001b[2Kend")).toEqual([
+      { text: "a", colour: null, isBold: false, isFaint: false, isUnderlined: false },
+      { text: "red", colour: "red", isBold: false, isFaint: false, isUnderlined: false },
+      { text: "bold", colour: "red", isBold: true, isFaint: false, isUnderlined: true },
+      { text: "end", colour: null, isBold: false, isFaint: false, isUnderlined: false },
+    ]);
+    expect(ansiParts("\u001b[38;5;196mx\u001b[38;2;0;200;0my\u001b[48;5;1mz").map(({ colour }) => colour)).toEqual([
+      "red",
+      "green",
+      "green",
+    ]);
+  });
+
+  it("lose no character, whatever the text is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("\u001b", "[", "3", "1", ";", "m", "x", " ") }), (text) => {
+        const shown = ansiParts(text)
+          .map((part) => part.text)
+          .join("");
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one.
+        expect(shown).toBe(text.replaceAll(/\u001b\[[0-9;:]*[@-~]/g, ""));
+      }),
+    );
+  });
+});
+
+describe("stack traces", () => {
+  const V8 = [
+    "TypeError: x is not a function",
+    "    at node:internal/process/task_queues:95:5",
+    "    at retry (/app/node_modules/p-retry/index.js:5:1)",
+    "    at charge (/app/src/pay/charge.ts:41:7)",
+    "    at main (/app/src/main.ts:3:1)",
+  ].join("\n");
+
+  it("are folded to the frames of the application, the first of which is marked", () => {
+    expect(isStackTrace(V8)).toBe(true);
+    expect(stackLines(V8).map(({ kind, isFirst }) => (isFirst ? "first" : kind))).toEqual([
+      "text",
+      "library",
+      "library",
+      "first",
+      "own",
+    ]);
+    expect(stackGroups(stackLines(V8)).map((group) => group.length)).toEqual([1, 2, 1, 1]);
+  });
+
+  it.each([
+    [
+      "Python",
+      'Traceback (most recent call last):\n  File "/app/main.py", line 3, in <module>\n    run()\n  File "/app/pay.py", line 9, in run\n    charge()\n  File "/usr/lib/python3/site-packages/x.py", line 1, in charge\n    raise E()\nE: no',
+      "/app/pay.py",
+    ],
+    [
+      "Java",
+      "java.lang.IllegalStateException: no\n\tat java.base/java.util.X.y(X.java:1)\n\tat org.springframework.A.b(A.java:2)\n\tat com.shop.Pay.charge(Pay.java:41)",
+      "com.shop.Pay",
+    ],
+    [
+      "Go",
+      "panic: no\n\ngoroutine 1 [running]:\nruntime.x()\n\t/usr/local/go/src/runtime/panic.go:5\nmain.charge()\n\t/app/pay.go:41 +0x1",
+      "/app/pay.go",
+    ],
+  ])("of %s mark the frame that is nearest to the fault", (_, text, wanted) => {
+    expect(isStackTrace(text)).toBe(true);
+    expect(stackLines(text).find(({ isFirst }) => isFirst)?.text).toContain(wanted);
+  });
+
+  it("are no other texts", () => {
+    for (const text of ["a\nb\nc", "at home", "one line at x (y)", "list:\n- at a\n- at b"])
+      expect(isStackTrace(text)).toBe(false);
+  });
+});
+
+describe("a copied entry", () => {
+  it("is a line of text", () => {
+    expect(textOf(entry({ status: 504, note: 'a "b"', list: [1] }))).toBe(
+      '2026-11-22T11:04:58.000Z ERROR http/request answered 504 status=504 note="a \\"b\\"" list="[1]"',
+    );
+  });
+
+  it("is a command that no shell expands", () => {
+    const command = entryCurl("https://x.test", entry({}, { id: "$(rm)'" }));
+    expect(command).not.toContain("$(rm)");
+    expect(command).toContain("TAFFRAIL_API_KEY");
+  });
+});
+
+describe("the history of a text", () => {
+  it("undoes words, and what was written into it", () => {
+    const edits = new UndoHistory("");
+    let at = 0;
+    const type = (text: string): void => {
+      at += 100;
+      edits.put({ text, position: text.length }, at);
+    };
+    for (const text of ["a", "ab", "ab ", "ab c"]) type(text);
+    edits.put({ text: "level:error", position: 11 }, null);
+    expect(edits.undo()?.text).toBe("ab c");
+    expect(edits.undo()?.text).toBe("ab");
+    expect(edits.redo()?.text).toBe("ab c");
+    expect(edits.undo()?.text).toBe("ab");
+    expect(edits.undo()?.text).toBe("");
+    expect(edits.undo()).toBeNull();
+    type("x");
+    expect(edits.redo()).toBeNull();
+  });
+});
+
+describe("the fields of a query", () => {
+  it("are read from the table of facets, and grouped by what they tell", () => {
+    const rows = [
+      ["level", "string", 10, "error", 6],
+      ["level", "string", 10, "warn", 4],
+      ["region", "string", 10, "eu", 10],
+      ["status", "number", 8, 504, 5],
+      ["status", "number", 8, 200, 3],
+      ["gone", "null", 3, null, null],
+    ];
+    const fields = fieldsOf({ rows, matched: 10, complete: true });
+    expect(fields.fields.map(({ name, values }) => [name, values.length])).toEqual([
+      ["level", 2],
+      ["region", 1],
+      ["status", 2],
+      ["gone", 0],
+    ]);
+    const titles = fieldGroups(fields, "").map(({ title, fields }) => [title, fields.map(({ name }) => name)]);
+    expect(titles).toEqual([
+      ["Entry", ["level"]],
+      ["Fields that vary", ["status"]],
+      ["One value", ["region"]],
+    ]);
+    expect(fieldGroups(fields, "STAT").flatMap((group) => group.fields.map(({ name }) => name))).toEqual(["status"]);
+  });
+});

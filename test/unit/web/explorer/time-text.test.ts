@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { lastLabel, lastOf, lastRange, zoomedOut } from "../../../../web/src/pages/explorer/view/range.ts";
+import { readTimeText } from "../../../../web/src/pages/explorer/view/time-text.ts";
+import { timeAt, wallTime } from "../../../../web/src/pages/explorer/view/wall-time.ts";
+
+/** A Sunday. */
+const NOW = Date.parse("2026-11-22T16:30:00Z");
+
+function read(text: string, zone = "UTC", now = NOW): unknown {
+  const found = readTimeText(text, now, zone);
+  if (!found.ok) return found.message;
+  const { range } = found;
+  if (range.kind === "last") return range.preset;
+  return range.kind === "all" ? "all" : [range.from, range.to].map((time) => time?.replace(":00.000Z", "") ?? null);
+}
+
+describe("a typed time range", () => {
+  it.each([
+    ["last 90m", "90m"],
+    ["90m", "90m"],
+    ["last 90 minutes", "90m"],
+    ["Past 2 Days", "2d"],
+    ["last hour", "1h"],
+    ["all", "all"],
+    ["yesterday 14:00..15:00", ["2026-11-21T14:00", "2026-11-21T15:00"]],
+    ["14:00..15:00", ["2026-11-22T14:00", "2026-11-22T15:00"]],
+    ["2pm..3:15pm", ["2026-11-22T14:00", "2026-11-22T15:15"]],
+    ["yesterday", ["2026-11-21T00:00", "2026-11-22T00:00"]],
+    ["today", ["2026-11-22T00:00", null]],
+    ["2026-11-20", ["2026-11-20T00:00", "2026-11-21T00:00"]],
+    ["2026-11-20..2026-11-21", ["2026-11-20T00:00", "2026-11-22T00:00"]],
+    ["2026-11-20 22:00..2026-11-21 02:00", ["2026-11-20T22:00", "2026-11-21T02:00"]],
+    ["2026-11-20T22:00 to 2026-11-21T02:00", ["2026-11-20T22:00", "2026-11-21T02:00"]],
+    ["since 9:30", ["2026-11-22T09:30", null]],
+    ["before yesterday", [null, "2026-11-21T00:00"]],
+    ["14:00..now", ["2026-11-22T14:00", "2026-11-22T16:30"]],
+  ])("%s", (text, expected) => {
+    expect(read(text)).toEqual(expected);
+  });
+
+  it.each([
+    "",
+    "soon",
+    "14",
+    "25:00",
+    "14:60",
+    "2026-02-30",
+    "15:00..14:00",
+    "a..b..c",
+    "last 5 parsecs",
+    "13pm",
+    "9999999d",
+    "..",
+    "since ",
+  ])("says what is wrong with %j", (text) => {
+    expect(read(text)).toEqual(expect.any(String));
+    expect(String(read(text))).toMatch(/\.$/);
+  });
+
+  it("is one of the chosen zone", () => {
+    expect(read("yesterday 14:00..15:00", "Europe/Berlin")).toEqual(["2026-11-21T13:00", "2026-11-21T14:00"]);
+    expect(read("today", "Pacific/Auckland")).toEqual(["2026-11-22T11:00", null]);
+    // The day on which the clock is put back has 25 hours.
+    expect(read("2026-10-25", "Europe/Berlin")).toEqual(["2026-10-24T22:00", "2026-10-25T23:00"]);
+  });
+
+  it("never fails", () => {
+    const unit = fc.constantFrom(
+      "today",
+      "yesterday",
+      "..",
+      " ",
+      "14:00",
+      "2026-11-20",
+      "last",
+      "9",
+      "m",
+      "pm",
+      "-",
+      "since",
+      "z",
+      "t",
+    );
+    fc.assert(fc.property(fc.string({ unit, maxLength: 8 }), (text) => void read(text, "Asia/Kolkata")));
+  });
+});
+
+describe("the clock of a zone", () => {
+  it("is read back as the time that it shows", () => {
+    const zone = fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe");
+    fc.assert(
+      fc.property(zone, fc.integer({ min: 0, max: 4_000_000_000 }), (name, seconds) => {
+        const wall = wallTime(seconds * 1000, name);
+        // An hour that occurs twice is one of its two times.
+        expect(wallTime(timeAt(wall, name), name)).toEqual(wall);
+      }),
+    );
+  });
+});
+
+describe("a relative range", () => {
+  it("has any length up to a year, and a label", () => {
+    expect(lastRange("90m")).toEqual({ kind: "last", preset: "90m" });
+    for (const text of ["0m", "m", "400d", "1y", "12345s", " 5m"]) expect(lastRange(text)).toBeNull();
+    expect(["90m", "1h", "24h", "2w", "1s"].map(lastLabel)).toEqual([
+      "Last 90 minutes",
+      "Last hour",
+      "Last 24 hours",
+      "Last 2 weeks",
+      "Last second",
+    ]);
+  });
+
+  it("doubles and ends now, until it is all time", () => {
+    const times = { start: 0, end: 1 };
+    const seen: string[] = [];
+    for (let range = lastOf(900_000); range.kind === "last"; range = zoomedOut(range, times, NOW)) {
+      seen.push(range.preset);
+      expect(lastRange(range.preset)).toEqual(range);
+    }
+    expect(seen.slice(0, 8)).toEqual(["15m", "30m", "1h", "2h", "4h", "8h", "16h", "32h"]);
+  });
+});

@@ -1,0 +1,187 @@
+import { ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
+import { useLoad } from "../../../lib/load.ts";
+import { IconButton } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
+import type { Scalar } from "../filters.ts";
+import { type Column, withColumn } from "../view/columns.ts";
+import { number, short } from "../view/format.ts";
+import { fieldNamed, stateOf, tests, toggled, withoutField, withPipes, withTests } from "../view/query-terms.ts";
+import { visible } from "../view/visible.ts";
+import { Distribution } from "./distribution.tsx";
+import { type FieldFacts, isScalar, TOP_VALUES, type ValueCount } from "./field-facts.ts";
+import { chartPipes } from "./field-groups.ts";
+import css from "./fields.module.css";
+import { type SearchScope, tableOf } from "./use-fields.ts";
+
+/** Signs of the types, as wide as three letters. */
+const SIGNS: Readonly<Record<string, string>> = { string: "abc", number: "123", boolean: "y/n", null: "nil" };
+
+export interface FieldActs {
+  /** The query with its pipes. */
+  query: string;
+  onQuery: (query: string) => void;
+  columns: readonly Column[];
+  onColumns: (columns: readonly Column[]) => void;
+}
+
+interface FieldItemProps extends FieldActs {
+  field: FieldFacts;
+  /** Entries of the query. */
+  matched: number;
+  isOpen: boolean;
+  onToggle: () => void;
+  scope: SearchScope;
+  /** The filter of the query, without pipes. */
+  filter: string;
+  round: string;
+}
+
+export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) {
+  const { name, type, values } = field;
+  return (
+    <li class={css.field} data-open={isOpen}>
+      <button type="button" class={css.name} aria-expanded={isOpen} onClick={onToggle}>
+        <span class={css.sign} aria-hidden="true">
+          {SIGNS[type] ?? "any"}
+        </span>
+        <span class={css.label}>{visible(name)}</span>
+        <span class={css.distinct}>
+          {values.length >= TOP_VALUES ? `${TOP_VALUES}+` : values.length}
+          <span class="visually-hidden"> values</span>
+        </span>
+      </button>
+      {isOpen ? <OpenField field={field} {...rest} /> : null}
+    </li>
+  );
+}
+
+function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle">) {
+  const { query, onQuery, columns, onColumns, scope, filter, round } = rest;
+  const { name, type } = field;
+  const test = (isNegated: boolean): void => {
+    const exists = { kind: "field" as const, field: fieldNamed(name), test: { kind: "exists" as const } };
+    onQuery(withTests(query || "*", [isNegated ? { kind: "not", filter: exists } : exists]));
+  };
+  return (
+    <div class={css.open}>
+      {type === "number" ? (
+        <Distribution
+          field={name}
+          filter={filter}
+          scope={scope}
+          round={round}
+          onFrom={(value) => {
+            const from = {
+              kind: "compare" as const,
+              operator: ">=" as const,
+              value: { kind: "number" as const, value },
+            };
+            onQuery(withTests(query || "*", [{ kind: "field", field: fieldNamed(name), test: from }]));
+          }}
+        />
+      ) : null}
+      <Values field={field} {...rest} />
+      <div class={css.acts}>
+        <IconButton
+          icon={ListOrdered}
+          small
+          look="quiet"
+          label={`Group by ${name}`}
+          onClick={() => onQuery(withPipes(query, `| top 10 by ${name}`))}
+        />
+        <IconButton
+          icon={ChartLine}
+          small
+          look="quiet"
+          label={`Chart ${name}`}
+          onClick={() => onQuery(withPipes(query, chartPipes(name, type, scope.times)))}
+        />
+        <IconButton
+          icon={Columns3}
+          small
+          look="quiet"
+          label={columns.some(({ field }) => field === name) ? `Remove column ${name}` : `Add column ${name}`}
+          onClick={() => onColumns(withColumn(columns, name))}
+        />
+        <IconButton icon={CircleCheck} small look="quiet" label={`Has ${name}`} onClick={() => test(false)} />
+        <IconButton icon={CircleOff} small look="quiet" label={`Lacks ${name}`} onClick={() => test(true)} />
+      </div>
+    </div>
+  );
+}
+
+/** The most frequent values. Of a field that the query tests, also those that its test excludes, so that they can be added. */
+function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemProps, "isOpen" | "onToggle">) {
+  const { name } = field;
+  const isTested = tests(filter, name);
+  const wider = isTested ? `${withoutField(filter, name) || "*"} | top ${TOP_VALUES} by ${name}` : "";
+  const loaded = useLoad(wider === "" ? "" : `${round} ${wider}`, async (signal) => {
+    return wider === "" ? null : valuesOf((await tableOf(scope, wider, signal)).rows);
+  });
+  const values = isTested && loaded.data !== null ? loaded.data : field.values;
+  const most = values.reduce((highest, { count }) => Math.max(highest, count), 1);
+  return (
+    <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={isTested && loaded.busy}>
+      {values.map(({ value, count }) => (
+        <Value
+          key={`${typeof value} ${value}`}
+          value={value}
+          count={count}
+          share={count / most}
+          state={stateOf(query, name, value)}
+          level={name === "level" ? String(value) : undefined}
+          onToggle={(as) => onQuery(toggled(query || "*", name, value, as))}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface ValueProps extends ValueCount {
+  share: number;
+  state: "included" | "excluded" | null;
+  level: string | undefined;
+  onToggle: (as: "included" | "excluded") => void;
+}
+
+function Value({ value, count, share, state, level, onToggle }: ValueProps) {
+  const text = visible(String(value)) || '""';
+  return (
+    <li class={css.value} data-state={state ?? undefined} data-level={level}>
+      <button
+        type="button"
+        class={css.pick}
+        aria-pressed={state === "included"}
+        title={`${text}: ${number(count)}`}
+        onClick={() => onToggle("included")}
+      >
+        <span class={css.mark} aria-hidden="true">
+          {state === "included" ? <Icon shape={Plus} size={12} /> : null}
+          {state === "excluded" ? <Icon shape={Minus} size={12} /> : null}
+        </span>
+        <span class={css.text}>{text}</span>
+        <span class={css.bar} aria-hidden="true">
+          <span style={{ width: `${Math.max(2, share * 100)}%` }} />
+        </span>
+        <span class={css.count}>{short(count)}</span>
+      </button>
+      <button
+        type="button"
+        class={css.exclude}
+        aria-pressed={state === "excluded"}
+        aria-label={`Exclude ${text}`}
+        data-tooltip="Exclude"
+        onClick={() => onToggle("excluded")}
+      >
+        <Icon shape={Minus} size={12} />
+      </button>
+    </li>
+  );
+}
+
+function valuesOf(rows: readonly unknown[][]): ValueCount[] {
+  return rows.flatMap(([value, count]) => {
+    const isValue = isScalar(value) && value !== null && typeof count === "number";
+    return isValue ? [{ value: value satisfies Scalar, count }] : [];
+  });
+}

@@ -1,0 +1,76 @@
+import { Search } from "lucide";
+import { useState } from "preact/hooks";
+import { Icon } from "../../../ui/icon.tsx";
+import { Failure } from "../../../ui/states.tsx";
+import { short } from "../view/format.ts";
+import { fieldGroups } from "./field-groups.ts";
+import { type FieldActs, FieldItem } from "./field-item.tsx";
+import css from "./fields.module.css";
+import { type SearchScope, useFields } from "./use-fields.ts";
+
+interface FieldListProps extends FieldActs {
+  scope: SearchScope;
+  /** The filter of the query, without pipes. */
+  filter: string;
+  /** A new key counts again; `null` waits. */
+  countKey: string | null;
+}
+
+/** The fields of what the query finds, with their most frequent values. */
+export function FieldList({ scope, filter, countKey, ...acts }: FieldListProps) {
+  const [wanted, setWanted] = useState("");
+  const [open, setOpen] = useState<readonly string[]>(["level"]);
+  const { data, busy, failure, reload } = useFields(scope, filter, countKey);
+  const groups = data === null ? [] : fieldGroups(data, wanted);
+  return (
+    <div class={css.list} aria-busy={busy}>
+      <h2 class="visually-hidden">Fields</h2>
+      <label class={css.find}>
+        <Icon shape={Search} size={14} />
+        <input
+          type="text"
+          value={wanted}
+          aria-label="Find a field"
+          placeholder="Find a field"
+          autocomplete="off"
+          spellcheck={false}
+          data-shortcut="fields"
+          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+        />
+        <kbd>f</kbd>
+      </label>
+      {failure === null ? null : <Failure failure={failure} onRetry={reload} />}
+      {data === null && failure === null ? <p class={css.hint}>Counting …</p> : null}
+      {groups.map(({ title, fields }) => (
+        <section key={title} class={css.group} aria-label={title}>
+          <h3 class={css.title}>{title}</h3>
+          <ul class={css.fields}>
+            {fields.map((field) => (
+              <FieldItem
+                key={field.name}
+                field={field}
+                matched={data?.matched ?? 0}
+                isOpen={open.includes(field.name)}
+                onToggle={() =>
+                  setOpen(
+                    open.includes(field.name) ? open.filter((name) => name !== field.name) : [...open, field.name],
+                  )
+                }
+                scope={scope}
+                filter={filter}
+                round={countKey ?? ""}
+                {...acts}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {data !== null && groups.length === 0 ? (
+        <p class={css.hint}>{wanted === "" ? "No fields" : "No such field"}</p>
+      ) : null}
+      {data === null || data.complete ? null : (
+        <p class={css.hint}>Counts of the newest {short(data.matched)} entries.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { useRef } from "preact/hooks";
+import { type Loaded, useLoad } from "../../../lib/load.ts";
+import { authorized } from "../../../session/session.ts";
+import type { Times } from "../view/range.ts";
+import { type Fields, fieldsOf, type TableAnswer, TOP_VALUES } from "./field-facts.ts";
+
+/** What is searched: the same entries as those of the list. */
+export interface SearchScope {
+  workspaceId: string;
+  projectId: string | null;
+  times: Times;
+}
+
+/** Asks for the table of a query. */
+export async function tableOf(
+  { workspaceId, projectId, times: { from, to } }: SearchScope,
+  query: string,
+  signal: AbortSignal,
+): Promise<TableAnswer> {
+  const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const body = { query, ...range, ...(projectId === null ? {} : { projectId }) };
+  return (await authorized<TableAnswer>("/logger/search", { workspaceId, body, signal })).data;
+}
+
+/**
+ * Loads the fields of what a filter finds, with their values. The fields of the query before stay until those of the next one
+ * arrive.
+ * @param key of the load: a new key counts again; `null`: waits
+ */
+export function useFields(scope: SearchScope, filter: string, key: string | null): Loaded<Fields | null> {
+  const begun = useRef("");
+  if (key !== null) begun.current = key;
+  const loaded = useLoad(begun.current, async (signal): Promise<Fields | null> => {
+    if (begun.current === "") return null;
+    return fieldsOf(await tableOf(scope, `${filter} | facets ${TOP_VALUES}`, signal));
+  });
+  const before = useRef<Fields | null>(null);
+  if (loaded.data !== null) before.current = loaded.data;
+  return { ...loaded, data: before.current };
+}

@@ -1,0 +1,16 @@
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { visible } from "../view/visible.ts";
+import { Marked } from "./marked.tsx";
+
+/** Loaded for the first text with colours. */
+const COLOURED = lazyModule(() => import("./coloured.tsx"));
+
+/** Untrusted text with the colours of a terminal as colours, and matches of the search marked. */
+export function AnsiText({ text }: { text: string }) {
+  return text.includes("\u001b[") ? <Coloured text={text} /> : <Marked text={text} />;
+}
+
+function Coloured({ text }: { text: string }) {
+  const parts = useLazy(COLOURED, true, () => undefined);
+  return parts === null ? <>{visible(text)}</> : <parts.Coloured text={text} />;
+}

@@ -1,0 +1,47 @@
+import { someAt } from "../../../../../src/logs/search/data-values.ts";
+import type { Field } from "../../../../../src/query-language/syntax.ts";
+import type { LogEntry } from "../../../model/types.ts";
+import { fieldNamed } from "../view/query-terms.ts";
+import { ownName } from "./own-name.ts";
+
+/** Characters of a value in a cell. */
+const LONGEST = 200;
+
+/** Returns the text of a field in an entry; empty without the field. */
+export type ReadCell = (entry: LogEntry) => string;
+
+/** @param name a field as queries name it */
+export function cellReader(name: string): ReadCell {
+  const field = fieldNamed(name);
+  return (entry) => cellText(fieldValue(entry, field));
+}
+
+function fieldValue(entry: LogEntry, field: Field): unknown {
+  if (field.kind === "column") return undefined;
+  if (field.kind === "own") {
+    const { timestamp, receivedAt, traceId, spanId, projectId } = entry;
+    const named: Record<string, unknown> = {
+      ...entry,
+      time: timestamp,
+      received: receivedAt,
+      trace: traceId,
+      span: spanId,
+      project: projectId,
+      service: ownName(entry, "service"),
+      host: ownName(entry, "host"),
+    };
+    return named[field.name];
+  }
+  let found: unknown;
+  someAt(entry.data, field.path, (value) => {
+    found = value;
+    return true;
+  });
+  return found;
+}
+
+export function cellText(value: unknown): string {
+  if (value === undefined) return "";
+  const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,79 @@
+import type { LogEntry } from "../../../model/types.ts";
+
+/** Which members of `data` a row shows beside its message. */
+
+/** Bounds: entries looked at, members of one, depth, and how many are shown. They keep the choice fast. */
+const LOOK = { entries: 200, members: 60, depth: 3, shown: 6, length: 60 } as const;
+
+export type InlineValue = string | number | boolean;
+
+interface Seen {
+  path: readonly string[];
+  entries: number;
+  /** Different values, up to the number of entries. */
+  values: Set<InlineValue>;
+  /** Entries whose message has the value. */
+  inMessage: number;
+  length: number;
+}
+
+/**
+ * Chooses the members that tell the loaded entries apart: those with different values, which are short, not in the message
+ * already, and not another one in each entry, as an id is.
+ */
+export function inlineFields(entries: readonly LogEntry[]): (readonly string[])[] {
+  const looked = entries.slice(0, LOOK.entries);
+  const seen = new Map<string, Seen>();
+  for (const { data, message } of looked) {
+    if (data !== undefined) visit(data, [], message, seen, { left: LOOK.members });
+  }
+  return [...seen.values()]
+    .map((each) => ({ path: each.path, score: score(each, looked.length) }))
+    .filter((each) => each.score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, LOOK.shown)
+    .map(({ path }) => path);
+}
+
+function visit(
+  value: object,
+  path: readonly string[],
+  message: string,
+  seen: Map<string, Seen>,
+  budget: { left: number },
+): void {
+  for (const [name, member] of Object.entries(value)) {
+    if (budget.left-- <= 0) return;
+    const at = [...path, name];
+    if (isInline(member)) {
+      const key = JSON.stringify(at);
+      const known = seen.get(key) ?? { path: at, entries: 0, values: new Set<InlineValue>(), inMessage: 0, length: 0 };
+      seen.set(key, known);
+      known.entries++;
+      known.values.add(member);
+      known.length += String(member).length;
+      if (message.includes(String(member))) known.inMessage++;
+    } else if (typeof member === "object" && member !== null && !Array.isArray(member) && at.length < LOOK.depth) {
+      visit(member, at, message, seen, budget);
+    }
+  }
+}
+
+function score({ entries, values, inMessage, length, path }: Seen, all: number): number {
+  const varies = values.size > 1 || (entries < all && all > 1);
+  if (!varies && all > 1) return 0;
+  const isId = entries > 4 && values.size > entries * 0.9 && [...values].every((value) => typeof value === "string");
+  return (
+    (entries / all) *
+    (1 - (0.9 * inMessage) / entries) *
+    (isId ? 0.15 : 1) *
+    (1 / (1 + length / entries / 16)) *
+    (1 / path.length ** 0.5)
+  );
+}
+
+/** Whether a value has a place in one line. */
+export function isInline(value: unknown): value is InlineValue {
+  if (typeof value === "string") return value !== "" && value.length <= LOOK.length && !value.includes("\n");
+  return typeof value === "number" || typeof value === "boolean";
+}

@@ -1,0 +1,62 @@
+import { useMemo } from "preact/hooks";
+import type { LogEntry } from "../../../model/types.ts";
+import type { Column } from "../view/columns.ts";
+import { language } from "../view/language.ts";
+import { timeFormat } from "../view/zone.ts";
+import type { ReadCell } from "./cells.ts";
+import { inlineFields } from "./inline-fields.ts";
+import { ownName } from "./own-name.ts";
+
+/** Names that queries have without quotes. The field list has the others, too. */
+const PLAIN = /^[A-Za-z_]\w*$/;
+/** Entries that decide what the rows show. */
+const LOOKED = 200;
+
+interface RowParts {
+  inline: readonly (readonly string[])[];
+  cells: readonly { field: string; read: ReadCell }[];
+  /** Fields that may become columns. */
+  candidates: readonly string[];
+  /** Name of the third column. */
+  source: string;
+  isOneDay: boolean;
+}
+
+/** Chooses what the rows of a list show. More rows below the first change nothing, so that no row changes while it is read. */
+export function useRowParts(
+  entries: readonly LogEntry[],
+  columns: readonly Column[],
+  query: string | undefined,
+): RowParts {
+  const [first] = entries;
+  // A live list chooses again as it doubles, not for each entry.
+  const looked = Math.ceil(Math.log2(Math.min(entries.length, LOOKED) + 1));
+  const varying = useMemo(() => inlineFields(entries), [query, looked]);
+  const cells = useMemo(() => cellsOf(columns), [fieldsOf(columns)]);
+  const source = useMemo(() => {
+    return entries.slice(0, LOOKED).some((entry) => ownName(entry, "service") !== "") ? "Service" : "Category";
+  }, [query, looked]);
+  const [newest, oldest] = [first?.timestamp, entries.at(-1)?.timestamp];
+  const isOneDay = dayOf(newest) === dayOf(oldest);
+  const candidates = useMemo(() => {
+    const named = varying.filter((path) => path.every((name) => PLAIN.test(name))).map((path) => path.join("."));
+    return [...new Set([...columns.map(({ field }) => field), ...named, "host", "type", "trace", "session"])];
+  }, [varying, fieldsOf(columns)]);
+  return { inline: columns.length === 0 ? varying : NONE, cells, candidates, source, isOneDay };
+}
+
+const DAY = timeFormat({ dateStyle: "short" });
+const NONE: readonly (readonly string[])[] = [];
+
+/** An address with columns has loaded the language. */
+function cellsOf(columns: readonly Column[]): RowParts["cells"] {
+  return columns.map(({ field }) => ({ field, read: language()?.cellReader(field) ?? (() => "") }));
+}
+
+function fieldsOf(columns: readonly Column[]): string {
+  return columns.map(({ field }) => field).join("\n");
+}
+
+function dayOf(timestamp: string | undefined): string {
+  return timestamp === undefined ? "" : DAY(new Date(timestamp));
+}

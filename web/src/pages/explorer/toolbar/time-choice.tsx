@@ -1,0 +1,119 @@
+import { Check } from "lucide";
+import { useId, useState } from "preact/hooks";
+import { Button } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
+import { Select } from "../../../ui/select.tsx";
+import { rangeText } from "../view/format.ts";
+import { PRESETS, type Range, type Times } from "../view/range.ts";
+import { EXAMPLES, readTimeText } from "../view/time-text.ts";
+import { wallTime } from "../view/wall-time.ts";
+import { BROWSER_ZONE, isTwelveHour, localeCountsTo12, setTwelveHour, setZone, zone, zoneLabel } from "../view/zone.ts";
+import css from "./time-choice.module.css";
+
+interface TimeChoiceProps {
+  range: Range;
+  times: Times;
+  onChange: (range: Range) => void;
+}
+
+/** Time ranges to choose from, a field to type any, and the time zone. */
+export function TimeChoice({ range, times, onChange }: TimeChoiceProps) {
+  const [text, setText] = useState(() => typedText(range, times));
+  const id = useId();
+  const read = text.trim() === "" ? null : readTimeText(text, Date.now(), zone.value);
+  const current = range.kind === "last" ? range.preset : range.kind;
+  return (
+    <div class={css.choice}>
+      <form
+        class={css.typed}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (read?.ok) onChange(read.range);
+        }}
+      >
+        <label for={id}>Range</label>
+        <div class={css.line}>
+          <input
+            id={id}
+            value={text}
+            autocomplete="off"
+            spellcheck={false}
+            aria-invalid={read !== null && !read.ok}
+            aria-describedby={`${id}-hint`}
+            ref={(input) => {
+              // The box opens with the text selected, to be typed over.
+              if (input !== null && input.dataset.seen === undefined) {
+                input.dataset.seen = "";
+                requestAnimationFrame(() => input.select());
+              }
+            }}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          <Button type="submit" look="primary" disabled={!read?.ok}>
+            Apply
+          </Button>
+        </div>
+        <p id={`${id}-hint`} class={css.hint} data-wrong={read !== null && !read.ok}>
+          {read === null ? EXAMPLES : read.ok ? rangeText(read.range) : `${read.message} ${EXAMPLES}`}
+        </p>
+      </form>
+      <ul class={css.presets}>
+        {[...PRESETS, { name: "all", label: "All time" }].map(({ name, label }) => (
+          <li key={name}>
+            <button
+              type="button"
+              aria-pressed={name === current}
+              onClick={() => onChange(name === "all" ? { kind: "all" } : { kind: "last", preset: name })}
+            >
+              <span class={css.mark}>{name === current ? <Icon shape={Check} size={14} /> : null}</span>
+              {label}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div class={css.zone}>
+        <Select
+          label="Time zone"
+          small
+          value={zone.value}
+          options={zoneNames().map((name) => ({ value: name, label: name, hint: hintOf(name) }))}
+          onChange={setZone}
+        />
+        {localeCountsTo12() ? (
+          <label class={css.clock}>
+            <input
+              type="checkbox"
+              checked={isTwelveHour.value}
+              onChange={({ currentTarget }) => setTwelveHour(currentTarget.checked)}
+            />
+            12-hour clock
+          </label>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+/** The browser's zone and UTC first. */
+function zoneNames(): string[] {
+  return [...new Set([zone.value, BROWSER_ZONE, "UTC", ...Intl.supportedValuesOf("timeZone")])];
+}
+
+function hintOf(name: string): string | undefined {
+  return name === BROWSER_ZONE ? `browser (${zoneLabel(name)})` : undefined;
+}
+
+/** A range as it may be typed. */
+function typedText(range: Range, { start, end }: Times): string {
+  if (range.kind === "last") return `last ${range.preset}`;
+  if (range.kind === "all") return "all";
+  if (range.from === null) return `before ${written(end)}`;
+  return range.to === null ? `since ${written(start)}` : `${written(start)}..${written(end)}`;
+}
+
+function written(ms: number): string {
+  const { year, month, day, hour, minute, second } = wallTime(ms, zone.value);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const seconds = second === 0 ? "" : `:${two(second)}`;
+  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}${seconds}`;
+}

@@ -1,0 +1,120 @@
+import { between, lastRange, type Range } from "./range.ts";
+import { timeAt, type WallTime, wallTime } from "./wall-time.ts";
+
+/** Time ranges as people write them: `last 90m`, `yesterday 14:00..15:00`, `2026-11-20..2026-11-22`, `since 14:00`. */
+
+export const EXAMPLES = "last 90m · yesterday 14:00..15:00 · 2026-11-20 · since 9:30";
+
+export type ReadTime = { ok: true; range: Range } | { ok: false; message: string };
+
+/** A period: a day or a minute, and whether its text named a day. */
+interface Period {
+  start: number;
+  end: number;
+  day: WallTime | null;
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  second: "s",
+  sec: "s",
+  minute: "m",
+  min: "m",
+  hour: "h",
+  hr: "h",
+  day: "d",
+  week: "w",
+};
+
+/** Reads a time range in a zone. A time of day without a day is one of today. */
+export function readTimeText(text: string, now: number, zone: string): ReadTime {
+  const words = text.trim().toLowerCase().replaceAll(/\s+/g, " ");
+  if (words === "all" || words === "all time") return { ok: true, range: { kind: "all" } };
+  const last = lastOfWords(words);
+  if (last !== null) return { ok: true, range: last };
+  const [, side = "", rest = ""] = /^(?:(since|from|after|before|until) )(.+)$/.exec(words) ?? [];
+  if (side !== "") {
+    const period = periodOf(rest, now, zone, null);
+    if (period === null) return unknown(rest);
+    const start = new Date(period.start).toISOString();
+    const isStart = side === "since" || side === "from" || side === "after";
+    return { ok: true, range: { kind: "between", from: isStart ? start : null, to: isStart ? null : start } };
+  }
+  const [first = "", second, ...others] = words.split(/\.\.| – | - | to /);
+  const start = periodOf(first, now, zone, null);
+  if (start === null || others.length > 0) return unknown(others.length > 0 ? words : first);
+  // The second time is one of the day of the first.
+  const end = second === undefined ? start : periodOf(second, now, zone, start.day);
+  if (end === null) return unknown(second ?? "");
+  // `14:00..15:00` ends at three; the end of a day is its midnight.
+  const isDay = second !== undefined && !/:/.test(second) && !/^\d{10,}$/.test(second);
+  const stop = second === undefined ? start.end : isDay ? end.end : end.start;
+  if (stop <= start.start) return { ok: false, message: "The end is not after the start." };
+  // What has not ended yet goes on.
+  if (stop > now && second === undefined) {
+    return { ok: true, range: { kind: "between", from: new Date(start.start).toISOString(), to: null } };
+  }
+  return { ok: true, range: between(start.start, stop) };
+}
+
+function unknown(text: string): ReadTime {
+  return { ok: false, message: text === "" ? "A time is missing." : `“${text}” is no time.` };
+}
+
+/** `90m`, `last 90 minutes`, `past 2 days`, `last hour`. */
+function lastOfWords(words: string): Range | null {
+  const [, digits, unit = ""] = /^(?:(?:last|past) )?(\d+) ?([a-z]+)$/.exec(words) ?? [];
+  if (digits !== undefined) return lastRange(`${digits}${UNITS[unit.replace(/s$/, "")] ?? unit}`);
+  const [, alone = ""] = /^(?:last|past) ([a-z]+)$/.exec(words) ?? [];
+  return alone === "" ? null : lastRange(`1${UNITS[alone] ?? ""}`);
+}
+
+const DATE = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
+const CLOCK = /^(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)? ?(am|pm)?$/;
+
+/** @param day of a time of day without one; `null`: today */
+function periodOf(text: string, now: number, zone: string, day: WallTime | null): Period | null {
+  if (text === "now") return { start: now, end: now, day: null };
+  if (/^\d{12,14}$/.test(text)) return { start: Number(text), end: Number(text) + 1, day: null };
+  if (/^\d{4}-\d\d-\d\dt.*(?:z|[+-]\d\d:?\d\d)$/.test(text)) {
+    const start = Date.parse(text.toUpperCase());
+    return Number.isNaN(start) ? null : { start, end: start + 60_000, day: null };
+  }
+  const [one = "", two, ...others] = text.replace(/(\d)t(\d)/, "$1 $2").split(/ (?!am|pm)/);
+  if (others.length > 0) return null;
+  const named = dayOf(one, now, zone);
+  if (two === undefined && named !== null) {
+    const end = { ...named, day: named.day + 1 };
+    return { start: timeAt(named, zone), end: timeAt(end, zone), day: named };
+  }
+  const clock = clockOf(two ?? one);
+  if (clock === null || (two !== undefined && named === null)) return null;
+  const date = named ?? day ?? midnight(wallTime(now, zone));
+  const start = timeAt({ ...date, ...clock }, zone);
+  return { start, end: start + 60_000, day: date };
+}
+
+function dayOf(text: string, now: number, zone: string): WallTime | null {
+  const today = midnight(wallTime(now, zone));
+  if (text === "today") return today;
+  // The calendar carries over: day 0 is the last of the month before.
+  if (text === "yesterday") return midnight(wallTime(timeAt({ ...today, day: today.day - 1 }, zone), zone));
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (year === undefined) return null;
+  const date = { year: Number(year), month: Number(month), day: Number(day), hour: 0, minute: 0, second: 0 };
+  const there = new Date(Date.UTC(date.year, date.month - 1, date.day));
+  return there.getUTCMonth() + 1 === date.month && there.getUTCDate() === date.day ? date : null;
+}
+
+function midnight(date: WallTime): WallTime {
+  return { ...date, hour: 0, minute: 0, second: 0 };
+}
+
+function clockOf(text: string): Pick<WallTime, "hour" | "minute" | "second"> | null {
+  const [, hours, minutes, seconds, half] = CLOCK.exec(text) ?? [];
+  if (hours === undefined || (minutes === undefined && half === undefined)) return null;
+  const isPm = half === "pm";
+  if (half !== undefined && (Number(hours) < 1 || Number(hours) > 12)) return null;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (isPm ? 12 : 0);
+  const [minute, second] = [Number(minutes ?? 0), Number(seconds ?? 0)];
+  return hour <= 24 && minute < 60 && second < 60 ? { hour, minute, second } : null;
+}

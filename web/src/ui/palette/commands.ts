@@ -1,0 +1,47 @@
+import { useEffect, useRef } from "preact/hooks";
+
+/** Something that the command palette offers. */
+export interface Command {
+  /** Distinguishes commands with the same label. */
+  id?: string;
+  label: string;
+  /** Heading of the list. */
+  group: string;
+  /** Key that does the same. */
+  shortcut?: string;
+  run: () => void;
+}
+
+type Source = () => readonly Command[];
+
+const sources = new Set<Source>();
+
+/** Offers commands in the palette while the component is in the page. */
+export function useCommands(commands: Source): void {
+  const latest = useRef(commands);
+  latest.current = commands;
+  useEffect(() => {
+    const source: Source = () => latest.current();
+    sources.add(source);
+    return () => {
+      sources.delete(source);
+    };
+  }, []);
+}
+
+/** Commands of the page first, then those of the frame around it. */
+export function allCommands(): Command[] {
+  return [...sources].toReversed().flatMap((source) => source());
+}
+
+/** Returns the commands that have all words of a text, those that begin with it first. */
+export function matching(commands: readonly Command[], text: string): Command[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fitting = commands.filter(({ label, group }) => {
+    const whole = `${group} ${label}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
+  });
+  const [first = ""] = words;
+  const begins = ({ label }: Command): number => (label.toLowerCase().startsWith(first) ? 0 : 1);
+  return first === "" ? fitting : fitting.sort((a, b) => begins(a) - begins(b));
+}

@@ -1,0 +1,88 @@
+import { useEffect, useId, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { Dialog } from "../dialog.tsx";
+import { allCommands, type Command, matching } from "./commands.ts";
+import { commonCommands } from "./pages.ts";
+import css from "./palette.module.css";
+
+/** Commands shown. */
+const SHOWN = 60;
+
+/** A list of all commands of the page, narrowed by a text. */
+export function PaletteDialog({ onClose }: { onClose: () => void }) {
+  const { path, route } = useLocation();
+  const [commands] = useState(() => [...allCommands(), ...commonCommands(path, route)]);
+  const [text, setText] = useState("");
+  const [active, setActive] = useState(0);
+  const id = useId();
+  const found = matching(commands, text).slice(0, SHOWN);
+  const groups = [...new Set(found.map(({ group }) => group))];
+  // In the order of the page: by groups.
+  const ordered = groups.flatMap((group) => found.filter((command) => command.group === group));
+  const at = Math.min(active, ordered.length - 1);
+  useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" }), [at, text]);
+  const run = (command: Command | undefined): void => {
+    if (command === undefined) return;
+    onClose();
+    // After the dialog has given the focus back, because the command may move it.
+    requestAnimationFrame(() => requestAnimationFrame(command.run));
+  };
+  return (
+    <Dialog title="Commands" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        class={css.input}
+        aria-label="Find a command"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={ordered.length === 0 ? undefined : `${id}-${at}`}
+        aria-autocomplete="list"
+        placeholder="Find a command"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={(event) => {
+          const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+          if (by !== 0) setActive((at + by + ordered.length) % Math.max(1, ordered.length));
+          else if (event.key === "Enter") run(ordered[at]);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <div class={css.list} id={`${id}-list`} role="listbox" aria-label="Commands" tabIndex={-1}>
+        {groups.map((group, index) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options has no element.
+          <div key={group} role="group" aria-labelledby={`${id}-group-${index}`}>
+            <div class={css.group} id={`${id}-group-${index}`} role="presentation">
+              {group}
+            </div>
+            {ordered.map((command, place) =>
+              command.group !== group ? null : (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+                <div
+                  key={command.id ?? command.label}
+                  id={`${id}-${place}`}
+                  class={css.option}
+                  role="option"
+                  aria-selected={place === at}
+                  tabIndex={-1}
+                  onPointerDown={(event) => event.preventDefault()}
+                  onClick={() => run(command)}
+                >
+                  <span>{command.label}</span>
+                  {command.shortcut === undefined ? null : <kbd>{command.shortcut}</kbd>}
+                </div>
+              ),
+            )}
+          </div>
+        ))}
+      </div>
+      {ordered.length === 0 ? <p class={css.none}>No such command</p> : null}
+    </Dialog>
+  );
+}
