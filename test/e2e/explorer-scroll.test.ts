@@ -284,6 +284,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
       .first()
       .click();
     await page.waitForURL(/q=category/);
+    await row(page, `number ${COUNT}.`).waitFor();
     await expect.poll(() => isInWindow(row(page, `number ${COUNT}.`))).toBe(true);
     await page.context().close();
   });

@@ -83,7 +83,11 @@ describe("columns", () => {
   });
 
   it("survive the address", () => {
-    fc.assert(fc.property(columns, (each) => expect(readColumns(columnsText(each))).toEqual(each)));
+    fc.assert(
+      fc.property(columns, (each) => {
+        expect(readColumns(columnsText(each))).toEqual(each);
+      }),
+    );
     expect(readColumns('a:,"b')).toBeNull();
     expect(readColumns(`${"x".repeat(600)}`)).toBeNull();
     expect(readColumns("a:1")).toEqual([{ field: "a", width: 48 }]);

@@ -32,7 +32,7 @@ const COMMANDS = lazyModule(() => import("./explorer-commands.ts"));
 const ACTIONS = lazyModule(() => import("./actions/actions.tsx"));
 const CHIPS = lazyModule(() => import("./search/chips.tsx"));
 const EMPTY = lazyModule(() => import("./empty-results.tsx"));
-const FIELDS = lazyModule(() => import("./fields/field-list.tsx"));
+const FIELDS = lazyModule(() => import("./fields/fields-panel.tsx"));
 
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
@@ -170,6 +170,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             Ignored invalid parts of this link: {invalidParameters.join(", ")}.
           </p>
         ) : null}
+        {isAtEnd ? null : notice}
         {asked.isAnswer ? null : <h2 class="visually-hidden">Histogram</h2>}
         {asked.isAnswer ? null : stats.data === null || histogram === null ? (
           failure === null && !explorer.isEmpty ? (
@@ -189,7 +190,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
         <div class={css.columns}>
           <aside class={css.side} id={panelId} aria-label="Fields" data-open={panelOpen}>
             {fields === null ? null : (
-              <fields.FieldList
+              <fields.FieldsPanel
                 scope={{ workspaceId, projectId, times }}
                 filter={asked.q ?? "*"}
                 countKey={explorer.fieldsKey}
@@ -213,7 +214,6 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 onChart={(chart) => change((before) => ({ ...before, chart }))}
               />
             ) : null}
-            {isAtEnd ? null : notice}
             {isLive && liveBar !== null ? (
               <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
             ) : null}

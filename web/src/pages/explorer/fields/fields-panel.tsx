@@ -8,7 +8,7 @@ import { type FieldActs, FieldItem } from "./field-item.tsx";
 import css from "./fields.module.css";
 import { type SearchScope, useFields } from "./use-fields.ts";
 
-interface FieldListProps extends FieldActs {
+interface FieldsPanelProps extends FieldActs {
   scope: SearchScope;
   /** The filter of the query, without pipes. */
   filter: string;
@@ -17,7 +17,7 @@ interface FieldListProps extends FieldActs {
 }
 
 /** The fields of what the query finds, with their most frequent values. */
-export function FieldList({ scope, filter, countKey, ...acts }: FieldListProps) {
+export function FieldsPanel({ scope, filter, countKey, ...acts }: FieldsPanelProps) {
   const [wanted, setWanted] = useState("");
   const [open, setOpen] = useState<readonly string[]>(["level"]);
   const { data, busy, failure, reload } = useFields(scope, filter, countKey);
