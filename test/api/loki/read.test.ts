@@ -175,7 +175,7 @@ describe("metrics", () => {
       [{ level: "info" }, 80 / 120],
     ]);
     const byStatus = await metric('sum by (status) (count_over_time({job="batch"} | json | __error__="" [2m]))', {
-      ...{ start: ns(BEGIN + 59_000), end: ns(BEGIN + 59_000) },
+      ...{ start: ns(BEGIN + 59_000), end: ns(BEGIN + 59_000), step: "1" },
     });
     expect(byStatus.map(({ metric, values }) => [metric.status, values[0]?.[1]])).toEqual([
       ["200", "40"],
@@ -184,7 +184,7 @@ describe("metrics", () => {
   });
 
   test("unwrap numbers, durations and sizes; quantiles, topk and arithmetic", async () => {
-    const at = { start: ns(BEGIN + 59_000), end: ns(BEGIN + 59_000) };
+    const at = { start: ns(BEGIN + 59_000), end: ns(BEGIN + 59_000), step: "1" };
     const value = async (query: string) => Number((await metric(query, at))[0]?.values[0]?.[1]);
     expect(
       await value('sum(sum_over_time({job="batch"} | json | unwrap duration(took) | __error__="" [1m]))'),
@@ -200,6 +200,16 @@ describe("metrics", () => {
     expect(top.map(({ metric }) => metric)).toEqual([{ level: "info" }]);
     const absent = await metric('absent_over_time({job="none", level="error"}[1m])', at);
     expect(absent).toEqual([{ metric: { job: "none", level: "error" }, values: [[BEGIN / 1000 + 59, "1"]] }]);
+  });
+
+  test("steps are multiples of the step, from the last one up to the start to the first one from the end on", async () => {
+    const [all] = await metric('sum(count_over_time({job="batch"}[1m]))', {
+      ...{ start: ns(BEGIN + 61_001), end: ns(BEGIN + 61_002), step: "20s" },
+    });
+    expect(all?.values).toEqual([
+      [BEGIN / 1000 + 60, "60"],
+      [BEGIN / 1000 + 80, "60"],
+    ]);
   });
 
   test("an instant has a vector; Grafana's health check is one", async () => {
