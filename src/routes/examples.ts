@@ -86,6 +86,7 @@ const WORKSPACE = { description: "Id of the workspace; `GET /workspaces` lists t
 export const REQUIRED_PARAMETERS: Readonly<Record<string, { description: string; example: string }>> = {
   query: { description: "LogQL, or a selector.", example: '{service="shop"}' },
   label: { description: "Name of a label; `GET /loki/api/v1/labels` lists them.", example: "service" },
+  field: { description: "Name of a field; `GET /loki/api/v1/detected_fields` lists them.", example: "status" },
   workspaceId: WORKSPACE,
   "X-Workspace-Id": { ...WORKSPACE, description: `The workspace to act in. ${WORKSPACE.description}` },
   projectId: {
