@@ -112,11 +112,12 @@ export class AlertFaults {
     while ((this.figures.commits ?? 0) < commits) {
       const count = Math.min(ORDER_COMMITS, commits - (this.figures.commits ?? 0));
       const seed = random.int(1, 2 ** 30);
-      const made = this.#server.order<number>({ do: "commit", workspaceId, keyHash, count, seed });
+      const order = { do: "commit", workspaceId, keyHash, count, seed } as const;
+      const made = this.#server.order<number>(order).catch((error: unknown) => this.#lost(error));
       // While the commits are made, or between them.
       const isKilled = random.oneIn(KILL_ONE_IN);
       if (isKilled) await wait(random.int(0, 400));
-      const offset = await (isKilled ? this.#kill(made) : made.catch((error) => this.#lost(error)));
+      const offset = await (isKilled ? this.#kill(made) : made);
       if (offset !== null) this.#offsetMs = offset;
       this.#count("commits", count);
       if (random.oneIn(END_ONE_IN)) {
@@ -132,7 +133,7 @@ export class AlertFaults {
   /** @returns `null`: how far the commits have moved the clock is not known */
   async #kill(made: Promise<unknown>): Promise<null> {
     await this.#server.kill9();
-    await made.catch(() => null);
+    await made;
     this.#version = 1 - this.#version;
     await this.#server.restart(this.#version);
     this.#count("kills");
