@@ -57,6 +57,7 @@ export function recompute(rule: PlainRule, entries: readonly PlainEntry[], until
   if (rule.kind === "absence" && !rule.isGrouped) byKey.set("[]", []);
   for (const entry of entries) {
     if (entry.seq <= rule.startSeq || (rule.fn !== null && entry.values.length === 0)) continue;
+    if (isTooLate(rule, entry)) continue;
     const of = byKey.get(entry.key);
     if (of) of.push(entry);
     else byKey.set(entry.key, [entry]);
@@ -66,6 +67,16 @@ export function recompute(rule: PlainRule, entries: readonly PlainEntry[], until
     rule.kind === "new-pattern" ? ofPattern(rule, key, of, last) : decisionsOf(rule, key, of, last),
   );
   return decisions.sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+/** Whether an entry was received when all windows with its time had been decided. It is late, and nothing else. */
+function isTooLate(rule: PlainRule, { at, receivedAt }: PlainEntry): boolean {
+  if (rule.delayMs === null) return false;
+  const step = stepOf(rule);
+  const windows = rule.kind === "rise" || rule.kind === "fall" ? 2 : 1;
+  // The last window with the entry ends one step before that.
+  const end = Math.ceil(at / step) * step + windows * rule.windowMs;
+  return end - step + rule.delayMs < receivedAt;
 }
 
 /** Returns how many entries were received after a window with their time was decided. */

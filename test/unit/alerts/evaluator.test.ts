@@ -270,22 +270,21 @@ const threshold: Watch = {
 
 /** Hits of many values each, by group, so that no step keeps all of them exactly. */
 function busy(values: (n: number) => number): Received[] {
-  return Array.from({ length: 240 }, (_, n) => ({
-    ...{ receivedAt: START + n * 430, age: 0, key: '["a"]' },
-    values: Array.from({ length: 90 }, (_, at) => values(n * 90 + at)),
+  return Array.from({ length: 64 }, (_, n) => ({
+    ...{ receivedAt: START + n * 1700, age: 0, key: '["a"]' },
+    values: Array.from({ length: 140 }, (_, at) => values(n * 140 + at)),
   }));
 }
 
 test.each<[PlainFunction, Condition, (n: number) => number]>([
   ["p99", { kind: "threshold", value: 1700 }, (n) => ((n * 7919) % 2000) + (n % 3) / 8],
-  ["p50", { kind: "change", direction: "rise", percent: 20, min: 1 }, (n) => (n % 100) * (n > 9000 ? 3 : 1) - 20],
-  ["count_distinct", { kind: "threshold", value: 9000 }, (n) => n],
-  ["count_distinct", { kind: "threshold", value: 6000 }, (n) => (n < 15_000 ? n : n % 500)],
-  ["count_distinct", { kind: "change", direction: "fall", percent: 40, min: 1 }, (n) => (n < 12_000 ? n : n % 700)],
+  ["p50", { kind: "change", direction: "rise", percent: 20, min: 1 }, (n) => (n % 100) * (n > 3000 ? 3 : 1) - 20],
+  ["count_distinct", { kind: "threshold", value: 4500 }, (n) => n],
+  ["count_distinct", { kind: "change", direction: "fall", percent: 40, min: 1 }, (n) => (n < 4500 ? n : n % 100)],
 ])("Estimates of %s follow from the entries, whatever restarts come between: %j", (measure, condition, values) => {
   const watch = { ...threshold, measure, condition };
   const entries = busy(values);
-  const until = START + 240 * 430 + 4 * MINUTE;
+  const until = START + 64 * 1700 + MINUTE;
   const plain = entries.flatMap(({ receivedAt, key, values: all }) =>
     all.map((each) => ({
       ...{ receivedAt, at: receivedAt, key, seq: 0 },
