@@ -84,11 +84,7 @@ function Parts({ workspace }: { workspace: Workspace }) {
         >
           {(data) => <DaysChart usage={data} />}
         </Part>
-        <Part
-          title="New patterns"
-          loaded={now}
-          more={{ href: `${base}?q=${encodeURIComponent("level:>=warn | patterns vs 1d")}`, label: "All patterns" }}
-        >
+        <Part title="New patterns" loaded={now} more={{ href: `${base}/patterns`, label: "All patterns" }}>
           {({ patterns }) => <Patterns patterns={patterns} base={base} />}
         </Part>
         <Part title="Notifications" loaded={notices} more={{ href: `${base}/settings/notifications`, label: "All" }}>
