@@ -319,7 +319,7 @@ describe("19.3: an entry in its context", () => {
       .waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(["q", "range"]);
+    expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(["open", "q", "range"]);
     expect(under.faults()).toEqual([]);
     await page.context().close();
   });

@@ -170,8 +170,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             Ignored invalid parts of this link: {invalidParameters.join(", ")}.
           </p>
         ) : null}
+        <h2 class="visually-hidden">{asked.isAnswer ? "Answer" : "Histogram"}</h2>
         {isAtEnd ? null : notice}
-        {asked.isAnswer ? null : <h2 class="visually-hidden">Histogram</h2>}
         {asked.isAnswer ? null : stats.data === null || histogram === null ? (
           failure === null && !explorer.isEmpty ? (
             <div class={css.waiting} />

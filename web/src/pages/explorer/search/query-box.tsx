@@ -74,7 +74,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
 
   const search = async (query: string): Promise<void> => {
     setOpen(null);
-    if (language() === null) await LANGUAGE.load();
+    if (language() === null) await LANGUAGE.load().catch(() => undefined);
     const wrong = query.trim() !== "" && language()?.analyze(query).result.ok === false;
     setRefused(wrong ? query : null);
     if (wrong) {
@@ -82,7 +82,11 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
       return;
     }
     asked.current = query;
-    void ASSIST.load().then(({ rememberQuery }) => rememberQuery(workspaceId, query.trim()));
+    // A history is not worth a message.
+    ASSIST.load().then(
+      ({ rememberQuery }) => rememberQuery(workspaceId, query.trim()),
+      () => undefined,
+    );
     onSearch(query.trim());
   };
   // Where the text is wrong may be outside of the visible part.
