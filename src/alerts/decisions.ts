@@ -4,11 +4,12 @@ import { printField } from "../query-language/fields.ts";
 import { printFilter } from "../query-language/print.ts";
 import { type Filter, joined, type OwnField, type ValueTest } from "../query-language/syntax.ts";
 import { printDuration } from "../query-language/values.ts";
+import { conditionText } from "./condition.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
 import type { Counted } from "./matcher.ts";
 import type { RunRule } from "./project-alerts.ts";
-import { ALERT_LIMITS, type Condition } from "./rule.ts";
+import { ALERT_LIMITS } from "./rule.ts";
 import { fillTemplate } from "./template.ts";
 
 /** A decision as the history returns it. */
@@ -31,6 +32,8 @@ export interface StoredDecision {
   isReported: boolean;
   isLate: boolean;
   isEnded: boolean;
+  /** The link of its notification; `null` without one, absent from an older object. */
+  link?: string | null;
 }
 
 /** Milliseconds for which decisions are listed. */
@@ -102,7 +105,8 @@ export function listDecisions(
 ): StoredDecision[] {
   type Row = Record<"id" | "kind", string> &
     Record<"num" | "version" | "at" | "decidedAt" | "isReported" | "isLate" | "isEnded" | "isExact", number> &
-    Record<"value" | "firstSeq" | "lastSeq", number | null> & { group: string | null };
+    Record<"value" | "firstSeq" | "lastSeq", number | null> &
+    Record<"group" | "link", string | null>;
   return mapRows(
     sql,
     ({ firstSeq, lastSeq, kind, group, isReported, isLate, isEnded, isExact, ...row }: Row): StoredDecision => ({
@@ -118,7 +122,8 @@ export function listDecisions(
     }),
     `SELECT d.num, d.id, d.version, d.kind, d.group_values AS "group", d.at, d.decided_at AS decidedAt, d.value,
        d.first_seq AS firstSeq, d.last_seq AS lastSeq, d.is_reported AS isReported, d.is_late AS isLate,
-       d.is_ended AS isEnded, d.is_exact AS isExact
+       d.is_ended AS isEnded, d.is_exact AS isExact,
+       (SELECT json_extract(n.content, '$.link') FROM notifications n WHERE n.id = d.id) AS link
      FROM alert_decisions d JOIN alert_rules r ON r.num = d.rule
      WHERE r.project = ? AND d.project = r.project AND r.id = ? AND r.deleted_at IS NULL AND d.num < ? ORDER BY d.num DESC LIMIT ?`,
     project,
@@ -184,21 +189,6 @@ export function textsOf({ definition, counted }: RunRule, decision: RunDecision,
 function valueText(value: number | null): string {
   if (value === null) return "no value";
   return Number.isFinite(value) ? String(Math.round(value * 100) / 100) : "new";
-}
-
-function conditionText(condition: Condition): string {
-  switch (condition.kind) {
-    case "threshold":
-      return `${condition.direction === "below" ? "<" : ">="} ${condition.value}`;
-    case "rate":
-      return `>= ${condition.value}/s`;
-    case "absence":
-      return `< ${condition.value}`;
-    case "change":
-      return `${condition.direction === "rise" ? "+" : "-"}${condition.percent} %`;
-    case "new-pattern":
-      return "new pattern";
-  }
 }
 
 /** Returns the values of a group by field; `null` without grouping. */

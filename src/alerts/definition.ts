@@ -2,10 +2,11 @@ import { isRelative } from "../logs/search/query-text.ts";
 import { InvalidQuery } from "../logs/search/search-plan.ts";
 import { parse } from "../query-language/parse.ts";
 import { type Aggregate, type Field, type Filter, joined, type Query } from "../query-language/syntax.ts";
+import type { Condition } from "./condition.ts";
 import type { Counting } from "./matcher.ts";
 import { MEASURE_FUNCTIONS, type MeasureFunction } from "./measure.ts";
 import type { Mute } from "./mutes.ts";
-import { ALERT_LIMITS, type Condition, stepOf, stepsOf, type Watch } from "./rule.ts";
+import { ALERT_LIMITS, stepOf, stepsOf, type Watch } from "./rule.ts";
 
 /** A rule as members write it. Plain data, stored as JSON. A router has validated it. */
 export interface RuleDefinition {

@@ -1,8 +1,9 @@
 import type { ErrorDetail } from "../http/errors.ts";
 import { printField } from "../query-language/fields.ts";
+import { type Condition, isLow } from "./condition.ts";
 import { type CountedQuery, countedOf, countedQueryOf, type RuleDefinition } from "./definition.ts";
 import { isTimeZone } from "./mutes.ts";
-import { ALERT_LIMITS, type Condition, isLow } from "./rule.ts";
+import { ALERT_LIMITS } from "./rule.ts";
 import { TEMPLATE_NAMES, unknownNames } from "./template.ts";
 
 /** Returns what is wrong with members of a definition together. */

@@ -1,3 +1,4 @@
+import { type Condition, isLow } from "./condition.ts";
 import type { MeasureFunction } from "./measure.ts";
 import type { Mute } from "./mutes.ts";
 
@@ -37,22 +38,6 @@ export const ALERT_LIMITS = {
 
 /** Steps of a window: a decision is due at each multiple of a sixtieth of the window. */
 const STEPS = 60;
-
-/** When a group breaches. All values are of the window: the number of entries, or what a measure has of a field. */
-export type Condition =
-  /** At least the value; `below`: less than the value, in a window that has one. Absent: `above`. */
-  | { kind: "threshold"; value: number; direction?: "above" | "below" }
-  /** At least so much a second. */
-  | { kind: "rate"; value: number }
-  /** Less than the value, also without entries. */
-  | { kind: "absence"; value: number }
-  /**
-   * So many percent more (`rise`) or less (`fall`) than in the window before. `min`: entries that the larger of both
-   * windows must have.
-   */
-  | { kind: "change"; direction: "rise" | "fall"; percent: number; min: number }
-  /** A pattern of messages that the rule has not seen before. It recovers a window later. */
-  | { kind: "new-pattern" };
 
 /** What decisions depend on besides the entries. */
 export interface Watch {
@@ -155,11 +140,6 @@ export function isRecovered(watch: Pick<Watch, "condition" | "windowMs" | "recov
   if (isLow(condition)) return value >= recovery;
   if (condition.kind === "change" && condition.direction === "fall") return value > -recovery;
   return value < recovery;
-}
-
-/** Whether a group breaches with a low value, and recovers with a high one. */
-export function isLow(condition: Condition): boolean {
-  return condition.kind === "absence" || (condition.kind === "threshold" && condition.direction === "below");
 }
 
 /** Whether a group that does not breach needs a further entry to do so: what leaves the window only lowers its value. */

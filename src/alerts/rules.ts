@@ -28,6 +28,10 @@ export interface AlertRule {
   position: { seq: number; through: number; lastSeq: number };
   /** Entries since then that were gone, or could not be read, before they were counted. */
   missing: number;
+  /** The end of the window of its latest firing in the history, epoch milliseconds; absent from an older object. */
+  lastFiredAt?: number | null;
+  /** The project of a rule in a list of all projects. */
+  projectId?: string;
 }
 
 /** The state of a rule: of its group that is worst off. */
@@ -55,7 +59,9 @@ type Row = Omit<AlertRule, "definition" | "since" | "position"> & {
 
 const SELECT = `SELECT r.num, r.id, r.version, v.content, r.created_by AS createdBy, r.created_at AS createdAt,
   r.updated_at AS updatedAt, n.start_seq AS startSeq, n.start_at AS startAt, n.groups, n.pending, n.firing, n.overflow, n.late,
-  p.seq, p.through, j.last_seq AS lastSeq,
+  p.seq, p.through, j.last_seq AS lastSeq, j.id AS projectId,
+  (SELECT d.at FROM alert_decisions d WHERE d.project = r.project AND d.rule = r.num AND d.kind = 'firing'
+    ORDER BY d.num DESC LIMIT 1) AS lastFiredAt,
   (SELECT COALESCE(SUM(count), 0) FROM alert_gaps g WHERE g.project = r.project AND g.last_seq > n.start_seq) AS missing
   FROM alert_rules r JOIN alert_versions v ON v.rule = r.num AND v.version = r.version
   JOIN alert_runs n ON n.rule = r.num AND n.end_at IS NULL
@@ -75,6 +81,11 @@ function fromRow({ num: _, content, startSeq, startAt, seq, through, lastSeq, ..
 /** Returns the rules of a project in order of creation. */
 export function listRules(sql: SqlStorage, project: number): AlertRule[] {
   return mapRows(sql, fromRow, `${SELECT} AND r.project = ? ORDER BY r.num`, project);
+}
+
+/** Returns the rules of all projects of the workspace: by project, then in order of creation. */
+export function listAllRules(sql: SqlStorage): AlertRule[] {
+  return mapRows(sql, fromRow, `${SELECT} ORDER BY j.num, r.num`);
 }
 
 export function getRule(sql: SqlStorage, project: number, id: string): Result<AlertRule> {

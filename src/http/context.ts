@@ -20,6 +20,8 @@ export interface Variables {
    * where the route asks for it; `null` if the user object is of an older version.
    */
   user: { userId: string; sessionId: string; method?: string | null };
+  /** The API key of a route that members and keys may call; set by its guard if the caller is a key. */
+  key?: { kind: "key"; hash: string };
   /** The workspace of a JWT route; set by its guard. */
   workspaceId: string;
   /**

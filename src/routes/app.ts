@@ -42,6 +42,7 @@ import { operator } from "./site/operator.ts";
 import { operatorFiles } from "./site/operator-files.ts";
 import { accountPageFile } from "./site/pages.ts";
 import { playgroundProxy, sandbox } from "./site/sandbox.ts";
+import { alertSets } from "./workspaces/alert-sets.ts";
 import { alerts } from "./workspaces/alerts.ts";
 import { audit } from "./workspaces/audit.ts";
 import { boards } from "./workspaces/boards.ts";
@@ -145,6 +146,7 @@ const resources: Resource[] = [
   destinations,
   notifications,
   alerts,
+  alertSets,
   ledger,
   operator,
   operatorFiles,

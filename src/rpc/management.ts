@@ -9,6 +9,7 @@ import type {
   NewDestination,
 } from "../alerts/notifications/destinations.ts";
 import type { Delivery, HistoryFilter, HistoryPage } from "../alerts/notifications/history.ts";
+import type { RulePlan, RuleSet } from "../alerts/rule-set.ts";
 import type { AlertRule, RuleVersion } from "../alerts/rules.ts";
 import type { Consent, GrantInfo } from "../grants/actions.ts";
 import type { CreatedKey, KeyChange, KeyPage, KeyRequest, WorkspaceKey } from "../keys/actions.ts";
@@ -27,6 +28,7 @@ import type { ProjectRow } from "../workspace/projects.ts";
 import type { NewSaved, SavedChange, SavedItem, SavedKind, SavedPage } from "../workspace/saved-items.ts";
 import type { SettingsChange } from "../workspace/settings.ts";
 import type { Usage } from "../workspace/usage.ts";
+import type { Result } from "./result.ts";
 import type { WorkspaceInfo } from "./workspace.ts";
 
 // Plain data only. These shapes, with those that they name, cross versions during a deploy: add optional members and new
@@ -81,6 +83,8 @@ export interface Management {
   listNotifications(filter: HistoryFilter, before: number | null, limit: number): HistoryPage;
   /** Starts the attempts of a delivery again. */
   redeliver(deliveryId: string): Delivery;
+  /** Returns the alert rules of all projects. */
+  allAlerts(): AlertRule[];
   /** Returns the alert rules of a project, in order of creation. */
   listAlerts(projectId: string): AlertRule[];
   getAlert(projectId: string, alertId: string): AlertRule;
@@ -96,6 +100,12 @@ export interface Management {
   /** Gives an agent access on behalf of the member. @returns the code that the client exchanges */
   giveGrant(consent: Consent): string;
   endGrant(grantId: string): true;
+  /** Returns what `applyAlerts` would change. */
+  planAlerts(projectId: string, set: RuleSet): RulePlan;
+  /** Makes the alert rules of a project those of a set: all changes, or none. */
+  applyAlerts(projectId: string, set: RuleSet): RulePlan;
+  /** Returns what the alerts of a project may name as their destinations, without addresses. */
+  alertDestinations(projectId: string): Pick<Destination, "id" | "kind" | "name" | "disabled">[];
   rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
   /** Replaces the configuration of limits. The next request is counted by the new one. */
   setLimits(limits: LimitConfiguration): true;
@@ -120,14 +130,32 @@ export interface Management {
 
 export type ManagementMethod = keyof Management;
 
-/** A member on whose behalf a method runs, what the request counts under, and the cause of the change. */
-export interface MemberCall {
-  caller: UserCaller;
+/** Methods that keys may call, too, with the scope of the action. */
+export type KeyMethod =
+  | "listAlerts"
+  | "getAlert"
+  | "createAlert"
+  | "changeAlert"
+  | "deleteAlert"
+  | "alertVersions"
+  | "alertDecisions"
+  | "planAlerts"
+  | "applyAlerts"
+  | "alertDestinations";
+
+/** A caller on whose behalf a method runs, what the request counts under, and the cause of the change. */
+export interface CallOf<C extends Caller> {
+  caller: C;
   charge: Charge;
   origin: Origin;
 }
 
-export interface ManagementCall<M extends ManagementMethod = ManagementMethod> extends MemberCall {
+export type MemberCall = CallOf<UserCaller>;
+
+/** What a method gets from a call, besides its arguments. */
+export type CallBy<M extends ManagementMethod> = CallOf<M extends KeyMethod ? Caller : UserCaller>;
+
+export interface ManagementCall<M extends ManagementMethod = ManagementMethod> extends CallBy<M> {
   method: M;
   args: Parameters<Management[M]>;
 }
@@ -145,3 +173,8 @@ export interface AgentChangeCall<M extends AgentChange = AgentChange> {
   method: M;
   args: Parameters<Management[M]>;
 }
+
+/** What runs some methods in an object. */
+export type Implementations<N extends ManagementMethod> = {
+  [M in N]: (by: CallBy<M>, ...args: Parameters<Management[M]>) => Promise<Result<ReturnType<Management[M]>>>;
+};

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { BASE62 } from "../ids.ts";
 import { KEY_SECRET_LENGTH, type NewApiKey, newDemoKey } from "../keys/api-key.ts";
-import { SCOPES } from "../keys/scopes.ts";
+import { LOG_SCOPES } from "../keys/scopes.ts";
 import { insertKey } from "../keys/store.ts";
 import { COUNTED, chargeMembers } from "../limits/state.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
@@ -100,7 +100,7 @@ export function resetSandbox(
   // The sandbox has no members; this item is for operators who inspect the object's storage.
   recordAudit(sql, { actor: SYSTEM, action: "sandbox.reset", target: project.id }, origin, now);
   const key = demoKey(epoch, pepper);
-  const keyRow = { project: project.num, name: "Sandbox", scopes: SCOPES, expiresAt: null };
+  const keyRow = { project: project.num, name: "Sandbox", scopes: LOG_SCOPES, expiresAt: null };
   insertKey(sql, { ...keyRow, createdBy: SANDBOX_WORKSPACE_ID }, key, epoch);
   return storeDemoEntries(admission, key.hash, project.id, now);
 }

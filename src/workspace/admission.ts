@@ -84,6 +84,8 @@ export interface Admitted extends Readable {
   limit: LimitState | null;
   /** The caller's role, or that of the user behind an agent's token; `null` for a key. */
   role: Role | null;
+  /** The id of the user, of the user behind an agent's token, or of the key. */
+  actor: string;
   /** The grant of an agent that may read several projects and named none. */
   grantId?: string;
   /** The project of the request; `null` only for a user who named none, and for an agent with such a grant or with one of all projects. */
@@ -146,8 +148,7 @@ function admitKey(
   const project = projectOfKey(admission.keyProjectCache, key, requirement.projectId);
   if (project === null) {
     // The same message for every other project, whether it exists or not.
-    const message = "Project not found. An API key works for its own project only.";
-    return fail("NOT_FOUND", message, { limit });
+    return fail("NOT_FOUND", "Project not found. An API key works for its own project only.", { limit });
   }
   const { scope } = requirement;
   const keyScope = SCOPES.find((each) => each === scope) ?? null;
@@ -158,7 +159,7 @@ function admitKey(
     const message = `A key in a URL may have the scope ${scope} only. Use another key, or send it in a header.`;
     return fail("INSUFFICIENT_SCOPE", message, { limit });
   }
-  return { ok: true, limit, role: null, project };
+  return { ok: true, limit, role: null, actor: key.id, project };
 }
 
 /** Returns a charge with the path of the key's own project, if the router does not know the project. */
@@ -188,7 +189,7 @@ function admitUser(
   if (!roleAtLeast(role, requirement.role)) {
     return { ok: false, code: "FORBIDDEN", message: `This requires the role ${requirement.role}.`, limit };
   }
-  return { ok: true, limit, role, project };
+  return { ok: true, limit, role, actor: userId, project };
 }
 
 /**
@@ -224,7 +225,7 @@ function admitGrant(
   if (!roleAtLeast(role, needed)) {
     return fail("FORBIDDEN", `This requires the role ${needed} of the user who granted the token.`, { limit });
   }
-  return { ok: true, limit, role, ...readable };
+  return { ok: true, limit, role, actor: grant.userId, ...readable };
 }
 
 /** Returns what a grant reads: the named project, its only one, or all of its projects. `null`: not the named one. */

@@ -61,6 +61,8 @@ export function unknownCaller(caller: Caller): Failure {
 interface Permission {
   /** The lowest role that may perform the action. */
   role: Role;
+  /** The scope with which a key may perform the action in its own project. Absent: no key may. */
+  scope?: Scope;
   /** What the action may change: the object drops its caches of it afterwards. `nothing` for a read. */
   invalidates: "workspace" | "nothing";
   /** Whether the audit records the action. */
@@ -103,12 +105,13 @@ export const PERMISSIONS = {
   "destination.test": { role: "member", invalidates: "nothing", isAudited: false },
   "notification.list": { role: "viewer", invalidates: "nothing", isAudited: false },
   "delivery.redeliver": { role: "member", invalidates: "workspace", isAudited: true },
-  "alert.list": { role: "viewer", invalidates: "nothing", isAudited: false },
-  "alert.get": { role: "viewer", invalidates: "nothing", isAudited: false },
-  "alert.preview": { role: "viewer", invalidates: "nothing", isAudited: false },
-  "alert.create": { role: "member", invalidates: "workspace", isAudited: true },
-  "alert.update": { role: "member", invalidates: "workspace", isAudited: true },
-  "alert.delete": { role: "member", invalidates: "workspace", isAudited: true },
+  "alert.list": { role: "viewer", scope: "alerts:read", invalidates: "nothing", isAudited: false },
+  "alert.get": { role: "viewer", scope: "alerts:read", invalidates: "nothing", isAudited: false },
+  // What a rule would have decided reveals entries.
+  "alert.preview": { role: "viewer", scope: "logs:read", invalidates: "nothing", isAudited: false },
+  "alert.create": { role: "member", scope: "alerts:write", invalidates: "workspace", isAudited: true },
+  "alert.update": { role: "member", scope: "alerts:write", invalidates: "workspace", isAudited: true },
+  "alert.delete": { role: "member", scope: "alerts:write", invalidates: "workspace", isAudited: true },
   "limits.get": { role: "viewer", invalidates: "nothing", isAudited: false },
   "limits.set": { role: "admin", invalidates: "workspace", isAudited: true },
   "violations.list": { role: "viewer", invalidates: "nothing", isAudited: false },
@@ -143,6 +146,12 @@ export const SCOPE_ACTIONS: Readonly<Record<AgentScope, Action>> = {
 
 /** Actions of members that the audit records. */
 export type AuditedAction = { [A in Action]: (typeof PERMISSIONS)[A]["isAudited"] extends true ? A : never }[Action];
+
+/** The scope with which a key may perform an action; `null` if no key may. */
+export function scopeFor(action: Action): Scope | null {
+  const permission: Permission = PERMISSIONS[action];
+  return permission.scope ?? null;
+}
 
 /** The lowest role that may perform an action. */
 export function roleFor(action: Action): Role {

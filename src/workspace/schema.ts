@@ -93,7 +93,7 @@ const VERSION_1 = [
      name TEXT NOT NULL,
      -- The first 18 characters.
      prefix TEXT NOT NULL,
-     -- Bit 0 \`logs:write\`, bit 1 \`logs:read\`.
+     -- Bit 0 \`logs:write\`, bit 1 \`logs:read\`, bit 2 \`alerts:read\`, bit 3 \`alerts:write\`.
      scopes INTEGER NOT NULL,
      -- A user id.
      created_by TEXT NOT NULL,

@@ -4,15 +4,24 @@ import type { Duty } from "../../platform/alarm.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
 import { compactorOf } from "../../rpc/call.ts";
-import type { MemberCall } from "../../rpc/management.ts";
-import type { Result } from "../../rpc/result.ts";
+import type { CallOf } from "../../rpc/management.ts";
+import { fail, type Result } from "../../rpc/result.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
 import { directoryVersion } from "../../workspace/directory-changes.ts";
 import { hasColdEntries, LATE_WRITES_MS, nextProjectToClear } from "../../workspace/flush/flushed-ranges.ts";
 import { writeFrequent } from "../../workspace/ledger.ts";
-import { type Action, isAudited, PERMISSIONS, type Role, roleFor, unknownCaller } from "../../workspace/permissions.ts";
+import {
+  type Action,
+  type Caller,
+  isAudited,
+  PERMISSIONS,
+  type Role,
+  roleFor,
+  scopeFor,
+  unknownCaller,
+} from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
 import type { WorkspaceRow } from "../../workspace/settings.ts";
@@ -35,11 +44,18 @@ const RETRY_MS = 30_000;
 const STEP_MS = 100;
 
 /**
- * Work on behalf of an admitted member.
+ * Work on behalf of an admitted caller.
  * @param subject the project that the call names, or the member's role
  * @param id id of the workspace
+ * @param actor id of the user or of the key
  */
-type MemberWork<S, T> = (admission: AdmissionContext, subject: S, id: string, note: AuditNote) => Result<T>;
+type AdmittedWork<S, T> = (
+  admission: AdmissionContext,
+  subject: S,
+  id: string,
+  note: AuditNote,
+  actor: string,
+) => Result<T>;
 
 /** The workspace as it was before a change. */
 interface BeforeChange {
@@ -122,18 +138,20 @@ export class WorkspaceCore {
   }
 
   /**
-   * Admits a member, counts the request and runs `work`, in one transaction. An action that changes something is run by
+   * Admits a caller, counts the request and runs `work`, in one transaction. An action that changes something is run by
    * `change`, and `work` calls `note`, so that the change and its audit item are committed together.
    */
-  as<T>(by: MemberCall, action: Action, projectId: string, work: MemberWork<ProjectRow, T>): Promise<Result<T>>;
-  as<T>(by: MemberCall, action: Action, projectId: null, work: MemberWork<Role, T>): Promise<Result<T>>;
+  as<T>(by: CallOf<Caller>, action: Action, projectId: string, work: AdmittedWork<ProjectRow, T>): Promise<Result<T>>;
+  as<T>(by: CallOf<Caller>, action: Action, projectId: null, work: AdmittedWork<Role, T>): Promise<Result<T>>;
   async as<T>(
-    { caller, charge, origin }: MemberCall,
+    { caller, charge, origin }: CallOf<Caller>,
     action: Action,
     projectId: string | null,
-    work: MemberWork<never, T>,
+    work: AdmittedWork<never, T>,
   ): Promise<Result<T>> {
-    const requirement = { scope: null, role: roleFor(action), projectId };
+    const requirement = { scope: scopeFor(action), role: roleFor(action), projectId };
+    if (caller.kind !== "user" && (requirement.scope === null || projectId === null))
+      return fail("FORBIDDEN", "Only members may do this.");
     const run = (admission: AdmissionContext, { id }: WorkspaceRow): Result<T> => {
       const admitted = admit(admission, caller, requirement, charge, Date.now());
       if (!admitted.ok) return admitted;
@@ -141,9 +159,9 @@ export class WorkspaceCore {
       const subject = (projectId === null ? admitted.role : admitted.project) as never;
       const note: AuditNote = (target, change = {}) => {
         if (!isAudited(action)) throw new Error("A read changes nothing.");
-        recordAudit(admission.sql, { actor: caller.userId, action, target, ...change }, origin, Date.now());
+        recordAudit(admission.sql, { actor: admitted.actor, action, target, ...change }, origin, Date.now());
       };
-      const result = work(admission, subject, id, note);
+      const result = work(admission, subject, id, note, admitted.actor);
       return admitted.limit === null ? result : { ...result, limit: admitted.limit };
     };
     const isChange = PERMISSIONS[action].invalidates === "workspace";

@@ -1,4 +1,3 @@
-import { listDecisions } from "../../alerts/decisions.ts";
 import {
   changeDestination,
   confirmAgain,
@@ -10,11 +9,10 @@ import {
 } from "../../alerts/notifications/destinations.ts";
 import { listNotifications, redeliver } from "../../alerts/notifications/history.ts";
 import { beginTest } from "../../alerts/notifications/targets.ts";
-import { changeRule, createRule, deleteRule, getRule, listRules, listVersions } from "../../alerts/rules.ts";
 import { changeKey, createKey, getKeys, getWorkspaceKeys, removeKey, rotateKey } from "../../keys/actions.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { OutdatedObject } from "../../rpc/call.ts";
-import type { Management, ManagementCall, ManagementMethod, MemberCall } from "../../rpc/management.ts";
+import type { Implementations, Management, ManagementCall, ManagementMethod } from "../../rpc/management.ts";
 import { fail, ok, type Result, type Success } from "../../rpc/result.ts";
 import { listAudit } from "../../workspace/audit.ts";
 import { createFirstBoard } from "../../workspace/boards.ts";
@@ -43,17 +41,13 @@ import {
   writeLimits,
 } from "../../workspace/settings.ts";
 import { readUsage } from "../../workspace/usage.ts";
+import { alertMethods } from "./alert-management.ts";
 import type { WorkspaceCore } from "./core.ts";
 import { grantManagement } from "./grants.ts";
 import { readWorkspaceInfo } from "./invitations.ts";
 
 /** The methods of `Management` in a workspace object. */
-export type Implementation = {
-  [M in ManagementMethod]: (
-    by: MemberCall,
-    ...args: Parameters<Management[M]>
-  ) => Promise<Result<ReturnType<Management[M]>>>;
-};
+export type Implementation = Implementations<ManagementMethod>;
 
 /** The limit of a result, for another result of the same call. */
 function limitOf({ limit }: Pick<Success<unknown>, "limit">): Pick<Success<unknown>, "limit"> {
@@ -205,33 +199,7 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
     redeliver: (by, id) =>
       core.as(by, "delivery.redeliver", null, ({ sql }, _role, _id, note) => redeliver(sql, id, note, Date.now())),
 
-    listAlerts: (by, projectId) => core.as(by, "alert.list", projectId, ({ sql }, { num }) => ok(listRules(sql, num))),
-
-    getAlert: (by, projectId, id) => core.as(by, "alert.get", projectId, ({ sql }, { num }) => getRule(sql, num, id)),
-
-    createAlert: (by, projectId, definition) =>
-      core.as(by, "alert.create", projectId, ({ sql }, project, _id, note) =>
-        createRule(sql, { project, now: core.state.now() }, definition, by.caller.userId, note),
-      ),
-
-    changeAlert: (by, projectId, id, definition, version) =>
-      core.as(by, "alert.update", projectId, ({ sql }, project, _id, note) =>
-        changeRule(sql, { project, now: core.state.now() }, id, definition, version, by.caller.userId, note),
-      ),
-
-    deleteAlert: (by, projectId, id) =>
-      core.as(by, "alert.delete", projectId, ({ sql }, project, _id, note) =>
-        deleteRule(sql, { project, now: core.state.now() }, id, note),
-      ),
-
-    alertVersions: (by, projectId, id) =>
-      core.as(by, "alert.get", projectId, ({ sql }, { num }) => listVersions(sql, num, id)),
-
-    alertDecisions: (by, projectId, id, before, limit) =>
-      core.as(by, "alert.get", projectId, ({ sql }, { num }) => {
-        const found = getRule(sql, num, id);
-        return found.ok ? ok(listDecisions(sql, num, id, before, limit)) : found;
-      }),
+    ...alertMethods(core),
 
     ...grantManagement(core),
 

@@ -1,12 +1,13 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { type AppEnv, originOf } from "../../http/context.ts";
+import { type AppEnv, bearerToken, originOf } from "../../http/context.ts";
+import { looksLikeApiKey } from "../../keys/api-key.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { callWorkspace, isUnknownMethod, type RetryPolicy } from "../../rpc/call.ts";
-import type { Management, ManagementCall, ManagementMethod } from "../../rpc/management.ts";
+import type { CallBy, Management, ManagementCall, ManagementMethod } from "../../rpc/management.ts";
 import type { Result } from "../../rpc/result.ts";
-import { type Action, roleFor } from "../../workspace/permissions.ts";
+import { type Action, type Caller, roleFor, scopeFor } from "../../workspace/permissions.ts";
 import { authenticateUser, callerOf } from "./user.ts";
-import { admitAlone, chargeOfRoute, namedWorkspace, resultOf } from "./workspace.ts";
+import { admitAlone, chargeOfKey, chargeOfRoute, namedWorkspace, requireApiKey, resultOf } from "./workspace.ts";
 
 export interface WorkspaceGuardOptions {
   /** The action of the request. A function decides it once the user is known. */
@@ -44,10 +45,38 @@ export function workspaceGuard({
   };
 }
 
+/** Like `workspaceGuard` by the header, and admits a key with the scope of the action, which names its workspace itself. */
+export function memberOrKeyGuard(
+  action: Action,
+  options: Pick<WorkspaceGuardOptions, "admits"> = {},
+): MiddlewareHandler<AppEnv> {
+  const ofMembers = workspaceGuard({ action, from: "header", ...options });
+  return async (c, next) => {
+    const token = bearerToken(c);
+    if (token === null || !looksLikeApiKey(token)) return ofMembers(c, next);
+    const key = await requireApiKey(c, token);
+    const { hash, workspaceId } = key;
+    const caller = { kind: "key", hash } as const;
+    c.get("log").workspaceId = workspaceId;
+    const requirement = { scope: scopeFor(action), role: roleFor(action), projectId: c.req.param("projectId") ?? null };
+    // A call of its own: an object of the version before admits every key to the call of a method.
+    await admitAlone(c, workspaceId, caller, requirement, await chargeOfKey(c, key, "reads", 1));
+    c.set("workspaceId", workspaceId);
+    c.set("key", caller);
+    c.set("admit", null);
+    await next();
+  };
+}
+
+/** Returns the caller of a route with `memberOrKeyGuard`. */
+export function memberOrKeyOf(c: Context<AppEnv>): Caller {
+  return c.get("key") ?? callerOf(c);
+}
+
 /** Methods that may be repeated after a lost response: two executions have the effect of one. */
 const REPLAY_SAFE: ReadonlySet<ManagementMethod> = new Set(["rateLimits", "changeRole", "revokeKey"]);
 
-/** Runs a method of the workspace for the user. The first call of a request admits and counts it. A refusal ends it. */
+/** Runs a method of the workspace for the user or the key. The first call of a request admits and counts it. A refusal ends it. */
 export async function manage<M extends ManagementMethod>(
   c: Context<AppEnv>,
   method: M,
@@ -65,7 +94,9 @@ export async function managed<M extends ManagementMethod>(
   const admit = c.get("admit");
   c.set("admit", null);
   const charge = admit ? chargeOfRoute(c) : COUNTED;
-  const call = { caller: callerOf(c), charge, origin: originOf(c), method, args };
+  // SAFETY: only routes of methods that keys may call have a guard that admits keys. The object refuses keys otherwise.
+  const caller = memberOrKeyOf(c) as CallBy<M>["caller"];
+  const call = { caller, charge, origin: originOf(c), method, args } as ManagementCall<M>;
   // A repeated count after a lost response would charge the user for a request that was never made.
   const replay = !admit && REPLAY_SAFE.has(method) ? "replay-safe" : "once";
   const result = await callWorkspace(c.env, c.get("workspaceId"), replay, async (stub) => {
@@ -92,7 +123,7 @@ async function manageOlder<M extends ManagementMethod>(
 ): Promise<Result<ReturnType<Management[M]>>> {
   const result = await callWorkspace(c.env, c.get("workspaceId"), replay, (stub) =>
     // SAFETY: that version has a method of each name, with these parameters.
-    (stub as unknown as OlderWorkspace)[method](caller.userId, ...args, origin),
+    (stub as unknown as OlderWorkspace)[method](caller.kind === "user" ? caller.userId : "", ...args, origin),
   );
   // SAFETY: the value of that method, or a result with it.
   return (result.ok && isResult(result.value) ? result.value : result) as Result<ReturnType<Management[M]>>;

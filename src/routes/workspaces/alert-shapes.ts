@@ -25,7 +25,7 @@ const conditionShape = z.union([
   z.object({ kind: z.literal("change"), direction: z.enum(["rise", "fall"]), percent: z.number(), min: z.int() }),
 ]);
 
-const definitionShape = {
+export const definitionShape = {
   name: z.string(),
   query: z.string(),
   condition: conditionShape,
@@ -44,9 +44,10 @@ export const alertShape = z.object({
   projectId: z.string(),
   version: z.int().describe("Rises by 1 with each change."),
   ...definitionShape,
-  createdBy: z.string().describe("A user id."),
+  createdBy: z.string().describe("The id of a user or a key."),
   createdAt: time,
   updatedAt: time,
+  lastFiredAt: time.nullable().describe("The end of the window of its latest firing in the last 30 days."),
   state: z.enum(["ok", "pending", "firing"]).describe("Of the group that is worst off."),
   groups: z.object({ live: z.int(), pending: z.int(), firing: z.int() }),
   notCounted: z.int().describe("Entries whose group, or its values, had no room."),
@@ -64,7 +65,7 @@ export const alertShape = z.object({
     .describe("How far the alerts of the project have got."),
 });
 
-function definitionData(definition: RuleDefinition) {
+export function definitionData(definition: RuleDefinition) {
   const { windowMs, delayMs = null, forMs, destinationIds, mutes: list, ...rest } = definition;
   return {
     ...rest,
@@ -87,7 +88,19 @@ const printed = (ms: number) => (ms === 0 ? "0s" : printDuration(ms));
 const iso = (ms: number) => new Date(ms).toISOString();
 
 export function alertData(rule: AlertRule, projectId: string): z.output<typeof alertShape> {
-  const { definition, createdAt, updatedAt, since, position, groups: live, pending, firing, overflow, ...rest } = rule;
+  const {
+    definition,
+    createdAt,
+    updatedAt,
+    lastFiredAt,
+    since,
+    position,
+    groups: live,
+    pending,
+    firing,
+    overflow,
+    ...rest
+  } = rule;
   const { seq, through, lastSeq } = position;
   return {
     ...rest,
@@ -95,6 +108,7 @@ export function alertData(rule: AlertRule, projectId: string): z.output<typeof a
     ...definitionData(definition),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
+    lastFiredAt: lastFiredAt == null ? null : iso(lastFiredAt),
     state: stateOf(rule),
     groups: { live, pending, firing },
     notCounted: overflow,
@@ -106,7 +120,7 @@ export function alertData(rule: AlertRule, projectId: string): z.output<typeof a
 export const versionShape = z.object({
   version: z.int(),
   ...definitionShape,
-  createdBy: z.string().describe("A user id."),
+  createdBy: z.string().describe("The id of a user or a key."),
   createdAt: time,
 });
 
@@ -137,6 +151,10 @@ export const decisionShape = z.object({
   reported: z.boolean().describe("`false`: no notification, because of a mute."),
   late: z.boolean().describe("Whether it reports after a mute what fired in it."),
   ended: z.boolean().describe("Whether the group recovers because the rule was changed or deleted."),
+  link: z
+    .string()
+    .nullable()
+    .describe("The page that shows exactly the entries that decided; `null` without a notification."),
 });
 
 export const replayedShape = z.object(madeShape);
@@ -150,9 +168,10 @@ export function decisionData(decision: StoredDecision): z.output<typeof decision
     isLate: late,
     isEnded: ended,
     isExact: exact,
+    link = null,
     ...rest
   } = decision;
-  return { ...rest, exact, at: iso(at), decidedAt: iso(decidedAt), reported, late, ended };
+  return { ...rest, exact, at: iso(at), decidedAt: iso(decidedAt), reported, late, ended, link };
 }
 
 export function replayedData({ kind, key, at, value, isExact, seqRange }: RunDecision, by: Pick<CountedQuery, "by">) {

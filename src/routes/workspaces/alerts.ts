@@ -6,12 +6,11 @@ import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import { KEPT_VERSIONS } from "../../alerts/rules.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { refuseFields } from "../../http/errors.ts";
+import { type ErrorCode, refuseFields } from "../../http/errors.ts";
 import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { COUNTED } from "../../limits/state.ts";
-import { manage, workspaceGuard } from "../guards/member.ts";
-import { callerOf } from "../guards/user.ts";
+import { manage, memberOrKeyGuard, memberOrKeyOf, workspaceGuard } from "../guards/member.ts";
 import { alertBody, alertChange, changedDefinition, definitionOf, previewBody } from "./alert-body.ts";
 import { previewAlert } from "./alert-preview.ts";
 import {
@@ -26,7 +25,10 @@ import {
 } from "./alert-shapes.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
-const TAG = "Alerts";
+export const ALERTS_TAG = "Alerts";
+
+/** Errors of routes that members and keys call. */
+export const ALERT_ERRORS = [...WORKSPACE_ERRORS, "INSUFFICIENT_SCOPE"] as const satisfies readonly ErrorCode[];
 
 export const alerts = resource();
 
@@ -43,13 +45,13 @@ alerts.route(
     method: "POST",
     path: "/projects/:projectId/alerts",
     operation: "alert.create",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "Create an alert",
     description: [
       `A rule that counts entries as they are received. A workspace has at most ${ALERT_LIMITS.rules} of them, with different names in a project (409). The rule`,
       "counts from its creation on, each entry once, in windows by time of receipt.",
     ].join("\n"),
-    security: "accessToken",
+    security: "either",
     body: alertBody,
     example: {
       name: "Errors",
@@ -59,9 +61,9 @@ alerts.route(
     },
     status: 201,
     response: alertShape,
-    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
+    errors: [...ALERT_ERRORS, "CONFLICT"],
   },
-  [workspaceGuard({ action: "alert.create", from: "header" })],
+  [memberOrKeyGuard("alert.create")],
   async (c, { body }) => {
     const rule = await manage(c, "createAlert", projectOf(c), checked(definitionOf(body)));
     return success(alertData(rule, projectOf(c)), c.get("requestId"), 201);
@@ -73,18 +75,38 @@ alerts.route(
     method: "GET",
     path: "/projects/:projectId/alerts",
     operation: "alert.list",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "List the alerts",
     description: "In order of creation, with their state. All of them are on one page.",
+    security: "either",
+    status: 200,
+    response: z.object({ items: z.array(alertShape) }),
+    errors: ALERT_ERRORS,
+  },
+  [memberOrKeyGuard("alert.list")],
+  async (c) => {
+    const rules = await manage(c, "listAlerts", projectOf(c));
+    return success({ items: rules.map((rule) => alertData(rule, projectOf(c))) }, c.get("requestId"));
+  },
+);
+
+alerts.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/alerts",
+    operation: "alert.list-all",
+    tag: ALERTS_TAG,
+    summary: "List the alerts of all projects",
+    description: "By project, then in order of creation. All of them are on one page.",
     security: "accessToken",
     status: 200,
     response: z.object({ items: z.array(alertShape) }),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ action: "alert.list", from: "header" })],
+  [workspaceGuard({ action: "alert.list", from: "path" })],
   async (c) => {
-    const rules = await manage(c, "listAlerts", projectOf(c));
-    return success({ items: rules.map((rule) => alertData(rule, projectOf(c))) }, c.get("requestId"));
+    const rules = await manage(c, "allAlerts");
+    return success({ items: rules.map((rule) => alertData(rule, rule.projectId ?? "")) }, c.get("requestId"));
   },
 );
 
@@ -104,23 +126,23 @@ alerts.route(
     method: "POST",
     path: "/projects/:projectId/alert-preview",
     operation: "alert.preview",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "Replay an alert over the last 7 days",
     description:
       "Decides as a rule created 7 days ago would have decided, without its mutes. Stores nothing. Entries that have expired are not counted.",
-    security: "accessToken",
+    security: "either",
     body: previewBody,
     example: { query: "level:>=error", condition: { kind: "threshold", value: 10 }, window: "5m" },
     status: 200,
     response: previewShape,
-    errors: [...WORKSPACE_ERRORS, "SERVICE_UNAVAILABLE"],
+    errors: [...ALERT_ERRORS, "SERVICE_UNAVAILABLE"],
   },
-  [workspaceGuard({ action: "alert.preview", from: "header", admits: "first" })],
+  [memberOrKeyGuard("alert.preview", { admits: "first" })],
   async (c, { body }) => {
     const texts = { name: "", labels: {}, message: "", destinations: [], mutes: [] };
     const definition = checked(definitionOf({ ...body, ...texts }));
     const query = countedOf(definition);
-    const reader = { caller: callerOf(c), workspaceId: c.get("workspaceId"), charge: COUNTED };
+    const reader = { caller: memberOrKeyOf(c), workspaceId: c.get("workspaceId"), charge: COUNTED };
     const result = await previewAlert(c, reader, projectOf(c), definition, query);
     const { decisions, firings, from, through, complete, entries, overflow, late } = result;
     const data = {
@@ -139,14 +161,14 @@ alerts.route(
     method: "GET",
     path: "/projects/:projectId/alerts/:alertId",
     operation: "alert.get",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "Get an alert",
-    security: "accessToken",
+    security: "either",
     status: 200,
     response: alertShape,
-    errors: WORKSPACE_ERRORS,
+    errors: ALERT_ERRORS,
   },
-  [workspaceGuard({ action: "alert.get", from: "header" })],
+  [memberOrKeyGuard("alert.get")],
   async (c) => {
     const rule = await manage(c, "getAlert", projectOf(c), alertOf(c));
     return success(alertData(rule, projectOf(c)), c.get("requestId"));
@@ -158,20 +180,20 @@ alerts.route(
     method: "PATCH",
     path: "/projects/:projectId/alerts/:alertId",
     operation: "alert.update",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "Change an alert",
     description: [
       "Members that are absent stay as they are. Of two changes of one version the second is refused (409). A change of the query, the condition, the",
       "window, the delay, `for` or the recovery begins the count again, and firing groups are resolved.",
     ].join("\n"),
-    security: "accessToken",
+    security: "either",
     body: alertChange,
     example: { version: 1, window: "10m" },
     status: 200,
     response: alertShape,
-    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
+    errors: [...ALERT_ERRORS, "CONFLICT"],
   },
-  [workspaceGuard({ action: "alert.update", from: "header" })],
+  [memberOrKeyGuard("alert.update")],
   async (c, { body }) => {
     const { definition } = await manage(c, "getAlert", projectOf(c), alertOf(c));
     const changed = checked(changedDefinition(definition, body));
@@ -185,15 +207,15 @@ alerts.route(
     method: "DELETE",
     path: "/projects/:projectId/alerts/:alertId",
     operation: "alert.delete",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "Delete an alert",
     description: "Its firing groups are resolved.",
-    security: "accessToken",
+    security: "either",
     status: 200,
     response: z.object({ deleted: z.literal(true) }),
-    errors: WORKSPACE_ERRORS,
+    errors: ALERT_ERRORS,
   },
-  [workspaceGuard({ action: "alert.delete", from: "header" })],
+  [memberOrKeyGuard("alert.delete")],
   async (c) => {
     await manage(c, "deleteAlert", projectOf(c), alertOf(c));
     return success({ deleted: true }, c.get("requestId"));
@@ -205,15 +227,15 @@ alerts.route(
     method: "GET",
     path: "/projects/:projectId/alerts/:alertId/versions",
     operation: "alert.versions",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "List the versions of an alert",
     description: `The newest ${KEPT_VERSIONS}, newest first.`,
-    security: "accessToken",
+    security: "either",
     status: 200,
     response: z.object({ items: z.array(versionShape) }),
-    errors: WORKSPACE_ERRORS,
+    errors: ALERT_ERRORS,
   },
-  [workspaceGuard({ action: "alert.get", from: "header" })],
+  [memberOrKeyGuard("alert.get")],
   async (c) => {
     const versions = await manage(c, "alertVersions", projectOf(c), alertOf(c));
     return success({ items: versions.map(versionData) }, c.get("requestId"));
@@ -225,16 +247,16 @@ alerts.route(
     method: "GET",
     path: "/projects/:projectId/alerts/:alertId/decisions",
     operation: "alert.decisions",
-    tag: TAG,
+    tag: ALERTS_TAG,
     summary: "List what an alert has decided",
     description: "Newest first, for 30 days.",
-    security: "accessToken",
+    security: "either",
     query: pageQuery,
     status: 200,
     response: pageOf(decisionShape),
-    errors: WORKSPACE_ERRORS,
+    errors: ALERT_ERRORS,
   },
-  [workspaceGuard({ action: "alert.get", from: "header" })],
+  [memberOrKeyGuard("alert.get")],
   async (c, { query: { cursor, limit } }) => {
     const before = numberCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
     const decisions = await manage(c, "alertDecisions", projectOf(c), alertOf(c), before, limit + 1);

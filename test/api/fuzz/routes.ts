@@ -19,6 +19,8 @@ const entry = {
 };
 const account = { email: "fuzz@example.com", password: "correct horse", name: "F" };
 
+const listedAlert = { name: "b", query: "level:error", condition: { kind: "rate", value: 0.5 }, window: "1h" };
+
 /** Bodies that the operations accept, so that a mutated one passes the first check. */
 const BODIES: Record<string, object> = {
   "POST /auth/register": account,
@@ -54,6 +56,8 @@ const BODIES: Record<string, object> = {
     window: "1h",
   },
   "PATCH /projects/{projectId}/alerts/{alertId}": { version: 1, window: "10m" },
+  "POST /projects/{projectId}/alert-plan": { alerts: [listedAlert], prune: true },
+  "PUT /projects/{projectId}/alerts": { alerts: [listedAlert] },
   "POST /projects": { name: "p" },
   "PATCH /projects/{projectId}": { name: "p" },
   "POST /projects/{projectId}/keys": { name: "k", scopes: ["logs:write"], expiresAt: "2027-01-01T00:00:00Z" },

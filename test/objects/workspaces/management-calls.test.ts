@@ -128,6 +128,16 @@ const REQUESTS: Request[] = [
     status: 200,
     calls: ["authenticate", "manage", "manage"],
   },
+  { name: "allAlerts", path: () => inWorkspace("/alerts"), status: 200 },
+  { name: "planAlerts", path: () => inProject("/alert-plan"), options: { body: { alerts: [] } }, status: 200 },
+  {
+    name: "applyAlerts",
+    path: () => inProject("/alerts"),
+    options: { method: "PUT", body: { alerts: [] } },
+    status: 200,
+    calls: ["authenticate", "admit", "manage"],
+  },
+  { name: "alertDestinations", path: () => inProject("/alert-destinations"), status: 200 },
   { name: "alertVersions", path: () => inProject(`/alerts/${alertId}/versions`), status: 200 },
   { name: "alertDecisions", path: () => inProject(`/alerts/${alertId}/decisions`), status: 200 },
   {
@@ -311,7 +321,7 @@ describe("during a deploy", () => {
     const { bindings } = recorded((method) => (method === "manage" ? "manageOfALaterVersion" : method));
     // Methods that came after `manage` have no older form: the router answers 503 with `Retry-After`.
     const later =
-      /^ledger$|^listWorkspaceKeys$|Saved$|Destinations?$|^(?:list|get|create|change|delete)Alerts?$|^alert[VD]|^listNotifications$|^redeliver$/;
+      /^ledger$|^listWorkspaceKeys$|Saved$|Destinations?$|^(?:list|get|create|change|delete|all|plan|apply)Alerts?$|^alert[VD]|^listNotifications$|^redeliver$/;
     const known = REQUESTS.filter(({ name }) => !later.test(name));
     await sendAll(bindings, () => {}, known);
   });

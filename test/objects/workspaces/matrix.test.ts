@@ -215,9 +215,19 @@ const MATRIX: Row[] = [
     path: ({ projectId }) => `/projects/${projectId}/ledger`,
     status: 200,
   },
+  {
+    method: "GET",
+    route: `${W}/alerts`,
+    least: "viewer",
+    path: own("/alerts"),
+    status: 200,
+  },
   ...(
     [
       ["GET", "alerts", "viewer", undefined, 200],
+      ["GET", "alert-destinations", "viewer", undefined, 200],
+      ["POST", "alert-plan", "viewer", { alerts: [] }, 200],
+      ["PUT", "alerts", "member", { alerts: [] }, 200],
       ["POST", "alerts", "member", "alert", 201],
       ["POST", "alert-preview", "viewer", PREVIEW, 200],
     ] as const

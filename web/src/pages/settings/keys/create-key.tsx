@@ -24,6 +24,8 @@ const EXPIRIES = [
 const MEANING: Record<Scope, string> = {
   "logs:write": "Send entries",
   "logs:read": "Query, count and follow entries",
+  "alerts:read": "Read alerts and what they decided",
+  "alerts:write": "Create, change and delete alerts",
 };
 
 interface CreateKeyProps {
