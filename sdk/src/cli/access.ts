@@ -19,6 +19,26 @@ export function sharedOf(values: Values, environment: CommandEnvironment): Share
   };
 }
 
+/**
+ * Options of commands that take an API key, or the access token of a member and a workspace. What the command line names
+ * precedes the environment, and there a key precedes a token.
+ * @throws Failure
+ */
+export function alertAccessOf(values: Values, environment: CommandEnvironment): Shared & { workspace: string | null } {
+  const { env } = environment;
+  const [key, token] = [text(values, "key"), text(values, "token")];
+  if (key !== null && token !== null) throw usage("--key and --token exclude each other.");
+  const isMember = token !== null || (key === null && !keyFrom(env) && Boolean(env.TAFFRAIL_ACCESS_TOKEN));
+  if (!isMember) {
+    if (key === null && !keyFrom(env)) {
+      throw usage("A key is needed: set TAFFRAIL_API_KEY, or TAFFRAIL_ACCESS_TOKEN and TAFFRAIL_WORKSPACE.");
+    }
+    return { ...sharedOf(values, environment), workspace: null };
+  }
+  const member = memberOf(values, environment, "--token takes an access token. Give an API key as --key.");
+  return { ...member, project: text(values, "project") || env.TAFFRAIL_PROJECT || null };
+}
+
 /** Options of commands that need the access token of a member instead of an API key. @throws Failure */
 export function memberOf(
   values: Values,

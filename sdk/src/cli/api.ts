@@ -63,8 +63,10 @@ export function lostText({ url, key }: Service, error: unknown): string {
 }
 
 export interface Post {
+  /** By default POST with a body, and GET without. */
+  method?: string;
   path: string;
-  /** The request body; `null` sends a GET. */
+  /** The request body; `null`: none. */
   body: string | Uint8Array<ArrayBuffer> | null;
   headers?: Readonly<Record<string, string>>;
   timeoutMs: number;
@@ -73,11 +75,14 @@ export interface Post {
 }
 
 /** Sends one request. A failed connection is an answer of the kind `lost`. */
-export async function post(service: Service, { path, body, headers, timeoutMs, signal }: Post): Promise<Answer> {
+export async function post(
+  service: Service,
+  { method, path, body, headers, timeoutMs, signal }: Post,
+): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(`${service.url}${path}`, {
-      method: body === null ? "GET" : "POST",
+      method: method ?? (body === null ? "GET" : "POST"),
       headers: {
         Authorization: `Bearer ${service.key}`,
         ...(body === null ? {} : { "Content-Type": "application/json" }),

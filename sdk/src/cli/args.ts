@@ -1,4 +1,5 @@
 import { memberOf, projectOf, sharedOf } from "./access.ts";
+import { alertsOf } from "./alerts/command.ts";
 import type {
   AuditCommand,
   Command,
@@ -42,11 +43,14 @@ export function parseCommand(argv: readonly string[], environment: CommandEnviro
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
     const what = name.startsWith("-") ? "The command must come first" : `Unknown command ${name}`;
-    throw usage(`${what}: search, tail, query, stats, send, export, ledger, audit or mcp. See taffrail --help.`);
+    throw usage(
+      `${what}: search, tail, query, stats, send, export, alerts, ledger, audit or mcp. See taffrail --help.`,
+    );
   }
   const { values, positionals } = parsed(name, QUERYING.includes(name) ? rest.map(marked) : rest, options);
   if (values.help) return { name: "help", of: name };
   if (values.version) return { name: "version" };
+  if (name === "alerts") return alertsOf(values, positionals, environment);
   if (name !== "send" && !QUERYING.includes(name) && positionals.length > 0) {
     throw usage(`taffrail ${name} accepts only options, not ${positionals[0]}. See taffrail ${name} --help.`);
   }

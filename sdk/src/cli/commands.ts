@@ -1,3 +1,4 @@
+import type { AlertsCommand } from "./alerts/command.ts";
 import type { Service } from "./api.ts";
 import type { Shell } from "./completion.ts";
 import type { Filters } from "./filters.ts";
@@ -143,6 +144,7 @@ export type Command =
   | ExportCommand
   | AuditCommand
   | LedgerCommand
+  | AlertsCommand
   | McpCommand;
 
 export interface CommandEnvironment {

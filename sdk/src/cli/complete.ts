@@ -1,3 +1,4 @@
+import { ALERT_ACTIONS } from "./alerts/command.ts";
 import { post, record } from "./api.ts";
 import { parseCommand } from "./args.ts";
 import type { CompleteCommand } from "./commands.ts";
@@ -40,6 +41,7 @@ async function completions(
   const names = Object.keys(HELP).filter((name) => name !== "");
   if (words.length === 1) return starts(names);
   if (typed.startsWith("--") || !Object.hasOwn(HELP, command)) return starts(optionsOf(command));
+  if (command === "alerts" && words.length === 2) return starts(ALERT_ACTIONS);
   const isQuery = ["search", "tail", "query", "stats"].includes(command);
   return isQuery ? queries(io, [...words.slice(0, -1)], typed, env) : [];
 }

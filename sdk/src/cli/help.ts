@@ -29,7 +29,8 @@ Filters (an entry must pass all; a repeated filter matches any of its values)
 
 const EXITS = `
 Exit codes
-  0 done   1 entries rejected, or result incomplete   2 invalid command line   3 service refused or unreachable`;
+  0 done   1 entries rejected, result incomplete, dry run with differences   2 invalid command line or file
+  3 service refused or unreachable`;
 
 export const HELP: Readonly<Record<string, string>> = {
   "": `taffrail: send, search and follow logs
@@ -40,6 +41,7 @@ export const HELP: Readonly<Record<string, string>> = {
   taffrail stats        count by time
   taffrail send         send entries from files or standard input
   taffrail export       all entries of a project, as NDJSON or Parquet
+  taffrail alerts       rules that notify: list, history, preview, mute, and rules as a file
   taffrail ledger       entries that should be in a project and are not
   taffrail mcp          the service's tools for a local agent
   taffrail audit        who changed what in a workspace
@@ -135,6 +137,37 @@ Continues after a lost connection. Count and SHA-256 are verified; the last line
   --after-seq <n>       only entries after this seq, as an interrupted export prints it
   --retry-for <length>  give up after this time of failures, default 5m
 ${COMMON.replace("one JSON object a line", "with --out: the manifest")}
+${EXITS}`,
+
+  alerts: `taffrail alerts <action> [<name>] [options]: the alerts of a project
+
+  taffrail alerts                          list with states
+  taffrail alerts show <name>              the rule and its state
+  taffrail alerts history <name>           what it decided in 30 days, newest first
+  taffrail alerts preview <name>           when it would have fired in the last 7 days; with -f a rule of a file
+  taffrail alerts mute <name> --for 2h     no notifications; unmute ends it
+  taffrail alerts delete <name>
+  taffrail alerts export > rules.yaml      all rules as a file
+  taffrail alerts apply -f rules.yaml      creates and changes alerts; with --prune deletes those that are not in the file
+
+Rules as a file are reviewed in git. Names identify rules, and destinations are given by name. The file and its members: docs/alerts.md.
+
+  -f, --file <file>     apply, preview: a file of rules; - for standard input
+  --dry-run             apply: print what would change; the exit code is 1 if anything would
+  --prune               apply: delete the alerts that are not in the file
+  --for <length>        mute: 30m, 2h, 1d from now, or from --from
+  --from <time>         mute: 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC)
+  --until <time>        mute: instead of --for
+  --limit <n>           history: default 50
+  --all                 history: no limit
+
+Credential
+  --key <key>           default $TAFFRAIL_API_KEY, with the scope alerts:read, or alerts:write for changes; previews need logs:read
+  --token <token>       instead: access token of a member; default $TAFFRAIL_ACCESS_TOKEN, if no key is set
+  --workspace <id>      with a token; default $TAFFRAIL_WORKSPACE
+  --project <id>        default $TAFFRAIL_PROJECT
+  --url <address>       default $TAFFRAIL_URL, or http://127.0.0.1:8787
+${OUTPUT}
 ${EXITS}`,
 
   ledger: `taffrail ledger [options]: entries that should be in a project and are not, by reason; newest first

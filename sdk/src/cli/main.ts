@@ -29,7 +29,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if ("service" in command) {
       key = command.service.key;
       if (command.isKeyVisible && io.stderr.isTTY) {
-        const [what, setting] = CREDENTIALS[command.name === "audit" || command.name === "ledger" ? "token" : "key"];
+        const isToken = "workspace" in command && command.workspace !== null;
+        const [what, setting] = CREDENTIALS[isToken ? "token" : "key"];
         notice(io, `Note: ${what} on the command line can be seen by other users of this machine; ${setting} cannot.`);
       }
     }
@@ -66,6 +67,9 @@ async function execute(command: Command, io: Io): Promise<number> {
       return send(io, command);
     case "export":
       return exportLogs(io, command);
+    case "alerts":
+      // Loaded when it is needed, because it brings a reader of YAML.
+      return (await import("./alerts/run.ts")).alerts(io, command);
     case "audit":
       return audit(io, command);
     case "ledger":

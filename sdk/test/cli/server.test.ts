@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { asUser, call, createTenant, type Tenant } from "../../../test/support/api.ts";
+import { asUser, call, createKey, createTenant, type Tenant } from "../../../test/support/api.ts";
 import { startServer, type TestServer } from "../../../test/support/server.ts";
 import { createLogger } from "../../src/index.ts";
 import { sleep } from "../support/sink.ts";
@@ -397,4 +397,75 @@ test("18.5: the ledger shows what the library lost on the way", async () => {
   const pretty = await run(["ledger", "--project", projectId], member);
   expect(pretty.out).toMatch(/ 37 unknown key_\w+ before seq \d+, stream [\w-]+, may still arrive\n/);
   expect(pretty.out).toContain("37 unknown: never arrived\n");
+});
+
+test("alerts are applied from a file, listed, muted and exported with a key that may do so", async () => {
+  const { account, projectId } = tenant;
+  const { accessToken, workspaceId } = account;
+  const { secret } = await createKey(server.url, account, projectId, ["logs:read", "alerts:write"]);
+  const ci = { ...env, TAFFRAIL_API_KEY: secret };
+  const directory = mkdtempSync(path.join(tmpdir(), "taffrail-rules-"));
+  const file = path.join(directory, "rules.yaml");
+  const alerts = (args: string, with_: Env = ci) => run(["alerts", ...args.split(" ")], with_);
+  try {
+    writeFileSync(
+      file,
+      "alerts:\n  - name: Errors\n    query: level:>=error\n    condition: { kind: threshold, value: 1 }\n    window: 1m\n",
+    );
+    const planned = await alerts(`apply -f ${file} --dry-run`);
+    expect(planned).toMatchObject({ code: 1, out: expect.stringContaining("+ create Errors") });
+    expect(await alerts("list")).toMatchObject({ code: 0, out: "", err: expect.stringContaining("No alerts.") });
+    expect(await alerts(`apply -f ${file}`)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/1 created, 0 changed, 0 deleted, 0 unchanged\.\n$/),
+    });
+    expect(await alerts(`apply -f ${file} --dry-run`)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/1 unchanged\.\n$/),
+    });
+    const exported = await alerts("export");
+    writeFileSync(file, exported.out);
+    expect(await alerts(`apply -f ${file} --dry-run --prune`)).toMatchObject({ code: 0 });
+
+    await run(["send", "-m", "It broke", "--level", "error"], env);
+    // A window is decided at its end, up to a second later.
+    const fired = /^Errors would have fired once from /;
+    await expect.poll(async () => (await alerts("preview Errors")).out, { timeout: 10_000 }).toMatch(fired);
+    expect((await alerts(`preview -f ${file} --json`)).out).toContain('"firings":1');
+    expect(await alerts("mute Errors --for 1h")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Errors is muted until /),
+    });
+    expect((await alerts("list")).out).toMatch(/Errors +\w+, muted until/);
+    expect(await alerts("unmute Errors")).toMatchObject({ code: 0 });
+    expect(await alerts("show Errors")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^# alert_\w+, version 3 .*\nalerts:\n {2}- name: Errors\n/),
+    });
+    expect(await alerts("history Errors")).toMatchObject({ code: 0 });
+
+    writeFileSync(
+      file,
+      exported.out.replace("window: 1m", "window: 90m\n    windw: 1m").replace("level:>=error", "level:>=err"),
+    );
+    const wrong = await alerts(`apply -f ${file} --dry-run`);
+    expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err).toMatch(new RegExp(`^taffrail: ${file}:\\d+:\\d+: alert "Errors", `));
+    expect(wrong.err).toContain('alert "Errors", windw: ');
+    expect(await alerts("list", env)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("lacks the scope alerts:read"),
+    });
+    const member = {
+      ...{ TAFFRAIL_URL: server.url, TAFFRAIL_PROJECT: projectId },
+      ...{ TAFFRAIL_WORKSPACE: workspaceId, TAFFRAIL_ACCESS_TOKEN: accessToken },
+    };
+    expect(await alerts("delete Errors", member)).toMatchObject({ code: 0, out: "Errors is deleted.\n" });
+    expect(await alerts("delete Errors")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("has no alert Errors"),
+    });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });

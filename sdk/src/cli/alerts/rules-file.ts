@@ -1,0 +1,152 @@
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar } from "yaml";
+import type { Detail } from "../api.ts";
+import { record } from "../api.ts";
+import { type Failure, usage } from "../failure.ts";
+import type { NamedDestination, Rule } from "./alerts-api.ts";
+
+/** Bytes of a file of rules. A workspace has at most 100 of them. */
+const MAX_BYTES = 1024 * 1024;
+/** Nodes that one alias may expand to: a small file cannot become a large one. */
+const MAX_ALIASES = 100;
+/** Problems that are reported at once. */
+const MAX_PROBLEMS = 20;
+
+type Path = readonly (string | number)[];
+
+/** Rules as a file has them, with their places. Errors name file, line and member. */
+export class RulesFile {
+  readonly #file: string;
+  readonly #document: Document;
+  readonly #lines: LineCounter;
+  readonly rules: readonly Rule[];
+
+  /** @throws Failure if the text is not a list of rules */
+  constructor(file: string, content: string) {
+    if (Buffer.byteLength(content) > MAX_BYTES) throw usage(`${file}: larger than ${MAX_BYTES} bytes.`);
+    this.#file = file;
+    this.#lines = new LineCounter();
+    this.#document = parseDocument(content, { lineCounter: this.#lines, prettyErrors: false });
+    const problems = this.#document.errors.map(({ pos: [offset], message }) => this.#at(offset, message));
+    if (problems.length > 0) throw failureOf(problems);
+    this.rules = this.#readRules();
+  }
+
+  #readRules(): Rule[] {
+    const top = record(this.#toJs());
+    const list = top?.alerts;
+    if (!Array.isArray(list)) throw failureOf([this.#problem([], "The file must have a list `alerts`.")]);
+    const unknown = Object.keys(top ?? {}).filter((name) => name !== "alerts");
+    const problems = unknown.map((name) => this.#problem([name], "Unknown member. The file has `alerts` only."));
+    const rules = list.map((each: unknown, at): Rule => {
+      const rule = Array.isArray(each) ? null : record(each);
+      if (rule === null) problems.push(this.#problem(["alerts", at], "Each alert must be a mapping."));
+      return rule ?? {};
+    });
+    if (problems.length > 0) throw failureOf(problems);
+    return rules;
+  }
+
+  #toJs(): unknown {
+    try {
+      return this.#document.toJS({ maxAliasCount: MAX_ALIASES });
+    } catch (error) {
+      if (error instanceof ReferenceError) throw failureOf([`${this.#file}: ${error.message}.`]);
+      throw error;
+    }
+  }
+
+  /** Returns the rules with ids of destinations in place of names. @throws Failure that names unknown ones */
+  withIds(destinations: readonly NamedDestination[]): Rule[] {
+    const ids = new Map([...destinations.map(({ id }) => [id, id] as const), ...destinations.map(namedId)]);
+    const problems: string[] = [];
+    const rules = this.rules.map((rule, at) => {
+      if (!Array.isArray(rule.destinations)) return rule;
+      const found = rule.destinations.map((name: unknown, place: number) => {
+        const id = ids.get(String(name));
+        if (id === undefined) {
+          const known = destinations.map((each) => each.name).join(", ") || "none";
+          const message = `The workspace has no destination ${JSON.stringify(name)}. It has: ${known}.`;
+          problems.push(this.#problem(["alerts", at, "destinations", place], message));
+        }
+        return id;
+      });
+      return { ...rule, destinations: found };
+    });
+    if (problems.length > 0) throw failureOf(problems);
+    return rules;
+  }
+
+  /**
+   * Returns the failure of a request that was refused for what the file has; `null` if its details name no members.
+   * @param prefix path of the member of the request that details begin with
+   */
+  failureOf(details: readonly Detail[], prefix: Path = []): Failure | null {
+    const problems = details.flatMap(({ path, message, position }) => {
+      if (typeof path !== "string") return [];
+      const whole = [...prefix, ...path.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
+      if (whole[0] !== "alerts") return [];
+      return [this.#problem(whole, String(message), typeof position === "number" ? position : 0)];
+    });
+    return problems.length === 0 ? null : failureOf(problems);
+  }
+
+  /** @param position UTF-16 offset in the text of the member */
+  #problem(path: Path, message: string, position = 0): string {
+    return this.#at(this.#offsetOf(path, position), `${memberText(path, this.rules)}${message}`);
+  }
+
+  #at(offset: number, message: string): string {
+    const { line, col } = this.#lines.linePos(offset);
+    return `${this.#file}:${line}:${col}: ${message}`;
+  }
+
+  /** Returns the offset of a member, or of the innermost part of its path that exists. */
+  #offsetOf(path: Path, position: number): number {
+    let node: unknown = this.#document.contents;
+    let offset = startOf(node) ?? 0;
+    for (const part of path) {
+      if (isMap(node)) {
+        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+        if (pair === undefined) break;
+        // SAFETY: keys and values of a parsed document are nodes, or null.
+        offset = startOf(pair.key) ?? offset;
+        node = pair.value;
+      } else if (isSeq(node) && typeof part === "number") {
+        node = node.items[part];
+        offset = startOf(node) ?? offset;
+      } else break;
+    }
+    return position > 0 && isScalar(node) ? offsetIn(node, position, offset) : offset;
+  }
+}
+
+function namedId({ id, name }: NamedDestination): readonly [string, string] {
+  return [name, id];
+}
+
+function startOf(node: unknown): number | null {
+  // SAFETY: nodes of a parsed document have a range.
+  return typeof node === "object" && node !== null && "range" in node ? ((node as Node).range?.[0] ?? null) : null;
+}
+
+/** Returns the offset within the text of a scalar that is written as it is, in one line; otherwise that of the member. */
+function offsetIn(scalar: Scalar, position: number, member: number): number {
+  const start = startOf(scalar);
+  if (start === null || scalar.source !== scalar.value) return member;
+  if (scalar.type === Scalar.PLAIN) return start + position;
+  return scalar.type === Scalar.QUOTE_DOUBLE || scalar.type === Scalar.QUOTE_SINGLE ? start + 1 + position : member;
+}
+
+/** Names a member: `alert "Errors", condition.value: `. */
+function memberText(path: Path, rules: readonly Rule[] | undefined): string {
+  const [first, at, ...rest] = path;
+  if (first !== "alerts" || typeof at !== "number") return "";
+  const name = rules?.[at]?.name;
+  const alert = typeof name === "string" ? `alert ${JSON.stringify(name)}` : `alert ${at + 1}`;
+  return `${[alert, ...(rest.length > 0 ? [rest.join(".")] : [])].join(", ")}: `;
+}
+
+function failureOf(problems: readonly string[]): Failure {
+  const more = problems.length - MAX_PROBLEMS;
+  return usage([...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join("\n"));
+}
