@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const SRC = path.join(import.meta.dirname, "../../src");
 const MAX_LINES = 300;
-const MAX_FILES = 730;
+const MAX_FILES = 735;
 
 /**
  * Folders and files of `src/` by layer, the uppermost first. A module imports values and types from its own layer and

@@ -35,6 +35,10 @@ const Review = guarded(page(() => import("./pages/account/review.tsx").then((mod
 const Consent = guarded(page(() => import("./pages/consent/consent.tsx").then((module) => module.Consent)));
 const Boards = guarded(page(() => import("./pages/boards/boards.tsx").then((module) => module.Boards)));
 const BoardPage = guarded(page(() => import("./pages/boards/board-page.tsx").then((module) => module.BoardPage)));
+const Alerts = guarded(page(() => import("./pages/alerts/alerts.tsx").then((module) => module.Alerts)));
+const AlertPage = guarded(page(() => import("./pages/alerts/alert-page.tsx").then((module) => module.AlertPage)));
+const NewAlert = guarded(page(() => import("./pages/alerts/editor.tsx").then((module) => module.NewAlert)));
+const EditAlert = guarded(page(() => import("./pages/alerts/editor.tsx").then((module) => module.EditAlert)));
 const Explorer = guarded(page(() => import("./pages/explorer/explorer.tsx").then((module) => module.Explorer)));
 const Patterns = guarded(
   page(() => import("./pages/investigate/patterns/patterns-page.tsx").then((module) => module.PatternsPage)),
@@ -99,6 +103,10 @@ function Routes() {
         <Route path="/w/:workspaceId/start" component={Start} />
         <Route path="/w/:workspaceId/boards" component={Boards} />
         <Route path="/w/:workspaceId/boards/:boardId" component={BoardPage} />
+        <Route path="/w/:workspaceId/alerts" component={Alerts} />
+        <Route path="/w/:workspaceId/alerts/new" component={NewAlert} />
+        <Route path="/w/:workspaceId/alerts/:projectId/:alertId" component={AlertPage} />
+        <Route path="/w/:workspaceId/alerts/:projectId/:alertId/edit" component={EditAlert} />
         <Route path="/w/:workspaceId/settings/:section?" component={Settings} />
         <Route default component={NotFound} />
       </Router>

@@ -31,18 +31,26 @@ interface ChartProps {
   range: ChartRange;
 }
 
+/** What is drawn over values in time. */
+export interface Overlay {
+  /** A value that is drawn as a line; `null` for none. */
+  threshold: number | null;
+  /** Times that are marked, epoch milliseconds. */
+  marks: readonly number[];
+}
+
 /** `title`: of the panel. */
-type PanelChartProps = ChartProps & { title: string };
+type PanelChartProps = ChartProps & { title: string; overlay?: Overlay };
 
 /** The table of a query as a drawing. A table from which the kind cannot be drawn is shown as it is. */
-export function Chart({ table, query, kind, range, title }: PanelChartProps) {
+export function Chart({ table, query, kind, range, title, overlay }: PanelChartProps) {
   const charts = useCharts(table, query, range);
   const chart = useMemo(() => panelChart(charts, kind === "line"), [charts, kind]);
   if (table.rows.length === 0) return <p class={css.nothing}>No entries</p>;
   const number = kind === "number" ? numberOf(charts) : null;
   if (number !== null) return <BigNumber {...number} />;
   if (chart === null || kind === "table") return <ChartTable table={table} label={`Table of ${title}`} />;
-  return <Drawing chart={chart} kind={kind} />;
+  return <Drawing chart={chart} kind={kind} overlay={overlay} />;
 }
 
 /** A drawing for each value of a table, one below the other. */
@@ -67,8 +75,14 @@ function useCharts(table: Table, query: string, range: ChartRange) {
   return useMemo(() => chartsOf(table, shapeOf(parse(query)), range), [table, query, range.from, range.to]);
 }
 
-function Drawing({ chart, kind }: { chart: TimeChart | GroupChart; kind: PanelKind }) {
-  return chart.kind === "groups" ? <Groups chart={chart} /> : <OverTime chart={chart} kind={kind} />;
+interface DrawingProps<C> {
+  chart: C;
+  kind: PanelKind;
+  overlay?: Overlay | undefined;
+}
+
+function Drawing({ chart, ...rest }: DrawingProps<TimeChart | GroupChart>) {
+  return chart.kind === "groups" ? <Groups chart={chart} /> : <OverTime chart={chart} {...rest} />;
 }
 
 function BigNumber({ measure, value, values, of }: NumberChart) {
@@ -110,7 +124,7 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
 /** Height of the drawing in its own units. */
 const HEIGHT = 100;
 
-function OverTime({ chart, kind }: { chart: TimeChart; kind: PanelKind }) {
+function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
   const { measure, from, binMs, spans, series, hidden, isCount } = chart;
   const [hovered, setHovered] = useState<number | null>(null);
   // Percentiles of groups cannot be added.
@@ -118,9 +132,12 @@ function OverTime({ chart, kind }: { chart: TimeChart; kind: PanelKind }) {
   const stacked = useMemo(() => (isStacked ? stackedOf(series) : []), [chart, isStacked]);
   const sums = stacked.at(-1)?.to;
   const most = Math.max(...(sums ?? series.map((each) => each.peak)));
-  const peak = niceCeiling(most);
+  // The drawing begins at 0.
+  const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
+  // Above a threshold there is room for its value.
+  const peak = niceCeiling(Math.max(most, (threshold ?? 0) * 1.1));
   const to = from + spans * binMs;
-  const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}`;
+  const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
   const { times, stepMs } = ticksOf(from, to, -60_000 * new Date(to).getTimezoneOffset());
   const at = hovered === null || hovered >= spans ? null : hovered;
   return (
@@ -158,6 +175,21 @@ function OverTime({ chart, kind }: { chart: TimeChart; kind: PanelKind }) {
                   <path key={name} class={`${classOf(level, index)} ${css.line}`} d={lineOf(values, peak, HEIGHT)} />
                 ))}
           </svg>
+          {threshold === null ? null : (
+            <div class={css.threshold} style={{ bottom: `${(100 * threshold) / peak}%` }} aria-hidden="true">
+              <span>{cellText(threshold, "number")}</span>
+            </div>
+          )}
+          {overlay?.marks.map((mark) =>
+            mark < from || mark > to ? null : (
+              <div
+                key={mark}
+                class={css.mark}
+                style={{ left: `${(100 * (mark - from)) / (to - from)}%` }}
+                aria-hidden="true"
+              />
+            ),
+          )}
           {at === null ? null : (
             <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
           )}

@@ -15,6 +15,7 @@ const SUBJECTS = {
   "destination.create": "Changing destinations",
   "destination.test": "Testing destinations",
   "delivery.redeliver": "Delivering again",
+  "alert.create": "Changing alerts",
   "audit.list": "Reading the audit",
 } as const satisfies Partial<Record<Action, string>>;
 

@@ -142,6 +142,9 @@ export interface Delivery {
 
 export interface Notification {
   id: string;
+  /** `null` for a test and a canary. */
+  projectId: string | null;
+  ruleId: string;
   kind: "firing" | "resolved" | "test" | "canary";
   title: string;
   group: Readonly<Record<string, string>> | null;

@@ -1,4 +1,5 @@
 import {
+  Bell,
   BookOpen,
   CircleUserRound,
   Command as CommandShape,
@@ -85,13 +86,15 @@ function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string
   const isSettings = path.startsWith(`${base}/settings`);
   const isBoards = path.startsWith(`${base}/boards`);
   const isOverview = path === `${base}/overview`;
-  const isLogs = !isSettings && !isBoards && !isOverview && path !== `${base}/start`;
+  const isAlerts = path.startsWith(`${base}/alerts`);
+  const isLogs = !isSettings && !isBoards && !isAlerts && !isOverview && path !== `${base}/start`;
   return (
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
       <NavLink to={`${base}/overview`} label="Overview" shape={Gauge} isCurrent={isOverview} />
       <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={isLogs} />
       <NavLink to={`${base}/boards`} label="Boards" shape={LayoutDashboard} isCurrent={isBoards} />
+      <NavLink to={`${base}/alerts`} label="Alerts" shape={Bell} isCurrent={isAlerts} />
       <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />
     </nav>
   );

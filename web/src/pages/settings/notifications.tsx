@@ -76,7 +76,12 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
                       <Time at={item.decidedAt} />
                     </td>
                     <td>
-                      <Badge>{KINDS[item.kind]}</Badge> {item.title}
+                      <Badge>{KINDS[item.kind]}</Badge>{" "}
+                      {item.projectId !== null && (item.kind === "firing" || item.kind === "resolved") ? (
+                        <a href={`/w/${workspace.id}/alerts/${item.projectId}/${item.ruleId}`}>{item.title}</a>
+                      ) : (
+                        item.title
+                      )}
                       {Object.entries(item.group ?? {}).map(([name, value]) => (
                         <div key={name}>
                           {name}: {value}

@@ -1,11 +1,13 @@
-import { Bookmark, Download, Ellipsis, Keyboard, ListFilter, RotateCw, Share2 } from "lucide";
+import { BellPlus, Bookmark, Download, Ellipsis, Keyboard, ListFilter, RotateCw, Share2 } from "lucide";
+import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";
-import { IconButton } from "../../../ui/button.tsx";
+import { IconButton, iconButtonClass } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { QueryLinks } from "../../investigate/query-links.tsx";
 import type { Times } from "../view/range.ts";
-import type { View } from "../view/view.ts";
+import { type View, viewSearch } from "../view/view.ts";
 import css from "./actions.module.css";
 import type { QueryRequest } from "./curl.ts";
 
@@ -32,6 +34,7 @@ interface ActionsProps {
 
 /** Buttons for the current view: save, share, download. */
 export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialog, expected, ...scope }: ActionsProps) {
+  const { route } = useLocation();
   const close = (): void => onDialog(null);
   const dialogs = useLazy(DIALOGS, dialog !== null, close);
   return (
@@ -51,6 +54,14 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
         <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
         <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
         <IconButton icon={Download} label="Download" onClick={() => onDialog("download")} />
+        <a
+          class={iconButtonClass("quiet")}
+          href={newAlertPath(scope)}
+          aria-label="Create alert"
+          data-tooltip="Create alert"
+        >
+          <Icon shape={BellPlus} />
+        </a>
         <IconButton icon={Keyboard} label="Shortcuts" shortcut="?" onClick={() => onDialog("keys")} />
       </span>
       <span class={css.more}>
@@ -65,6 +76,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
             { label: "Views", icon: Bookmark, shortcut: "v", onSelect: () => onDialog("views") },
             { label: "Share", icon: Share2, shortcut: "s", onSelect: () => onDialog("share") },
             { label: "Download", icon: Download, onSelect: () => onDialog("download") },
+            { label: "Create alert", icon: BellPlus, onSelect: () => route(newAlertPath(scope)) },
             { label: "Shortcuts", icon: Keyboard, shortcut: "?", onSelect: () => onDialog("keys") },
           ]}
         />
@@ -74,4 +86,15 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
       )}
     </div>
   );
+}
+
+/** The editor of a new alert, which starts from the search of a view. */
+function newAlertPath({
+  workspaceId,
+  projectId,
+  view,
+}: Pick<ActionsProps, "workspaceId" | "projectId" | "view">): string {
+  const search = new URLSearchParams(viewSearch(view));
+  if (projectId !== null) search.set("project", projectId);
+  return `/w/${workspaceId}/alerts/new?${search}`;
 }

@@ -19,6 +19,10 @@ interface QueryBoxProps {
   times: Times;
   value: string;
   onSearch: (query: string) => void;
+  /** Called with every change of the text, for a box whose text is part of a form. */
+  onText?: (text: string) => void;
+  /** Accessible name. */
+  label?: string;
 }
 
 /** What the list offers, loaded when it first opens. */
@@ -29,7 +33,8 @@ const NOTHING: Offered = { options: [], basis: null };
  * The box of the query language. Enter asks; the arrow keys choose what the service suggests, or in an empty box an
  * earlier query.
  */
-export function QueryBox({ workspaceId, projectId, times, value, onSearch }: QueryBoxProps) {
+export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...rest }: QueryBoxProps) {
+  const { onText, label = "Search" } = rest;
   const [text, setText] = useState(value);
   const [open, setOpen] = useState<{ position: number } | null>(null);
   const [activeLabel, setActiveLabel] = useState<string | null>(null);
@@ -49,6 +54,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
     asked.current = value;
   }, [value]);
 
+  useEffect(() => onText?.(text), [text]);
   // Without the language a text has no colours yet, and the service finds its errors.
   const parts = language();
   const { tokens, result } = useMemo(() => parts?.analyze(text) ?? UNREAD, [text, parts]);
@@ -174,7 +180,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch }: Que
             class={css.input}
             type="text"
             role="combobox"
-            aria-label="Search"
+            aria-label={label}
             aria-expanded={isOpen}
             aria-controls={listId}
             aria-autocomplete="list"

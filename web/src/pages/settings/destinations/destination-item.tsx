@@ -13,6 +13,8 @@ import css from "./destinations.module.css";
 import { answerInWords, KINDS, pausedBecause } from "./kinds.ts";
 
 interface DestinationItemProps {
+  /** The list of the alerts that name it. */
+  alertsLink: string;
   path: string;
   destination: Destination;
   role: Role;
@@ -21,7 +23,8 @@ interface DestinationItemProps {
   onDelete: () => void;
 }
 
-export function DestinationItem({ path, destination, role, onChanged, onRotated, onDelete }: DestinationItemProps) {
+export function DestinationItem({ path, alertsLink, destination, role, ...calls }: DestinationItemProps) {
+  const { onChanged, onRotated, onDelete } = calls;
   const { id, kind, name, url, email, canary, enabled, version, lastDeliveredAt, lastFailedAt } = destination;
   const [answer, setAnswer] = useState<(DestinationAnswer & { delivered: boolean }) | null>(null);
   const one = `${path}/${id}`;
@@ -56,6 +59,12 @@ export function DestinationItem({ path, destination, role, onChanged, onRotated,
         email === null ? null : ["Member", email],
         ["Last delivered", lastDeliveredAt === null ? "Never" : <Time at={lastDeliveredAt} />],
         lastFailedAt === null ? null : ["Last failed", <Time at={lastFailedAt} />],
+        [
+          "Used by",
+          <a key="alerts" href={alertsLink}>
+            alerts<span class="visually-hidden"> of {name}</span>
+          </a>,
+        ],
       ]}
       actions={
         <>

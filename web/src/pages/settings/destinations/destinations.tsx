@@ -48,7 +48,14 @@ export function Destinations({ workspace }: { workspace: Workspace }) {
       <RoleNote id={NOTE} reason={reason} />
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data === null && failure === null ? <Loading /> : null}
-      {data?.length === 0 ? <Empty title="No destinations" /> : null}
+      {data?.length === 0 ? (
+        <Empty title="No destinations">
+          <p>
+            A destination gets the notifications of <a href={`/w/${workspace.id}/alerts`}>alerts</a>: a webhook, a mail,
+            Slack, PagerDuty or an Alertmanager.
+          </p>
+        </Empty>
+      ) : null}
       {data && data.length > 0 ? (
         <Card>
           <Items label="Destinations">
@@ -56,6 +63,7 @@ export function Destinations({ workspace }: { workspace: Workspace }) {
               <DestinationItem
                 key={destination.id}
                 path={path}
+                alertsLink={`/w/${workspace.id}/alerts?${new URLSearchParams({ destination: destination.id })}`}
                 destination={destination}
                 role={workspace.role}
                 onChanged={reload}

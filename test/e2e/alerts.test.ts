@@ -1,0 +1,137 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Account, asUser, call, createKey, createProject, type Tenant } from "../support/api.ts";
+import { send } from "./explorer-query-support.ts";
+import { choose } from "./support/choose.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startSharedConsole } from "./support/console.ts";
+import { join, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let url: string;
+let owner: Account;
+let viewer: Account;
+let workspaceId: string;
+let tenant: Tenant;
+
+const failing = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ level: "error", message: `broken ${n}`, service: "checkout" }));
+
+beforeAll(async () => {
+  under = await startSharedConsole();
+  url = under.server.url;
+  [owner, viewer] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
+  workspaceId = await sharedWorkspace(url, owner, "Lighthouse");
+  await join(url, { workspaceId, owner, guest: viewer, role: "viewer" });
+  const account = { ...owner, workspaceId };
+  const projectId = await createProject(url, account, "shop");
+  tenant = { account, projectId, key: await createKey(url, account, projectId) };
+  await call(url, `/workspaces/${workspaceId}/destinations`, {
+    ...asUser(account),
+    body: { kind: "webhook", name: "On call", url: "https://hooks.example.com/" },
+  });
+  await send(url, tenant, [{ level: "info", message: "fine" }, ...failing(3)]);
+});
+
+afterAll(() => under?.close());
+
+async function opened(as: Account, path: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  const context = await under.open({ as, colorScheme, viewport: { width: 1280, height: 1000 } });
+  const page = await context.newPage();
+  await page.goto(`/w/${workspaceId}${path}`);
+  return page;
+}
+
+describe("20.6: alerts in the console", () => {
+  it("20.6: an empty list says what alerts are for, and a viewer has nothing to create", async () => {
+    const page = await opened(viewer, "/alerts");
+    await page.getByRole("heading", { name: "No alerts" }).waitFor();
+    expect(await page.getByRole("link", { name: "New alert" }).count()).toBe(0);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("20.6: a search becomes an alert after a preview, fires, and its history opens exactly its entries", async () => {
+    const q = "level:>=error | count by service, bin(5m)";
+    const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ q })}`);
+    await page.getByRole("link", { name: "Create alert" }).click();
+    const query = page.getByRole("combobox", { name: "Query", exact: true });
+    await expect.poll(() => query.inputValue()).toBe("level:>=error | count by service");
+    await page.getByLabel("Value", { exact: true }).fill("2");
+    await choose(page.getByLabel("Window", { exact: true }), "1 minute");
+    await page.getByText("Would have fired once").waitFor();
+    await page.getByRole("list", { name: "Firings, newest first" }).getByText("service=checkout").waitFor();
+    await page.getByRole("img", { name: /^count.*threshold 2$/ }).waitFor();
+    // What is missing is said beside its input, and nothing is sent.
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByText("Name the alert.").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("Checkout errors");
+    await page.getByLabel("On call").check();
+    await page.getByLabel("Message").fill("{{group.service}}: {{value}} of {{nothing}}");
+    await page.getByText("checkout: 3 of {{nothing}}").waitFor();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByText("{{nothing}} has no value.").waitFor();
+    await page.getByLabel("Message").fill("{{group.service}}: {{value}}");
+    await page.getByRole("button", { name: "Add label" }).click();
+    await page.getByLabel("Name of label 1").fill("severity");
+    await page.getByLabel("Value of label 1").fill("critical");
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 1000 });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    }
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("heading", { name: "Checkout errors", level: 1 }).waitFor();
+
+    await send(url, tenant, [{ level: "info", message: "fine" }, ...failing(2)]);
+    await page.getByRole("table").getByText("Fired", { exact: true }).waitFor();
+    await page.getByRole("status").getByText("Firing", { exact: true }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("table").getByRole("link").first().click();
+    await page.waitForURL((at) => at.pathname === `/w/${workspaceId}/p/${tenant.projectId}`);
+    await page.getByText("broken 1").waitFor();
+    expect(await page.getByText(/^broken \d$/).count()).toBe(2);
+    expect(under.faults()).toEqual([]);
+    await page.context().close();
+  });
+
+  it("20.6: an alert is muted, changed and deleted; its versions say what changed, and a viewer only reads", async () => {
+    const page = await opened(owner, "/alerts");
+    const list = page.getByRole("list", { name: "Alerts" });
+    await list.getByRole("button", { name: "Mute" }).click();
+    await page.getByRole("menuitem", { name: "For 1 hour" }).click();
+    await list.getByText(/^Muted until/).waitFor();
+    await list.getByRole("button", { name: "Unmute Checkout errors" }).click();
+    await list.getByRole("button", { name: "Mute", exact: true }).waitFor();
+    await list.getByRole("img", { name: /^Last 24 hours, at most \d/ }).waitFor();
+    await list.getByRole("link", { name: "Checkout errors" }).click();
+    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await page.getByLabel("Recovers below").fill("1");
+    await choose(page.getByLabel("Window", { exact: true }), "5 minutes");
+    await page.getByText("Saving begins the count again").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    const versions = page.getByRole("list", { name: "Versions, newest first" });
+    await versions.getByText("Window:").waitFor();
+    expect(await versions.getByRole("listitem").filter({ hasText: "Window:" }).last().textContent()).toBe(
+      "Window: - 1 minute + 5 minutes",
+    );
+
+    for (const theme of ["light", "dark"] as const) {
+      const seen = await opened(viewer, "/alerts", theme);
+      expect(await seen.getByRole("button", { name: "Mute" }).count()).toBe(0);
+      await seen.getByRole("link", { name: "Checkout errors" }).click();
+      await seen.getByText("Changing alerts requires").waitFor();
+      expect(await seen.getByRole("button", { name: "Delete" }).count()).toBe(0);
+      await seen.getByRole("img", { name: /threshold/ }).waitFor();
+      expect(await axeFaults(seen)).toEqual([]);
+      await seen.setViewportSize({ width: 360, height: 740 });
+      expect(await overflowOf(seen)).toBeLessThanOrEqual(0);
+      await seen.context().close();
+    }
+
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "No alerts" }).waitFor();
+    expect(under.faults()).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import type { Alert, Condition } from "../../../web/src/model/alerts.ts";
+import {
+  chartSpan,
+  decisionLink,
+  filterText,
+  groupFields,
+  ruleQuery,
+  thresholdOf,
+  valuesQuery,
+} from "../../../web/src/pages/alerts/alert-query.ts";
+import { memberText } from "../../../web/src/pages/alerts/definition-words.ts";
+import { draftOf, newDraft, readDeciding, readDraft } from "../../../web/src/pages/alerts/draft.ts";
+import { inOrder, mutedUntil, notesOf } from "../../../web/src/pages/alerts/state.ts";
+import { differences } from "../../../web/src/pages/alerts/version-difference.ts";
+import { conditionPhrase, durationMs, durationText } from "../../../web/src/pages/alerts/words.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+const ALERT: Alert = {
+  ...{ id: "alert_1", projectId: "proj_1", version: 3, name: "Errors", query: "level:>=error | count by service" },
+  ...{
+    condition: { kind: "threshold", value: 10, direction: "above" },
+    window: "5m",
+    delay: null,
+    for: "1m",
+    recovery: 5,
+    labels: { team: "a" },
+  },
+  ...{ message: "{{value}}", destinations: ["dest_1"], mutes: [], createdBy: "usr_1", createdAt: "", updatedAt: "" },
+  ...{ lastFiredAt: null, state: "ok", groups: { live: 0, pending: 0, firing: 0 }, notCounted: 0, late: 0, missing: 0 },
+  since: { seq: 0, receivedAt: "2026-11-20T00:00:00.000Z" },
+  position: { seq: 5, through: "2026-11-20T11:59:59.000Z", behind: 0 },
+};
+
+describe("queries of rules", () => {
+  it("keeps what a rule can have of a search, and leaves a rule's query as written", () => {
+    expect(ruleQuery("level:error  service:a")).toBe("level:error  service:a");
+    expect(ruleQuery("level:error | count by service, bin(5m) | sort count desc")).toBe(
+      "level:error | count by service",
+    );
+    expect(ruleQuery("level:error | where a:1 | top 10 by route")).toBe("level:error | where a:1");
+    expect(ruleQuery("* | patterns 20")).toBe("*");
+    expect(ruleQuery("level:(")).toBe("level:(");
+  });
+
+  it("asks for values over time, by group or of all", () => {
+    expect(valuesQuery("level:error", 60_000, true)).toBe("level:error | count by bin(1m)");
+    expect(valuesQuery("a:1 | count by service", 300_000, true)).toBe("a:1 | count by service, bin(5m)");
+    expect(valuesQuery("a:1 | stats p99(ms) by service", 300_000, false)).toBe("a:1 | stats p99(ms) by bin(5m)");
+    expect(valuesQuery("a:(", 60_000, true)).toBeNull();
+    expect(groupFields("a:1 | count by service, user.id")).toEqual(["service", "user.id"]);
+    expect(groupFields("a:1")).toEqual([]);
+  });
+
+  it("draws windows of 7 days, or as many as can be told apart", () => {
+    expect(chartSpan("1h", NOW)).toEqual({ from: NOW - 7 * 86_400_000, to: NOW, binMs: 3_600_000 });
+    expect(chartSpan("1m", NOW + 1)).toEqual({ from: NOW + 60_000 - 86_400_000, to: NOW + 60_000, binMs: 60_000 });
+    expect(thresholdOf(ALERT)).toBe(10);
+    expect(thresholdOf({ condition: { kind: "rate", value: 2 }, window: "5m" })).toBe(600);
+    expect(
+      thresholdOf({ condition: { kind: "change", direction: "fall", percent: 5, min: 1 }, window: "5m" }),
+    ).toBeNull();
+  });
+
+  it("links a decision to its entries: by its notification, else by seq, else by its window", () => {
+    const at = "2026-11-20T12:00:00.000Z";
+    const seqRange = { from: 3, to: 9 };
+    const link = "https://logs.example.com/w/ws_1/p/proj_1?q=level%3Aerror+seq%3A3..9&range=all";
+    expect(decisionLink("ws_1", "proj_1", { link, seqRange, at }, null)).toBe(
+      "/w/ws_1/p/proj_1?q=level%3Aerror+seq%3A3..9&range=all",
+    );
+    const query = (text: string | null) => new URLSearchParams(text?.split("?")[1]).get("q");
+    expect(query(decisionLink("ws_1", "proj_1", { link: null, seqRange, at }, ALERT))).toBe("(level:>=error) seq:3..9");
+    expect(query(decisionLink("ws_1", "proj_1", { link: null, seqRange, at }, null))).toBe("seq:3..9");
+    expect(decisionLink("ws_1", "proj_1", { link: null, seqRange: null, at }, ALERT)).toContain(
+      "from=2026-11-20T11%3A55%3A00.000Z",
+    );
+    expect(decisionLink("ws_1", "proj_1", { link: null, seqRange: null, at }, null)).toBeNull();
+    expect([filterText("*"), filterText("* | count"), filterText("a OR b")]).toEqual(["", "", "(a OR b)"]);
+  });
+});
+
+describe("the editor's draft", () => {
+  it("is the rule that it was made from", () => {
+    const read = readDraft(draftOf(ALERT));
+    const { name, query, condition, window, delay, recovery, labels, message, destinations, mutes } = ALERT;
+    expect(read).toEqual({
+      ok: true,
+      definition: { name, query, condition, window, delay, for: "1m", recovery, labels, message, destinations, mutes },
+    });
+    const change: Alert = {
+      ...ALERT,
+      condition: { kind: "change", direction: "fall", percent: 50, min: 3 },
+      recovery: null,
+    };
+    expect(readDraft(draftOf(change))).toMatchObject({ definition: { condition: change.condition, recovery: null } });
+  });
+
+  it("has a form for every kind of condition", () => {
+    const conditions: Condition[] = [
+      { kind: "threshold", value: -1.5, direction: "below" },
+      { kind: "absence", value: 2 },
+      { kind: "rate", value: 0.5 },
+      { kind: "new-pattern" },
+    ];
+    for (const condition of conditions) {
+      const recovery = condition.kind === "new-pattern" ? null : 3;
+      const alert: Alert = { ...ALERT, condition, recovery, delay: "30s" };
+      expect(readDeciding(draftOf(alert))).toMatchObject({ condition, recovery, delay: "30s" });
+    }
+  });
+
+  it("says what is wrong with each input", () => {
+    const draft = newDraft("", []);
+    expect(readDraft(draft)).toEqual({ ok: false, errors: { name: "Name the alert.", query: expect.any(String) } });
+    const bad = {
+      ...draft,
+      name: "a",
+      query: "*",
+      value: "1.5.",
+      recovery: "x",
+      labels: [
+        ["a", "1"],
+        ["a ", "2"],
+      ] as const,
+    };
+    expect(Object.keys(Reflect.get(readDraft(bad), "errors"))).toEqual(["value", "recovery", "labels"]);
+    expect(readDeciding({ ...draft, query: "*", kind: "rate", value: "0.5" })).toMatchObject({
+      condition: { kind: "rate", value: 0.5 },
+    });
+    for (const value of ["", "1e999", "ten"]) expect(readDeciding({ ...draft, query: "*", value })).toBeNull();
+    expect(readDeciding({ ...draft, query: "*", kind: "change", percent: "0" })).toBeNull();
+    expect(readDeciding({ ...draft, query: "*", kind: "change", min: "1.5" })).toBeNull();
+  });
+});
+
+describe("states", () => {
+  it("joins mutes that follow each other", () => {
+    const mutes = [
+      { from: "2026-11-20T13:00:00Z", to: "2026-11-20T14:00:00Z" },
+      { from: "2026-11-20T11:00:00Z", to: "2026-11-20T13:00:00Z" },
+    ];
+    expect(mutedUntil(mutes, NOW)).toBe(Date.parse("2026-11-20T14:00:00Z"));
+    expect(mutedUntil(mutes, Date.parse("2026-11-20T14:00:00Z"))).toBeNull();
+  });
+
+  it("reads hours of days of the week by the clock of their zone", () => {
+    // 2026-11-20 is a Friday; in Tokyo it is 21:00.
+    const mute = { days: ["fri"], start: "20:00", end: "06:00", timeZone: "Asia/Tokyo" } as const;
+    expect(mutedUntil([mute], NOW)).toBe(Date.parse("2026-11-20T21:00:00Z"));
+    expect(mutedUntil([{ ...mute, days: ["sat"] }], NOW)).toBeNull();
+  });
+
+  it("an alert is behind only if it stays so", () => {
+    const behind = { ...ALERT, missing: 2, notCounted: 3, position: { ...ALERT.position, behind: 7 } };
+    expect(notesOf(behind, NOW)).toEqual({ mutedUntil: null, behind: 0, missing: 5 });
+    expect(notesOf(behind, NOW + 60_000).behind).toBe(7);
+  });
+
+  it("lists firing alerts first, then those that fired last", () => {
+    const [a, b, c, d] = [
+      { ...ALERT, name: "a" },
+      { ...ALERT, name: "b", lastFiredAt: "2026-11-19T00:00:00Z" },
+      { ...ALERT, name: "c", state: "firing" as const },
+      { ...ALERT, name: "d", state: "pending" as const },
+    ];
+    expect(inOrder([a, b, c, d]).map(({ name }) => name)).toEqual(["c", "d", "b", "a"]);
+  });
+});
+
+it("versions say what they changed, in words", () => {
+  const next = { ...ALERT, window: "1h", recovery: null, destinations: ["dest_1", "dest_2"] };
+  const nameOf = (id: string) => `name of ${id}`;
+  const write = (member: Parameters<typeof memberText>[0], alert: Parameters<typeof memberText>[1]) =>
+    memberText(member, alert, nameOf);
+  expect(differences(ALERT, next, write)).toEqual([
+    { member: "Window", before: "5 minutes", after: "1 hour" },
+    { member: "Recovery", before: "5", after: null },
+    { member: "Destinations", before: "name of dest_1", after: "name of dest_1, name of dest_2" },
+  ]);
+  expect(differences(null, ALERT, write)).toEqual([]);
+});
+
+it("words of conditions and durations", () => {
+  expect(conditionPhrase({ kind: "absence", value: 1 })).toBe("fewer than 1");
+  expect(conditionPhrase({ kind: "change", direction: "rise", percent: 50, min: 1 })).toBe("rise by 50 %");
+  expect([durationText("1h"), durationText("5m"), durationText("odd")]).toEqual(["1 hour", "5 minutes", "odd"]);
+  expect([durationMs("90s"), durationMs("1d"), durationMs("x")]).toEqual([90_000, 86_400_000, 0]);
+});

@@ -1,0 +1,149 @@
+import type { Condition } from "../../../src/alerts/condition.ts";
+import type { Weekday } from "../../../src/alerts/mutes.ts";
+import { authorized } from "../session/session.ts";
+
+export type { Condition };
+
+/** Alerts as the API has them. Times are ISO 8601 in UTC, durations are texts such as `5m`. */
+
+/** A time without notifications. */
+export interface MutedSpan {
+  from: string;
+  to: string;
+}
+
+/** Hours of days of the week without notifications. `start` and `end` are times of a clock: `22:00`. */
+export interface MutedHours {
+  days: readonly Weekday[];
+  start: string;
+  end: string;
+  timeZone: string;
+}
+
+export type Mute = MutedSpan | MutedHours;
+
+/** Members of a rule on which its decisions depend. */
+export interface Deciding {
+  query: string;
+  condition: Condition;
+  window: string;
+  /** `null`: windows by time of receipt. */
+  delay: string | null;
+  for: string;
+  recovery: number | null;
+}
+
+export interface AlertDefinition extends Deciding {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  message: string;
+  destinations: readonly string[];
+  mutes: readonly Mute[];
+}
+
+export interface Alert extends AlertDefinition {
+  id: string;
+  projectId: string;
+  version: number;
+  /** A user id, or the id of a key. */
+  createdBy: string;
+  createdAt: string;
+  updatedAt: string;
+  lastFiredAt: string | null;
+  state: "ok" | "pending" | "firing";
+  groups: { live: number; pending: number; firing: number };
+  notCounted: number;
+  late: number;
+  missing: number;
+  since: { seq: number; receivedAt: string };
+  position: { seq: number; through: string; behind: number };
+}
+
+export interface AlertVersion extends AlertDefinition {
+  version: number;
+  createdBy: string;
+  createdAt: string;
+}
+
+/** A decision that would have been made. */
+export interface ReplayedDecision {
+  kind: "firing" | "resolved";
+  group: Readonly<Record<string, string>> | null;
+  at: string;
+  value: number | null;
+  /** `false`: an estimate. */
+  exact: boolean;
+  seqRange: { from: number; to: number } | null;
+}
+
+export interface Decision extends ReplayedDecision {
+  id: string;
+  version: number;
+  decidedAt: string;
+  reported: boolean;
+  late: boolean;
+  ended: boolean;
+  link: string | null;
+}
+
+/** What a rule would have decided in the last 7 days. */
+export interface Preview {
+  firings: number;
+  decisions: readonly ReplayedDecision[];
+  from: string;
+  through: string;
+  complete: boolean;
+  entries: number;
+  notCounted: number;
+}
+
+/** An alert by its project and id. */
+export type AlertRef = Pick<Alert, "projectId" | "id">;
+
+export function alertsPath(projectId: string, id?: string): string {
+  return `/projects/${projectId}/alerts${id === undefined ? "" : `/${id}`}`;
+}
+
+export async function loadAlerts(workspaceId: string, signal: AbortSignal): Promise<Alert[]> {
+  return (await authorized<{ items: Alert[] }>(`/workspaces/${workspaceId}/alerts`, { signal })).data.items;
+}
+
+export async function loadAlert(workspaceId: string, { projectId, id }: AlertRef, signal: AbortSignal): Promise<Alert> {
+  return (await authorized<Alert>(alertsPath(projectId, id), { workspaceId, signal })).data;
+}
+
+export async function loadVersions(
+  workspaceId: string,
+  { projectId, id }: AlertRef,
+  signal: AbortSignal,
+): Promise<AlertVersion[]> {
+  const path = `${alertsPath(projectId, id)}/versions`;
+  return (await authorized<{ items: AlertVersion[] }>(path, { workspaceId, signal })).data.items;
+}
+
+export async function previewAlert(
+  workspaceId: string,
+  projectId: string,
+  body: Deciding,
+  signal: AbortSignal,
+): Promise<Preview> {
+  return (await authorized<Preview>(`/projects/${projectId}/alert-preview`, { workspaceId, body, signal })).data;
+}
+
+export async function createAlert(workspaceId: string, projectId: string, body: AlertDefinition): Promise<Alert> {
+  return (await authorized<Alert>(alertsPath(projectId), { workspaceId, body })).data;
+}
+
+/** Changes members of an alert. 409 if it has another version by now. */
+export async function changeAlert(
+  workspaceId: string,
+  { projectId, id, version }: Pick<Alert, "projectId" | "id" | "version">,
+  change: Partial<AlertDefinition>,
+): Promise<Alert> {
+  const body = { version, ...change };
+  return (await authorized<Alert>(alertsPath(projectId, id), { method: "PATCH", workspaceId, body })).data;
+}
+
+export async function deleteAlert(workspaceId: string, { projectId, id }: AlertRef): Promise<void> {
+  await authorized(alertsPath(projectId, id), { method: "DELETE", workspaceId });
+}

@@ -1,0 +1,130 @@
+import { printField } from "../../../../src/query-language/fields.ts";
+import { parse } from "../../../../src/query-language/parse.ts";
+import { print } from "../../../../src/query-language/print.ts";
+import type { Key, Pipe, Query } from "../../../../src/query-language/syntax.ts";
+import type { Deciding, Decision } from "../../model/alerts.ts";
+import { durationMs } from "./words.ts";
+
+/** What a rule computes. */
+type Aggregating = Extract<Pipe, { kind: "count" | "stats" }>;
+
+function isAggregating(pipe: Pipe): pipe is Aggregating {
+  return pipe.kind === "count" || pipe.kind === "stats";
+}
+
+/**
+ * Returns what a rule can have of a query: its filters, and its aggregation without spans of time. Other pipes, which make
+ * tables for people, are left out.
+ */
+export function ruleQuery(text: string): string {
+  const result = parse(text);
+  if (!result.ok) return text.trim();
+  const { filter, pipes } = result.query;
+  const kept: Pipe[] = [];
+  for (const pipe of pipes) {
+    if (pipe.kind === "where") kept.push(pipe);
+    else {
+      if (isAggregating(pipe)) kept.push({ ...pipe, by: pipe.by.filter(({ kind }) => kind === "field") });
+      break;
+    }
+  }
+  // A query that needs no change stays as written.
+  return kept.length === pipes.length && kept.every((pipe, at) => isSame(pipe, pipes[at]))
+    ? text.trim()
+    : print({ filter, pipes: kept });
+}
+
+function isSame(a: Pipe, b: Pipe | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Returns the names of the fields that group the entries of a rule. */
+export function groupFields(text: string): string[] {
+  const result = parse(text);
+  const pipe = result.ok ? result.query.pipes.find(isAggregating) : undefined;
+  return (pipe?.by ?? []).flatMap((key) =>
+    key.kind === "field" && key.field.kind !== "column" ? [printField(key.field)] : [],
+  );
+}
+
+/** Whether a rule computes something else than the number of entries. */
+export function isMeasure(text: string): boolean {
+  const result = parse(text);
+  const pipe = result.ok ? result.query.pipes.find(isAggregating) : undefined;
+  return pipe?.kind === "stats" && pipe.aggregates.some(({ fn, field }) => fn !== "count" || field !== null);
+}
+
+/** Returns the query of the values of a rule over spans of time; `null` if its text is not valid. */
+export function valuesQuery(text: string, binMs: number, isGrouped: boolean): string | null {
+  const result = parse(text);
+  if (!result.ok) return null;
+  const { filter, pipes } = result.query;
+  const at = pipes.findIndex(isAggregating);
+  const own = pipes[at];
+  const bin: Key = { kind: "bin", ms: binMs };
+  const by = own !== undefined && isAggregating(own) && isGrouped ? own.by : [];
+  const pipe: Pipe =
+    own !== undefined && isAggregating(own) ? { ...own, by: [...by, bin] } : { kind: "count", by: [bin] };
+  const query: Query = { filter, pipes: [...pipes.slice(0, at < 0 ? pipes.length : at), pipe] };
+  return print(query);
+}
+
+/** Spans of a chart. */
+const MAX_SPANS = 1440;
+const WEEK_MS = 7 * 86_400_000;
+
+/** Returns the times that a chart of a rule covers: windows of the last 7 days, or as many as can be told apart. */
+export function chartSpan(window: string, now: number): { from: number; to: number; binMs: number } {
+  const binMs = Math.max(60_000, durationMs(window));
+  const to = Math.ceil(now / binMs) * binMs;
+  return { from: Math.max(to - MAX_SPANS * binMs, Math.floor((now - WEEK_MS) / binMs) * binMs), to, binMs };
+}
+
+/**
+ * Returns where the condition of a rule lies on a chart of the values of its windows; `null` if it is no value, such as a change.
+ */
+export function thresholdOf({ condition, window }: Pick<Deciding, "condition" | "window">): number | null {
+  switch (condition.kind) {
+    case "threshold":
+    case "absence":
+      return condition.value;
+    case "rate":
+      return (condition.value * durationMs(window)) / 1000;
+    case "change":
+    case "new-pattern":
+      return null;
+  }
+}
+
+/** Returns the address that shows the entries of a decision: the link of its notification, or else what its rule counted. */
+export function decisionLink(
+  workspaceId: string,
+  projectId: string,
+  decision: Pick<Decision, "link" | "seqRange" | "at">,
+  rule: Pick<Deciding, "query" | "window"> | null,
+): string | null {
+  const { link, seqRange, at } = decision;
+  if (link !== null && URL.canParse(link)) {
+    const { pathname, search } = new URL(link);
+    return `${pathname}${search}`;
+  }
+  const filter = rule === null ? "" : filterText(rule.query);
+  const base = `/w/${workspaceId}/p/${projectId}`;
+  if (seqRange !== null) {
+    const query = `${filter} seq:${seqRange.from}..${seqRange.to}`.trim();
+    return `${base}?${new URLSearchParams({ q: query, range: "all" })}`;
+  }
+  if (rule === null) return null;
+  const to = Date.parse(at);
+  const times = { from: new Date(to - durationMs(rule.window)).toISOString(), to: new Date(to).toISOString() };
+  return `${base}?${new URLSearchParams({ ...(filter === "" ? {} : { q: filter }), ...times })}`;
+}
+
+/** Returns the filters of a query, as one that finds entries. */
+export function filterText(text: string): string {
+  const result = parse(text);
+  if (!result.ok) return "";
+  const { filter, pipes } = result.query;
+  const written = print({ filter, pipes: pipes.filter(({ kind }) => kind === "where") });
+  return written === "*" ? "" : pipes.some(({ kind }) => kind === "where") ? written : `(${written})`;
+}

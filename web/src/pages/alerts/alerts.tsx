@@ -1,0 +1,130 @@
+import { Plus } from "lucide";
+import { useMemo } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { may } from "../../../../src/workspace/permissions.ts";
+import { useLoad } from "../../lib/load.ts";
+import { useNow } from "../../lib/now.ts";
+import { usePoll } from "../../lib/poll.ts";
+import { loadAlerts } from "../../model/alerts.ts";
+import type { Destination } from "../../model/types.ts";
+import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { visible } from "../explorer/view/visible.ts";
+import { AlertRow } from "./alert-row.tsx";
+import css from "./alerts.module.css";
+import { inOrder } from "./state.ts";
+import { useSparklines } from "./use-sparklines.ts";
+
+/** Milliseconds between two loads of the states. */
+const REFRESH_MS = 10_000;
+
+/** The alerts of a workspace, firing ones first. The query of the address selects those of a project or a destination. */
+export function Alerts() {
+  const { workspaceId = "" } = useRoute().params;
+  const { query, route } = useLocation();
+  const { project = "", destination = "" } = query;
+  const alerts = useLoad(workspaceId, (signal) => loadAlerts(workspaceId, signal));
+  const projects = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
+  const destinations = useLoad(workspaceId, (signal) =>
+    allOf<Destination>(`/workspaces/${workspaceId}/destinations`, undefined, signal),
+  );
+  usePoll(alerts.reload, REFRESH_MS);
+  const now = useNow();
+  const shown = useMemo(
+    () =>
+      inOrder(
+        alerts.data?.filter(
+          (alert) =>
+            (project === "" || alert.projectId === project) &&
+            (destination === "" || alert.destinations.includes(destination)),
+        ) ?? [],
+      ),
+    [alerts.data, project, destination],
+  );
+  const values = useSparklines(workspaceId, shown);
+  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const mayChange = role !== undefined && may(role, "alert.create");
+  const create = mayChange ? (
+    <a class={buttonClass("primary")} href={newAlertPath(workspaceId, project)}>
+      <Icon shape={Plus} />
+      New alert
+    </a>
+  ) : null;
+  const select = (name: "project" | "destination", value: string): void => {
+    const next = new URLSearchParams(
+      Object.entries({ project, destination, [name]: value }).filter(([, each]) => each),
+    );
+    route(`/w/${workspaceId}/alerts${next.size === 0 ? "" : `?${next}`}`, true);
+  };
+  const nameOf = (id: string) => visible(projects.data?.find((each) => each.id === id)?.name ?? id);
+  return (
+    <Page title="Alerts">
+      <h2 class="visually-hidden">List</h2>
+      {alerts.failure === null ? null : <Failure failure={alerts.failure} onRetry={alerts.reload} />}
+      {alerts.data === null && alerts.failure === null ? <Loading /> : null}
+      {alerts.data?.length === 0 ? (
+        <Empty title="No alerts">
+          <p>
+            An alert counts the entries that a query finds, and notifies its destinations when there are too many or too
+            few of them, or when they change.
+          </p>
+          <p>
+            Begin with a search in <a href={`/w/${workspaceId}`}>Logs</a> and choose Create alert there: a preview shows
+            when it would have fired in the last 7 days.
+          </p>
+          {create}
+        </Empty>
+      ) : null}
+      {alerts.data === null || alerts.data.length === 0 ? null : (
+        <>
+          <div class={css.bar}>
+            <Select
+              label="Project"
+              value={project}
+              options={[
+                { value: "", label: "All projects" },
+                ...(projects.data?.map(({ id, name }) => ({ value: id, label: visible(name) })) ?? []),
+              ]}
+              onChange={(id) => select("project", id)}
+            />
+            <Select
+              label="Destination"
+              value={destination}
+              options={[
+                { value: "", label: "All destinations" },
+                ...(destinations.data?.map(({ id, name }) => ({ value: id, label: visible(name) })) ?? []),
+              ]}
+              onChange={(id) => select("destination", id)}
+            />
+            <span class={css.end}>{create}</span>
+          </div>
+          {shown.length === 0 ? <Empty title="No alerts here" /> : null}
+          <ul class={css.list} aria-label="Alerts" aria-busy={alerts.busy && alerts.data === null}>
+            {shown.map((alert) => (
+              <AlertRow
+                key={alert.id}
+                workspaceId={workspaceId}
+                alert={alert}
+                projectName={nameOf(alert.projectId)}
+                values={values.get(alert.id)}
+                now={now}
+                mayChange={mayChange}
+                onChanged={(changed) =>
+                  alerts.put(alerts.data?.map((each) => (each.id === changed.id ? changed : each)) ?? [])
+                }
+              />
+            ))}
+          </ul>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function newAlertPath(workspaceId: string, project: string): string {
+  return `/w/${workspaceId}/alerts/new${project === "" ? "" : `?${new URLSearchParams({ project })}`}`;
+}

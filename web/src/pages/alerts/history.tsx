@@ -1,0 +1,104 @@
+import type { Pages } from "../../lib/pages.ts";
+import type { Alert, Decision } from "../../model/alerts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card, Row } from "../../ui/page.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { ShowOlder } from "../../ui/show-older.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { number } from "../explorer/view/format.ts";
+import { visible } from "../explorer/view/visible.ts";
+import { decisionLink } from "./alert-query.ts";
+import { groupText, valueText } from "./words.ts";
+
+interface HistoryProps {
+  workspaceId: string;
+  alert: Alert;
+  decisions: Pages<Decision>;
+}
+
+/** What an alert decided in the last 30 days, newest first. */
+export function History({ workspaceId, alert, decisions }: HistoryProps) {
+  const { items, busy, failure, reload, more } = decisions;
+  return (
+    <Card title="History">
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {items === null && failure === null ? <Loading /> : null}
+      {items?.length === 0 && more === null ? (
+        <Empty title="Nothing decided">
+          <p>Firings and recoveries of the last 30 days are listed here.</p>
+        </Empty>
+      ) : null}
+      {items !== null && items.length > 0 ? (
+        <ScrollBox label="Decisions, newest first">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Window until</th>
+                <th scope="col">Decision</th>
+                <th scope="col">Group</th>
+                <th scope="col">Value</th>
+                <th scope="col">Entries</th>
+                <th scope="col">Version</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map((decision) => (
+                <tr key={decision.id}>
+                  <td>
+                    <Time at={decision.at} />
+                  </td>
+                  <td>
+                    <Badge tone={decision.kind === "firing" ? "bad" : "good"}>
+                      {decision.kind === "firing" ? "Fired" : "Recovered"}
+                    </Badge>{" "}
+                    <Notes decision={decision} />
+                  </td>
+                  <td>{visible(groupText(decision.group))}</td>
+                  <td>{valueText(decision, alert.condition)}</td>
+                  <td>
+                    <Entries workspaceId={workspaceId} alert={alert} decision={decision} />
+                  </td>
+                  <td>{decision.version}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollBox>
+      ) : null}
+      <ShowOlder more={more} />
+      <Row>
+        <Button busy={busy} onClick={reload}>
+          Refresh
+        </Button>
+        <a href={`/w/${workspaceId}/settings/notifications`}>Notifications</a>
+      </Row>
+    </Card>
+  );
+}
+
+/** What is special about a decision. */
+function Notes({ decision: { reported, late, ended } }: { decision: Decision }) {
+  return (
+    <>
+      {reported ? null : <Badge>Muted</Badge>}
+      {late ? <Badge>After a mute</Badge> : null}
+      {ended ? <Badge>Alert changed</Badge> : null}
+    </>
+  );
+}
+
+interface EntriesProps {
+  workspaceId: string;
+  alert: Alert;
+  decision: Decision;
+}
+
+/** The link to exactly the entries that decided, named by their range of `seq`. */
+function Entries({ workspaceId, alert, decision }: EntriesProps) {
+  const { seqRange, version } = decision;
+  const link = decisionLink(workspaceId, alert.projectId, decision, version === alert.version ? alert : null);
+  const text = seqRange === null ? "None" : `${number(seqRange.from)} – ${number(seqRange.to)}`;
+  return link === null ? text : <a href={link}>{text}</a>;
+}

@@ -1,0 +1,114 @@
+import { useEffect, useState } from "preact/hooks";
+import { parse } from "../../../../src/query-language/parse.ts";
+import { useLoad } from "../../lib/load.ts";
+import { type Condition, type Deciding, type Preview, previewAlert } from "../../model/alerts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { entries, number } from "../explorer/view/format.ts";
+import { visible } from "../explorer/view/visible.ts";
+import css from "./alerts.module.css";
+import { ValueChart } from "./value-chart.tsx";
+import { groupText, valueText } from "./words.ts";
+
+/** Milliseconds without a change before the service is asked: a preview reads 7 days of entries. */
+const PAUSE_MS = 700;
+/** Firings that are listed. */
+const LISTED = 100;
+
+interface PreviewPanelProps {
+  workspaceId: string;
+  projectId: string;
+  /** `null` while the rule is not complete. */
+  rule: Deciding | null;
+  onPreview: (preview: Preview | null) => void;
+}
+
+/** What a rule would have decided in the last 7 days, while it is written. */
+export function PreviewPanel({ workspaceId, projectId, rule, onPreview }: PreviewPanelProps) {
+  const isValid = rule !== null && parse(rule.query).ok;
+  const settled = useSettled(isValid ? JSON.stringify({ projectId, rule }) : null);
+  return (
+    <Card title="Last 7 days">
+      {settled === null ? (
+        <Empty title="No preview yet">
+          <p>Write a query and a condition: here is shown when the alert would have fired.</p>
+        </Empty>
+      ) : (
+        <Replayed key={projectId} workspaceId={workspaceId} text={settled} onPreview={onPreview} />
+      )}
+    </Card>
+  );
+}
+
+/** Returns a text once it has not changed for a while; `null` at once. */
+function useSettled(text: string | null): string | null {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), text === null ? 0 : PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return text === null ? null : settled;
+}
+
+interface ReplayedProps {
+  workspaceId: string;
+  /** JSON of the project and the rule. */
+  text: string;
+  onPreview: (preview: Preview | null) => void;
+}
+
+function Replayed({ workspaceId, text, onPreview }: ReplayedProps) {
+  // SAFETY: written by the panel.
+  const { projectId, rule } = JSON.parse(text) as { projectId: string; rule: Deciding };
+  const { data, failure, reload } = useLoad(text, (signal) => previewAlert(workspaceId, projectId, rule, signal));
+  useEffect(() => onPreview(data), [data]);
+  // The editor shows what is wrong with a member beside its input.
+  if (failure !== null && failure.code !== "VALIDATION_ERROR") return <Failure failure={failure} onRetry={reload} />;
+  if (failure !== null) return <p role="alert">{failure.details[0]?.message ?? failure.message}</p>;
+  return (
+    <>
+      {data === null ? <Loading what="Replaying" /> : <Summary preview={data} />}
+      <ValueChart workspaceId={workspaceId} projectId={projectId} rule={rule} decisions={data?.decisions ?? []} />
+      {data === null ? null : <Firings preview={data} condition={rule.condition} />}
+    </>
+  );
+}
+
+function Summary({ preview: { firings, complete, through, entries: read, notCounted } }: { preview: Preview }) {
+  return (
+    <div role="status">
+      <p>
+        <Badge tone={firings === 0 ? "good" : "warn"}>
+          {firings === 0
+            ? "Would not have fired"
+            : `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`}
+        </Badge>{" "}
+        <span class={css.hint}>{entries(read)} read</span>
+      </p>
+      {complete ? null : (
+        <p class={css.hint}>
+          The project has more entries than one preview reads. Times after <Time at={through} /> are missing.
+        </p>
+      )}
+      {notCounted === 0 ? null : <p class={css.hint}>{entries(notCounted)} in groups without room.</p>}
+    </div>
+  );
+}
+
+function Firings({ preview: { decisions, firings }, condition }: { preview: Preview; condition: Condition }) {
+  const fired = decisions.filter(({ kind }) => kind === "firing").reverse();
+  if (fired.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list must be reachable by keyboard.
+    <ol class={css.firings} aria-label="Firings, newest first" tabIndex={0}>
+      {fired.slice(0, LISTED).map((firing) => (
+        <li key={`${firing.at} ${groupText(firing.group)}`}>
+          <Time at={firing.at} /> <b>{valueText(firing, condition)}</b> {visible(groupText(firing.group))}
+        </li>
+      ))}
+      {firings > LISTED ? <li class={css.hint}>{number(firings - LISTED)} more</li> : null}
+    </ol>
+  );
+}

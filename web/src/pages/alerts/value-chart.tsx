@@ -1,0 +1,60 @@
+import { useMemo } from "preact/hooks";
+import { Chart } from "../../charts/chart.tsx";
+import { useLoad } from "../../lib/load.ts";
+import type { Deciding, ReplayedDecision } from "../../model/alerts.ts";
+import { authorized } from "../../session/session.ts";
+import { Failure, Loading } from "../../ui/states.tsx";
+import { type SearchAnswer, tableOf } from "../explorer/search/answer-view.tsx";
+import { chartSpan, groupFields, isMeasure, thresholdOf, valuesQuery } from "./alert-query.ts";
+import css from "./alerts.module.css";
+import { durationText } from "./words.ts";
+
+interface ValueChartProps {
+  workspaceId: string;
+  projectId: string;
+  rule: Pick<Deciding, "query" | "condition" | "window">;
+  /** Firings among them are marked. */
+  decisions: readonly ReplayedDecision[];
+}
+
+/** The values of a rule's windows, with its threshold and its firings. */
+export function ValueChart({ workspaceId, projectId, rule, decisions }: ValueChartProps) {
+  const isGrouped = useMemo(() => groupFields(rule.query).length > 0, [rule.query]);
+  const key = JSON.stringify([projectId, rule.query, rule.window]);
+  const loaded = useLoad(key, async (signal) => {
+    const span = chartSpan(rule.window, Date.now());
+    const query = valuesQuery(rule.query, span.binMs, isGrouped) ?? "";
+    const times = { from: new Date(span.from).toISOString(), to: new Date(span.to).toISOString() };
+    const body = { query, projectId, ...times };
+    const { data } = await authorized<SearchAnswer>("/logger/search", { workspaceId, body, signal });
+    return { query, span, answer: data };
+  });
+  const marks = decisions.flatMap(({ kind, at }) => (kind === "firing" ? [Date.parse(at)] : []));
+  if (loaded.failure !== null) return <Failure failure={loaded.failure} onRetry={loaded.reload} />;
+  if (loaded.data === null)
+    return (
+      <div class={css.chart}>
+        <Loading />
+      </div>
+    );
+  const { query, span, answer } = loaded.data;
+  if (answer.kind !== "table") return null;
+  return (
+    <figure class={css.figure}>
+      <div class={css.chart}>
+        <Chart
+          table={tableOf(answer)}
+          query={query}
+          kind={isGrouped || isMeasure(rule.query) ? "line" : "bars"}
+          range={span}
+          title="Values"
+          overlay={{ threshold: thresholdOf(rule), marks }}
+        />
+      </div>
+      <figcaption class={css.hint}>
+        Each value covers {durationText(rule.window)}, by the times of the entries.
+        {answer.complete ? "" : " Older entries are missing."}
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,52 @@
+import { useLoad } from "../../lib/load.ts";
+import { type Alert, type AlertDefinition, loadVersions } from "../../model/alerts.ts";
+import { Item, Items } from "../../ui/items.tsx";
+import { Card } from "../../ui/page.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { visible } from "../explorer/view/visible.ts";
+import css from "./alerts.module.css";
+import { memberText } from "./definition-words.ts";
+import { differences } from "./version-difference.ts";
+
+interface VersionsProps {
+  workspaceId: string;
+  alert: Alert;
+  nameOf: (destinationId: string) => string;
+}
+
+/** The versions of an alert, newest first, each with what it changed. */
+export function Versions({ workspaceId, alert, nameOf }: VersionsProps) {
+  const { id, version } = alert;
+  const { data, failure, reload } = useLoad(`${id} ${version}`, (signal) => loadVersions(workspaceId, alert, signal));
+  const write = (member: keyof AlertDefinition, definition: AlertDefinition) => memberText(member, definition, nameOf);
+  return (
+    <Card title="Versions">
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {data === null && failure === null ? <Loading /> : null}
+      {data === null ? null : (
+        <Items label="Versions, newest first">
+          {data.map((each, at) => (
+            <Item
+              key={each.version}
+              title={`Version ${each.version}`}
+              facts={[
+                ["Saved", <Time key="at" at={each.createdAt} />],
+                ["By", <code key="by">{each.createdBy}</code>],
+              ]}
+            >
+              <ul class={css.changes}>
+                {differences(data[at + 1] ?? null, each, write).map(({ member, before, after }) => (
+                  <li key={member}>
+                    {member}: {before === null ? null : <del>- {visible(before)}</del>}{" "}
+                    {after === null ? null : <ins>+ {visible(after)}</ins>}
+                  </li>
+                ))}
+              </ul>
+            </Item>
+          ))}
+        </Items>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Condition, ReplayedDecision } from "../../model/alerts.ts";
+import { number } from "../explorer/view/format.ts";
+
+/** A condition as a phrase: `at least 10`. */
+export function conditionPhrase(condition: Condition): string {
+  switch (condition.kind) {
+    case "threshold":
+      return `${condition.direction === "below" ? "less than" : "at least"} ${number(condition.value)}`;
+    case "rate":
+      return `at least ${number(condition.value)} a second`;
+    case "absence":
+      return `fewer than ${number(condition.value)}`;
+    case "change":
+      return `${condition.direction === "rise" ? "rise" : "fall"} by ${number(condition.percent)} %`;
+    case "new-pattern":
+      return "a new pattern";
+  }
+}
+
+/** The value of a decision; `~` before an estimate. A change without one is a rise from nothing. */
+export function valueText(
+  { value, exact }: Pick<ReplayedDecision, "value" | "exact">,
+  { kind }: Pick<Condition, "kind">,
+): string {
+  if (value === null) return kind === "change" ? "new" : "no value";
+  return `${exact ? "" : "~"}${number(Math.round(value * 100) / 100)}`;
+}
+
+export function groupText(group: Readonly<Record<string, string>> | null): string {
+  return Object.entries(group ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ");
+}
+
+const UNITS = { s: ["second", 1000], m: ["minute", 60_000], h: ["hour", 3_600_000], d: ["day", 86_400_000] } as const;
+
+/** Milliseconds of a duration of the API, such as `5m`; 0 if it is none. */
+export function durationMs(text: string): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  // SAFETY: the expression allows these units only.
+  return count === undefined ? 0 : Number(count) * UNITS[unit as keyof typeof UNITS][1];
+}
+
+/** `5m` as `5 minutes`. */
+export function durationText(text: string): string {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (count === undefined) return text;
+  // SAFETY: the expression allows these units only.
+  const [name] = UNITS[unit as keyof typeof UNITS];
+  return `${count} ${name}${count === "1" ? "" : "s"}`;
+}
