@@ -55,16 +55,16 @@ describe("20.6: a list of rules", () => {
     const span = { from: "2026-01-01T00:00:00.000Z", to: "2026-01-02T00:00:00.000Z" };
     const nights = { days: ["mon"], start: "22:00", end: "06:00", timeZone: "Europe/Berlin" };
     await done(watched, "", { body: { ...errors, mutes: [span, nights] } });
-    const after = async (mutes?: object[]) => {
+    const planned = async (mutes?: object[]) => {
       const { changes } = await plan(watched, [{ ...errors, for: "1m", ...(mutes === undefined ? {} : { mutes }) }]);
       return Reflect.get(Object(changes[0]?.after), "mutes");
     };
-    expect(await after()).toEqual([span, nights]);
-    expect(await after([])).toEqual([span]);
+    expect(await planned()).toEqual([span, nights]);
+    expect(await planned([])).toEqual([span]);
     const mornings = { ...nights, start: "06:00", end: "08:00" };
-    expect(await after([mornings])).toEqual([mornings, span]);
+    expect(await planned([mornings])).toEqual([mornings, span]);
     const other = { ...span, to: "2026-01-03T00:00:00.000Z" };
-    expect(await after([other])).toEqual([other]);
+    expect(await planned([other])).toEqual([other]);
   });
 
   it("a rule of an earlier version, without members that came later, is the same", async () => {
