@@ -52,7 +52,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
 
   const isEmpty = entries.length === 0 && results.busy === null;
   const emptyResults = useLazy(EMPTY, isEmpty, () => undefined);
-  const actions = useLazy(ACTIONS, results.loads > 0 || results.failure !== null || explorer.isEmpty, () => undefined);
+  const actions = useLazy(
+    ACTIONS,
+    results.loads > 0 || results.failure !== null || explorer.isEmpty || asked.isAnswer,
+    () => undefined,
+  );
   const histogram = useLazy(HISTOGRAM, !asked.isAnswer, () => undefined);
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
   useLazy(LANGUAGE, results.loads > 0 || view.query !== undefined, () => undefined);
