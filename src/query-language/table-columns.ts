@@ -74,14 +74,12 @@ export function columnNamed(
   table: readonly TableColumn[],
   at: number,
 ): string {
-  const candidates =
-    typeof written === "string"
-      ? [written]
-      : [printField(fieldOf(written)), ...(written.length === 1 ? [String(written[0])] : [])];
+  const form = typeof written === "string" ? written : printField(fieldOf(written));
+  // A column's own name comes first: `as "("` and the key `"("` are two columns.
+  const candidates = typeof written !== "string" && written.length === 1 ? [String(written[0]), form] : [form];
   const names = table.map(({ name }) => name);
-  const found = names.find((name) => candidates.includes(name));
+  const found = candidates.find((candidate) => names.includes(candidate));
   if (found !== undefined) return found;
-  const [name = ""] = candidates;
   const known = names.map((each) => printField({ kind: "column", name: each }));
-  throw new SyntaxFault(`The table has no column \`${name}\``, at, known, nearest(name, known));
+  throw new SyntaxFault(`The table has no column \`${form}\``, at, known, nearest(form, known));
 }

@@ -166,6 +166,11 @@ it("refuses pipes where only a filter is accepted", () => {
   expect(parseFilterText("a:b | count")).toMatchObject({ ok: false, error: { position: 4 } });
 });
 
+it("tells a column from one whose name is the other in quotes", () => {
+  const result = parse('* | stats count(x) as "(", count(x) by "(" | fields "(", "\\"(\\""');
+  expect(result).toMatchObject({ ok: true, columns: [{ name: "(" }, { name: '"("' }] });
+});
+
 it("prints a query so that it is read as the same query", () => {
   fc.assert(
     fc.property(randomQuery, (query) => {
