@@ -72,6 +72,8 @@ const MATRIX: Row[] = [
   { method: "GET", route: W, least: "viewer", path: own(), status: 200 },
   { method: "PATCH", route: W, least: "admin", path: own(), body: { name: "x" }, status: 200 },
   { method: "GET", route: `${W}/usage`, least: "viewer", path: own("/usage"), status: 200 },
+  { method: "GET", route: `${W}/usage/days`, least: "viewer", path: own("/usage/days"), status: 200 },
+  { method: "GET", route: `${W}/keys`, least: "viewer", path: own("/keys"), status: 200 },
   { method: "GET", route: `${W}/audit`, least: "admin", path: own("/audit"), status: 200 },
   { method: "GET", route: `${W}/violations`, least: "viewer", path: own("/violations"), status: 200 },
   { method: "GET", route: `${W}/rate-limits`, least: "viewer", path: own("/rate-limits"), status: 200 },
@@ -172,6 +174,8 @@ const MATRIX: Row[] = [
       ["PATCH", "", "admin", { version: 1, enabled: false }, 200],
       ["DELETE", "", "admin", undefined, 200],
       ["POST", "/rotate", "admin", {}, 201],
+      // A webhook has no address to confirm.
+      ["POST", "/confirmation", "admin", undefined, 409],
       ["POST", "/test", "member", undefined, 200],
     ] as const
   ).map(([method, rest, least, body, status]): Row => {
