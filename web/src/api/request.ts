@@ -10,6 +10,8 @@ export interface RequestOptions {
   idempotencyKey?: string;
   /** Name of the search that a read of the sandbox belongs to: its requests count once. */
   searchId?: string;
+  /** Whether the read belongs to the search before it, whatever it asks: the fields of what was found, for example. */
+  followsSearch?: true;
   signal?: AbortSignal;
 }
 

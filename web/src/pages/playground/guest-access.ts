@@ -39,7 +39,7 @@ export class SandboxAccess {
   };
 
   async #read<T>(sandbox: Sandbox, path: string, options: RequestOptions): Promise<Answer<T>> {
-    if (isNewSearch(path, options.body)) this.#beginSearch();
+    if (options.followsSearch !== true && isNewSearch(path, options.body)) this.#beginSearch();
     const { workspaceId: _ofKey, ...sent } = options;
     try {
       const answer = await request<T>(path, { ...sent, token: sandbox.apiKey, searchId: this.#searchId });

@@ -11,7 +11,7 @@ export interface SearchScope {
   times: Times;
 }
 
-/** Asks for the table of a query. */
+/** Asks for the table of a query, beside the entries that the list has of it. */
 export async function tableOf(
   { workspaceId, projectId, times: { from, to } }: SearchScope,
   query: string,
@@ -19,7 +19,7 @@ export async function tableOf(
 ): Promise<TableAnswer> {
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const body = { query, ...range, ...(projectId === null ? {} : { projectId }) };
-  return (await authorized<TableAnswer>("/logger/search", { workspaceId, body, signal })).data;
+  return (await authorized<TableAnswer>("/logger/search", { workspaceId, body, signal, followsSearch: true })).data;
 }
 
 /**
