@@ -6,7 +6,14 @@ import { type Action, isAudited, PERMISSIONS } from "../../../src/workspace/perm
 const ACTIONS = Object.keys(PERMISSIONS) as Action[];
 
 /** Actions without a permission: of a new session, of an owner or invitee who is not a member yet, of the service, of an agent. */
-const UNRESTRICTED = ["session.start", "workspace.create", "invitation.accept", "sandbox.reset", "agent.call", "grant.end"];
+const UNRESTRICTED = [
+  "session.start",
+  "workspace.create",
+  "invitation.accept",
+  "sandbox.reset",
+  "agent.call",
+  "grant.end",
+];
 
 describe("the permissions table", () => {
   it("B17: audits every action that changes the workspace, except its deletion", () => {
