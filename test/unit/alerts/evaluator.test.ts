@@ -4,6 +4,7 @@ import { type PlainDecision, type PlainRule, recompute } from "../../../scripts/
 import type { PlainFunction } from "../../../scripts/alerts/values.ts";
 import type { Condition } from "../../../src/alerts/condition.ts";
 import { Evaluator, type Hit, type Run, type RunDecision, type StoredRun } from "../../../src/alerts/evaluator.ts";
+import { FORGET_MS } from "../../../src/alerts/group.ts";
 import type { BucketCounts, BucketStorage } from "../../../src/alerts/group-buckets.ts";
 import { takenOf, withValues } from "../../../src/alerts/measure.ts";
 import { stepOf, stepsOf, type Watch } from "../../../src/alerts/rule.ts";
@@ -24,17 +25,25 @@ interface Received {
 /** Mostly durations; some that add up to what no double is, and many that exceed what a step keeps exactly. */
 const value = fc.oneof(fc.integer({ min: 0, max: 50 }), fc.constantFrom(0.1, -3, 1e16, -1e16, 2 ** 900));
 
-/** Entries whose distances are of the size of steps, windows and the time after which groups are forgotten. */
+/** How much longer all times of a case can be, so that its windows are of hours. */
+const LONG = 288;
+/** After which groups are forgotten in such a case. */
+const FORGOTTEN_AFTER = FORGET_MS / LONG;
+
+/**
+ * Entries whose distances are of the size of steps, windows and the time after which groups are forgotten, and whose own
+ * times are often at the edge of the last window that is still to be decided.
+ */
 const received = fc
   .array(
     fc.record({
       wait: fc.oneof(
         fc.integer({ min: 0, max: 3000 }),
         fc.integer({ min: 0, max: 200_000 }),
-        fc.constantFrom(0, 1000, 60_000, 120_000),
+        fc.constantFrom(0, 1000, 60_000, 120_000, FORGOTTEN_AFTER),
       ),
       key: fc.constantFrom('["a"]', '["b"]', "[null]"),
-      age: fc.oneof(fc.constant(0), fc.integer({ min: -500, max: 90_000 })),
+      age: fc.oneof(fc.constant(0), fc.integer({ min: -500, max: 90_000 }), fc.integer({ min: 59_000, max: 62_000 })),
       values: fc.array(value, { minLength: 1, maxLength: 4 }),
     }),
     { maxLength: 40 },
@@ -95,6 +104,22 @@ const watches: fc.Arbitrary<Watch> = fc
     const isPattern = wanted.kind === "new-pattern";
     return isPattern ? { ...watch, isGrouped: true, forMs: 0, recovery: null, measure: null, delayMs: null } : watch;
   });
+
+const cases = fc
+  .record({ watch: watches, entries: received, scale: fc.constantFrom(1, 1, LONG) })
+  .map(({ watch, entries, scale }) => ({
+    watch: {
+      ...watch,
+      windowMs: watch.windowMs * scale,
+      forMs: watch.forMs * scale,
+      delayMs: watch.delayMs === null ? null : watch.delayMs * scale,
+    },
+    entries: entries.map(({ receivedAt, age, ...rest }) => ({
+      ...rest,
+      receivedAt: START + (receivedAt - START) * scale,
+      age: age * scale,
+    })),
+  }));
 
 function recoveryOf(wanted: Condition, slack: number): number {
   switch (wanted.kind) {
@@ -237,7 +262,7 @@ describe("Decisions", () => {
       maxDecisions: fc.constantFrom(1, 2, 1000),
     });
     fc.assert(
-      fc.property(watches, received, schedule, (watch, entries, when) => {
+      fc.property(cases, schedule, ({ watch, entries }, when) => {
         const until = (entries.at(-1)?.receivedAt ?? START) + 4 * watch.windowMs + (watch.delayMs ?? 0);
         const plain = entries.flatMap(({ receivedAt, age, key, values }) =>
           values.map((each) => ({
@@ -397,6 +422,22 @@ test("A group of an absence rule is forgotten a week after its last entry, as th
   const found = inOrder(decisionsFor(watch, times, until));
   expect(found).toEqual(recompute(plainRule(watch), plain, until));
   expect(found.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
+});
+
+test("An entry that is received when all windows with its time are decided begins no group of an absence rule", () => {
+  const watch: Watch = { ...threshold, delayMs: 0, condition: { kind: "absence", value: 1 } };
+  const until = START + 3 * MINUTE;
+  // The last step that is decided before START is 123 ms earlier, and its window begins with this time.
+  const edge = START - 123 - MINUTE + SECOND;
+  const found = [edge, edge + 1].map((at) => {
+    const entry = { receivedAt: START, key: '["a"]' };
+    const plain = [{ ...entry, at, values: [], seq: 1 }];
+    const received = [{ ...entry, age: START - at, values: [1] }];
+    const decisions = inOrder(evaluate(watch, received, until, { restarts: [false], ticks: [0], maxDecisions: 10 }));
+    expect(decisions).toEqual(recompute(plainRule(watch), plain, until));
+    return decisions.map((decision) => [decision.kind, decision.at - START]);
+  });
+  expect(found).toEqual([[], [["firing", 2 * SECOND - 123]]]);
 });
 
 test("Groups beyond the bound are counted as such, and a group whose time is over makes room", () => {
