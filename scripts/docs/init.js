@@ -10,7 +10,7 @@ SwaggerUIBundle({
   // Credentials entered in the page are not stored.
   persistAuthorization: false,
   tryItOutEnabled: true,
-  plugins: [plainPaths, plainLines, localReferences],
+  plugins: [plainPaths, plainLines, localReferences, usableCredentials],
 });
 
 /**
@@ -59,6 +59,19 @@ function localReferences() {
   };
   const resolveSubtree = async (spec, path) => ({ spec: resolved(spec, valueAt(spec, path)), errors: [] });
   return { fn: { resolveSubtree } };
+}
+
+/**
+ * The dialog of credentials has no form for OAuth 2. This page is no registered client and has no redirect address, so the
+ * form could only fail. A token of a grant can be entered as an API key, because both are sent in the same header.
+ */
+function usableCredentials() {
+  const isUsable = (definition) => definition.every((scheme) => scheme.get("type") !== "oauth2");
+  const usable =
+    (original) =>
+    (_state, ...rest) =>
+      original(...rest)?.filter(isUsable);
+  return { statePlugins: { auth: { wrapSelectors: { definitionsToAuthorize: usable } } } };
 }
 
 /** Elements without an accessible name in Swagger UI, and their names. */

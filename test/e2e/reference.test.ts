@@ -64,6 +64,8 @@ describe("the API reference", () => {
     await page.locator("button.authorize").first().click();
     const dialog = page.getByRole("dialog", { name: "Credentials" });
     await dialog.waitFor();
+    const schemes = await dialog.locator("h4 code").allInnerTexts();
+    expect(schemes, "no OAuth 2, for which this page is no client").toEqual(["accessToken", "apiKey", "operatorToken"]);
     expect(await axeFaults(page, DIALOG)).toEqual([]);
     await dialog.locator("input").first().fill("something");
     await dialog.getByRole("button", { name: "Authorize" }).first().click();
