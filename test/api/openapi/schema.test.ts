@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
+import { asUser, call, createKey, createTenant, type Tenant } from "../../support/api.ts";
 import { nextMail, tokenIn } from "../../support/outbox.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 import { type Operation, operationsOf, type Schema } from "./document.ts";
@@ -54,6 +54,10 @@ async function tenantFor({ id }: Operation): Promise<Tenant> {
   if (VERIFIED.test(id)) {
     const mail = await nextMail(server.url, tenant.account.email, "verify-email");
     expect((await call(server.url, "/auth/verify-email", { body: { token: tokenIn(mail) } })).status).toBe(200);
+  }
+  // With a key that lacks the scope, an operation would be refused before its body is read.
+  if (/^alert\./.test(id)) {
+    tenant.key = await createKey(server.url, tenant.account, tenant.projectId, ["logs:read", "alerts:write"]);
   }
   return tenant;
 }

@@ -56,7 +56,7 @@ describe("tools that change something", () => {
     expect(refused.headers.get("WWW-Authenticate")).toMatch(
       /^Bearer realm="taffrail", error="insufficient_scope", scope="logs:read alerts:write", resource_metadata="[^"]+mcp"$/,
     );
-    const key = await addKey({ ...owner, ownerId: owner.userId, projectId: owner.projects[0] });
+    const key = await addKey({ ...owner, ownerId: owner.userId, projectId: owner.projects[0] }, ["logs:read"]);
     expect((await rpc(key.secret, body)).status).toBe(403);
   });
 

@@ -292,9 +292,10 @@ it("batches with parts of the version before are read and deleted as before", as
     sql.exec("DROP TABLE saved_items");
     sql.exec("DROP TABLE record_ids");
     for (const table of ["destinations", "notifications", "deliveries"]) sql.exec(`DROP TABLE ${table}`);
-    for (const table of ["rules", "versions", "runs", "positions", "groups", "gaps", "decisions"]) {
+    for (const table of ["rules", "versions", "runs", "positions", "groups", "gaps", "decisions", "buckets"]) {
       sql.exec(`DROP TABLE alert_${table}`);
     }
+    for (const table of ["grant_tokens", "grants"]) sql.exec(`DROP TABLE ${table}`);
     sql.exec("ALTER TABLE workspace DROP COLUMN last_received_at");
     sql.exec("UPDATE schema_version SET version = ?", WORKSPACE_SCHEMA.indexOf(STAGING_SCHEMA));
   });
