@@ -52,11 +52,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
 
   const isEmpty = entries.length === 0 && results.busy === null;
   const emptyResults = useLazy(EMPTY, isEmpty, () => undefined);
-  const actions = useLazy(
-    ACTIONS,
-    results.loads > 0 || results.failure !== null || explorer.isEmpty || asked.isAnswer,
-    () => undefined,
-  );
+  // A table has no list to wait for.
+  const hasResponse = results.loads > 0 || results.failure !== null || explorer.isEmpty || asked.isAnswer;
+  const actions = useLazy(ACTIONS, hasResponse, () => undefined);
   const histogram = useLazy(HISTOGRAM, !asked.isAnswer, () => undefined);
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
   useLazy(LANGUAGE, results.loads > 0 || view.query !== undefined, () => undefined);
@@ -100,7 +98,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     "?": () => setDialog("keys"),
   };
   useShortcuts(acts);
-  const commands = useLazy(COMMANDS, results.loads > 0, () => undefined);
+  const commands = useLazy(COMMANDS, hasResponse, () => undefined);
   const isLive = view.live && projectId !== null && times.to === undefined;
   const liveBar = useLazy(LIVE_BAR, isLive, () => undefined);
   if (explorer.isMissing) return <NotFoundInExplorer workspaceId={workspaceId} />;
