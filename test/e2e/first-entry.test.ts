@@ -70,6 +70,8 @@ describe("the steps to the first entry", () => {
       const page = await (await under.open({ as: account, colorScheme })).newPage();
       await page.goto("/");
       await page.getByRole("link", { name: "Send the first entry" }).click();
+      // The page focuses its first field.
+      await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement);
       expect(await axeFaults(page)).toEqual([]);
       await page.keyboard.type("shop");
       await page.keyboard.press("Enter");
