@@ -69,11 +69,6 @@ function decodePages(decoder: ChunkDecoder, { offset, dataOffset }: ChunkMeta, {
   }
 }
 
-/**
- * Decodes a column of a row group. With chosen rows only the pages that hold one of them are decompressed; the values
- * of all other rows are absent.
- * @throws MalformedFile
- */
 /** Returns a page as an array that has its bytes for itself: a dictionary outlives the bytes of the file. */
 function ownBytes(page: Uint8Array, stored: Uint8Array): Uint8Array {
   if (page.buffer === stored.buffer) return new Uint8Array(page);
@@ -81,6 +76,11 @@ function ownBytes(page: Uint8Array, stored: Uint8Array): Uint8Array {
   return new Uint8Array(page.buffer, page.byteOffset, page.byteLength);
 }
 
+/**
+ * Decodes a column of a row group. With chosen rows only the pages that hold one of them are decompressed; the values
+ * of all other rows are absent.
+ * @throws MalformedFile
+ */
 export function decodeChunk(
   column: SchemaColumn,
   meta: ChunkMeta,
