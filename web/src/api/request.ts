@@ -13,6 +13,8 @@ export interface RequestOptions {
   /** Whether the read belongs to the search before it, whatever it asks: the fields of what was found, for example. */
   followsSearch?: true;
   signal?: AbortSignal;
+  /** The request goes on if its page is left. The browser allows 64 KiB of such bodies at a time. */
+  keepalive?: true;
 }
 
 export interface Answer<T> {
@@ -47,6 +49,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
       signal: options.signal ?? null,
+      keepalive: options.keepalive ?? false,
       // The only cookie of the API belongs to a sign-in through a provider, and navigations carry that cookie.
       credentials: "same-origin",
       cache: "no-store",

@@ -55,7 +55,9 @@ async function endPending(): Promise<void> {
 /** Ends a session. Returns the local time of the next attempt; `null` if the session has ended, now or before. */
 async function tryToEnd(refreshToken: string): Promise<number | null> {
   try {
-    await request("/auth/logout", { body: { refreshToken }, signal: AbortSignal.timeout(WITHIN_MS) });
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    // The user often leaves the page right after signing out.
+    await request("/auth/logout", { body: { refreshToken }, signal, keepalive: true });
     return null;
   } catch (error) {
     const failure = error instanceof ApiFailure ? error : null;
