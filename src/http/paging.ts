@@ -58,17 +58,17 @@ export function timePage<T>(
 /** Items of a page: default and maximum. */
 const PAGE = { default: 50, max: 200 } as const;
 
-/** Treats an empty parameter as absent, as in `?cursor=&limit=`. */
-const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
+/** Returns a parameter of a query string that may be absent or empty, as in `?cursor=&limit=`. */
+export function optionalParameter<S extends z.ZodType>(schema: S, description?: string) {
+  return z
+    .preprocess((value) => (value === "" ? undefined : value), schema)
+    .meta({ ...(description === undefined ? {} : { description }), allowEmptyValue: true });
+}
 
 /** The query string of every list. */
 export const pageQuery = z.strictObject({
-  cursor: z
-    .preprocess(emptyIsAbsent, z.string().max(200).optional())
-    .meta({ description: "`nextCursor` of the previous page.", allowEmptyValue: true }),
-  limit: z
-    .preprocess(emptyIsAbsent, integerParameter(1, PAGE.max).default(PAGE.default))
-    .meta({ allowEmptyValue: true }),
+  cursor: optionalParameter(z.string().max(200).optional(), "`nextCursor` of the previous page."),
+  limit: optionalParameter(integerParameter(1, PAGE.max).default(PAGE.default)),
 });
 
 /** The data of every list. */

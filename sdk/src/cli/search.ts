@@ -53,8 +53,11 @@ async function printEntries(io: Io, command: SearchCommand, request: object, fir
   let left = maxRows ?? DEFAULT_ROWS;
   if (csv) await writeLine(io, entryCsv(null));
   for (let answer = first; ; ) {
-    for (const entry of entriesOf(answer?.logs)) {
-      await writeLine(io, json ? jsonLine(entry) : csv ? entryCsv(entry) : prettyLine(entry, colors));
+    const matches = Array.isArray(answer?.matches) ? new Set<unknown>(answer.matches) : null;
+    for (const [place, entry] of entriesOf(answer?.logs).entries()) {
+      // Beside neighbours, which `context` adds, a match is marked.
+      const mark = matches === null ? "" : matches.has(place) ? "> " : "  ";
+      await writeLine(io, json ? jsonLine(entry) : csv ? entryCsv(entry) : `${mark}${prettyLine(entry, colors)}`);
       left--;
     }
     const cursor = answer?.nextCursor;

@@ -215,6 +215,24 @@ describe("what a search prints", () => {
     expect(await rangeOf()).toContain("9 scanned, 3 ms");
   });
 
+  test("17: matches among the neighbours that `context` adds are marked", async () => {
+    const logs = ["before", "found", "after"].map((message) => ({
+      timestamp: "2026-11-22T00:00:00.000Z",
+      level: "info",
+      category: "a",
+      type: "b",
+      message,
+    }));
+    const entries = { kind: "entries", logs, nextCursor: null, ...found };
+    const marksOf = async (answer: object) =>
+      (await searched("found | context 1", answer)).out
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.slice(0, 2));
+    expect(await marksOf({ ...entries, matches: [1] })).toEqual(["  ", "> ", "  "]);
+    expect(new Set(await marksOf(entries))).not.toContain("> ");
+  });
+
   test("17: as many entries and rows as the query says", async () => {
     const entries = { kind: "entries", logs: [], nextCursor: null, ...found };
     expect((await searched("a | limit 700", entries)).asked).toMatchObject({ limit: 700 });

@@ -15,6 +15,8 @@ import { readSorted, sortRows } from "./sorted-rows.ts";
 /** Entries in memory, in order. */
 export interface EntryRows {
   rows: Row[];
+  /** Those of `rows` that matched, if the others are their neighbours. */
+  matches?: ReadonlySet<Row>;
   matched: number;
   scanned: number;
   complete: boolean;
@@ -175,7 +177,8 @@ async function pipeOf(search: SearchRun, found: EntryRows, pipe: EntryPipe, orde
     case "context": {
       const wide = await withNeighbours(search, rows, pipe.entries, order, commit);
       const missing = wide.complete ? [] : [NEIGHBOURS_MISSING];
-      return { rows: wide.rows, complete: complete && wide.complete, notes: [...notes, ...missing] };
+      const matches = found.matches ?? new Set(rows);
+      return { rows: wide.rows, matches, complete: complete && wide.complete, notes: [...notes, ...missing] };
     }
   }
 }

@@ -3,6 +3,7 @@ import { encodeCursor } from "../query/cursor.ts";
 import type { LogFilter } from "../query/filter.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
+import type { Row } from "../query/top-rows.ts";
 import { compileFilter } from "./compile-filter.ts";
 import { ComparedMembers } from "./data-values.ts";
 import { pipeRows, readRows } from "./entry-rows.ts";
@@ -93,7 +94,8 @@ async function run(search: SearchRun, plan: SearchPlan): Promise<Found<SearchAns
   if (isCut) notes.push(`The answer has the first ${rows.length} of ${piped.rows.length} entries.`);
   const { matched, scanned, complete, exact, asOf } = piped;
   const counted = { matched, scanned, complete, exact, asOf, notes, tookMs: 0 };
-  return { ok: true, answer: { kind: "entries", rows, nextCursor: null, ...counted } };
+  const matches = piped.matches === undefined ? {} : { matches: placesOf(piped.matches, rows) };
+  return { ok: true, answer: { kind: "entries", rows, nextCursor: null, ...matches, ...counted } };
 }
 
 /** Whether entries are answered in pages: in the order in which they are read, with nothing to do with all of them. */
@@ -147,7 +149,12 @@ async function page(search: SearchRun, { sort, entryPipes }: SearchPlan): Promis
   const { commit } = result.snapshot;
   const wide = await withNeighbours(search, rows, context.entries, sort.order, commit);
   if (!wide.complete) answer.notes.push(NEIGHBOURS_MISSING);
-  return { ok: true, answer: { ...answer, rows: wide.rows, complete: complete && wide.complete } };
+  const matches = placesOf(new Set(rows), wide.rows);
+  return { ok: true, answer: { ...answer, rows: wide.rows, matches, complete: complete && wide.complete } };
+}
+
+function placesOf(matches: ReadonlySet<Row>, rows: readonly Row[]): number[] {
+  return rows.flatMap((row, place) => (matches.has(row) ? [place] : []));
 }
 
 /** What a note states about a page that ends before the `limit` of its query. */

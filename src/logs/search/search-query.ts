@@ -49,7 +49,8 @@ interface Answered {
   tookMs: number;
 }
 
-export type EntriesAnswer = Answered & { kind: "entries"; rows: Row[]; nextCursor: string | null };
+/** `matches`: places in `rows` of the entries that matched, if the others are their neighbours. */
+export type EntriesAnswer = Answered & { kind: "entries"; rows: Row[]; nextCursor: string | null; matches?: number[] };
 /** `rows`: JSON arrays, bytes of UTF-8, one character each. */
 export type TableAnswer = Answered & { kind: "table"; columns: TableColumn[]; rows: string[] };
 export type SearchAnswer = EntriesAnswer | TableAnswer;

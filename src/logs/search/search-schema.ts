@@ -143,6 +143,12 @@ export const searchAnswerSchema = z.union([
         .string()
         .nullable()
         .describe("Continues after this page in the same snapshot. `null` on the last page."),
+      matches: z
+        .array(z.int())
+        .optional()
+        .describe(
+          "Of a query with `context`: the places in `logs`, from 0, of the entries that match; the others are neighbours.",
+        ),
       exact: z.boolean().describe("False: more entries may match than `matched`, because the rest was not read."),
       ...COMMON,
     })

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Env } from "../../env.ts";
 import { success } from "../../http/envelope.ts";
-import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
+import { numberCursor, optionalParameter, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import type { AuditItem } from "../../workspace/audit.ts";
 import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../../workspace/audit-actions.ts";
@@ -11,31 +11,25 @@ import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const ID = "[0-9A-Za-z]{12}";
 
-const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
-
 const auditQuery = pageQuery.extend({
-  actor: z
-    .preprocess(
-      emptyIsAbsent,
-      z
-        .string()
-        .regex(new RegExp(`^(system|(usr|key)_${ID})$`))
-        .optional(),
-    )
-    .meta({ description: "A user id, the id of a key that an agent used, or `system`.", allowEmptyValue: true }),
-  action: z.preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional()).meta({
-    description: "An action, or the part before its dot for all actions of a kind: `key`, `member`.",
-    allowEmptyValue: true,
-  }),
-  target: z
-    .preprocess(
-      emptyIsAbsent,
-      z
-        .string()
-        .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert)_${ID}$`))
-        .optional(),
-    )
-    .meta({ description: "The id of what was changed.", allowEmptyValue: true }),
+  actor: optionalParameter(
+    z
+      .string()
+      .regex(new RegExp(`^(system|(usr|key)_${ID})$`))
+      .optional(),
+    "A user id, the id of a key that an agent used, or `system`.",
+  ),
+  action: optionalParameter(
+    z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional(),
+    "An action, or the part before its dot for all actions of a kind: `key`, `member`.",
+  ),
+  target: optionalParameter(
+    z
+      .string()
+      .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert)_${ID}$`))
+      .optional(),
+    "The id of what was changed.",
+  ),
 });
 
 const stateSchema = z.record(z.string(), z.unknown());

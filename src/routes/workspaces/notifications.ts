@@ -2,37 +2,31 @@ import { z } from "zod";
 import { DELIVERY_STATES, type Delivery, type StoredNotification } from "../../alerts/notifications/history.ts";
 import { NOTIFICATION_KINDS } from "../../alerts/notifications/notification.ts";
 import { success } from "../../http/envelope.ts";
-import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
+import { numberCursor, optionalParameter, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
 import { answerShape, isoOrNull, NOTIFICATIONS_TAG } from "./destination-shapes.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
-const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
-
 const notificationsQuery = pageQuery.extend({
-  destinationId: z
-    .preprocess(
-      emptyIsAbsent,
-      z
-        .string()
-        .regex(/^dest_[0-9A-Za-z]{12}$/)
-        .optional(),
-    )
-    .meta({ description: "Only notifications to this destination.", allowEmptyValue: true }),
-  projectId: z
-    .preprocess(
-      emptyIsAbsent,
-      z
-        .string()
-        .regex(/^proj_[0-9A-Za-z]{12}$/)
-        .optional(),
-    )
-    .meta({ description: "Only notifications of this project.", allowEmptyValue: true }),
-  state: z.preprocess(emptyIsAbsent, z.enum(DELIVERY_STATES).optional()).meta({
-    description: "Only notifications with a delivery in this state. `dead`: given up.",
-    allowEmptyValue: true,
-  }),
+  destinationId: optionalParameter(
+    z
+      .string()
+      .regex(/^dest_[0-9A-Za-z]{12}$/)
+      .optional(),
+    "Only notifications to this destination.",
+  ),
+  projectId: optionalParameter(
+    z
+      .string()
+      .regex(/^proj_[0-9A-Za-z]{12}$/)
+      .optional(),
+    "Only notifications of this project.",
+  ),
+  state: optionalParameter(
+    z.enum(DELIVERY_STATES).optional(),
+    "Only notifications with a delivery in this state. `dead`: given up.",
+  ),
 });
 
 const deliveryShape = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refuseFields } from "../../http/errors.ts";
-import { integerParameter, pageQuery } from "../../http/paging.ts";
+import { integerParameter, optionalParameter, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../../logs/query/budget.ts";
@@ -21,17 +21,15 @@ const DEFAULT_DAYS = 30;
 /** Projects of a page. Each is counted by itself: one call of the workspace object, and its segments' counts. */
 const PAGE = { default: 20, max: 50 } as const;
 
-const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
-const dayParameter = z.preprocess(emptyIsAbsent, z.iso.date().optional());
+const day = z.iso.date().optional();
 
 const daysQuery = pageQuery.extend({
-  from: dayParameter.describe(
+  from: optionalParameter(
+    day,
     `The first day, in UTC: \`2026-11-01\`. Default: ${DEFAULT_DAYS - 1} days before \`to\`.`,
   ),
-  to: dayParameter.describe(`The last day, included. Default: today. At most ${MAX_DAYS} days after \`from\`.`),
-  limit: z
-    .preprocess(emptyIsAbsent, integerParameter(1, PAGE.max).default(PAGE.default))
-    .describe("Projects of a page."),
+  to: optionalParameter(day, `The last day, included. Default: today. At most ${MAX_DAYS} days after \`from\`.`),
+  limit: optionalParameter(integerParameter(1, PAGE.max).default(PAGE.default), "Projects of a page."),
 });
 
 const dayShape = z.object({

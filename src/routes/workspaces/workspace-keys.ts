@@ -1,6 +1,5 @@
-import { z } from "zod";
 import { success } from "../../http/envelope.ts";
-import { integerParameter, pageOf, pageQuery, refuseCursor } from "../../http/paging.ts";
+import { integerParameter, optionalParameter, pageOf, pageQuery, refuseCursor } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
 import { keyData, keySchema } from "./keys.ts";
@@ -10,9 +9,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_DAYS = 365;
 
 const keysQuery = pageQuery.extend({
-  unusedForDays: z
-    .preprocess((value) => (value === "" ? undefined : value), integerParameter(1, MAX_DAYS).optional())
-    .describe("Only keys that were neither created nor used in so many days."),
+  unusedForDays: optionalParameter(
+    integerParameter(1, MAX_DAYS).optional(),
+    "Only keys that were neither created nor used in so many days.",
+  ),
 });
 
 export const workspaceKeys = resource();

@@ -252,6 +252,13 @@ describe("runSearch", () => {
       expect(await numbers("found | context 2", commit)).toEqual([10, 9, 8, 7, 6, 5, 4, 3]);
       expect(await numbers("found | sort time | context 1", null)).toEqual([11, 4, 5, 6, 9, 10]);
       expect(await numbers("found | limit 1 | context 1", commit)).toEqual([10, 9]);
+      const matches = async (text: string) => {
+        const found = await search(store, text, { asOf: commit });
+        return found.kind === "entries" ? found.matches : null;
+      };
+      expect(await matches("found | context 2")).toEqual([0, 5]);
+      expect(await matches("found | sort time | context 1 | where message:* | limit 4")).toEqual([1]);
+      expect(await matches("found")).toBeUndefined();
     }
     const answer = await search(store, "found | context 1", { limit: 1 });
     expect(answer).toMatchObject({ matched: 1, exact: false, complete: true });
