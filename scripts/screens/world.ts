@@ -1,14 +1,6 @@
-import {
-  type Account,
-  asUser,
-  call,
-  createProject,
-  type Key,
-  register,
-  type SignedIn,
-} from "../../test/support/api.ts";
-import { nextMail } from "../../test/support/outbox.ts";
+import { type Account, asUser, call, createProject, type Key, register } from "../../test/support/api.ts";
 import { type DemoEntry, demoEntries } from "../lib/demo-entries.ts";
+import { createWorkspace, join, keyOf, mailedToken, ok, revokeKey, sendAll, verified } from "../lib/members.ts";
 
 /** The content of the pictures, created through the API. */
 export interface World {
@@ -36,14 +28,12 @@ const LONG_ADDRESS = "a-rather-long-name.with-dots.and-more@a-domain-name-that-i
 /** Number of the shop's entries, and the hours over which they are spread. */
 const ENTRIES = 4000;
 const HOURS = 22;
-/** Entries of one request. */
-const BATCH = 500;
 
 export async function makeWorld(url: string): Promise<World> {
   const [ada, grace, viewer, newcomer] = await Promise.all([
-    verified(url, "ada"),
-    verified(url, "grace"),
-    verified(url, "linus"),
+    verified(url, person("Ada")),
+    verified(url, person("Grace")),
+    verified(url, person("Linus")),
     register(url),
   ]);
   const workspaceId = await createWorkspace(url, ada, "Northwind Chandlery");
@@ -56,7 +46,7 @@ export async function makeWorld(url: string): Promise<World> {
   const key = await keyOf(url, home, projectId, { name: "backend", scopes: ["logs:write", "logs:read"] });
   await keyOf(url, home, projectId, { name: "dashboard", scopes: ["logs:read"], expiresAt: inDays(90) });
   const old = await keyOf(url, home, projectId, { name: "the key of the year before", scopes: ["logs:write"] });
-  await call(url, `/projects/${projectId}/keys/${old.id}`, { ...asUser(home), method: "DELETE" });
+  await revokeKey(url, home, projectId, old);
   const phone = await keyOf(url, home, mobile, { name: "phones", scopes: ["logs:write"] });
   await Promise.all([join(url, home, grace, "admin"), join(url, home, viewer, "viewer")]);
   await ok(
@@ -134,15 +124,12 @@ function shopEntries(now: number): object[] {
   ];
 }
 
-function inDays(days: number): string {
-  return new Date(Date.now() + days * 86_400_000).toISOString();
+function person(name: string): { email: string; password: string; name: string } {
+  return { email: `${name.toLowerCase()}@northwind.example`, password: "a pass phrase of some length", name };
 }
 
-async function sendAll(url: string, projectId: string, { secret }: Key, entries: readonly object[]): Promise<void> {
-  for (let from = 0; from < entries.length; from += BATCH) {
-    const body = entries.slice(from, from + BATCH);
-    await ok(call(url, `/logger/${projectId}/log`, { token: secret, body }));
-  }
+function inDays(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString();
 }
 
 /** A limit for each level of the cascade; one of them is reached immediately. */
@@ -153,33 +140,6 @@ async function limits(url: string, home: Account, mobile: string): Promise<void>
   ];
   const body = { default: { limit: 600, windowSeconds: 60 }, rules };
   await ok(call(url, `/workspaces/${home.workspaceId}/rate-limits`, { ...asUser(home), method: "PUT", body }));
-}
-
-async function verified(url: string, name: string): Promise<Account> {
-  const email = `${name}@northwind.example`;
-  const password = "a pass phrase of some length";
-  const { user, personalWorkspace, ...tokens } = await ok<SignedIn>(
-    call(url, "/auth/register", {
-      body: { email, password, name: name.replace(/^./, (first) => first.toUpperCase()) },
-    }),
-  );
-  await ok(call(url, `/auth/verify-email?token=${await mailedToken(url, email, "verify-email")}`));
-  return { userId: user.id, email, password, ...tokens, workspaceId: personalWorkspace.id };
-}
-
-async function createWorkspace(url: string, { accessToken }: Account, name: string): Promise<string> {
-  return (await ok<{ id: string }>(call(url, "/workspaces", { token: accessToken, body: { name } }))).id;
-}
-
-function keyOf(url: string, home: Account, projectId: string, body: object): Promise<Key> {
-  return ok<Key>(call(url, `/projects/${projectId}/keys`, { ...asUser(home), body }));
-}
-
-async function join(url: string, home: Account, guest: Account, role: string): Promise<void> {
-  const body = { email: guest.email, role };
-  await ok(call(url, `/workspaces/${home.workspaceId}/members`, { ...asUser(home), body }));
-  const token = await mailedToken(url, guest.email, "invite");
-  await ok(call(url, "/invitations/accept", { token: guest.accessToken, body: { token } }));
 }
 
 /** Other browsers of the same account. */
@@ -200,15 +160,4 @@ async function mailedTokens(url: string, { email }: Account): Promise<World["tok
     ["verify-email", "magic-link", "reset-password", "invite"].map((kind) => mailedToken(url, email, kind)),
   );
   return { verify: verify ?? "", magic: magic ?? "", reset: reset ?? "", invitation: invitation ?? "" };
-}
-
-async function mailedToken(url: string, email: string, kind: string): Promise<string> {
-  const { links } = await nextMail(url, email, kind);
-  return new URLSearchParams(new URL(links[0] ?? "").hash.slice(1)).get("token") ?? "";
-}
-
-async function ok<Data>(answer: ReturnType<typeof call<Data>>): Promise<Data> {
-  const { status, body } = await answer;
-  if (status >= 300) throw new Error(`The service answered ${status}: ${JSON.stringify(body)}`);
-  return body.data;
 }

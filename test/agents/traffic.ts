@@ -10,6 +10,7 @@ export interface AgentEntry {
   category?: string;
   type?: string;
   traceId?: string;
+  spanId?: string;
   data?: Record<string, unknown>;
 }
 
@@ -60,7 +61,15 @@ function statusOf(random: Random, service: string): number {
 }
 
 export function traceOf(random: Random): string {
-  return Array.from({ length: 4 }, () => random.int(0, 0xffffffff).toString(16).padStart(8, "0")).join("");
+  return spanOf(random) + spanOf(random);
+}
+
+export function spanOf(random: Random): string {
+  return hex(random) + hex(random);
+}
+
+function hex(random: Random): string {
+  return random.int(0, 0xffffffff).toString(16).padStart(8, "0");
 }
 
 export function iso(time: number): string {
