@@ -2,6 +2,7 @@ import { WebSocket } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKey, createTenant, type Tenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
+import { testGrafana } from "./grafana.ts";
 
 let server: TestServer;
 let url: string;
@@ -362,3 +363,5 @@ test("a tail begins with what there is, and goes on with what is committed", asy
   expect(lines).toEqual(["tail 1", "tail 2", "tail 3"]);
   socket.close();
 });
+
+testGrafana(() => url);
