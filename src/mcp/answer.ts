@@ -6,6 +6,8 @@ import { tokensOf } from "./tokens.ts";
 export interface Head {
   /** Entries that pass the filter, as far as they are known. */
   matched: number;
+  /** Times that were searched, ISO 8601: `from..to`, without an end that is open; `all`. Absent if no times are searched. */
+  range?: string;
   /** Rows in the answer. */
   returned: number;
   /** Whether rows are missing for which `next` or more `max_tokens` asks. */
@@ -89,8 +91,9 @@ interface Parts {
 }
 
 function headOf({ head, rows, hasMore }: Draft, returned: number, next: string | null): Head {
-  const { matched, exact, as_of, gaps } = head;
-  return { matched, returned, truncated: hasMore || returned < rows.rows.length, exact, as_of, gaps, next };
+  const { matched, range, exact, as_of, gaps } = head;
+  const truncated = hasMore || returned < rows.rows.length;
+  return { matched, ...(range === undefined ? {} : { range }), returned, truncated, exact, as_of, gaps, next };
 }
 
 function cutFirst(table: Table, maxTokens: number): CompactTable {

@@ -7,6 +7,8 @@ export type Cell = string | number | boolean | null;
 export interface Table {
   columns: readonly string[];
   rows: readonly (readonly Cell[])[];
+  /** Whether all columns stay where they are: those that a question names, whatever their values. */
+  keepsColumns?: boolean;
 }
 
 /** A table without the columns that have one value: `common` has these. */
@@ -21,14 +23,14 @@ const CELL_CHARACTERS = 1_000;
 /** Maximum characters of the name of a column. */
 const NAME_CHARACTERS = 100;
 
-/** Moves columns with one value to `common`, and leaves out columns without any. */
-export function compact({ columns, rows }: Table): CompactTable {
+/** Moves columns with one value to `common`, and leaves out columns without any, unless the table keeps its columns. */
+export function compact({ columns, rows, keepsColumns = false }: Table): CompactTable {
   const names = columns.map((name) => shortened(name, NAME_CHARACTERS));
   const common: Record<string, Cell> = {};
   const kept: number[] = [];
   for (const [index, name] of names.entries()) {
     const [first = null] = rows[0]?.slice(index, index + 1) ?? [];
-    const isOne = rows.every((row) => (row[index] ?? null) === first);
+    const isOne = !keepsColumns && rows.every((row) => (row[index] ?? null) === first);
     if (!isOne || (rows.length === 1 && first !== null)) kept.push(index);
     else if (first !== null) common[name] = first;
   }

@@ -27,7 +27,7 @@ const rowShape = z.array(z.unknown());
 export function tableOf(answer: SearchAnswer): Table {
   if (answer.kind === "entries") return entryTable(answer.rows.map((row) => textOfBytes(rowText(row))));
   const rows = answer.rows.map((row) => rowShape.parse(JSON.parse(textOfBytes(row))).map(cellOf));
-  return { columns: answer.columns.map(({ name }) => name), rows };
+  return { columns: answer.columns.map(({ name }) => name), rows, keepsColumns: true };
 }
 
 /** @param texts JSON of stored entries */

@@ -8,7 +8,7 @@ import { gapsIn, projectOf, type ToolPorts, tool } from "../tool.ts";
 /** Newest entries whose fields are described. */
 const SAMPLE = 2_000;
 /** Values of a field. */
-const VALUES = 4;
+const VALUES = 6;
 
 /** The query language in a few lines. `docs/query-language.md` has all of it. */
 const CARD = [
@@ -36,7 +36,7 @@ export const describeTool = tool({
     const { workspace } = ports.access;
     const facts = [
       `retention_days: ${workspace.retentionDays}`,
-      `fields: of the newest ${found.matched} entries (at most ${SAMPLE})`,
+      `fields: of the newest ${found.matched} entries (at most ${SAMPLE}); \`service:x | facets 3\` shows those of others`,
       `now: ${new Date(ports.now).toISOString()}`,
     ];
     const head = {

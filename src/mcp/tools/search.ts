@@ -115,6 +115,7 @@ async function answerSearch(ports: ToolPorts, wanted: Asked): Promise<Answer> {
   const counted = patterns ?? found;
   const head = {
     matched: counted.matched,
+    range: rangeText(found.range),
     exact: counted.exact && counted.complete,
     as_of: found.asOf,
     gaps: gapsIn(ports, project?.id ?? null, found.range),
@@ -123,7 +124,7 @@ async function answerSearch(ports: ToolPorts, wanted: Asked): Promise<Answer> {
   const incomplete = found.complete
     ? []
     : ["The limit of work was reached: older entries are missing. Narrow the times."];
-  const notes = [...incomplete, ...found.notes];
+  const notes = [...incomplete, ...cutNotes(query, found.table.rows.length), ...found.notes];
   const nextCharacters = (found.cursor?.length ?? 0) + 50;
   const draft = { head, first: patterns?.first, rows: table, hasMore, nextCharacters, nextAfter, notes };
   return answerOf(draft, max_tokens);
@@ -133,6 +134,18 @@ function keep(answer: SearchAnswer & { range: SearchedRange }): Kept {
   const { kind, matched, exact, complete, asOf, notes, range } = answer;
   const cursor = answer.kind === "entries" ? answer.nextCursor : null;
   return { kind, matched, exact, complete, asOf, notes, range, cursor, table: tableOf(answer) };
+}
+
+function rangeText({ from, to }: SearchedRange): string {
+  return from === null && to === null ? "all" : `${from ?? ""}..${to ?? ""}`;
+}
+
+/** Returns a note if a pipe of a query may have left out rows of its table. */
+function cutNotes(query: string, rows: number): string[] {
+  const parsed = parse(query);
+  if (!parsed.ok || parsed.columns === null) return [];
+  const cut = parsed.query.pipes.find((pipe) => "limit" in pipe && pipe.limit !== null && rows >= pipe.limit);
+  return cut === undefined ? [] : [`\`${cut.kind} ${rows}\` may have left out further rows.`];
 }
 
 function hasNoPipes(query: string): boolean {

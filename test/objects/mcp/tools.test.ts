@@ -97,6 +97,16 @@ describe("other tools", () => {
     expect(values).toEqual(Array.from({ length: 150 }, (_, n) => n).filter((n) => n % 3 !== 0));
   });
 
+  it("aggregate_logs: keeps columns whatever their values, names the times and says what `limit` may have left out", async () => {
+    const query = "service:shop level:info | count by service, absent, ms | limit 2";
+    const { data } = await ask("aggregate_logs", { query, from: "2026-01-01T00:00:00Z" });
+    expect(data).toMatchObject({ common: {}, range: "2026-01-01T00:00:00.000Z..", returned: 2, truncated: false });
+    expect(data.columns).toEqual(["service", "absent", "ms", "count"]);
+    expect(data.notes).toContain("`limit 2` may have left out further rows.");
+    const all = await ask("aggregate_logs", { query: "service:shop | count by level | limit 20" });
+    expect([all.data.range, JSON.stringify(all.data.notes ?? [])]).toEqual(["all", "[]"]);
+  });
+
   it("log_patterns: compares with the span before", async () => {
     const { data } = await ask("log_patterns", { query: "time:1h level:info", vs: "1h" });
     expect(data).toMatchObject({ matched: 100 });
