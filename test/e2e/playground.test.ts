@@ -160,6 +160,9 @@ describe("searching", () => {
     await page.goto("/w/ws_TaffrailDemo/p/proj_000000000000?q=Payment&range=all");
     await page.waitForURL("**/playground?q=Payment&range=all");
     await row(page, "Payment gateway timed out").waitFor();
+    // Without pages of a workspace, to which a visitor has no access.
+    await page.getByRole("button", { name: "Views" }).waitFor();
+    expect(await page.getByRole("link", { name: /^(?:Patterns|Compare|Create alert|Trace)$/ }).count()).toBe(0);
     await page.context().close();
   });
 });

@@ -1,10 +1,12 @@
 import { BellPlus, Bookmark, Download, Ellipsis, Keyboard, ListFilter, RotateCw, Share2 } from "lucide";
+import { useContext } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";
 import { IconButton, iconButtonClass } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { LinkedWorkspace } from "../../investigate/linked-workspace.ts";
 import { QueryLinks } from "../../investigate/query-links.tsx";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
@@ -35,6 +37,8 @@ interface ActionsProps {
 /** Buttons for the current view: save, share, download. */
 export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialog, expected, ...scope }: ActionsProps) {
   const { route } = useLocation();
+  // A guest has the explorer alone.
+  const hasPages = useContext(LinkedWorkspace) !== null;
   const close = (): void => onDialog(null);
   const dialogs = useLazy(DIALOGS, dialog !== null, close);
   return (
@@ -49,19 +53,21 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
           onClick={onPanel}
         />
       </span>
-      <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} />
+      {hasPages ? <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} /> : null}
       <span class={css.wide}>
         <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
         <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
         <IconButton icon={Download} label="Download" onClick={() => onDialog("download")} />
-        <a
-          class={iconButtonClass("quiet")}
-          href={newAlertPath(scope)}
-          aria-label="Create alert"
-          data-tooltip="Create alert"
-        >
-          <Icon shape={BellPlus} />
-        </a>
+        {hasPages ? (
+          <a
+            class={iconButtonClass("quiet")}
+            href={newAlertPath(scope)}
+            aria-label="Create alert"
+            data-tooltip="Create alert"
+          >
+            <Icon shape={BellPlus} />
+          </a>
+        ) : null}
         <IconButton icon={Keyboard} label="Shortcuts" shortcut="?" onClick={() => onDialog("keys")} />
       </span>
       <span class={css.more}>
@@ -76,7 +82,9 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
             { label: "Views", icon: Bookmark, shortcut: "v", onSelect: () => onDialog("views") },
             { label: "Share", icon: Share2, shortcut: "s", onSelect: () => onDialog("share") },
             { label: "Download", icon: Download, onSelect: () => onDialog("download") },
-            { label: "Create alert", icon: BellPlus, onSelect: () => route(newAlertPath(scope)) },
+            ...(hasPages
+              ? [{ label: "Create alert", icon: BellPlus, onSelect: () => route(newAlertPath(scope)) }]
+              : []),
             { label: "Shortcuts", icon: Keyboard, shortcut: "?", onSelect: () => onDialog("keys") },
           ]}
         />
