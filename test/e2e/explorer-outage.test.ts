@@ -58,6 +58,30 @@ describe("3: an outage", () => {
     await page.context().close();
   });
 
+  it("while a part of the page is loaded reloads nothing, and the part comes afterwards", async () => {
+    const { page } = await opened("");
+    let isAway = false;
+    await page.route("**/*", (route) => {
+      isAway ||= /\/esm-/.test(route.request().url());
+      return isAway ? route.abort() : route.continue();
+    });
+    const failed = page.waitForEvent("requestfailed", (request) => /\/esm-/.test(request.url()));
+    await page.reload();
+    await failed;
+    await page.evaluate(() => Reflect.set(globalThis, "isSamePage", true));
+    const box = page.getByRole("combobox", { name: "Search", exact: true });
+    await box.fill("half a th");
+    const loaded = page.waitForResponse((response) => /\/esm-/.test(response.url()));
+    await page.unroute("**/*");
+    await loaded;
+    // With its code, the list shows the details of an entry.
+    await row(page, "before").click();
+    await page.getByRole("region", { name: "Details of entry 1" }).waitFor();
+    expect(await box.inputValue()).toBe("half a th");
+    expect(await page.evaluate(() => Reflect.get(globalThis, "isSamePage"))).toBe(true);
+    await page.context().close();
+  });
+
   it("recovers without a click: entries, histogram, counts and the live view, after one notice", async () => {
     const { tenant, page } = await opened("&live=1");
     await page

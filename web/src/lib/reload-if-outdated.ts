@@ -1,5 +1,5 @@
 import { isLoadNeeded } from "./needed-loads.ts";
-import { recovery } from "./retry.ts";
+import { reachable } from "./reachable.ts";
 
 /** Session storage key: local milliseconds at which this tab last reloaded because of a missing file. */
 const KEY = "taffrail.loaded-anew";
@@ -26,22 +26,14 @@ export function reloadIfOutdated(onOutage: () => void): void {
     if (isComing) return;
     isComing = true;
     let notifiedAt = Number.NEGATIVE_INFINITY;
-    const load = async (): Promise<void> => {
-      const isThere = await fetch("/", { cache: "no-store" }).then(
-        ({ status }) => status < 500,
-        () => false,
-      );
-      if (isThere) {
-        sessionStorage.setItem(KEY, String(Date.now()));
-        location.reload();
-        return;
-      }
-      if (Date.now() - notifiedAt > NOTIFY_EVERY_MS) {
-        notifiedAt = Date.now();
-        onOutage();
-      }
-      recovery.add(() => void load());
+    const notify = (): void => {
+      if (Date.now() - notifiedAt <= NOTIFY_EVERY_MS) return;
+      notifiedAt = Date.now();
+      onOutage();
     };
-    void load();
+    void reachable(notify).then(() => {
+      sessionStorage.setItem(KEY, String(Date.now()));
+      location.reload();
+    });
   });
 }

@@ -1,11 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { loadNeeded } from "../lib/needed-loads.ts";
+import { reachable } from "../lib/reachable.ts";
 import { recovery } from "../lib/retry.ts";
 
 /** A module that is loaded once, when it is first needed. */
 export interface LazyModule<T> {
   /** Starts loading early. After a failure, loads once more when the service is reachable again. */
   preload: () => void;
+  /** During an outage waits for its end. */
   load: () => Promise<T>;
   /** The module if it is loaded. */
   current: () => T | null;
@@ -23,7 +25,7 @@ export function lazyModule<T>(importing: () => Promise<T | undefined>): LazyModu
     if (loaded === null) importing().then(keep).catch(onFail);
   };
   const module = {
-    load: async () => loaded ?? keep(await loadNeeded(importing)),
+    load: async () => loaded ?? keep(await importing().catch(() => afterOutage(importing))),
     current: () => loaded,
     preload: () =>
       preload(() => {
@@ -35,6 +37,12 @@ export function lazyModule<T>(importing: () => Promise<T | undefined>): LazyModu
   };
   MODULES.push(module);
   return module;
+}
+
+/** Only a file that is missing although the service responds is of an older release, which reloads the tab. */
+async function afterOutage<T>(importing: () => Promise<T>): Promise<T> {
+  await reachable();
+  return loadNeeded(importing);
 }
 
 const MODULES: LazyModule<unknown>[] = [];
