@@ -1,43 +1,31 @@
 import path from "node:path";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig } from "vite";
 
 /** The service to which `npm run web:dev` forwards API calls. */
 const SERVICE = process.env.TAFFRAIL_URL ?? "http://127.0.0.1:8787";
 
-/**
- * Adds `<link rel="preload">` for the fonts to the page. Low priority, because text appears in a fallback font first: the
- * fonts must not delay the scripts.
- */
-const fontPreloads: Plugin = {
-  name: "font-preloads",
-  transformIndexHtml: {
-    order: "post",
-    handler: (_, { bundle }) =>
-      Object.keys(bundle ?? {})
-        .filter((file) => file.endsWith(".woff2"))
-        .map((file) => ({
-          tag: "link",
-          attrs: {
-            rel: "preload",
-            as: "font",
-            type: "font/woff2",
-            href: `/app/${file}`,
-            crossorigin: "",
-            fetchpriority: "low",
-          },
-          injectTo: "head" as const,
-        })),
-  },
-};
+/** Files that every page loads: named again beside each part that is loaded later, they would be a third of its names. */
+const ALWAYS = /\/(?:index|shared)-/;
 
-/** Parts of every page, and those of the explorer's first row. */
-const ALWAYS = /\/(?:index|hooks|signals\.module|jsxRuntime|failure|backoff)-/;
-const EXPLORER = /\/(?:explorer|results|notes)-/;
-const OF_EXPLORER =
-  /\/(?:index|hooks|signals\.module|jsxRuntime|failure|backoff|explorer|results|notes|states|format|load|select|visible|zone|language|panels|types|poll|ellipsis)-[^/]*\.js$/;
+type ModuleGraph = { getModuleInfo: (id: string) => { importedIds: readonly string[] } | null };
+
+let needed: Set<string> | undefined;
+
+/**
+ * Name of the file that a module is put into: one for what the first page needs and later parts share, instead of thirty small
+ * ones; `null` leaves the choice to the bundler.
+ */
+function fileOf(id: string, graph: ModuleGraph): string | null {
+  if (needed === undefined) {
+    needed = new Set([path.join(import.meta.dirname, "src/main.tsx")]);
+    // A set is iterated over what is added meanwhile, too.
+    for (const each of needed)
+      for (const imported of graph.getModuleInfo(each)?.importedIds ?? []) needed.add(imported);
+  }
+  return needed.has(id) ? "shared" : null;
+}
 
 export default defineConfig({
-  plugins: [fontPreloads],
   root: import.meta.dirname,
   base: "/app/",
   // All files are below one path, which is all that the worker must recognise.
@@ -52,12 +40,13 @@ export default defineConfig({
     modulePreload: {
       polyfill: false,
       // What the page has loaded already is not named again beside each part that it loads later.
-      resolveDependencies: (_, files, { hostId, hostType }) =>
-        hostType === "html"
-          ? files
-          : files.filter((file) => !(EXPLORER.test(hostId) ? OF_EXPLORER : ALWAYS).test(file)),
+      resolveDependencies: (_, files, { hostType }) =>
+        hostType === "html" ? files : files.filter((file) => !ALWAYS.test(file)),
     },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: fileOf, debugName: "shared", minShareCount: 2 }] } },
+    },
   },
   // The sources of the client library, so that no build is needed first.
   resolve: { alias: { "taffrail/browser": path.resolve(import.meta.dirname, "../sdk/src/browser/index.ts") } },

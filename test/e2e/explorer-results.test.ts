@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FIRST_ROW_SCRIPT_BYTES, scriptsBeforeFirstRow } from "../../scripts/bench-console/first-row.ts";
 import { createTenant, type Tenant } from "../support/api.ts";
 import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { allMessages, logsOf, row, rows, send } from "./support/explorer.ts";
@@ -62,6 +63,14 @@ describe("the list of entries", () => {
     await page.context().close();
   });
 
+  it("19: needs at most 60 KB of script for its first row", async () => {
+    const context = await console.open({ as: tenant.account, viewport: { width: 1440, height: 900 } });
+    const bytes = await scriptsBeforeFirstRow(await context.newPage(), logsOf(tenant));
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThanOrEqual(FIRST_ROW_SCRIPT_BYTES);
+    await context.close();
+  });
+
   it("starts at its top for another query and stays in place on a reload", async () => {
     const page = await opened();
     const list = page.locator("[data-list]");
@@ -69,11 +78,12 @@ describe("the list of entries", () => {
     await list.evaluate((element) => {
       element.scrollTop = 1500;
     });
-    await loaded("100 loaded");
+    // Near the end of the first page the next one is loaded.
+    await loaded("200 loaded");
     const again = page.waitForResponse("**/logger/query");
     await page.getByRole("button", { name: "Refresh" }).click();
     await again;
-    await loaded("100 loaded");
+    await loaded("200 loaded");
     expect(await list.evaluate((element) => element.scrollTop)).toBeGreaterThan(1000);
     await page.getByRole("button", { name: "Zoom out" }).click();
     await page.waitForURL(/from=/);

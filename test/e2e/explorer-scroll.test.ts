@@ -5,10 +5,9 @@ import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts"
 import { logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
-/** Windows in which the page scrolls the list. */
+/** Windows in which the page scrolls the list: with rows of two lines, and with rows of one line beside the fields. */
 const IN_PAGE = [
   [360, 740],
-  [768, 1024],
   [1024, 560],
 ] as const;
 
@@ -291,15 +290,38 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
 });
 
 describe("6: a rotated window", () => {
-  it("continues at the same row with the other scroll bar", async () => {
+  it("continues at the same row with the other scroll bar, also if that reports its offset first", async () => {
     const page = await opened(900, 1200);
     await placeOf(await wheelTo(page, "number 190."));
     const first = await firstInSight(page);
     await page.setViewportSize({ width: 1200, height: 900 });
     await expect.poll(() => scrollers(page)).toEqual(["list"]);
     await expect.poll(() => firstInSight(page)).toBe(first);
+    // The style sheet chooses the page, and the list, which is at its start then, reports its offset before the resize.
+    await page.evaluate(() => {
+      const list = document.querySelector<HTMLElement>("[data-list]");
+      if (list === null) throw new Error("there is no list");
+      list.style.overflow = "visible";
+      list.dispatchEvent(new Event("scroll"));
+      list.style.overflow = "";
+    });
     await page.setViewportSize({ width: 900, height: 1200 });
     await expect.poll(() => scrollers(page)).toEqual(["page"]);
+    await expect.poll(() => firstInSight(page)).toBe(first);
+    await page.context().close();
+  });
+
+  it("continues at the same row with rows of another height", async () => {
+    const page = await opened(900, 1200);
+    await placeOf(await wheelTo(page, "number 190."));
+    const first = await firstInSight(page);
+    const heights = () =>
+      rows(page)
+        .first()
+        .evaluate((element) => element.clientHeight);
+    const before = await heights();
+    await page.setViewportSize({ width: 700, height: 1200 });
+    await expect.poll(heights).toBeGreaterThan(before);
     await expect.poll(() => firstInSight(page)).toBe(first);
     await page.context().close();
   });

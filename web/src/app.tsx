@@ -2,6 +2,7 @@ import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { loadNeeded } from "./lib/needed-loads.ts";
+import { Explorer } from "./pages/explorer/explorer.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
 import { Palette } from "./ui/palette/palette.tsx";
@@ -39,7 +40,8 @@ const Alerts = guarded(page(() => import("./pages/alerts/alerts.tsx").then((modu
 const AlertPage = guarded(page(() => import("./pages/alerts/alert-page.tsx").then((module) => module.AlertPage)));
 const NewAlert = guarded(page(() => import("./pages/alerts/editor.tsx").then((module) => module.NewAlert)));
 const EditAlert = guarded(page(() => import("./pages/alerts/editor.tsx").then((module) => module.EditAlert)));
-const Explorer = guarded(page(() => import("./pages/explorer/explorer.tsx").then((module) => module.Explorer)));
+/** In the first files, so that the explorer's first row waits for no further one. */
+const ExplorerPage = guarded(Explorer);
 const Patterns = guarded(
   page(() => import("./pages/investigate/patterns/patterns-page.tsx").then((module) => module.PatternsPage)),
 );
@@ -92,8 +94,8 @@ function Routes() {
         <Route path="/dev/outbox" component={Outbox} />
         <Route path="/dev/ui" component={DevUi} />
         <Route path="/w/ws_TaffrailDemo/:rest*" component={ToPlayground} />
-        <Route path="/w/:workspaceId" component={Explorer} />
-        <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
+        <Route path="/w/:workspaceId" component={ExplorerPage} />
+        <Route path="/w/:workspaceId/p/:projectId" component={ExplorerPage} />
         <Route path="/w/:workspaceId/patterns" component={Patterns} />
         <Route path="/w/:workspaceId/p/:projectId/patterns" component={Patterns} />
         <Route path="/w/:workspaceId/compare" component={Compare} />

@@ -6,12 +6,14 @@ import "./ui/fonts.css";
 import "./ui/base.css";
 import { App } from "./app.tsx";
 import { reloadIfOutdated } from "./lib/reload-if-outdated.ts";
+import { delayFonts } from "./ui/fonts.ts";
 import { applyAppearance } from "./ui/theme.tsx";
 import { toast } from "./ui/toasts.tsx";
 import { preloadLater } from "./ui/use-lazy.ts";
 
 reloadIfOutdated(() => toast("The service could not be reached. The page opens as soon as it can.", "error"));
 applyAppearance();
+delayFonts();
 preloadLater();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,8 +1,11 @@
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useId, useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { showFonts } from "../../ui/fonts.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { useAfterPaint } from "../../ui/use-after-paint.ts";
 import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
+import { LinkedWorkspace } from "../investigate/linked-workspace.ts";
 import { toolLink } from "../investigate/links.ts";
 import type { ActionDialog } from "./actions/actions.tsx";
 import { focusOn, selectIn, useShortcuts } from "./actions/shortcuts.ts";
@@ -42,6 +45,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const contextView = useLazy(CONTEXT, context.shown !== null, context.close);
   const answerView = useLazy(ANSWER, asked.isAnswer, () => undefined);
   const { route } = useLocation();
+  const hasPages = useContext(LinkedWorkspace) !== null;
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
@@ -54,13 +58,17 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const emptyResults = useLazy(EMPTY, isEmpty, () => undefined);
   // A table has no list to wait for.
   const hasResponse = results.loads > 0 || results.failure !== null || explorer.isEmpty || asked.isAnswer;
-  const actions = useLazy(ACTIONS, hasResponse, () => undefined);
-  const histogram = useLazy(HISTOGRAM, !asked.isAnswer, () => undefined);
+  const isPainted = useAfterPaint(hasResponse);
+  useEffect(() => {
+    if (isPainted) showFonts();
+  }, [isPainted]);
+  const actions = useLazy(ACTIONS, isPainted, () => undefined);
+  const histogram = useLazy(HISTOGRAM, isPainted && !asked.isAnswer, () => undefined);
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
-  useLazy(LANGUAGE, results.loads > 0 || view.query !== undefined, () => undefined);
+  useLazy(LANGUAGE, isPainted || view.query !== undefined, () => undefined);
   const openEntry = useOpenEntry();
   const isWide = useWide();
-  const fields = useLazy(FIELDS, explorer.fieldsKey !== null && (isWide || panelOpen), () => undefined);
+  const fields = useLazy(FIELDS, isPainted && explorer.fieldsKey !== null && (isWide || panelOpen), () => undefined);
   const onQuery = (query: string): void => change((before) => withQuery(before, query));
   const onColumns = (columns: readonly Column[]): void =>
     void LANGUAGE.load().then(() =>
@@ -98,7 +106,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     "?": () => setDialog("keys"),
   };
   useShortcuts(acts);
-  const commands = useLazy(COMMANDS, hasResponse, () => undefined);
+  const commands = useLazy(COMMANDS, isPainted, () => undefined);
   const isLive = view.live && projectId !== null && times.to === undefined;
   const liveBar = useLazy(LIVE_BAR, isLive, () => undefined);
   if (explorer.isMissing) return <NotFoundInExplorer workspaceId={workspaceId} />;
@@ -184,8 +192,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             busy={stats.busy && failure === null}
             onZoom={onZoom}
             onZoomOut={onZoomOut}
-            onCompare={(start, end) =>
-              route(toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) }))
+            onCompare={
+              hasPages
+                ? (start, end) =>
+                    route(toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) }))
+                : undefined
             }
           />
         )}

@@ -82,10 +82,12 @@ export function EntryList(props: EntryListProps) {
   const { inline, cells, candidates, source, isOneDay } = useRowParts(entries, columns, props.query);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
-  const heading = useLazy(HEAD, !isNarrow, () => undefined);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
-  const keys = useRowKeys(entries, (index) => virtual.scrollToIndex(index, { align: "auto" }));
+  const keys = useRowKeys(entries, (index) => {
+    virtual?.scrollToIndex(index, { align: "auto" });
+    return virtual !== null;
+  });
   const arrivals = useArrivals(entries, {
     query: props.query,
     follow,
@@ -93,7 +95,7 @@ export function EntryList(props: EntryListProps) {
     toTop: () => toTop(),
   });
   const { stop } = keys;
-  const { virtual, margin, toTop } = useVirtual(
+  const list = useVirtual(
     (isInPage) => ({
       count: entries.length,
       estimateSize: () => (isNarrow ? height.two : height.one),
@@ -112,27 +114,28 @@ export function EntryList(props: EntryListProps) {
     }),
     { box, rows, onScroll: arrivals.onScroll },
   );
-  const { scrollRect } = virtual;
+  const { virtual, items, margin, toTop } = list;
+  const heading = useLazy(HEAD, virtual !== null && !isNarrow, () => undefined);
+  const measured = virtual?.scrollRect?.width;
   useLayoutEffect(() => {
-    if (scrollRect !== null) setWidth(scrollRect.width);
-  }, [scrollRect?.width]);
-  useLayoutEffect(() => virtual.measure(), [isNarrow, height]);
+    const now = measured ?? box.current?.clientWidth;
+    if (now !== undefined) setWidth(now);
+  }, [measured]);
   useLayoutEffect(() => {
     const index = marked === undefined ? -1 : entries.findIndex(({ id }) => id === marked);
-    if (index < 0) return;
+    if (index < 0 || virtual === null) return;
     keys.point(index, box.current);
     virtual.scrollToIndex(index, { align: "center" });
-  }, [marked]);
+  }, [marked, virtual]);
   useLayoutEffect(() => {
     const index = props.shown === undefined ? -1 : entries.findIndex(({ id }) => id === props.shown);
-    if (index < 0) return;
+    if (index < 0 || virtual === null) return;
     keys.point(index);
     virtual.scrollToIndex(index, { align: "auto" });
-  }, []);
+  }, [virtual]);
 
-  const items = virtual.getVirtualItems();
   // The tab stop follows the visible rows, unless the list has the focus.
-  const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
+  const { startIndex, endIndex } = list.range;
   const isElsewhere = stop < startIndex || stop > endIndex;
   const hasFocus = box.current?.contains(document.activeElement) ?? false;
   const tabStop = isElsewhere && !hasFocus ? startIndex : stop;
@@ -147,7 +150,7 @@ export function EntryList(props: EntryListProps) {
     setOpen(isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id]);
     props.onShown?.(isOpen ? null : entry.id);
     // A closed row is not measured: its height is constant.
-    if (isOpen) virtual.resizeItem(index, isNarrow ? height.two : height.one);
+    if (isOpen) virtual?.resizeItem(index, isNarrow ? height.two : height.one);
   };
   return (
     <div class={css.frame}>
@@ -206,7 +209,7 @@ export function EntryList(props: EntryListProps) {
           })
         }
       >
-        <ul ref={rows} class={css.rows} aria-label={props.label} style={{ height: `${virtual.getTotalSize()}px` }}>
+        <ul ref={rows} class={css.rows} aria-label={props.label} style={{ height: `${list.height}px` }}>
           {items.map(({ index, key, start }) => {
             const entry = entries[index];
             if (entry === undefined) return null;
@@ -215,7 +218,7 @@ export function EntryList(props: EntryListProps) {
             return (
               <li
                 key={String(key)}
-                ref={isOpen ? (node) => virtual.measureElement(node) : null}
+                ref={isOpen ? (node) => virtual?.measureElement(node) : null}
                 data-index={index}
                 data-level={entry.level}
                 class={isOpen ? css.item : `${css.item} ${css.closed}`}
@@ -237,7 +240,7 @@ export function EntryList(props: EntryListProps) {
                   onToggle={() => toggle(entry, index)}
                   onFocus={() => keys.point(index)}
                 />
-                {isOpen && parts !== null ? (
+                {isOpen && parts !== null && virtual !== null ? (
                   <parts.Details
                     id={`${detailsId}-${entry.id}`}
                     entry={entry}

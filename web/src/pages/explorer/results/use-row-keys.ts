@@ -20,15 +20,20 @@ interface RowKeys {
   onKeyDown: (event: KeyboardEvent, acts: KeyActs) => void;
 }
 
-/** Keyboard navigation with a roving tab stop. The stop is stored by entry id, because indexes change. */
-export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number) => void): RowKeys {
+/**
+ * Keyboard navigation with a roving tab stop. The stop is stored by entry id, because indexes change.
+ * @param reveal scrolls to a row; returns whether it can, otherwise the focus scrolls
+ */
+export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number) => boolean): RowKeys {
   const [pointed, setPointed] = useState<{ id: string; index: number } | null>(null);
   const wantsFocus = useRef<Element | null>(null);
+  const isRevealed = useRef(true);
   const stop = indexOf(entries, pointed);
   useLayoutEffect(() => {
     const list = wantsFocus.current;
     wantsFocus.current = null;
-    list?.querySelector<HTMLElement>(`[data-index="${stop}"] [data-row]`)?.focus({ preventScroll: true });
+    list?.querySelector<HTMLElement>(`[data-index="${stop}"] [data-row]`)?.focus({ preventScroll: isRevealed.current });
+    isRevealed.current = true;
   });
   const point = (index: number, list: Element | null = null): void => {
     wantsFocus.current = list;
@@ -56,7 +61,7 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     const next = nextRow(key, index, entries.length - 1);
     if (next !== null) {
       point(next, currentTarget);
-      reveal(next);
+      isRevealed.current = reveal(next);
     } else if (key === "c") onContext(entry);
     else if (key === "y") onCopy(entry);
     else if (key === "Enter" || key === " ") {

@@ -1,13 +1,19 @@
-import { type PartialKeys, Virtualizer, type VirtualizerOptions } from "@tanstack/virtual-core";
+import type { PartialKeys, VirtualItem, Virtualizer, VirtualizerOptions } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useAfterPaint } from "../../../ui/use-after-paint.ts";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { marginOf, observeOffset, observeRect, offsetOf, type Scroller, scrollerOf } from "./list-scroller.ts";
+
+/** The first rows have their place without it. */
+const CORE = lazyModule(() => import("@tanstack/virtual-core"));
 
 type AllOptions = VirtualizerOptions<Scroller, HTMLElement>;
 type Options = Omit<
   PartialKeys<AllOptions, "observeElementRect" | "observeElementOffset" | "scrollToFn">,
   "getScrollElement" | "scrollMargin"
->;
+> &
+  Required<Pick<AllOptions, "getItemKey" | "rangeExtractor">>;
 
 interface VirtualList {
   /** The box around the rows. Its `overflow` decides whether the box or the page scrolls. */
@@ -21,7 +27,14 @@ interface VirtualList {
 }
 
 interface Virtual {
-  virtual: Virtualizer<Scroller, HTMLElement>;
+  /** `null` until its code is loaded. */
+  virtual: Virtualizer<Scroller, HTMLElement> | null;
+  /** The rows to render. */
+  items: readonly Pick<VirtualItem, "index" | "key" | "start">[];
+  /** Indexes of the first and the last visible row. */
+  range: { startIndex: number; endIndex: number };
+  /** Height of all rows in pixels. */
+  height: number;
   /** Pixels to subtract from each row's `start` to position it within the rows' parent. */
   margin: number;
   /** Scrolls to the first row if it is above the visible part. */
@@ -30,14 +43,27 @@ interface Virtual {
 
 /**
  * A virtualizer for a list that scrolls in its own box or with the page. Renders when the visible rows change. The
- * options may depend on which of both scrolls.
+ * options may depend on which of both scrolls. The first visible row stays in place when the height of rows changes.
  */
 export function useVirtual(options: (isInPage: boolean) => Options, { box, rows, onScroll }: VirtualList): Virtual {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
+  const core = useLazy(CORE, useAfterPaint(true), () => undefined);
+  const [top, setTop] = useState(0);
   const margin = useRef(0);
   const scroller = useRef<Scroller | null>(null);
   const scrolled = useRef(onScroll);
   scrolled.current = onScroll;
+  /**
+   * Whether a scroller still scrolls the list. If the style sheet has chosen the other one since the last render, the
+   * offset of this one is 0: the next render moves the list, at the offset from before.
+   */
+  const isScroller = (scrollElement: Scroller): boolean => {
+    if (box.current !== null && scrollerOf(box.current) === scrollElement) return true;
+    redraw(undefined);
+    return false;
+  };
+  const ofList = options(scroller.current instanceof Window);
+  const rowHeight = ofList.estimateSize(0);
   const complete: AllOptions = {
     getScrollElement: () => scroller.current,
     observeElementRect: ({ scrollElement }, onRect) =>
@@ -46,21 +72,27 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
       scrollElement === null
         ? undefined
         : observeOffset(scrollElement, (offset, isScrolling) => {
+            if (!isScroller(scrollElement)) return;
             onOffset(offset, isScrolling);
             scrolled.current(offset - margin.current);
           }),
     scrollToFn: scrollTo,
-    ...options(scroller.current instanceof Window),
+    ...ofList,
     scrollMargin: margin.current,
     onChange: () => redraw(undefined),
   };
-  const [virtual] = useState(() => new Virtualizer(complete));
-  virtual.setOptions(complete);
+  const made = useRef<Virtualizer<Scroller, HTMLElement> | null>(null);
+  if (core !== null) made.current ??= new core.Virtualizer(complete);
+  const virtual = made.current;
+  virtual?.setOptions(complete);
+
+  /** Height of a closed row at the last render, and the first visible row; none while the list is at its top. */
+  const read = useRef<{ rowHeight: number; first: number | undefined } | null>(null);
 
   /** Updates the margin after a change of height above the list, and keeps the visible rows in place. */
   const place = (): void => {
-    const { scrollElement } = virtual;
-    if (scrollElement === null || rows.current === null) return;
+    const scrollElement = virtual?.scrollElement ?? null;
+    if (virtual === null || scrollElement === null || rows.current === null || !isScroller(scrollElement)) return;
     const now = marginOf(scrollElement, rows.current);
     const moved = now - margin.current;
     if (moved === 0) return;
@@ -72,16 +104,42 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
     }
     redraw(undefined);
   };
-  useLayoutEffect(() => virtual._didMount(), []);
   useLayoutEffect(() => {
-    if (box.current === null || rows.current === null) return;
+    // Before the virtualizer scrolls the page itself.
+    if (box.current !== null && scrollerOf(box.current) instanceof Window) history.scrollRestoration = "manual";
+  }, []);
+  useEffect(() => {
+    if (virtual !== null) return;
+    const follow = (): void => {
+      if (box.current === null || rows.current === null) return;
+      const next = scrollerOf(box.current);
+      const distance = offsetOf(next) - marginOf(next, rows.current);
+      setTop(Math.max(0, Math.floor(distance / rowHeight)));
+      scrolled.current(distance);
+    };
+    // Scroll events of the box do not bubble.
+    document.addEventListener("scroll", follow, { capture: true, passive: true });
+    return () => document.removeEventListener("scroll", follow, { capture: true });
+  }, [virtual, rowHeight]);
+  useLayoutEffect(() => virtual?._didMount(), [virtual]);
+  useLayoutEffect(() => {
+    if (virtual === null || box.current === null || rows.current === null) return;
     const next = scrollerOf(box.current);
     if (next !== scroller.current) begin(virtual, next, margin, rows.current);
     scroller.current = next;
     virtual._willUpdate();
     place();
+    if (read.current !== null && read.current.rowHeight !== rowHeight) {
+      virtual.measure();
+      if (read.current.first !== undefined) virtual.scrollToIndex(read.current.first, { align: "start" });
+    }
+    const distance = (virtual.scrollOffset ?? 0) - margin.current;
+    // The rows are measured with the margin of this render, which `place` may have changed.
+    const first = distance > 0 ? virtual.getVirtualItemForOffset(distance + virtual.options.scrollMargin) : undefined;
+    read.current = { rowHeight, first: first?.index };
   });
   useEffect(() => {
+    if (virtual === null) return;
     // The height above the list changes independently, for example when a filter opens or the histogram appears.
     const observer = new ResizeObserver(place);
     observer.observe(document.body);
@@ -91,17 +149,31 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
       observer.disconnect();
       removeEventListener("resize", onResize);
     };
-  }, []);
+  }, [virtual]);
+  // A virtualizer without a scroller has no rows, which would remove the focused one.
+  const hasBegun = virtual !== null && virtual.scrollElement !== null;
+  const plain = { startIndex: top, endIndex: Math.min(ofList.count - 1, top + Math.floor(innerHeight / rowHeight)) };
   return {
     virtual,
+    items: hasBegun ? virtual.getVirtualItems() : plainRows(ofList, plain, rowHeight),
+    range: (hasBegun ? virtual.range : null) ?? plain,
+    height: virtual?.getTotalSize() ?? complete.count * rowHeight,
     margin: margin.current,
     toTop() {
-      const { scrollElement } = virtual;
-      if (scrollElement !== null && offsetOf(scrollElement) > margin.current) {
-        scrollElement.scrollTo({ top: margin.current });
-      }
+      const { current } = scroller;
+      if (current !== null && offsetOf(current) > margin.current) current.scrollTo({ top: margin.current });
     },
   };
+}
+
+/** The rows of a range at the positions at which a virtualizer places them, as long as no entry is open. */
+function plainRows(
+  { count, getItemKey, rangeExtractor, overscan = 0 }: Options,
+  range: Virtual["range"],
+  rowHeight: number,
+): Virtual["items"] {
+  const indexes = rangeExtractor({ ...range, overscan, count });
+  return indexes.map((index) => ({ index, key: getItemKey(index), start: index * rowHeight }));
 }
 
 /** Moves to another scroller, at the same row if the list had one. */
