@@ -130,8 +130,9 @@ describe("partial responses", () => {
       index === PATHS - 1 ? { exists: true, ne: 0 } : { exists: false, ne: 1 },
     ]),
   );
-  /** Requests of 1,000 small entries, whose conditions cost more than one response may. */
-  const REQUESTS = 300;
+  /** Requests of small entries, whose conditions cost more than one response may, and the entries of each: the most. */
+  const REQUESTS = 15;
+  const ENTRIES = 20_000;
 
   let small: Tenant;
 
@@ -141,12 +142,14 @@ describe("partial responses", () => {
     small = { ...large, projectId, key: await createKey(url, large.account, projectId) };
     const now = Date.now();
     await send(url, small, [{ message: "needle", timestamp: now - 3_600_000, data: { [`p${PATHS - 1}`]: 1 } }]);
-    const logs = Array.from({ length: 1000 }, (_, index) => ({
-      message: "hay",
-      timestamp: now - index,
-      data: { [`p${PATHS - 1}`]: 0 },
-    }));
-    for (let request = 0; request < REQUESTS; request++) await send(url, small, logs);
+    const body = Array.from({ length: ENTRIES }, (_, index) =>
+      JSON.stringify({ message: "hay", timestamp: now - index, data: { [`p${PATHS - 1}`]: 0 } }),
+    ).join("\n");
+    const headers = { "Content-Type": "application/x-ndjson" };
+    for (let request = 0; request < REQUESTS; request++) {
+      const answer = await call(url, `/logger/${projectId}/log`, { token: small.key.secret, body, headers });
+      expect(answer.status).toBe(201);
+    }
   });
 
   it("show the progress of a search, which continues on a click", async () => {
