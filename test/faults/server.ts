@@ -18,11 +18,16 @@ const SETTINGS = { AUTH_LIMIT: "1000000", LOG_LEVEL: "error", RECENT_MAX_AGE_SEC
 
 const MAIN = path.join("test", "faults", "worker", "worker.ts");
 
-/** Bundles the service variant that can be made to fail, or another one. @returns its path */
-export async function bundleVariant(main = MAIN): Promise<string> {
+/**
+ * Bundles the service variant that can be made to fail, or another one.
+ * @param root of the sources
+ * @returns its path
+ */
+export async function bundleVariant(main = MAIN, root = ROOT): Promise<string> {
   await buildAssets();
   const outdir = temporaryDir();
-  const result = await wrangler(["deploy", main, "--dry-run", "--outdir", outdir]);
+  const config = path.join(root, "wrangler.toml");
+  const result = await wrangler(["deploy", path.join(root, main), "--config", config, "--dry-run", "--outdir", outdir]);
   const bundle = path.join(outdir, `${path.basename(main, ".ts")}.js`);
   if (result.code !== 0 || !existsSync(bundle)) {
     throw new Error(`The variant could not be bundled.\n${result.stdout}${result.stderr}`);
@@ -37,7 +42,7 @@ export class ServerKilled extends Error {}
 export class FaultServer {
   readonly url: string;
   readonly #env: Readonly<Record<string, string>>;
-  readonly #bundles: readonly [string, ...string[]];
+  readonly #bundles: readonly string[];
   #child: ChildProcess | null = null;
   #exit: Promise<unknown> = Promise.resolve();
   #plan: Plan = CALM;
@@ -53,35 +58,37 @@ export class FaultServer {
   #kills = 0;
 
   static async start(port?: number): Promise<FaultServer> {
-    return FaultServer.startVersions([await bundleVariant()], SETTINGS, port);
+    return FaultServer.startVersions([await bundleVariant()], SETTINGS, { port });
   }
 
-  /** Starts the first of several versions of the worker, bundled. `restart` starts any of them. */
+  /** Starts one of several versions of the worker, bundled. `restart` starts any of them. @param version its index */
   static async startVersions(
-    bundles: readonly [string, ...string[]],
+    bundles: readonly string[],
     settings: Readonly<Record<string, string>>,
-    port?: number,
+    { port, version = 0 }: { port?: number | undefined; version?: number } = {},
   ): Promise<FaultServer> {
     const server = new FaultServer(bundles, settings, port ?? (await freePort()));
-    await server.#start({ IS_NEW: "1" });
+    await server.#start({ ...server.#bundleOf(version), IS_NEW: "1" });
     return server;
   }
 
-  private constructor(
-    bundles: readonly [string, ...string[]],
-    settings: Readonly<Record<string, string>>,
-    port: number,
-  ) {
+  private constructor(bundles: readonly string[], settings: Readonly<Record<string, string>>, port: number) {
     this.url = `http://127.0.0.1:${port}`;
     this.#bundles = bundles;
-    this.#env = { ...settings, BUNDLE: bundles[0], PORT: String(port), DATA_DIR: temporaryDir() };
+    this.#env = { ...settings, PORT: String(port), DATA_DIR: temporaryDir() };
     // Ends what is left of a run that ends early.
     process.on("exit", () => this.#kill("SIGKILL"));
   }
 
   /** Starts the server on the existing data. Applies the plan before `restart` returns. @param version its index */
   restart(version = 0): Promise<void> {
-    return this.#start({ BUNDLE: this.#bundles[version] ?? this.#bundles[0] });
+    return this.#start(this.#bundleOf(version));
+  }
+
+  #bundleOf(version: number): Readonly<Record<string, string>> {
+    const BUNDLE = this.#bundles[version];
+    if (BUNDLE === undefined) throw new RangeError(`There is no version ${version}.`);
+    return { BUNDLE };
   }
 
   async #start(env: Readonly<Record<string, string>>): Promise<void> {

@@ -44,6 +44,11 @@ export class Receivers {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${name}`;
   }
 
+  /** Forgets what has arrived. */
+  forget(): void {
+    for (const ids of this.arrived.values()) ids.clear();
+  }
+
   stop(): void {
     this.#server.closeAllConnections();
     this.#server.close();

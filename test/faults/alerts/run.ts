@@ -1,9 +1,12 @@
-/** `npm run test:alerts -- --commits N --seed S`: fifty alert rules under kills, repeated alarms and changes of the version. */
+/**
+ * `npm run test:alerts -- --commits N --seed S --before REVISION`: fifty alert rules under kills, repeated alarms and changes of the
+ * version.
+ */
 import { parseArgs } from "node:util";
-import { AlertFaults } from "./harness.ts";
+import { runAlertFaults } from "./harness.ts";
 
 const text = { type: "string" } as const;
-const { values } = parseArgs({ options: { commits: { ...text, default: "50000" }, seed: text } });
+const { values } = parseArgs({ options: { commits: { ...text, default: "50000" }, seed: text, before: text } });
 const commits = Number(values.commits);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 if (!Number.isInteger(commits) || commits < 1 || !Number.isInteger(seed)) {
@@ -15,8 +18,10 @@ if (!Number.isInteger(commits) || commits < 1 || !Number.isInteger(seed)) {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 console.log(`${commits} commits from seed ${seed}`);
+const report = (line: string) => console.log(`${Math.round(performance.now() / 1000)} s: ${line}`);
 try {
-  const figures = await AlertFaults.run({ commits, seed, report: (line) => console.log(line) });
+  const before = values.before ?? null;
+  const figures = await runAlertFaults({ commits, seed, before, report });
   console.log(
     Object.entries(figures)
       .map(([name, count]) => `${count.toLocaleString("en")} ${name}`)
