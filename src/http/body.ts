@@ -53,7 +53,8 @@ export async function readBody(request: Request, limit: number, options: BodyOpt
  * server close the connection, and a client that is still sending gets a reset instead of the response.
  */
 export async function drainUnread(request: Request): Promise<void> {
-  if (request.body === null || request.bodyUsed) return;
+  // In this order, because `body` makes an object of a stream that was read to its end.
+  if (request.bodyUsed || request.body === null) return;
   try {
     // Discarded bytes take no memory.
     await new BodyReader(request.body, () => false).drain(DRAIN_BYTES);

@@ -101,7 +101,7 @@ export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
 /** Whether the client used https: to this worker, or to a proxy that terminates TLS before it. */
 function isHttps(request: Request, env: object): boolean {
   if (request.url.startsWith("https:")) return true;
-  return request.headers.get("X-Forwarded-Proto") !== "http" && isServedByHttps(env);
+  return isServedByHttps(env) && request.headers.get("X-Forwarded-Proto") !== "http";
 }
 
 function isServedByHttps(env: object): boolean {

@@ -17,6 +17,8 @@ import { RepeatFacts } from "./repeat-facts.ts";
 
 /** Bytes of lines of one batch, as for bodies of lines. */
 const BATCH_BYTES = 512 * 1024;
+/** Bytes of lines that are expected of a byte of the body. */
+const EXPECTED_RATIO = 1.25;
 /** Costs in nanoseconds for the worst input, on a fast machine. */
 const COST = { entry: 1_000, value: 150, unit: 15, plainByte: 8, cutUnit: 40 } as const;
 
@@ -36,7 +38,8 @@ export class DoorEntries implements DoorEntrySink, LineSink {
   /** `null` if records are not recognized. */
   readonly #ids: RecordIds | null;
   readonly #repeats = new RepeatFacts();
-  #builder: BatchBuilder;
+  /** `null` before the first record of a batch. */
+  #builder: BatchBuilder | null = null;
   #entries = 0;
   #bytes = 0;
   #allowed: number = REQUEST_BYTES.most;
@@ -54,7 +57,6 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     this.#meter = meter;
     this.#fitter = new EntryFitter(now);
     this.#batches = new EntryBatches(meter, this.#fitter);
-    this.#builder = this.#newBuilder();
   }
 
   /** Epoch milliseconds of the receipt. */
@@ -79,7 +81,7 @@ export class DoorEntries implements DoorEntrySink, LineSink {
 
   /** Approximate bytes in memory, the batches included. */
   get held(): number {
-    return this.#batches.held + this.#builder.held + (this.#ids?.held ?? 0);
+    return this.#batches.held + (this.#builder?.held ?? 0) + (this.#ids?.held ?? 0);
   }
 
   /** Entries with an earlier time get the time of receipt, epoch milliseconds; `null` if the retention is not known yet. */
@@ -145,7 +147,7 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     if (fitted.sent !== undefined) {
       this.#meter.spend(fitted.sent.values * COST.value + fitted.sent.length * COST.cutUnit);
     }
-    this.#builder.addLine(fitted, fitted.line);
+    this.#open().addLine(fitted, fitted.line);
     this.#added(fitted.line.length);
   }
 
@@ -175,20 +177,21 @@ export class DoorEntries implements DoorEntrySink, LineSink {
   /** Stores an entry that writes its own line, unless the request has the record already. */
   #addBytes(entry: PlainEntry, size: number, write: Write, id: ClientId | undefined, hasTime: boolean): void {
     if (!this.#ids?.needsLine(id, hasTime)) {
-      if (this.#identify(id, null, hasTime)) this.#builder.addBytes(entry, size, write);
+      if (this.#identify(id, null, hasTime)) this.#open().addBytes(entry, size, write);
       return;
     }
     const written = new Uint8Array(size);
     const line = written.subarray(0, write(written, 0));
     if (this.#identify(id, line, hasTime)) {
-      this.#builder.addBytes(entry, line.length, (target, at) => copyBytes(target, at, line));
+      this.#open().addBytes(entry, line.length, (target, at) => copyBytes(target, at, line));
     }
     detachBuffer(written);
   }
 
   #added(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#builder.entries === BATCH_ENTRIES || this.#builder.size >= BATCH_BYTES) this.#close();
+    const { entries, size } = this.#open();
+    if (entries === BATCH_ENTRIES || size >= BATCH_BYTES) this.#close();
     if (this.#bytes > this.#allowed) this.#fail(TOO_LARGE);
   }
 
@@ -204,9 +207,9 @@ export class DoorEntries implements DoorEntrySink, LineSink {
     if (!this.#begin()) return true;
     const hasTime = this.#isTime(lines.time);
     if (envelope.id === undefined) this.#repeats.noteTime(hasTime ? lines.time : null, lines.isFine);
-    const before = this.#builder.size;
+    const before = this.#open().size;
     this.#addBytes(lines, lines.size, lines.writeLine, envelope.id, hasTime);
-    this.#added(this.#builder.size - before);
+    this.#added(this.#open().size - before);
     return true;
   }
 
@@ -278,19 +281,23 @@ export class DoorEntries implements DoorEntrySink, LineSink {
   }
 
   #close(): void {
-    if (this.#builder.entries === 0) return;
-    const { batch } = this.#builder.finish();
-    this.#builder = this.#newBuilder();
+    const batch = this.#builder?.finish().batch ?? null;
+    this.#builder = null;
     if (batch !== null) this.#batches.add(batch);
   }
 
-  #newBuilder(): BatchBuilder {
-    return new BatchBuilder({ now: this.#now, oldest: null });
+  #open(): BatchBuilder {
+    this.#builder ??= new BatchBuilder({
+      now: this.#now,
+      oldest: null,
+      expectedBytes: Math.ceil(this.#received * EXPECTED_RATIO),
+    });
+    return this.#builder;
   }
 
   #fail(failure: BodyFailure): void {
     this.#failure = failure;
     this.take();
-    this.#builder = this.#newBuilder();
+    this.#builder = null;
   }
 }

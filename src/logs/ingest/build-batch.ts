@@ -1,5 +1,5 @@
 import { detachBuffer } from "../../platform/isolate-memory.ts";
-import { type Batch, BodyEncoder, encodeBody } from "../batch.ts";
+import { type Batch, BodyEncoder, type EncodedBody, encodeBody } from "../batch.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
 import { IdCollector } from "../id-filter.ts";
 import { SummaryBuilder } from "../summary.ts";
@@ -23,6 +23,8 @@ export interface BuildOptions {
    * Rejects entries with an older timestamp. `null` if the retention is not known yet; the workspace object returns it.
    */
   oldest: number | null;
+  /** Bytes of lines to expect, for a buffer that need not grow. It takes at most a block and a line. */
+  expectedBytes?: number;
 }
 
 /** Characters of lines that are held before they are encoded: few calls of the encoder and little memory. */
@@ -46,7 +48,8 @@ export interface PlainEntry {
 export class BatchBuilder {
   readonly #oldest: number | null;
   readonly #now: number;
-  readonly #validator: EntryValidator;
+  readonly #firstLinesBytes: number;
+  #validator: EntryValidator | null = null;
   #exactValidator: EntryValidator | null = null;
   readonly #rejected: Rejection[] = [];
   #rejectedCount = 0;
@@ -65,10 +68,10 @@ export class BatchBuilder {
   #encoder: BodyEncoder | null = null;
   #values = 0;
 
-  constructor({ now, oldest }: BuildOptions) {
+  constructor({ now, oldest, expectedBytes = 0 }: BuildOptions) {
     this.#now = now;
     this.#oldest = oldest;
-    this.#validator = new EntryValidator(now);
+    this.#firstLinesBytes = Math.min(Math.max(expectedBytes, FIRST_LINES_BYTES), LINES_BYTES);
   }
 
   /** Number of entries so far, valid or not. */
@@ -102,6 +105,7 @@ export class BatchBuilder {
    */
   add(values: readonly unknown[], exactly: () => readonly unknown[]): void {
     let exact: readonly unknown[] | null = null;
+    this.#validator ??= new EntryValidator(this.#now);
     for (let i = 0; i < values.length; i++) {
       let checked = this.#check(this.#validator, values[i]);
       if (checked instanceof MaybeInexact) {
@@ -178,7 +182,7 @@ export class BatchBuilder {
   #room(size: number): Uint8Array {
     const needed = this.#written + size;
     if (needed <= this.#lines.length) return this.#lines;
-    const grown = new Uint8Array(Math.max(needed, Math.min(2 * needed, LINES_BYTES), FIRST_LINES_BYTES));
+    const grown = new Uint8Array(Math.max(needed, Math.min(2 * needed, LINES_BYTES), this.#firstLinesBytes));
     grown.set(this.#lines.subarray(0, this.#written));
     detachBuffer(this.#lines);
     this.#lines = grown;
@@ -205,6 +209,16 @@ export class BatchBuilder {
     this.#text = "";
   }
 
+  /** Encodes written lines that are less than one block, without collecting them. */
+  #packLines(): EncodedBody & { size: number } {
+    const raw = this.#lines.subarray(0, this.#written);
+    const { encoding, body } = encodeBody(raw);
+    // Plain, the body must be a buffer of its own.
+    const packed = { size: raw.length, encoding, body: encoding === 0 ? raw.slice() : body };
+    this.#freeLines();
+    return packed;
+  }
+
   #pack(): Batch {
     const columns = {
       count: this.#count,
@@ -214,16 +228,15 @@ export class BatchBuilder {
       categoryMask: this.#categoryMask,
       summary: this.#summary.pack(this.#ids.toFilter()),
     };
-    if (this.#written > 0) {
-      this.#encodeLines();
-      this.#freeLines();
-    }
+    if (this.#written > 0 && this.#encoder !== null) this.#encodeLines();
     if (this.#encoder === null) {
+      if (this.#written > 0) return { ...columns, ...this.#packLines() };
       const raw = encoder.encode(this.#text);
       const batch = { ...columns, size: raw.length, ...encodeBody(raw) };
       if (batch.body !== raw) detachBuffer(raw);
       return batch;
     }
+    this.#freeLines();
     if (this.#text !== "") this.#encode();
     return { ...columns, size: this.#encoder.size, ...this.#encoder.finish() };
   }

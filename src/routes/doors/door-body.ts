@@ -8,9 +8,10 @@ export const COUNTED_AS = { method: "POST", pattern: "/logger/:projectId/log", p
 /** Returns the request, without an encoding that means nothing in the protocol, or that an empty body has. */
 export function withoutEncoding(raw: Request, ignoredEncoding: string | undefined): Request {
   const encoding = raw.headers.get("Content-Encoding")?.trim().toLowerCase();
+  if (encoding === undefined) return raw;
   // A client that only checks the route may name an encoding and send nothing.
   const isEmpty = raw.headers.get("Content-Length") === "0";
-  if (encoding === undefined || (encoding !== ignoredEncoding && !isEmpty)) return raw;
+  if (encoding !== ignoredEncoding && !isEmpty) return raw;
   const headers = new Headers(raw.headers);
   headers.delete("Content-Encoding");
   return new Request(raw, { headers });

@@ -103,9 +103,11 @@ function keyOfSentry(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /\bsentry_key=([^\s,]+)/.exec(header)?.[1];
 }
 
-/** Returns a copy of the query. Most requests have none, and parsing a URL costs as much as reading some records. */
+const NO_QUERY = new URLSearchParams();
+
+/** Returns the query, which must not be changed: requests without one share it. Most requests have none, and parsing a URL costs as much as reading some records. */
 export function queryOf({ req: { url } }: Context<AppEnv>): URLSearchParams {
-  return url.includes("?") ? new URL(url).searchParams : new URLSearchParams();
+  return url.includes("?") ? new URL(url).searchParams : NO_QUERY;
 }
 
 /**
@@ -113,10 +115,12 @@ export function queryOf({ req: { url } }: Context<AppEnv>): URLSearchParams {
  * @param pattern of the route
  */
 export function pathWithoutKey(c: Context<AppEnv>, pattern: string): string {
+  const sent = queryOf(c);
   const path = pattern.replace(/:(\w+)/g, (whole, name: string) => {
     return name === KEY_IN_PATH ? whole : (c.req.param(name) ?? "");
   });
-  const query = queryOf(c);
+  if (sent.size === 0) return `${path}?`;
+  const query = new URLSearchParams(sent);
   for (const name of KEY_PARAMETERS) query.delete(name);
   return `${path}?${query}`;
 }

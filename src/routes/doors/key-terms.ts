@@ -56,7 +56,7 @@ const readers = new BoundedMap<RecordReader>(MAX_READERS);
  */
 export function readerFor(mapping: Mapping, query: URLSearchParams): RecordReader {
   const named: Partial<Record<Mapped, readonly string[]>> = { ...mapping };
-  for (const part of NAMED_IN_QUERY) {
+  for (const part of query.size === 0 ? [] : NAMED_IN_QUERY) {
     const names = namesOf(query.get(part));
     if (names.length > 0) named[part] = [...names, ...(mapping[part] ?? [])];
   }

@@ -137,5 +137,6 @@ function typeOf(sent: string): string | undefined {
 }
 
 function answer(type: string, body: Uint8Array<ArrayBuffer>, status: number): Response {
-  return new Response(body, { status, headers: { "Content-Type": type } });
+  // An empty body costs the runtime 30 us, none costs nothing. Both are sent as `Content-Length: 0`.
+  return new Response(body.length === 0 ? null : body, { status, headers: { "Content-Type": type } });
 }

@@ -230,7 +230,7 @@ class DoorServing<D extends DoorDecoder> {
 
   /** Stores what was read, and answers. @param readAgain reads the body from its beginning */
   async #send(readAgain: () => Promise<void>, run: (steps: Steps<void>) => Promise<void>): Promise<Response> {
-    const digest = Uint8Array.from(this.#hash.digest());
+    const digest = new Uint8Array(this.#hash.digest());
     for (let call = 1; ; call++) {
       const { entries, terms } = this.#current;
       const body = entries.finish();

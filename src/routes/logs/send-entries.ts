@@ -46,7 +46,8 @@ export class EntrySender {
   readonly #key: ParsedApiKey;
   readonly #projectId: string | null;
   readonly #door: SenderOfDoor | null;
-  readonly #upload = crypto.randomUUID();
+  /** A random id of the request, if batches of it are staged; empty before. */
+  #upload = "";
   #staged = 0;
   #stagedEntries = 0;
   #charge: Charge | null = null;
@@ -90,6 +91,7 @@ export class EntrySender {
     // Entries of the sandbox are counted at the end, when their number is known.
     const isSandbox = this.#key.workspaceId === SANDBOX_WORKSPACE_ID;
     const charge = chargeMembers(isSandbox ? COUNTED : await this.charge(1));
+    this.#upload ||= crypto.randomUUID();
     const target = { keyHash: this.#key.hash, projectId: this.#projectId };
     const call = { ...target, upload: this.#upload, batches, oldest, ...charge, ...(recordIds && { recordIds }) };
     const door = this.#door && { ...this.#door, settingsVersion: null, isDerived: false };
