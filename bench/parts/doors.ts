@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { StartFailure } from "../../scripts/lib/failure.ts";
@@ -52,6 +53,16 @@ const ROUTES: Readonly<Record<DoorFormat, { path: string; peerPath: string; type
 export const PEER = "VictoriaLogs";
 export const DOOR_SERVICE = "taffrail";
 
+/** What each request costs on this runtime at least, whatever a service does: steps of `workers/floor.ts`. */
+const FLOORS = [
+  { action: "read", name: "floor: body read" },
+  { action: "receive", name: "floor: and sent to an object" },
+  { action: "append", name: "floor: and stored as a row" },
+] as const;
+type Floor = (typeof FLOORS)[number];
+/** The format whose bodies the floors get. Those of others are of about the same size, or smaller. */
+const FLOOR_FORMAT: DoorFormat = "ndjson";
+
 export interface DoorRow extends Figures {
   format: DoorFormat;
   contender: string;
@@ -63,13 +74,14 @@ export interface DoorRow extends Figures {
   cpuRatio: number | null;
 }
 
-/** Ingest in the protocols of other clients, beside a VictoriaLogs if its executable is given. */
+/** Ingest in the protocols of other clients, beside the floors, and beside a VictoriaLogs if its executable is given. */
 export async function benchDoors(
   workshop: Workshop,
   generator: LoadGenerator,
   options: BenchOptions,
   report: (row: DoorRow) => void,
 ): Promise<DoorRow[]> {
+  const floor = await workshop.startWorker(await workshop.bundle("floor", "own"));
   const service = await workshop.startService();
   const peer = options.victorialogs === null ? null : await startPeer(options.victorialogs, workshop.newDataDir());
   const rows: DoorRow[] = [];
@@ -77,7 +89,8 @@ export async function benchDoors(
     for (const batch of BATCHES) {
       const ours = serviceContender(service, format, batch);
       const hasPeer = peer !== null && (await accepts(peer, format));
-      const contenders = hasPeer ? [peerContender(peer, format, batch), ours] : [ours];
+      const floors = format === FLOOR_FORMAT ? FLOORS.map((each) => floorContender(floor, each, batch)) : [];
+      const contenders = [...(hasPeer ? [peerContender(peer, format, batch)] : []), ours, ...floors];
       const { figures, cpuRatios } = await compare(generator, contenders, { ...options, connections: CONNECTIONS });
       figures.forEach((own, at) => {
         const { requestsPerSecond, cpuMicrosPerRequest: cpu, allCpuMicrosPerRequest: all } = own;
@@ -95,6 +108,7 @@ export async function benchDoors(
   }
   peer?.child.kill("SIGKILL");
   await service.stop();
+  await floor.stop();
   return rows;
 }
 
@@ -111,6 +125,24 @@ function serviceContender({ url, pid }: BenchServer, format: DoorFormat, batch: 
         load: { ...common, path, headers },
         stored: async () => (await storedEntries(url, tenant, id)) / batch,
         async end() {},
+      };
+    },
+  };
+}
+
+function floorContender({ url, pid }: BenchServer, { action, name }: Floor, batch: number): Contender {
+  const common = { origin: url, idempotent: false, batch, format: FLOOR_FORMAT, serverPid: pid, expectedStatus: 201 };
+  return {
+    name,
+    async prepare() {
+      const object = randomUUID();
+      return {
+        load: { ...common, path: `/${action}/${object}`, headers: { "content-type": ROUTES[FLOOR_FORMAT].type } },
+        stored: null,
+        // Raw bodies of one run have up to a gigabyte.
+        async end() {
+          await fetch(`${url}/drop/${object}`);
+        },
       };
     },
   };

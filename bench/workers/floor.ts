@@ -17,6 +17,11 @@ export class FloorObject extends DurableObject<Env> {
     this.#sql.exec("CREATE TABLE IF NOT EXISTS bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT");
   }
 
+  /** Receives a body and stores nothing. */
+  async receive(_body: ArrayBuffer): Promise<true> {
+    return true;
+  }
+
   async append(body: ArrayBuffer): Promise<true> {
     this.#sql.exec("INSERT INTO bodies (body) VALUES (?)", body);
     return true;
@@ -32,13 +37,24 @@ export class FloorObject extends DurableObject<Env> {
   }
 }
 
-/** `POST /append/<name>` stores the body; `/count/<name>` and `/drop/<name>` accept any method. */
+/**
+ * `POST /append/<name>` stores the body, `/receive/<name>` only sends it to the object, and `/read/<name>` only reads it; `/count/<name>` and `/drop/<name>` accept any
+ * method.
+ */
 export const direct = {
   async fetch(request, env) {
     const [, action, name = ""] = new URL(request.url).pathname.split("/");
+    if (action === "read") {
+      await request.arrayBuffer();
+      return Response.json({ success: true }, { status: 201 });
+    }
     const object = env.FLOOR.get(env.FLOOR.idFromName(name));
     if (action === "append") {
       await object.append(await request.arrayBuffer());
+      return Response.json({ success: true }, { status: 201 });
+    }
+    if (action === "receive") {
+      await object.receive(await request.arrayBuffer());
       return Response.json({ success: true }, { status: 201 });
     }
     if (action === "count") return Response.json({ bodies: await object.count() });
