@@ -6,7 +6,7 @@ export const SEARCH_COVER = { requests: 23, ms: 10 * 60_000 } as const;
 /** Longest name of a search. */
 const NAME = /^[\w-]{1,64}$/;
 
-/** Returns a name of a search that a client sent, or `null` if it is none. */
+/** Returns the name of a search that a client sent; `null` if the text is not a valid name. */
 export function searchName(text: string | undefined): string | null {
   return text !== undefined && NAME.test(text) ? text : null;
 }

@@ -214,7 +214,7 @@ function compares(value: number, operator: CompareOperator, bound: number): bool
 }
 
 /**
- * Returns the number of a label's value: seconds of a duration, bytes of a size. A value that is none is 0, with an error.
+ * Returns the number of a label's value: seconds of a duration, bytes of a size. Any other text is 0, with an error.
  * @returns `null` without the label
  */
 export function unwrapped({ labels }: Processed, label: string, conversion: Conversion): number | null {

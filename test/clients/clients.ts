@@ -68,6 +68,7 @@ const COLLECTOR = binary("OTELCOL");
 
 const FLUENT_BIT = binary("FLUENT_BIT");
 const RSYSLOG = binary("RSYSLOGD");
+const GO = binary("GO");
 const FLUENT_BIT_OUTPUTS = ["http", "loki", "es", "splunk", "datadog", "opentelemetry"] as const;
 
 const OTEL_JS = { "@opentelemetry/api": "1.10.0", "@opentelemetry/sdk-logs": "3.1.0" } as const;
@@ -182,4 +183,5 @@ export const CLIENTS: readonly TestedClient[] = [
   { name: "Sentry JS", npm: { "@sentry/node": "11.12.0" }, command: node("sentry.mjs") },
   { name: "Sentry JS, tunnel", npm: { "@sentry/node": "11.12.0" }, command: node("sentry.mjs", "tunnel") },
   { name: "Python logging", count: 300, command: python("python_logging.py") },
+  { name: "Go slog", missing: GO.missing, command: node("go-slog.mjs", GO.path) },
 ];

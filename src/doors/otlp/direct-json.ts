@@ -202,7 +202,7 @@ class JsonFields extends RecordFields<ByteTexts> {
     return length === 0 || length > COUNT_DIGITS || (length > 1 && bytes[from] === ZERO) ? -1 : value;
   }
 
-  /** Reads an id in lower-case digits; one of zeros only is none. */
+  /** Reads an id in lower-case digits; an id of only zeros counts as absent. */
   #id(range: Range, digits: number): boolean {
     const { bytes } = this;
     const from = this.#at + 1;

@@ -116,7 +116,7 @@ export class DataFields {
     }
   }
 
-  /** Returns the type of a scalar; 0 if it is none. */
+  /** Returns the type of a scalar; 0 for any other value. */
   #kindAt(byte: number, from: number, to: number): number {
     const text = this.#text;
     switch (byte) {

@@ -44,7 +44,7 @@ export interface Reader {
 }
 
 /**
- * Returns the reader by an agent's token; `null` if the token is none.
+ * Returns the reader by an agent's token; `null` if the token is not an agent's.
  * @throws ApiError for a token that is malformed
  */
 export async function agentReader(c: Context<AppEnv>, token: string): Promise<Reader | null> {

@@ -178,7 +178,7 @@ describe("the budget of reads", () => {
     expect(remaining(await ask("two"))).toBe(17);
     vi.setSystemTime(BASE + 10 * 60_000);
     expect(remaining(await ask("two"))).toBe(16);
-    // A name that is none is as if it were absent.
+    // An invalid name counts as absent.
     for (const name of ["", "a b", "x".repeat(65), "'; DROP TABLE"]) await ask(name);
     expect(await left(key, ip, "reads")).toBe(12);
     // Entries that are sent have no such cover.

@@ -34,7 +34,7 @@ export function groupText(group: Readonly<Record<string, string>> | null): strin
 
 const UNITS = { s: ["second", 1000], m: ["minute", 60_000], h: ["hour", 3_600_000], d: ["day", 86_400_000] } as const;
 
-/** Milliseconds of a duration of the API, such as `5m`; 0 if it is none. */
+/** Milliseconds of a duration of the API, such as `5m`; 0 for any other text. */
 export function durationMs(text: string): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
   // SAFETY: the expression allows these units only.

@@ -21,8 +21,8 @@ export function not(filter: Filter): Filter {
 }
 
 /**
- * Returns the test for entries with a value of a field, or with the field at all if the value is `undefined`; `null` if the
- * name is none of a field.
+ * Returns the test for entries with a value of a field, or with the field at all if the value is `undefined`; `null` if no
+ * field has the name.
  * @param name as queries write it
  */
 export function valueTest(name: string, value: string | number | boolean | null | undefined): Filter | null {

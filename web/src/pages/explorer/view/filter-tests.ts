@@ -59,7 +59,7 @@ function dataTests(written: string, condition: DataCondition): Filter[] {
   return [joined("or", either)];
 }
 
-/** A filter on `data.level` is none on the level. Services and hosts in `data` are those of the entry. */
+/** A filter on `data.level` is not a filter on the level. Services and hosts in `data` are those of the entry. */
 function memberOf(path: (string | number)[]): Field {
   const [name] = path;
   if (path.length === 1 && (name === "service" || name === "host")) return { kind: "own", name };

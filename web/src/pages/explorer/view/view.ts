@@ -65,7 +65,7 @@ export function viewSearch({ query, range, order, live, chart, columns }: View):
   return text === "" ? "" : `?${text}`;
 }
 
-/** Returns a view with another query; an empty one is none. */
+/** Returns a view with another query; without a query if it is empty. */
 export function withQuery({ query: _, ...view }: View, query: string): View {
   return query.trim() === "" || query.trim() === "*" ? view : { ...view, query };
 }
