@@ -12,7 +12,7 @@ import { isUnsayable } from "./unsayable.ts";
 
 /** Requests of a run; `SCHEMA_REQUESTS=all` sends all of them. `SCHEMA_SEED` repeats a run. */
 const MOST =
-  process.env.SCHEMA_REQUESTS === "all" ? Number.POSITIVE_INFINITY : Number(process.env.SCHEMA_REQUESTS ?? 1500);
+  process.env.SCHEMA_REQUESTS === "all" ? Number.POSITIVE_INFINITY : Number(process.env.SCHEMA_REQUESTS ?? 1000);
 const SEED = Number(process.env.SCHEMA_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const CONNECTIONS = 8;
 
