@@ -71,6 +71,28 @@ describe("the list of entries", () => {
     await context.close();
   });
 
+  it.each([
+    [1024, 700],
+    [360, 740],
+  ])("19: stays in place when histogram, actions and fields appear, in %i x %i", async (width, height) => {
+    const context = await console.open({ as: tenant.account, viewport: { width, height } });
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      const shifts: PerformanceEntry[] = [];
+      new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({
+        type: "layout-shift",
+        buffered: true,
+      });
+      Reflect.set(globalThis, "shifts", shifts);
+    });
+    await page.goto(logsOf(tenant));
+    await page.getByRole("button", { name: width < 1000 ? "More" : "Share", exact: true }).waitFor();
+    await page.getByRole("slider", { name: "Entries over time" }).waitFor();
+    if (width >= 1000) await page.getByRole("list", { name: "Values of level" }).waitFor();
+    expect(await page.evaluate(() => JSON.stringify(Reflect.get(globalThis, "shifts")))).toBe("[]");
+    await context.close();
+  });
+
   it("starts at its top for another query and stays in place on a reload", async () => {
     const page = await opened();
     const list = page.locator("[data-list]");

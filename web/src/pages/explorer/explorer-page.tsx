@@ -147,7 +147,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             onLive={toggleLive}
           />
           <div class={css.actions}>
-            {actions === null ? null : (
+            {actions === null ? (
+              Array.from({ length: isWide ? (hasPages ? 7 : 4) : hasPages ? 4 : 2 }, (_, at) => (
+                <span key={at} class={css.place} />
+              ))
+            ) : (
               <actions.Actions
                 panelId={panelId}
                 panelOpen={panelOpen}
