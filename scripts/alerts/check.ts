@@ -131,10 +131,12 @@ function entriesOf(
   const readers = by.map(readerOf);
   const readValues = measure === null ? null : readerOf(measure.field);
   const plain: PlainEntry[] = [];
+  // Versions before alerts stored the time of a clock that might be set back. Rules count such entries as received with the last one.
+  let receivedAt = 0;
   for (const entry of entries) {
     const { seq, projectId } = entry;
     if (seq > position.seq) continue;
-    const receivedAt = Date.parse(entry.receivedAt);
+    receivedAt = Math.max(receivedAt, Date.parse(entry.receivedAt));
     const place = { timestamp: Date.parse(entry.timestamp), receivedAt, seq, projectId, id: logId(projectId, seq) };
     if (!passes(entry, place)) continue;
     let keys: unknown[][] = [[]];

@@ -10,13 +10,16 @@ import type { Counted } from "./matcher.ts";
 import { takenOf } from "./measure.ts";
 import { ALERT_LIMITS } from "./rule.ts";
 
+/** Reads something of an entry. The caller must not change it. */
+type Read<Value> = (entry: Entry, place: EntryPlace) => Value;
+
 /** A rule, prepared for entries that pass its filter. */
 export interface CompiledRule {
   counted: Counted;
-  /** Read the values of the grouping fields. */
-  fields: ((entry: Entry, place: EntryPlace) => unknown[])[];
+  /** Returns the groups of an entry: one for each combination of values, as `Group.key`. */
+  keys: Read<readonly string[]>;
   /** Reads what the rule measures; `null`: it counts entries. */
-  values: ((entry: Entry, place: EntryPlace) => number[]) | null;
+  values: Read<readonly number[]> | null;
 }
 
 /** A filter and the rules that have it. */
@@ -57,6 +60,7 @@ export class CompiledRules {
 
   constructor(rules: readonly Counted[]) {
     const filters = new Map<string, CompiledFilter>();
+    const reads = new SharedReads();
     for (const counted of rules) {
       const text = JSON.stringify(counted.filter);
       let filter = filters.get(text);
@@ -66,8 +70,8 @@ export class CompiledRules {
         this.#add(counted.filter, filter);
       }
       const { by, measure } = counted;
-      const values = measure === null ? null : measuredValuesOf(measure);
-      filter.rules.push({ counted, fields: by.map(groupingValuesOf), values });
+      const values = measure === null ? null : reads.valuesOf(measure);
+      filter.rules.push({ counted, keys: reads.keysOf(by), values });
     }
     this.levelMask = [...filters.values()].reduce((mask, { levelMask }) => mask | levelMask, 0);
   }
@@ -115,6 +119,50 @@ export class CompiledRules {
       else index.byValue.set(value, [into]);
     }
   }
+}
+
+/** What several rules read of an entry is read once. */
+class SharedReads {
+  readonly #keys = new Map<string, Read<readonly string[]>>();
+  readonly #groups = new Map<string, Read<readonly unknown[]>>();
+  readonly #values = new Map<string, Read<readonly number[]>>();
+
+  keysOf(fields: readonly Field[]): Read<readonly string[]> {
+    return shared(this.#keys, fields, () => {
+      const groups = fields.map((field) => shared(this.#groups, field, () => groupingValuesOf(field)));
+      return groupKeysOf(groups);
+    });
+  }
+
+  valuesOf(measure: NonNullable<Counted["measure"]>): Read<readonly number[]> {
+    return shared(this.#values, measure, () => measuredValuesOf(measure));
+  }
+}
+
+/** Returns what reads something of an entry, the same for all that ask for it: it keeps what the last entry has. */
+function shared<Value>(known: Map<string, Read<Value>>, of: unknown, make: () => Read<Value>): Read<Value> {
+  const name = JSON.stringify(of);
+  const existing = known.get(name);
+  if (existing) return existing;
+  const read = make();
+  let last: { entry: Entry; value: Value } | null = null;
+  const once: Read<Value> = (entry, place) => {
+    if (last?.entry !== entry) last = { entry, value: read(entry, place) };
+    return last.value;
+  };
+  known.set(name, once);
+  return once;
+}
+
+const UNGROUPED = ["[]"] as const;
+
+function groupKeysOf([first, second]: readonly Read<readonly unknown[]>[]): Read<readonly string[]> {
+  if (first === undefined) return () => UNGROUPED;
+  if (second === undefined) return (entry, place) => first(entry, place).map((value) => JSON.stringify([value]));
+  return (entry, place) => {
+    const seconds = second(entry, place);
+    return first(entry, place).flatMap((a) => seconds.map((b) => JSON.stringify([a, b])));
+  };
 }
 
 function compiled(filter: Filter): CompiledFilter {
@@ -195,7 +243,7 @@ function measuredValuesOf({ fn, field }: NonNullable<Counted["measure"]>) {
 }
 
 /** Returns what reads the different values of a field, as JSON texts. */
-function groupingValuesOf(field: Field): (entry: Entry, place: EntryPlace) => unknown[] {
+function groupingValuesOf(field: Field): Read<unknown[]> {
   const read = readerOf(field);
   return (entry, place) => {
     const values: unknown[] = [];

@@ -1,5 +1,6 @@
 import type { RecentBatch, ReportUnreadable } from "../logs/batch.ts";
-import { ScanPacer } from "../logs/query/budget.ts";
+import { ScanPacer, untilIdle } from "../logs/query/budget.ts";
+import { requestsStarted } from "../platform/turns.ts";
 import { type ColdSeqSource, readCold } from "../tail/cold-range.ts";
 import { linesOfBatches, type SeqLines, type SeqRange } from "../tail/frames.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
@@ -34,6 +35,8 @@ export interface Matched {
 
 /** `RuleMatcher.pending` at which a call ends: 10,000 hits, or fewer with values. Adding them takes some 50 ms. */
 const MAX_PENDING = 100_000;
+/** Milliseconds after which a call ends with what it has counted: rules may have costly filters, and the thread little time. */
+const MAX_MS = 10_000;
 const LINE_BREAK = 10;
 
 interface PlacedLine {
@@ -44,7 +47,7 @@ interface PlacedLine {
   end: number;
 }
 
-/** Counts a range, or its beginning if it has many groups. */
+/** Counts a range, or its beginning if it has many groups or takes long. */
 export async function matchRange(
   cold: ColdSeqSource,
   call: MatchCall,
@@ -52,7 +55,8 @@ export async function matchRange(
   report: ReportUnreadable,
 ): Promise<Matched> {
   const { workspaceId, projectId, range, batches } = call;
-  const pacer = new ScanPacer();
+  // Ingest on the same thread stays as fast, and the rules come later.
+  const pacer = new ScanPacer(requestsStarted, untilIdle);
   const counter = new RangeCounter(new RuleMatcher(rules, projectId, pacer.meter), pacer, range.after, call.floor);
   if (batches === null) {
     const { units, through } = await readCold(cold, { workspaceId, projectId, report }, range);
@@ -72,7 +76,7 @@ export async function matchRange(
 }
 
 class RangeCounter {
-  /** Whether a call has enough hits; the last line that was counted is its end. */
+  /** Whether a call has enough hits or has taken long enough; the last line that was counted is its end. */
   isFull = false;
   readonly #matcher: RuleMatcher;
   readonly #pacer: ScanPacer;
@@ -81,6 +85,8 @@ class RangeCounter {
   /** The time of the last line; it never falls. Versions before the time of the workspace may have stored earlier ones. */
   #receivedAt: number;
   #lastSeq: number | null = null;
+  /** When the call is full; `null` before its first line. */
+  #until: number | null = null;
 
   constructor(matcher: RuleMatcher, pacer: ScanPacer, after: number, floor: number) {
     this.#receivedAt = floor;
@@ -89,8 +95,9 @@ class RangeCounter {
     this.#after = after;
   }
 
-  /** Counts the lines of a range in order of `seq`, until there are enough hits. */
+  /** Counts the lines of a range in order of `seq`, until the call is full. */
   async add(units: readonly SeqLines[], range: SeqRange): Promise<void> {
+    this.#until ??= performance.now() + MAX_MS;
     const lines = units.flatMap((unit) => linesOf(unit, range));
     if (units.length > 1) lines.sort((a, b) => a.seq - b.seq);
     for (const { unit, index, seq, start, end } of lines) {
@@ -102,7 +109,7 @@ class RangeCounter {
       this.#receivedAt = receivedAt;
       this.#lastSeq = seq;
       await this.#pacer.pause();
-      if (this.#matcher.pending < MAX_PENDING) continue;
+      if (this.#matcher.pending < MAX_PENDING && performance.now() < this.#until) continue;
       this.isFull = true;
       return;
     }

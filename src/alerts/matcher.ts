@@ -42,6 +42,13 @@ interface Pending {
   values: number[];
 }
 
+/** The hits of a rule whose entries have the same step, and the same one that was undecided, by group. */
+interface Slot {
+  step: number;
+  undecided: number;
+  hits: Map<string, Pending>;
+}
+
 /** Values of a hit that are added to its part at once. */
 const VALUES_AT_ONCE = 1024;
 /** Weight of a hit, and of a value of it, as `pending` counts them. The hits of sets and percentiles cost more later. */
@@ -49,7 +56,7 @@ const HIT_WEIGHT = 10;
 const COSTLY_HIT_WEIGHT = 100;
 
 /** Work units of parsing a line, and of a byte of it. */
-const PARSE_WORK = 400;
+const PARSE_WORK = 1200;
 const PARSED_BYTE = 2;
 
 /** Tests entries by the filters of all rules. Each line is parsed once. */
@@ -57,7 +64,10 @@ export class RuleMatcher {
   readonly #rules: CompiledRules;
   readonly #projectId: string;
   readonly #meter: WorkMeter;
-  #hits = new Map<string, Pending>();
+  #hits: Pending[] = [];
+  #slots = new Map<string, Slot>();
+  /** The slot of each rule's last entry: that of most others. */
+  #lastSlots = new Map<CompiledRule, Slot>();
   #late = new Map<number, number>();
   #pending = 0;
 
@@ -101,8 +111,10 @@ export class RuleMatcher {
   /** Returns what was counted since the last call, in order of receipt if the lines were. */
   takeHits(): Hit[] {
     const hits: Hit[] = [];
-    for (const { hit, fn, values } of this.#hits.values()) hits.push(joinedHit(hit, fn, values));
-    this.#hits = new Map();
+    for (const { hit, fn, values } of this.#hits) hits.push(joinedHit(hit, fn, values));
+    this.#hits = [];
+    this.#slots = new Map();
+    this.#lastSlots = new Map();
     this.#pending = 0;
     return hits;
   }
@@ -126,24 +138,37 @@ export class RuleMatcher {
     if (values?.length === 0) return;
     if (step < undecided) this.#late.set(run, (this.#late.get(run) ?? 0) + 1);
     if (step + steps <= undecided) return;
-    this.#meter.add(values === null ? 0 : values.length * VALUE_WORK);
-    for (const key of keysOf(rule, entry, place)) this.#count(rule, key, { step, undecided, at }, seq, values);
+    const slot = this.#slotOf(rule, step, undecided);
+    const keys = rule.keys(entry, place);
+    this.#meter.add(keys.length * (KEY_WORK + (values?.length ?? 0) * VALUE_WORK));
+    for (const key of keys) this.#count(rule, key, slot, at, seq, values);
+  }
+
+  #slotOf(rule: CompiledRule, step: number, undecided: number): Slot {
+    const last = this.#lastSlots.get(rule);
+    if (last?.step === step && last.undecided === undecided) return last;
+    const name = `${rule.counted.run} ${step} ${undecided}`;
+    const slot = this.#slots.get(name) ?? { step, undecided, hits: new Map<string, Pending>() };
+    this.#slots.set(name, slot);
+    this.#lastSlots.set(rule, slot);
+    return slot;
   }
 
   #count(
     { counted: { run, measure } }: CompiledRule,
     key: string,
-    { step, undecided, at }: { step: number; undecided: number; at: number },
+    { step, undecided, hits }: Slot,
+    at: number,
     seq: number,
     values: readonly number[] | null,
   ): void {
-    const name = `${run} ${step} ${undecided} ${key}`;
-    let pending = this.#hits.get(name);
+    let pending = hits.get(key);
     if (pending === undefined) {
       const part = null;
       const hit = { run, key, step, undecided, count: 0, firstSeq: seq, lastSeq: seq, firstAt: at, lastAt: at, part };
       pending = { hit, fn: measure?.fn ?? null, values: [] };
-      this.#hits.set(name, pending);
+      hits.set(key, pending);
+      this.#hits.push(pending);
       const isCostly = measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
       this.#pending += isCostly ? COSTLY_HIT_WEIGHT : HIT_WEIGHT;
     }
@@ -164,18 +189,9 @@ function joinedHit(hit: Hit, fn: MeasureFunction | null, values: readonly number
   return fn === null || values.length === 0 ? hit : { ...hit, part: withValues(fn, hit.part, values) };
 }
 
-/** Work units of taking a value and adding it to a part. */
+/** Work units of counting an entry in a group, and of taking a value and adding it to a part. */
+const KEY_WORK = 150;
 const VALUE_WORK = 150;
 
 /** Bytes of a line in which its level is. */
 const HEAD_BYTES = 80;
-
-/** Returns the groups of an entry: one for each combination of values. */
-function keysOf({ fields }: CompiledRule, entry: Entry, place: EntryPlace): string[] {
-  const [first, second] = fields;
-  if (first === undefined) return ["[]"];
-  const firsts = first(entry, place);
-  if (second === undefined) return firsts.map((value) => JSON.stringify([value]));
-  const seconds = second(entry, place);
-  return firsts.flatMap((a) => seconds.map((b) => JSON.stringify([a, b])));
-}

@@ -70,8 +70,8 @@ export interface Management {
   listDestinations(cursor: readonly [number, string], limit: number): Destination[];
   getDestination(id: string): Destination;
   createDestination(destination: NewDestination): CreatedDestination;
-  /** Mails the link by which an address is confirmed again. */
-  confirmDestination(id: string, confirmation: Confirmation): Destination;
+  /** Mails the link by which an address is confirmed again; `null`: only checks that this is possible. */
+  confirmDestination(id: string, confirmation: Confirmation | null): Destination;
   /** Changes a destination of the given version; `null`: of any. */
   changeDestination(id: string, change: DestinationChange, version: number | null): Destination;
   deleteDestination(id: string): true;

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, type Tenant } from "../support/api.ts";
 import { send } from "./explorer-query-support.ts";
+import { linkMailedTo, newEmail } from "./support/account.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, overflowOf, startSharedConsole } from "./support/console.ts";
 import { join, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
@@ -114,6 +115,7 @@ describe("20.6: alerts in the console", () => {
     expect(await versions.getByRole("listitem").filter({ hasText: "Window:" }).last().textContent()).toBe(
       "Window: - 1 minute + 5 minutes",
     );
+    await versions.getByText(owner.email).first().waitFor();
 
     for (const theme of ["light", "dark"] as const) {
       const seen = await opened(viewer, "/alerts", theme);
@@ -133,5 +135,38 @@ describe("20.6: alerts in the console", () => {
     await page.getByRole("heading", { name: "No alerts" }).waitFor();
     expect(under.faults()).toEqual([]);
     await page.context().close();
+  });
+
+  it("20.4: the holder of an address confirms mails of alerts and stops them, without an account", async () => {
+    const email = newEmail();
+    const body = { kind: "email", name: "Night shift", email };
+    await call(url, `/workspaces/${workspaceId}/destinations`, { ...asUser(tenant.account), body });
+    const link = await linkMailedTo(url, email, "confirm-address");
+    const context = await under.open({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    const isFine = async (look: string) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect([look, await axeFaults(page)]).toEqual([look, []]);
+      }
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect([look, await overflowOf(page)]).toEqual([look, 0]);
+    };
+    await page.goto(link);
+    // The token stays out of the address bar, and nothing is done before a click.
+    await page.getByRole("button", { name: "Show" }).click();
+    expect(new URL(page.url()).hash).toBe("");
+    await page.getByText("May alerts of the workspace “Lighthouse” (Night shift) be mailed to").waitFor();
+    await isFine("asks");
+    await page.getByRole("button", { name: "Confirm" }).click();
+    await page.getByText("Alerts of the workspace “Lighthouse” (Night shift) are mailed to").waitFor();
+    await page.getByRole("button", { name: "Stop mails" }).click();
+    await page.getByRole("heading", { name: "Mails stopped" }).waitFor();
+    await isFine("stopped");
+    await page.goto(`${url}/auth/address#token=vt_${"a".repeat(55)}`);
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+    expect(under.faults()).toEqual([]);
+    await context.close();
   });
 });

@@ -173,11 +173,14 @@ function misplaced(kind: DestinationKind, { url, secret, canary }: DestinationCh
   return canary === true && kind === "pagerduty" ? "canary" : null;
 }
 
-/** Mails the link by which an address is confirmed again, in the caller's transaction. */
+/**
+ * Mails the link by which an address is confirmed again, in the caller's transaction.
+ * @param confirmation `null`: only checks that this is possible, before the mail is counted
+ */
 export function confirmAgain(
   sql: SqlStorage,
   id: string,
-  confirmation: Confirmation,
+  confirmation: Confirmation | null,
   issuer: ConfirmationIssuer,
   now: number,
 ): Result<Destination> {
@@ -186,7 +189,7 @@ export function confirmAgain(
   if (row.confirm_until === null) return fail("CONFLICT", "The destination has no address to be confirmed.");
   if (row.disabled === "left") return STOPPED;
   const { email = "" } = fromRow(row).settings;
-  askForConfirmation(sql, { id, email }, confirmation, issuer, now);
+  if (confirmation !== null) askForConfirmation(sql, { id, email }, confirmation, issuer, now);
   return ok(destinationOf(sql, id));
 }
 

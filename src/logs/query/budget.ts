@@ -154,13 +154,18 @@ export class ScanPacer {
   /** The work of the request so far. Interruptible work asks it whether a pause is due. */
   readonly meter = new WorkMeter(ALONE_UNITS);
   readonly #begun: () => number;
+  readonly #beforeStretch: (() => Promise<void>) | null;
   /** Number of requests that had started at the last pause. */
   #seen: number;
   #crowdedUntil = 0;
 
-  /** @param begun returns the number of requests that have started, this one included */
-  constructor(begun: () => number = requestsStarted) {
+  /**
+   * @param begun returns the number of requests that have started, this one included
+   * @param beforeStretch waits before each stretch while other requests arrive; `null`: nothing more than for the turn
+   */
+  constructor(begun: () => number = requestsStarted, beforeStretch: (() => Promise<void>) | null = null) {
     this.#begun = begun;
+    this.#beforeStretch = beforeStretch;
     this.#seen = begun();
   }
 
@@ -168,8 +173,10 @@ export class ScanPacer {
   async pause(units = 0): Promise<void> {
     this.meter.add(units);
     if (!this.meter.isDue) return;
-    if (this.#isBusy()) await readScheduler.take(STRETCH_MS);
-    else await sleep(0);
+    if (this.#isBusy()) {
+      if (this.#beforeStretch !== null) await this.#beforeStretch();
+      await readScheduler.take(STRETCH_MS);
+    } else await sleep(0);
     this.meter.paused(this.#isBusy() ? BUSY_UNITS : ALONE_UNITS);
   }
 
@@ -180,6 +187,20 @@ export class ScanPacer {
     this.#seen = begun;
     return now < this.#crowdedUntil;
   }
+}
+
+/** Milliseconds of a timer's delay from which the thread has no time to spare, and that work without a deadline waits at most. */
+const LATE_MS = 2;
+const MAX_WAIT_MS = 50;
+/** Multiple of the delay that such work waits: it takes a small part of a busy thread. */
+const WAIT_FACTOR = 6;
+
+/** Waits while the thread is busy with other work: for work that may take longer, so that requests do not. */
+export async function untilIdle(): Promise<void> {
+  const asked = performance.now();
+  await sleep(0);
+  const late = performance.now() - asked;
+  if (late >= LATE_MS) await sleep(Math.min(MAX_WAIT_MS, late * WAIT_FACTOR));
 }
 
 function sleep(milliseconds: number): Promise<void> {

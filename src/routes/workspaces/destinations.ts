@@ -261,7 +261,7 @@ destinations.route(
   },
   [workspaceGuard({ action: "destination.update", from: "path", admits: "first" })],
   async (c) => {
-    const { settings } = await manage(c, "getDestination", idOf(c));
+    const { settings } = await manage(c, "confirmDestination", idOf(c), null);
     const confirmation = await admitConfirmation(c, settings.email ?? "");
     const changed = await manage(c, "confirmDestination", idOf(c), confirmation);
     return success(destinationData(changed), c.get("requestId"));

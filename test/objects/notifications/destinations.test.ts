@@ -222,6 +222,24 @@ describe("an address without a member", () => {
     expect((await answer("stop", second)).data).toMatchObject({ state: "stopped" });
   });
 
+  it("is asked for only if it can be confirmed: other destinations count no mail", async () => {
+    const email = address();
+    const { id } = await create({ kind: "email", email });
+    await answer("stop", await tokenTo(email, "confirm-address"));
+    const others = [
+      await create({ kind: "webhook", url: HOOK }),
+      await create({ kind: "email", email: member.email }),
+      { id, name: "" },
+    ];
+    // More often than a user may cause mails in a day.
+    for (let times = 0; times < 7; times++) {
+      for (const { id: other } of others)
+        expect((await ask(`/destinations/${other}/confirmation`, { method: "POST" })).code).toBe("CONFLICT");
+    }
+    expect((await ask("/destinations/dest_unknown/confirmation", { method: "POST" })).code).toBe("NOT_FOUND");
+    await create({ kind: "email", email: address() });
+  });
+
   it("is refused with another token", async () => {
     for (const token of ["", "vt_x", `vt_${"a".repeat(55)}`, `vt_${"a".repeat(43)}`])
       expect([token, (await answer("confirm", token)).code]).toEqual([token, "INVALID_TOKEN"]);

@@ -1,8 +1,10 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { CompiledRules } from "../../../src/alerts/compiled-rules.ts";
 import { countedOf, type RuleDefinition } from "../../../src/alerts/definition.ts";
+import { type MatchCall, type Matched, matchRange } from "../../../src/alerts/match-range.ts";
 import { type Counted, RuleMatcher } from "../../../src/alerts/matcher.ts";
+import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
 import { WorkMeter } from "../../../src/logs/query/budget.ts";
@@ -101,4 +103,72 @@ test("A rule measures numbers and scalars, also in arrays, and leaves out entrie
   ]);
   expect(hits[0]?.part?.numbers).toEqual([6.5]);
   expect(hits[1]?.part?.numbers).toHaveLength(5);
+});
+
+test("A call that takes long ends early, and the calls after it count the rest", async () => {
+  const counted = [countedBy("* | stats sum(ms) by service", 1), countedBy("ms:>2 | count by service", 2)];
+  const call: MatchCall = {
+    ...{
+      workspaceId: "ws_0123456789AB",
+      projectId: PROJECT,
+      rules: counted,
+      floor: NOW,
+      range: { after: 0, until: 6 },
+    },
+    batches: [batchOf(1, [1, 2, 3]), batchOf(4, [4, 5, 6])],
+  };
+  const noFault = () => expect.fail("An entry was not read.");
+  const noCold = { segmentsBySeq: noFault, readBodies: noFault, readFiles: noFault };
+  const rangeOf = (after: number) => {
+    return matchRange(noCold, { ...call, range: { after, until: 6 } }, new CompiledRules(counted), noFault);
+  };
+  const whole = await rangeOf(0);
+  expect(whole.through).toBe(6);
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 11_000));
+  const parts: Matched[] = [];
+  for (let after = 0; after < 6; after = parts.at(-1)?.through ?? 6) parts.push(await rangeOf(after));
+  clock.mockRestore();
+  expect(parts.map(({ through }) => through)).toEqual([1, 2, 3, 4, 5, 6]);
+  const counts = (matched: Matched[]) => [1, 2].map((run) => sumOf(matched, run));
+  expect(counts(parts)).toEqual(counts([whole]));
+  expect(counts([whole])).toEqual([6, 4]);
+});
+
+/** The encoding of a body that is not compressed. */
+const PLAIN = 0;
+
+function sumOf(matched: readonly Matched[], run: number): number {
+  return matched.flatMap(({ hits }) => hits).reduce((sum, hit) => sum + (hit.run === run ? hit.count : 0), 0);
+}
+
+function batchOf(firstSeq: number, values: readonly number[]): RecentBatch {
+  const body = Buffer.from(values.map((ms) => `${lineOf({ ms, service: "a" })}\n`).join(""));
+  return {
+    ...{ commit: firstSeq, projectId: PROJECT, firstSeq, count: values.length, encoding: PLAIN, body },
+    ...{ minTimestamp: NOW, maxTimestamp: NOW, receivedAt: NOW },
+  };
+}
+
+test("What several rules read of an entry is read once, and entries do not mix", () => {
+  const by = "stats sum(ms) by s, t";
+  const all = [
+    { s: "x", t: ["y", "z"], ms: 1 },
+    { s: "x", t: "y", ms: 2 },
+    { t: "z", ms: 4 },
+  ].map(lineOf);
+  const counted = [countedBy(`* | ${by}`, 1), countedBy(`level:info | ${by}`, 2), countedBy("* | count by s", 3)];
+  const { hits } = hitsOf(counted, all);
+  const found = (run: number) =>
+    hits.filter((hit) => hit.run === run).map(({ key, part, count }) => [key, part?.numbers[0] ?? count]);
+  expect(found(1)).toEqual([
+    ['["x","y"]', 3],
+    ['["x","z"]', 1],
+    ['[null,"z"]', 4],
+  ]);
+  expect(found(2)).toEqual(found(1));
+  expect(found(3)).toEqual([
+    ['["x"]', 2],
+    ["[null]", 1],
+  ]);
 });

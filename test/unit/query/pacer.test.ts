@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ScanPacer } from "../../../src/logs/query/budget.ts";
+import { ScanPacer, untilIdle } from "../../../src/logs/query/budget.ts";
 
 const MIB = 1024 * 1024;
 
@@ -44,5 +44,19 @@ describe("pauses of a long scan", () => {
     expect(crowded).toBeGreaterThan(15);
     vi.advanceTimersByTime(250);
     expect(await pausesOf(24 * MIB, pacer)).toBeLessThan(16);
+  });
+
+  it("of work without a deadline are longer the later timers are, up to a bound", async () => {
+    const waits: number[] = [];
+    for (const late of [0, 1, 3, 40]) {
+      const clock = vi.spyOn(performance, "now").mockReturnValueOnce(0).mockReturnValueOnce(late);
+      const begunAt = Date.now();
+      const pause = untilIdle();
+      await vi.runAllTimersAsync();
+      await pause;
+      waits.push(Date.now() - begunAt);
+      clock.mockRestore();
+    }
+    expect(waits).toEqual([0, 0, 18, 50]);
   });
 });

@@ -1,5 +1,7 @@
 import { useLoad } from "../../lib/load.ts";
 import { type Alert, type AlertDefinition, loadVersions } from "../../model/alerts.ts";
+import type { Member } from "../../model/types.ts";
+import { allOf } from "../../model/workspaces.ts";
 import { Item, Items } from "../../ui/items.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
@@ -19,6 +21,10 @@ interface VersionsProps {
 export function Versions({ workspaceId, alert, nameOf }: VersionsProps) {
   const { id, version } = alert;
   const { data, failure, reload } = useLoad(`${id} ${version}`, (signal) => loadVersions(workspaceId, alert, signal));
+  const members = useLoad(workspaceId, (signal) =>
+    allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal),
+  );
+  const authorOf = (author: string) => members.data?.find(({ userId }) => userId === author)?.email ?? null;
   const write = (member: keyof AlertDefinition, definition: AlertDefinition) => memberText(member, definition, nameOf);
   return (
     <Card title="Versions">
@@ -32,7 +38,8 @@ export function Versions({ workspaceId, alert, nameOf }: VersionsProps) {
               title={`Version ${each.version}`}
               facts={[
                 ["Saved", <Time key="at" at={each.createdAt} />],
-                ["By", <code key="by">{each.createdBy}</code>],
+                // API keys and former members have no address here.
+                ["By", authorOf(each.createdBy) ?? <code key="by">{each.createdBy}</code>],
               ]}
             >
               <ul class={css.changes}>
