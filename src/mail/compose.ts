@@ -194,6 +194,18 @@ function noticeWords(notice: Notice, site: string): Wording & { subject: string;
           `If you cannot explain it, set a new password at ${site} first. That ends every session of your account.`,
         ],
       };
+    case "agent-ended":
+      return {
+        subject: "The access of one of your agents was ended",
+        title: "The access of one of your agents was ended",
+        paragraphs: [
+          `A token of an agent that you signed in at ${site} was used a second time. That happens if a token was stolen, or if a program uses a stored one twice.`,
+          "As a precaution, that access was ended. If you use the agent, sign it in again. Your other agents and your sessions are not affected.",
+        ],
+        after: [
+          "Your account page lists the agents that have access, and the audit of the workspace lists what each of them asked.",
+        ],
+      };
     case "password-changed":
       return {
         subject: "Your password was changed",

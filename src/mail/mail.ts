@@ -7,6 +7,7 @@ export type TokenMailKind = "verify-email" | "magic-link" | "reset-password";
 /** Changes of an account that its owner is notified about. */
 export type Notice =
   | { notice: "session-ended" }
+  | { notice: "agent-ended" }
   | { notice: "password-changed" }
   | { notice: "provider-linked"; provider: "provider_a" | "provider_b" };
 

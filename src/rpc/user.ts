@@ -49,6 +49,8 @@ export interface UserRpc {
   me(sessionId: string): Promise<Profile | null>;
   /** Exchanges a refresh token for its successor, or returns the reason for a refusal. */
   refresh(presented: RefreshAttempt, origin?: Origin): Promise<Rotation>;
+  /** Mails the owner that the access of an agent has ended because a token was presented again; at most once an hour. Safe to repeat. */
+  agentEnded(origin: Origin): Promise<void>;
   /** Ends the session of a genuine refresh token, current or superseded. */
   logout(token: OpenedRefreshToken, origin?: Origin): Promise<void>;
   /** Lists all sessions on behalf of one; `null` if that one has ended, as in the three methods below. */

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type NewAccount, readAccount } from "../../accounts/account.ts";
-import { answerTokenRequest, type TokenMailRequest } from "../../accounts/account-mails.ts";
+import { answerTokenRequest, notifyOwner, type TokenMailRequest } from "../../accounts/account-mails.ts";
 import { type ActivityPage, listActivity } from "../../accounts/activity.ts";
 import type { DeletionRequest, DeletionVerdict } from "../../accounts/deletion.ts";
 import type { NewFamily, SessionInfo } from "../../accounts/families.ts";
@@ -137,6 +137,10 @@ export class UserObject extends DurableObject<Env> implements UserRpc {
 
   async confirmAddress(sessionId: string, origin?: Origin): Promise<true | null> {
     return this.#credentials.confirmAddress(sessionId, originOrNew(origin));
+  }
+
+  async agentEnded(origin: Origin): Promise<void> {
+    this.#core.change(origin, (sql, now) => notifyOwner(sql, { notice: "agent-ended" }, origin, now));
   }
 
   async displayName(): Promise<string | null> {

@@ -6,7 +6,7 @@ import { clientIdOf, registrationOf, registrationShape } from "../../grants/regi
 import { openGrantToken, parseAgentToken, parseCode } from "../../grants/tokens.ts";
 import { type AppEnv, finishAfterDisconnect, originOf } from "../../http/context.ts";
 import { jsonBody, type Resource } from "../../http/resource.ts";
-import { callWorkspace } from "../../rpc/call.ts";
+import { callUser, callWorkspace } from "../../rpc/call.ts";
 import { publicLimit, registrationLimit } from "../guards/address.ts";
 import { answerLikeOAuth, FORM, formOf, type OAuthForm, oauthError, oauthJson } from "./oauth-answers.ts";
 
@@ -224,6 +224,7 @@ async function exchange(c: Context<AppEnv>, workspaceId: string, call: GrantExch
     const common = { token_type: "Bearer", expires_in: expiresIn, scope: scopes.join(" ") };
     return oauthJson({ access_token: accessToken, ...common, refresh_token: refreshToken });
   }
+  if (exchanged.ended) await mailEnd(c, exchanged.ended.grant.userId);
   switch (exchanged.error) {
     case "invalid_grant":
       return invalidGrant(c);
@@ -231,6 +232,16 @@ async function exchange(c: Context<AppEnv>, workspaceId: string, call: GrantExch
       return oauthError(c, "invalid_scope", "The grant does not have these scopes.");
     case "invalid_target":
       return oauthError(c, "invalid_target", "The grant is for another resource.");
+  }
+}
+
+/** Mails the user that the access of an agent has ended. A failure is logged: the grant has ended, and its audit item is stored. */
+async function mailEnd(c: Context<AppEnv>, userId: string): Promise<void> {
+  const origin = originOf(c);
+  try {
+    await callUser(c.env, userId, "replay-safe", (stub) => stub.agentEnded(origin));
+  } catch {
+    c.get("log").mail = "failed";
   }
 }
 

@@ -13,7 +13,8 @@ export function parsedBy<S extends z.ZodType>(schema: S, value: unknown): z.outp
   const member = String(issue?.path[0] ?? "query");
   const { position, expected }: Record<string, unknown> = issue?.code === "custom" ? (issue.params ?? {}) : {};
   const place = typeof position === "number" ? ` (at character ${position})` : "";
-  const accepted = Array.isArray(expected) ? ` Accepted there: ${expected.slice(0, 12).join(", ")}.` : "";
+  const accepted =
+    Array.isArray(expected) && expected.length > 0 ? ` Accepted there: ${expected.slice(0, 12).join(", ")}.` : "";
   throw new ToolFault(`${ARGUMENTS[member] ?? member}: ${issue?.message ?? "Invalid."}${place}${accepted}`);
 }
 

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { deliver, mailedToken, mailsTo } from "../accounts/mail-support.ts";
 import { bearer, call, callWith, dump, settings, workspaceStub } from "../accounts/support.ts";
 import { onSql } from "../ingest/support.ts";
 import { callTool, column, rpc } from "../mcp/support.ts";
@@ -292,6 +293,20 @@ describe("refresh tokens", () => {
     const path = `/workspaces/${owner.workspaceId}/audit?action=grant.end`;
     const audit = await call(path, { headers: bearer(owner.accessToken) });
     expect(JSON.stringify(audit.data)).toContain("reuse of a refresh_token");
+  });
+
+  it("21.3: R11: reuse is mailed to the user of a confirmed address, once an hour", async () => {
+    const token = await mailedToken(owner.email, "verify-email");
+    expect((await call("/auth/verify-email", { body: { token } })).status).toBe(200);
+    for (let time = 0; time < 2; time++) {
+      const first = await signIn(owner);
+      tokensIn(await refresh(first.refresh));
+      expect(await refresh(first.refresh)).toMatchObject(INVALID_GRANT);
+    }
+    await deliver(owner.userId);
+    expect((await mailsTo(owner.email, "notice")).map(({ subject }) => subject)).toEqual([
+      "The access of one of your agents was ended",
+    ]);
   });
 
   it("21.3: R3: of 10 presentations at the same time one succeeds at most, and the grant has ended", async () => {

@@ -13,6 +13,7 @@ const contents: MailContent[] = [
   { kind: "reset-password", seed },
   { kind: "invite", seed, workspace: "Ship's <b>Log</b>", inviter: '"><script>alert(1)</script>' },
   { kind: "notice", notice: "session-ended" },
+  { kind: "notice", notice: "agent-ended" },
   { kind: "notice", notice: "password-changed" },
   { kind: "notice", notice: "provider-linked", provider: "provider_b" },
 ];
@@ -33,7 +34,7 @@ describe("composeLetter", () => {
     expect(html).not.toMatch(/<(img|link|script|iframe|style)\b|url\(|http:/i);
     for (const [link] of html.matchAll(/https?:[^"<\s]+/g)) expect(link).toBe(links[0]);
     if (content.kind === "notice") {
-      const isReviewed = content.notice !== "password-changed";
+      const isReviewed = !["password-changed", "agent-ended"].includes(content.notice);
       return expect(links).toEqual(isReviewed ? ["https://logs.example.com/auth/review"] : []);
     }
     expect(links).toHaveLength(1);
