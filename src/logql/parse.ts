@@ -102,6 +102,7 @@ function parseBinary(reader: TokenReader, least: number): MetricExpression {
       const { token } = reader;
       const operator = binaryAt(reader);
       if (operator === null || PRECEDENCE[operator] < least) return left;
+      reader.countOperator();
       reader.next();
       const isBool = reader.takes("name", "bool");
       if (isBool && !isComparison(operator))

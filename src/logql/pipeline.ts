@@ -1,3 +1,4 @@
+import { LogqlError } from "./error.ts";
 import { EntryLabels, ERROR_LABEL, type LabelSet } from "./labels.ts";
 import { extractJson, parseJsonLine, parseLogfmtLine } from "./parsers.ts";
 import type {
@@ -33,6 +34,13 @@ export interface Processed {
 
 /** Compiles a regular expression. @param isWhole whether it must match the whole text @returns a test of a text */
 export type CompileRegex = (source: string, isWhole: boolean) => (text: string) => boolean;
+
+/** What stages need of the query that they belong to. */
+export interface StageTools {
+  compile: CompileRegex;
+  /** Charges work units of 1.5 ns to the request. */
+  charge(units: number): void;
+}
 
 /** Runs a stage. @returns whether the entry passes */
 type Step = (entry: Processed) => boolean;
@@ -72,29 +80,45 @@ function lineTest({ operator, texts }: LineFilter, regex: CompileRegex): (line: 
   return NEGATED.has(operator) ? (line) => !isAny(line) : isAny;
 }
 
+/** Work units of parsing a character of a line. */
+const PARSER_WORK = 8;
+/** Work units that parsers and templates may take for one entry, 50 ms: stages run without a pause. */
+const MAX_ENTRY_WORK = 33_000_000;
+
 const LABEL_FILTER_ERROR = "LabelFilterErr";
 const EXTRACTION_ERROR = "SampleExtractionErr";
 
 /** Prepares the stages of a pipeline. */
 export class Pipeline {
   readonly #steps: readonly Step[];
+  /** Work units that are left for the entry. */
+  #left = 0;
 
   /** @param parses whether parsers run. Where no label is read, their errors do not matter either */
-  constructor({ stages }: Pick<LogExpression, "stages">, regex: CompileRegex, parses = true) {
+  constructor({ stages }: Pick<LogExpression, "stages">, { compile, charge }: StageTools, parses = true) {
+    const spend = (units: number): void => {
+      charge(units);
+      this.#left -= units;
+      if (this.#left < 0) throw new LogqlError("the parsers and templates of the query take too long for a line", null);
+    };
     this.#steps = stages
       .filter(({ kind }) => parses || (kind !== "json" && kind !== "logfmt"))
-      .map((stage) => stepOf(stage, regex));
+      .map((stage) => stepOf(stage, compile, spend));
   }
 
-  /** @returns `null` if a stage leaves the entry out */
+  /**
+   * @returns `null` if a stage leaves the entry out
+   * @throws LogqlError if the stages take too long
+   */
   run({ timestamp, line, stream, metadata }: LokiEntry): Processed | null {
+    this.#left = MAX_ENTRY_WORK;
     const entry = { timestamp, line, labels: new EntryLabels(stream, metadata) };
     for (const step of this.#steps) if (!step(entry)) return null;
     return entry;
   }
 }
 
-function stepOf(stage: Stage, regex: CompileRegex): Step {
+function stepOf(stage: Stage, regex: CompileRegex, spend: (units: number) => void): Step {
   switch (stage.kind) {
     case "line": {
       const test = lineTest(stage, regex);
@@ -102,23 +126,29 @@ function stepOf(stage: Stage, regex: CompileRegex): Step {
     }
     case "json": {
       const { extractions } = stage;
-      if (extractions.length === 0) return passing(({ line, labels }) => parseJsonLine(line, labels));
-      return passing(({ line, labels }) => extractJson(line, extractions, labels));
+      return passing(({ line, labels }) => {
+        spend(line.length * PARSER_WORK);
+        if (extractions.length === 0) parseJsonLine(line, labels);
+        else extractJson(line, extractions, labels);
+      });
     }
     case "logfmt":
-      return passing(({ line, labels }) => parseLogfmtLine(line, stage, labels));
+      return passing(({ line, labels }) => {
+        spend(line.length * PARSER_WORK);
+        parseLogfmtLine(line, stage, labels);
+      });
     case "label":
       return labelStep(stage.test, regex);
     case "line_format":
       return passing((entry) => {
-        entry.line = run(stage.template, entry);
+        entry.line = run(stage.template, entry, spend);
       });
     case "label_format":
       return passing((entry) => {
         const { labels } = entry;
         for (const format of stage.formats) {
           if ("template" in format) {
-            labels.set(format.label, run(format.template, entry));
+            labels.set(format.label, run(format.template, entry, spend));
             continue;
           }
           const value = labels.get(format.from);
@@ -160,8 +190,8 @@ function passing(step: (entry: Processed) => void): Step {
   };
 }
 
-function run(template: Template, { labels, line, timestamp }: Processed): string {
-  return runTemplate(template, { labelOf: (name) => labels.get(name) ?? "", line, timestamp });
+function run(template: Template, { labels, line, timestamp }: Processed, spend: (units: number) => void): string {
+  return runTemplate(template, { labelOf: (name) => labels.get(name) ?? "", line, timestamp }, spend);
 }
 
 /** Prepares the test of a label. A value that cannot be compared passes, with an error. */

@@ -12,14 +12,30 @@ export interface TemplateScope {
 /** Characters of a result. Templates cannot loop, but may repeat the line. */
 const MAX_RESULT = 1024 * 1024;
 
-/** Returns the text of a template; cut at 1 Mi characters. */
-export function runTemplate({ parts }: Template, scope: TemplateScope): string {
+/** Work units of each character that a call gets or returns. */
+const CHARACTER_WORK = 4;
+
+/**
+ * Returns the text of a template; cut at 1 Mi characters.
+ * @param spend called with the work units of each call
+ */
+export function runTemplate(
+  { parts }: Template,
+  scope: TemplateScope,
+  spend: (units: number) => void = () => undefined,
+): string {
   let text = "";
   for (const part of parts) {
-    text +=
-      part.kind === "text"
-        ? part.text
-        : part.calls.reduce((last, call, at) => run(call, at === 0 ? [] : [last], scope), "");
+    if (part.kind === "text") text += part.text;
+    else {
+      let last = "";
+      for (const [at, call] of part.calls.entries()) {
+        const given = last.length;
+        last = run(call, at === 0 ? [] : [last], scope);
+        spend((given + last.length) * CHARACTER_WORK);
+      }
+      text += last;
+    }
     if (text.length > MAX_RESULT) return text.slice(0, MAX_RESULT);
   }
   return text;

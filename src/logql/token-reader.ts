@@ -9,6 +9,8 @@ export const LOGQL_LIMITS = {
   /** Stages of one pipeline, and tests, labels or texts of one stage. */
   stages: 100,
   items: 500,
+  /** Binary operators between metrics and numbers: `1+1+...` is a tree that is as deep as it is long. */
+  operators: 200,
 } as const;
 
 /** Reads the tokens of a query one after the other. */
@@ -16,6 +18,7 @@ export class TokenReader {
   readonly #tokens: readonly Token[];
   #at = 0;
   #depth = 0;
+  #operators = 0;
 
   /** @throws LogqlError */
   constructor(text: string) {
@@ -85,6 +88,11 @@ export class TokenReader {
     const result = parse();
     this.#depth--;
     return result;
+  }
+
+  /** Counts a binary operator. @throws LogqlError if the query has too many */
+  countOperator(): void {
+    if (++this.#operators > LOGQL_LIMITS.operators) throw new LogqlError("too many operators", this.token.start);
   }
 }
 

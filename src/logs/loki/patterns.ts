@@ -37,9 +37,9 @@ export async function runPatterns(
   { expression, from, to, step }: PatternsQuery,
 ): Promise<PatternSamples[]> {
   const { memory, pacer } = reading;
-  const { compile } = new QueryRegexes(pacer.meter);
-  const passes = selectorTest(expression.matchers, compile);
-  const pipeline = new Pipeline(expression, compile);
+  const regexes = new QueryRegexes(pacer.meter);
+  const passes = selectorTest(expression.matchers, regexes.compile);
+  const pipeline = new Pipeline(expression, regexes);
   const patterns = new Map<string, Map<number, number>>();
   let counts = 0;
   let bytes = 0;

@@ -1,5 +1,5 @@
 import { LogqlError } from "../../logql/error.ts";
-import type { CompileRegex } from "../../logql/pipeline.ts";
+import type { CompileRegex, StageTools } from "../../logql/pipeline.ts";
 import { WorkMeter } from "../query/budget.ts";
 import { InvalidRegex, RegexTest } from "../search/text-tests.ts";
 import { wholeRegex } from "./selector-filter.ts";
@@ -9,14 +9,16 @@ const MAX_PROGRAMS = 4000;
 /** Work units that one regular expression may take for one text, 50 ms: stages run without a pause. */
 const MAX_TEXT_WORK = 33_000_000;
 
-/** Compiles the regular expressions of one query, and charges their work. */
-export class QueryRegexes {
+/** Compiles the regular expressions of one query, and charges their work and that of its stages. */
+export class QueryRegexes implements StageTools {
   readonly #meter: WorkMeter;
   #size = 0;
 
   constructor(meter: WorkMeter) {
     this.#meter = meter;
   }
+
+  readonly charge = (units: number): void => this.#meter.add(units);
 
   /** @throws LogqlError for an expression that RE2 does not accept, or one that takes too long for a text */
   readonly compile: CompileRegex = (source, isWhole) => {

@@ -80,9 +80,9 @@ class LogsRun {
   constructor(reading: LokiReading, query: LogsQuery) {
     this.#reading = reading;
     this.#query = query;
-    const { compile } = new QueryRegexes(reading.pacer.meter);
-    this.#passes = selectorTest(query.expression.matchers, compile);
-    this.#pipeline = new Pipeline(query.expression, compile);
+    const regexes = new QueryRegexes(reading.pacer.meter);
+    this.#passes = selectorTest(query.expression.matchers, regexes.compile);
+    this.#pipeline = new Pipeline(query.expression, regexes);
   }
 
   async page(filter: LogFilter, limit: number, cursor: Cursor | null) {
@@ -97,6 +97,7 @@ class LogsRun {
     const { rows } = result.page;
     for (const row of rows) {
       await pacer.pause(ROW_WORK + row.line.length * CHARACTER_WORK);
+      if (pacer.meter.done >= budget.work) throw new LokiLimit(TOO_MUCH_WORK);
       const { seq, projectId, timestamp, receivedAt } = row;
       const entry = parseStoredLine(Buffer.from(row.line, "latin1").toString("utf8"));
       if (entry === null || this.results.length >= this.#query.limit) continue;

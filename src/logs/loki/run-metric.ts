@@ -103,14 +103,15 @@ interface Sample {
 function sampler(
   { fn, logs, unwrap, grouping }: RangeAggregation,
   outer: Grouping | null,
-  { compile }: QueryRegexes,
+  regexes: QueryRegexes,
 ): (entry: LokiEntry) => Sample | null {
+  const { compile } = regexes;
   const passes = selectorTest(logs.matchers, compile);
   const used = grouping ?? outer;
   const hasNoLabels = fn === "absent_over_time" || (used !== null && used.labels.length === 0);
   // As in Loki: a line that a parser cannot read is no error where none of its labels is read.
   const parses = !hasNoLabels || unwrap !== null || logs.stages.some(readsLabels);
-  const pipeline = new Pipeline(logs, compile, parses);
+  const pipeline = new Pipeline(logs, regexes, parses);
   const tests = unwrap?.tests.map((test) => labelStep(test, compile)) ?? [];
   const labelsOf = (entry: Processed): LabelSet => {
     if (entry.labels.error !== null) throw new LokiLimit(pipelineError(entry));

@@ -116,6 +116,12 @@ async function openLive(c: Context<AppEnv>, reader: Reader, projectId: string, f
   return answer.webSocket;
 }
 
+/**
+ * Characters that one tail sends. What a client does not read stays in the memory of the isolate: clients of Loki acknowledge nothing, and
+ * the runtime does not say how much waits.
+ */
+const MAX_SENT = 32 * 1024 * 1024;
+
 /** A frame of a tail. */
 type Frame =
   | { type: "logs"; entries: StoredEntry[] }
@@ -130,6 +136,8 @@ class TailBridge {
   /** Frames that wait for the history; `null` once it is sent. */
   #waiting: Frame[] | null = [];
   readonly #sent = new Set<number>();
+  #characters = 0;
+  #hasEnded = false;
 
   constructor(client: WebSocket, live: WebSocket, resultOf: (entry: StoredEntry) => LogResult | null) {
     this.#client = client;
@@ -148,8 +156,8 @@ class TailBridge {
     });
     this.#live.addEventListener("close", () => this.#end(TRY_AGAIN, "The tail has ended. Connect again."));
     this.#live.addEventListener("error", () => this.#end(TRY_AGAIN, "The tail has failed. Connect again."));
-    this.#client.addEventListener("close", () => this.#live.close(NORMAL));
-    this.#client.addEventListener("error", () => this.#live.close(NORMAL));
+    this.#client.addEventListener("close", () => close(this.#live, NORMAL));
+    this.#client.addEventListener("error", () => close(this.#live, NORMAL));
   }
 
   /** @param results the newest first */
@@ -163,7 +171,7 @@ class TailBridge {
   }
 
   #take(frame: Frame): void {
-    if (frame.type === "error") return;
+    if (frame.type === "error" || this.#hasEnded) return;
     if (frame.type === "caught-up") {
       this.#acknowledge(frame.seq);
       return;
@@ -172,7 +180,7 @@ class TailBridge {
     try {
       this.#send(fresh.flatMap((entry) => this.#resultOf(entry) ?? []));
     } catch {
-      this.#end(TRY_AGAIN, "A regular expression of the query takes too long for a line.");
+      this.#end(TRY_AGAIN, "The query takes too long for its entries.");
       return;
     }
     const last = frame.entries.at(-1);
@@ -180,18 +188,29 @@ class TailBridge {
   }
 
   #send(results: readonly LogResult[]): void {
-    if (results.length > 0) this.#client.send(tailStreams(results));
+    if (results.length === 0) return;
+    const text = tailStreams(results);
+    this.#characters += text.length;
+    this.#client.send(text);
+    if (this.#characters < MAX_SENT) return;
+    this.#end(TRY_AGAIN, "The tail has sent 32 MiB. Connect again.");
   }
 
   #acknowledge(seq: number): void {
-    this.#live.send(JSON.stringify({ type: "ack", seq }));
+    if (!this.#hasEnded) this.#live.send(JSON.stringify({ type: "ack", seq }));
   }
 
   #end(code: number, reason: string): void {
-    try {
-      this.#client.close(code, reason);
-    } catch {
-      // The client has closed it.
-    }
+    this.#hasEnded = true;
+    close(this.#client, code, reason);
+    close(this.#live, NORMAL);
+  }
+}
+
+function close(socket: WebSocket, code: number, reason?: string): void {
+  try {
+    socket.close(code, reason);
+  } catch {
+    // The other side has closed it.
   }
 }

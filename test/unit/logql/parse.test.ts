@@ -234,6 +234,7 @@ describe("the parser of LogQL", () => {
   test("refuses deep nesting and long texts instead of overflowing", () => {
     expect(errorOf(`${"(".repeat(5000)}{a="b"}`)).toContain("nested too deeply");
     expect(errorOf(`1${" ^ 1".repeat(3000)}`)).toContain("nested too deeply");
+    expect(errorOf(`1${"+1".repeat(8000)}`)).toContain("too many operators");
     expect(errorOf(`{a="${"x".repeat(20_000)}"}`)).toContain("at most");
   });
 });

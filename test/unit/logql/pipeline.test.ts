@@ -3,12 +3,21 @@ import { describe, expect, test } from "vitest";
 import { labelsObject } from "../../../src/logql/labels.ts";
 import { parseLogql } from "../../../src/logql/parse.ts";
 import { pairsOf } from "../../../src/logql/parsers.ts";
-import { type CompileRegex, Pipeline } from "../../../src/logql/pipeline.ts";
+import { type CompileRegex, Pipeline, type StageTools } from "../../../src/logql/pipeline.ts";
 import { bytesOf, durationOf } from "../../../src/logql/units.ts";
 
 const regex: CompileRegex = (source, isWhole) => {
   const compiled = new RegExp(isWhole ? `^(?:${source})$` : source, "s");
   return (text) => compiled.test(text);
+};
+
+/** Work units that were charged. */
+let charged = 0;
+const tools: StageTools = {
+  compile: regex,
+  charge: (units) => {
+    charged += units;
+  },
 };
 
 /** Runs the stages of a query for a line. @returns line and labels; `null` if the line is left out */
@@ -17,7 +26,7 @@ function run(stages: string, line: string, metadata: Record<string, string> = {}
   if (logs.kind !== "logs") throw new Error("A metric has no lines.");
   const stream = new Map([["app", "a"]]);
   const entry = { timestamp: 0, line, stream, metadata: new Map(Object.entries(metadata)) };
-  const processed = new Pipeline(logs, regex).run(entry);
+  const processed = new Pipeline(logs, tools).run(entry);
   return processed && { line: processed.line, ...labelsObject(processed.labels.all()) };
 }
 
@@ -27,7 +36,7 @@ describe("the stages of LogQL", () => {
       const logs = parseLogql(`{app="a"} ${stages}`);
       if (logs.kind !== "logs") throw new Error("A metric has no lines.");
       const entry = { timestamp: 0, line: "plain", stream: new Map([["app", "a"]]), metadata: new Map() };
-      return labelsObject(new Pipeline(logs, regex).run(entry)?.labels.categorized().parsed ?? new Map());
+      return labelsObject(new Pipeline(logs, tools).run(entry)?.labels.categorized().parsed ?? new Map());
     };
     expect(parsed('| logfmt code="status", msg')).toEqual({ code: "", msg: "" });
     expect(parsed('| logfmt code="status", msg | keep app, msg')).toEqual({ msg: "" });
@@ -82,6 +91,18 @@ describe("the stages of LogQL", () => {
         for (const pair of pairs) if (pair !== null) expect(line).toContain(pair.key);
       }),
     );
+  });
+
+  test.for([
+    `| label_format a="xxxxxxxxxxxxxxxx"${'| label_format a="{{.a}}{{.a}}"'.repeat(16)}| line_format "{{.a${" | ToUpper | ToLower".repeat(50)}}}"`,
+    "| json".repeat(100),
+    "| logfmt".repeat(100),
+  ])("stages that take too long for a line end the query: %s", (stages) => {
+    charged = 0;
+    expect(() => run(stages, JSON.stringify({ a: "x".repeat(60_000) }))).toThrow("take too long for a line");
+    // Up to 50 ms, and the last step.
+    expect(charged).toBeGreaterThan(33_000_000);
+    expect(charged).toBeLessThan(45_000_000);
   });
 
   test("parsers and templates take any line", () => {
