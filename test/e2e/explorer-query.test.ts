@@ -369,12 +369,11 @@ describe("keyboard", () => {
 describe("accessible and fitting", () => {
   const LONG = `?${new URLSearchParams({ session: "x".repeat(200), data: '{"user.id":{"gte":3}}' })}`;
 
+  // Both themes have the same elements.
   it.each([
-    [360, "light"],
     [360, "dark"],
     [768, "light"],
     [1440, "light"],
-    [1440, "dark"],
   ] as const)("at %i pixels, %s", async (width, colorScheme) => {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
