@@ -47,7 +47,8 @@ interface Virtual {
  */
 export function useVirtual(options: (isInPage: boolean) => Options, { box, rows, onScroll }: VirtualList): Virtual {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
-  const core = useLazy(CORE, useAfterPaint(true), () => undefined);
+  const isPainted = useAfterPaint(true);
+  const core = useLazy(CORE, isPainted || CORE.current() !== null, () => undefined);
   const [top, setTop] = useState(0);
   const margin = useRef(0);
   const scroller = useRef<Scroller | null>(null);
