@@ -2,6 +2,7 @@ import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { inject } from "vitest";
 import { startBothProviders } from "../../../scripts/providers/both.ts";
+import { startFirefox } from "../../browsers/firefox.ts";
 import type { Account } from "../../support/api.ts";
 import { startChromium } from "../../support/chromium.ts";
 import { freePort, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
@@ -23,7 +24,7 @@ export interface OwnConsole extends ConsoleUnderTest {
 }
 
 export async function startConsole(options: ServerOptions = {}): Promise<OwnConsole> {
-  const [server, browser] = await Promise.all([startServer(options), startChromium()]);
+  const [server, browser] = await Promise.all([startServer(options), startBrowser()]);
   const close = async (): Promise<void> => {
     await browser.close();
     await server.stop();
@@ -33,10 +34,15 @@ export async function startConsole(options: ServerOptions = {}): Promise<OwnCons
 
 /** A console on the server that several test files share: see `test/support/shared-server.ts`. */
 export async function startSharedConsole(): Promise<ConsoleUnderTest> {
-  const [response, browser] = await Promise.all([fetch(inject("sharedServer")), startChromium()]);
+  const [response, browser] = await Promise.all([fetch(inject("sharedServer")), startBrowser()]);
   const text = await response.text();
   if (!response.ok) throw new Error(text);
   return consoleOf({ url: text }, browser);
+}
+
+/** Chromium, or Firefox under `npm run test:firefox`. */
+function startBrowser(): Promise<Browser> {
+  return process.env.TEST_BROWSER === "firefox" ? startFirefox() : startChromium();
 }
 
 function consoleOf(server: { readonly url: string }, browser: Browser): ConsoleUnderTest {

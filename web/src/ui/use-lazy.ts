@@ -63,8 +63,10 @@ export function preloadLater(): void {
  */
 export function useLazy<T>(module: LazyModule<T>, isWanted: boolean, onFail: () => void): T | null {
   const [, setLoaded] = useState(0);
+  const shown = isWanted ? module.current() : null;
   useEffect(() => {
-    if (!isWanted || module.current() !== null) return;
+    // Not by the module's present state: an early load may have ended since this was rendered, and renders nothing itself.
+    if (!isWanted || shown !== null) return;
     let isHere = true;
     module.load().then(
       () => isHere && setLoaded((before) => before + 1),
@@ -74,5 +76,5 @@ export function useLazy<T>(module: LazyModule<T>, isWanted: boolean, onFail: () 
       isHere = false;
     };
   }, [isWanted]);
-  return isWanted ? module.current() : null;
+  return shown;
 }
