@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Key } from "selenium-webdriver";
+import { By, Key } from "selenium-webdriver";
 import { dayOfShop } from "../../scripts/newcomers/day.ts";
 import { call } from "../support/api.ts";
 import { nextMail } from "../support/outbox.ts";
@@ -243,12 +243,13 @@ export const FLOWS: readonly Flow[] = [
     async run(trip) {
       const { page } = trip;
       await page.goto(`/w/${trip.workspaceId}/settings/audit`);
-      const list = await page.role("list", "Audit, newest first");
-      await page.text(/^Invitation/, list);
+      const items = () => page.texts("[aria-label='Audit, newest first'] > li");
+      await page.until("the items", async () => (await items()).length > 1);
       await page.choose(await page.role("combobox", "Action"), "API keys");
-      await page.until("keys alone", async () =>
-        (await page.texts("[aria-label='Audit, newest first'] > li")).every((item) => /key/i.test(item)),
-      );
+      await page.until("keys alone", async () => {
+        const found = await items();
+        return found.length > 0 && found.every((item) => /key_/.test(item));
+      });
     },
   },
   {
@@ -278,7 +279,8 @@ export const FLOWS: readonly Flow[] = [
     name: "playground",
     async run({ page }) {
       await page.goto("/playground");
-      await page.fill(await page.label("Message"), "from WebKit");
+      await page.click("button", "Send entries");
+      await page.fill(await page.label(/^Message/), "from WebKit");
       await page.click("button", "Send entry");
       await page.text("201 Created");
       await page.until("its row", async () => (await page.texts(ROWS)).some((row) => row.includes("from WebKit")));
@@ -288,8 +290,11 @@ export const FLOWS: readonly Flow[] = [
     name: "API reference",
     async run({ page }) {
       await page.goto("/docs");
-      await page.click("button", /Operations/);
-      await page.text("/health");
+      await page.until("the groups", async () =>
+        (await page.texts(".opblock-tag")).some((tag) => /Operations/.test(tag)),
+      );
+      await (await page.driver.findElement(By.css(".opblock-tag[data-tag=Operations] button"))).click();
+      await page.until("its operations", async () => (await page.texts("[data-path]")).includes("/health"));
     },
   },
   {

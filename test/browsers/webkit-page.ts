@@ -113,8 +113,9 @@ export class WebkitPage {
     );
   }
 
-  /** Violations that axe-core finds. Empty is good. */
+  /** Violations that axe-core finds once nothing loads, because what is loading is dimmed. Empty is good. */
   async axeFaults(): Promise<string[]> {
+    await this.until("an idle page", async () => (await this.texts("[aria-busy=true]")).length === 0);
     await this.driver.executeScript(axe.source);
     return this.driver.executeAsyncScript(`
       const done = arguments[0];

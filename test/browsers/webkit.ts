@@ -15,6 +15,8 @@ import { WebkitPage } from "./webkit-page.ts";
 const PICTURES = path.join(ROOT, "dist/browsers");
 /** Flows that make what the others need. */
 const NEEDED = 2;
+/** Characters of a fault that are printed. */
+const MAX_FAULT = 400;
 
 const { positionals: wanted, values } = parseArgs({ allowPositionals: true, options: { url: { type: "string" } } });
 const flows = FLOWS.filter(({ name }, at) => wanted.length === 0 || at < NEEDED || wanted.includes(name));
@@ -45,7 +47,7 @@ try {
     console.log(
       `${faults.length === 0 ? "ok    " : "FAILED"} ${flow.name}, ${Math.round(performance.now() - startedAt)} ms`,
     );
-    for (const fault of faults) console.log(`       ${fault}`);
+    for (const fault of faults) console.log(`       ${fault.slice(0, MAX_FAULT)}`);
     if (faults.length > 0) failed++;
     if (failed > 0 && at < NEEDED) break;
   }
