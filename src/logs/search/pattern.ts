@@ -45,3 +45,13 @@ export function patternOf(message: string): string {
     return RULES[rule]?.[0] ?? found;
   });
 }
+
+/** Every mark, with what may belong to it. */
+const MARK = /\/?<[A-Z0-9*]+>/gi;
+
+/** Returns the longest text that each message of a pattern has as it is, whatever the case; "" if there is none. */
+export function constantPartOf(pattern: string): string {
+  // The end of a long message may be half of a surrogate pair, which no stored text has.
+  const parts = pattern.split(MARK).filter((part) => part.isWellFormed());
+  return parts.reduce((best, part) => (part.length > best.length ? part : best), "");
+}

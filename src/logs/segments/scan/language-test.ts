@@ -3,12 +3,13 @@ import { LEVELS } from "../../entry.ts";
 import { logId, parseLogId } from "../../entry-view.ts";
 import type { WorkMeter } from "../../query/budget.ts";
 import { OPEN_FILTER } from "../../query/filter.ts";
+import { foldCase } from "../../query/fold-case.ts";
 import { spanOf } from "../../search/compile-filter.ts";
 import { type ComparedMembers, someText } from "../../search/data-values.ts";
 import { regexStepsOf, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test.ts";
 import { literalOf } from "../../search/literals.ts";
-import { patternOf } from "../../search/pattern.ts";
+import { constantPartOf, patternOf } from "../../search/pattern.ts";
 import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
@@ -156,8 +157,19 @@ function patternTestOf(
   passes: (text: string) => boolean,
   steps: ValueSteps<readonly string[]> | null,
 ): TextTest | TextMatcher | null {
+  if (test.kind === "exists") return TextTest.every;
   const ofMessage: ValueSteps<string> | null = steps && ((text, meter) => steps([patternOf(text)], meter));
-  return textTestOf(test, (text) => passes(patternOf(text)), ofMessage, "");
+  const byteWork = steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK;
+  return new TextMatcher((text) => passes(patternOf(text)), constantPart(test), byteWork, ofMessage);
+}
+
+/** Returns the literal of each message whose pattern passes: the longest text between the marks of the only pattern. */
+function constantPart(test: FieldFilter["test"]): string {
+  if (test.kind === "anyOf") {
+    const [only] = test.tests;
+    return only !== undefined && test.tests.length === 1 ? constantPart(only) : "";
+  }
+  return test.kind === "exact" || test.kind === "is" ? foldCase(constantPartOf(test.text)) : "";
 }
 
 function idTestOf(
