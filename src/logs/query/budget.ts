@@ -191,9 +191,9 @@ export class ScanPacer {
 
 /** Milliseconds of a timer's delay from which the thread has no time to spare, and that work without a deadline waits at most. */
 const LATE_MS = 2;
-const MAX_WAIT_MS = 50;
+const MAX_WAIT_MS = 10;
 /** Multiple of the delay that such work waits: it takes a small part of a busy thread. */
-const WAIT_FACTOR = 6;
+const WAIT_FACTOR = 3;
 
 /** Waits while the thread is busy with other work: for work that may take longer, so that requests do not. */
 export async function untilIdle(): Promise<void> {

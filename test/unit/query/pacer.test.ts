@@ -57,6 +57,6 @@ describe("pauses of a long scan", () => {
       waits.push(Date.now() - begunAt);
       clock.mockRestore();
     }
-    expect(waits).toEqual([0, 0, 18, 50]);
+    expect(waits).toEqual([0, 0, 9, 10]);
   });
 });
