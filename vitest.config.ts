@@ -1,5 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import MixedLanes from "./test/support/order.ts";
 
 /** Fixed test secrets of at least 32 bytes, which are obviously not secret. */
@@ -12,6 +13,37 @@ const TEST_SETTINGS = {
 
 /** Number of random histories that compare the limits with their model; `npm run test:model` sets more. */
 const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
+
+const OBJECTS = "test/objects/**/*.test.ts";
+/** The files of `test/objects` that change the clock, or name objects that other files name, too: those of client IPs. */
+const ALONE = globSync(OBJECTS).filter((file) =>
+  /use(?:Fake|Real)Timers|\bclock\b|CF-Connecting-IP|"ip:/.test(readFileSync(file, "utf8")),
+);
+
+/** A lane of tests of objects, D1 and the application inside workerd. */
+function workerd(
+  name: string,
+  files: { include: string[]; exclude?: string[]; isolate?: false },
+): TestProjectInlineConfiguration {
+  return {
+    plugins: [
+      cloudflareTest(async () => ({
+        wrangler: { configPath: "./wrangler.toml" },
+        miniflare: {
+          // For tests of several databases of segments. Under its own name, no other test has it.
+          d1Databases: { SECOND_COLD_DB: "second-cold-db" },
+          bindings: {
+            ...TEST_SETTINGS,
+            MODEL_RUNS,
+            MIGRATIONS: await readD1Migrations("migrations"),
+            COLD_MIGRATIONS: await readD1Migrations("migrations-cold"),
+          },
+        },
+      })),
+    ],
+    test: { name, ...files, setupFiles: ["test/objects/setup.ts"], testTimeout: 120_000 },
+  };
+}
 
 export default defineConfig({
   test: {
@@ -67,30 +99,10 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      {
-        // Objects, D1 and the application inside workerd.
-        plugins: [
-          cloudflareTest(async () => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              // For tests of several databases of segments. Under its own name, no other test has it.
-              d1Databases: { SECOND_COLD_DB: "second-cold-db" },
-              bindings: {
-                ...TEST_SETTINGS,
-                MODEL_RUNS,
-                MIGRATIONS: await readD1Migrations("migrations"),
-                COLD_MIGRATIONS: await readD1Migrations("migrations-cold"),
-              },
-            },
-          })),
-        ],
-        test: {
-          name: "workerd",
-          include: ["test/objects/**/*.test.ts"],
-          setupFiles: ["test/objects/setup.ts"],
-          testTimeout: 120_000,
-        },
-      },
+      // Loading 900 modules takes longer than most of these files, so files share a runtime unless they need their own:
+      // see docs/decisions/0091-object-tests-share-runtimes.md.
+      workerd("workerd", { include: [OBJECTS], exclude: ALONE, isolate: false }),
+      workerd("workerd-alone", { include: ALONE }),
     ],
   },
 });
