@@ -65,6 +65,18 @@ export interface ChartRange {
   to: number | null;
 }
 
+/**
+ * Returns the times that the chart of an answer covers. A search without an end has one: the time of its answer.
+ * @param range of the answer, ISO 8601
+ */
+export function answeredRange(
+  { from, to }: { from: string | null; to: string | null },
+  answeredAt: number,
+): ChartRange {
+  const start = from === null ? null : Date.parse(from);
+  return { from: start, to: to === null ? (start === null ? null : answeredAt) : Date.parse(to) };
+}
+
 /** How the table of a query is made. */
 export interface Shape {
   /** Milliseconds of a span of time; `null` if the table is not over time. */

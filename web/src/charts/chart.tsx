@@ -1,10 +1,12 @@
 import { useMemo, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
+import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
 import { axisTime } from "../pages/explorer/view/axis-time.ts";
 import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
+import { offsetAt } from "../pages/explorer/view/wall-time.ts";
 import css from "./chart.module.css";
 import {
   type ChartRange,
@@ -138,7 +140,7 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
   const peak = niceCeiling(Math.max(most, (threshold ?? 0) * 1.1));
   const to = from + spans * binMs;
   const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
-  const { times, stepMs } = ticksOf(from, to, -60_000 * new Date(to).getTimezoneOffset());
+  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   const at = hovered === null || hovered >= spans ? null : hovered;
   return (
     <figure class={css.chart}>
@@ -237,9 +239,7 @@ function classOf(level: Series["level"], index: number): string | undefined {
   return css[level === null ? `series${index + 1}` : level];
 }
 
-function moment(ms: number): string {
-  return new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-}
+const moment = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /** Share of a span between two bars. */
 const GAP = 0.12;

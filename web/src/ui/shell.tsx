@@ -81,6 +81,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** The project whose logs were shown last, as a part of their path; empty for all projects. */
+let lastProject = { base: "", project: "" };
+
 function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string }) {
   const base = `/w/${workspaceId}`;
   const isSettings = path.startsWith(`${base}/settings`);
@@ -88,11 +91,14 @@ function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string
   const isOverview = path === `${base}/overview`;
   const isAlerts = path.startsWith(`${base}/alerts`);
   const isLogs = !isSettings && !isBoards && !isAlerts && !isOverview && path !== `${base}/start`;
+  const shown = new RegExp(`^${base}(/p/[^/]+)?$`).exec(path);
+  if (shown !== null) lastProject = { base, project: shown[1] ?? "" };
+  const project = lastProject.base === base ? lastProject.project : "";
   return (
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
       <NavLink to={`${base}/overview`} label="Overview" shape={Gauge} isCurrent={isOverview} />
-      <NavLink to={base} label="Logs" shape={ScrollText} isCurrent={isLogs} />
+      <NavLink to={`${base}${project}`} label="Logs" shape={ScrollText} isCurrent={isLogs} />
       <NavLink to={`${base}/boards`} label="Boards" shape={LayoutDashboard} isCurrent={isBoards} />
       <NavLink to={`${base}/alerts`} label="Alerts" shape={Bell} isCurrent={isAlerts} />
       <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />

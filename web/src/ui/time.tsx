@@ -1,12 +1,14 @@
-const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+import { timeFormat } from "../lib/zone.ts";
 
-/** A time in the local time zone, with UTC in its title. */
-export function Time({ at, format = FULL }: { at: string | number; format?: Intl.DateTimeFormat }) {
+const FULL = timeFormat({ dateStyle: "medium", timeStyle: "long" });
+
+/** A time in the chosen time zone, which the full format names, with UTC in its title. */
+export function Time({ at, format = FULL }: { at: string | number; format?: (time: Date) => string }) {
   const date = new Date(at);
   const iso = date.toISOString();
   return (
     <time dateTime={iso} title={`${iso} (UTC)`}>
-      {format.format(date)}
+      {format(date)}
     </time>
   );
 }

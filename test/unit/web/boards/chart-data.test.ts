@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import {
+  answeredRange,
   chartsOf,
   niceCeiling,
   numberOf,
@@ -46,6 +47,19 @@ describe("charts of a table over time", () => {
         { name: "/a", values: [4, null, null], peak: 4 },
         { name: "–", values: [null, 1, null], peak: 1 },
       ],
+    });
+  });
+
+  it("end when the answer was made if the question has no end", () => {
+    const now = Date.parse(at(30));
+    expect(answeredRange({ from: at(0), to: null }, now)).toEqual({ from: Date.parse(at(0)), to: now });
+    expect(answeredRange({ from: at(0), to: at(20) }, now)).toEqual({
+      from: Date.parse(at(0)),
+      to: Date.parse(at(20)),
+    });
+    expect(answeredRange({ from: null, to: null }, now)).toEqual({ from: null, to: null });
+    expect(chartsOf(table, byRoute, answeredRange({ from: at(-30), to: null }, now))[0]).toMatchObject({
+      ...{ from: Date.parse(at(-30)), spans: 12 },
     });
   });
 

@@ -53,6 +53,14 @@ describe("the members that rows show", () => {
     expect(names.slice(0, 2).toSorted()).toEqual(["deep.plan", "route"]);
     expect(names).not.toContain("region");
     expect(names.indexOf("requestId")).toBeGreaterThan(names.indexOf("route"));
+    const paid = Array.from({ length: 20 }, (_, at) =>
+      entry({
+        parentSpanId: `9f8e7d6c5b4a39${20 + at}`,
+        ref: `00c0ffee0000${10 + at}`,
+        provider: at % 3 ? "nordpay" : "cardline",
+      }),
+    );
+    expect(inlineFields(paid)).toEqual([["provider"]]);
     // Of one entry all are of use.
     expect(inlineFields([entry({ a: 1, b: "x" })])).toHaveLength(2);
     expect(inlineFields([])).toEqual([]);

@@ -30,6 +30,9 @@ describe("19.3: patterns", () => {
     expect(sorted(patterns, "count").map(({ pattern }) => pattern)).toEqual([
       ...["risen", "steady", "fallen", "new", "gone", null],
     ]);
+    expect(sorted(patterns, "rarest").map(({ pattern }) => pattern)).toEqual([
+      ...["gone", "new", "fallen", "steady", "risen", null],
+    ]);
     expect(sorted(patterns, "change").map(({ pattern }) => pattern)).toEqual([
       ...["fallen", "risen", "gone", "steady", "new", null],
     ]);
@@ -39,6 +42,20 @@ describe("19.3: patterns", () => {
     const [only] = patternsOf({ columns: COLUMNS.slice(0, 2), rows: [["a", 5]] });
     expect(only).toEqual({ pattern: "a", count: 5, before: null, share: 1, change: null });
     expect(patternsOf({ columns: COLUMNS.slice(0, 2), rows: [] })).toEqual([]);
+  });
+
+  it("of a project that has just begun to log are not all new", () => {
+    const first = patternsOf({
+      columns: COLUMNS,
+      rows: [
+        ["a", 9000, 2, 8998],
+        ["b", 50, 0, 50],
+      ],
+    });
+    expect(first.map(({ before, change }) => [before, change])).toEqual([
+      [2, null],
+      [0, null],
+    ]);
   });
 
   it("change by the lengths of both spans", () => {

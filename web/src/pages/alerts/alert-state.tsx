@@ -1,3 +1,4 @@
+import { timeFormat } from "../../lib/zone.ts";
 import type { Alert } from "../../model/alerts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -10,7 +11,7 @@ const STATES = {
   ok: { label: "OK", tone: "good" },
 } as const;
 
-const UNTIL = new Intl.DateTimeFormat(undefined, {
+const UNTIL = timeFormat({
   day: "numeric",
   month: "short",
   hour: "2-digit",

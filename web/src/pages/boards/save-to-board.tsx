@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import { parse } from "../../../../src/query-language/parse.ts";
+import { print, printFilter } from "../../../../src/query-language/print.ts";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
@@ -27,13 +29,22 @@ interface SaveToBoardProps {
 /** Value of the choice of a board that does not exist yet. */
 const NEW = "";
 
+/** Returns a title that a query suggests: what it makes, and of which entries. */
+function titleOf(query: string): string {
+  const parsed = parse(query);
+  if (!parsed.ok) return "";
+  const { filter, pipes } = parsed.query;
+  const made = print({ filter: { kind: "all" }, pipes }).replace(/^\*? *\| */, "");
+  return (filter.kind === "all" ? made : `${made}: ${printFilter(filter)}`).slice(0, BOARD_LIMITS.title);
+}
+
 /** Adds a query to a board that reads the same entries, or to a new one. */
 export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClose }: SaveToBoardProps) {
   const boards = useLoad(workspaceId, (signal) => boardCalls.list(workspaceId, signal));
   const fitting = boards.data?.filter((board) => board.projectId === projectId) ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState("");
-  const [title, setTitle] = useState("");
+  const [title, setTitle] = useState(() => titleOf(query));
   const [kind, setKind] = useState(first);
   const [saved, setSaved] = useState<Pick<Board, "id" | "name"> | null>(null);
   const boardId = chosen ?? fitting[0]?.id ?? NEW;
@@ -59,7 +70,7 @@ export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClos
     );
   }
   return (
-    <Dialog title="Save to board" onClose={onClose} closeOnBackdrop={title === ""}>
+    <Dialog title="Save to board" onClose={onClose} closeOnBackdrop={title === titleOf(query)}>
       {boards.failure === null ? null : <Failure failure={boards.failure} onRetry={boards.reload} />}
       {boards.data === null ? (
         boards.failure === null ? (
@@ -73,7 +84,7 @@ export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClos
             if (isReady) void saving.run();
           }}
         >
-          <Field label="Board">
+          <Field label="Board" hint="All members of the workspace see it.">
             {(props) => (
               <Select
                 {...props}

@@ -1,6 +1,7 @@
 import { GripVertical, Pencil, ScrollText, Table2, Trash2 } from "lucide";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
+import { answeredRange } from "../../charts/chart-data.ts";
 import type { Panel } from "../../model/boards.ts";
 import { IconButton, iconButtonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -99,6 +100,7 @@ interface ContentProps {
 }
 
 function Content({ panel: { query, kind }, title, answer }: ContentProps) {
+  const answeredAt = useMemo(() => Date.now(), [answer]);
   if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
   if (!answer.ok) {
     const { message, details } = answer.error;
@@ -108,8 +110,7 @@ function Content({ panel: { query, kind }, title, answer }: ContentProps) {
       </p>
     );
   }
-  const { from, to } = answer.range;
-  const range = { from: from === null ? null : Date.parse(from), to: to === null ? null : Date.parse(to) };
+  const range = answeredRange(answer.range, answeredAt);
   return (
     <>
       <Chart table={tableOf(answer)} query={query} kind={kind} range={range} title={title} />

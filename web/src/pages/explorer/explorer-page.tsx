@@ -1,5 +1,6 @@
 import { useContext, useEffect, useId, useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { Level } from "../../model/types.ts";
 import { showFonts } from "../../ui/fonts.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
@@ -76,6 +77,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     );
   const onFilter = (patch: FilterPatch): void =>
     void LANGUAGE.load().then(({ patched }) => change((before) => patched(before, patch)));
+  const onLevel = (level: Level): void =>
+    void LANGUAGE.load().then(({ toggled }) => onQuery(toggled(view.query ?? "*", "level", level, "included")));
   const onZoom = (start: number, end: number): void =>
     change((before) => ({ ...before, range: between(start, end), live: false }));
   const onZoomOut = (): void =>
@@ -196,6 +199,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             busy={stats.busy && failure === null}
             onZoom={onZoom}
             onZoomOut={onZoomOut}
+            onLevel={onLevel}
             onCompare={
               hasPages
                 ? (start, end) =>
@@ -242,6 +246,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 order={view.order}
                 isLive={isLive}
                 isFailing={isFailing}
+                isCounting={stats.busy}
+                counted={!isLive && stats.counted?.stats.complete ? stats.counted.stats.total : null}
                 onOrder={(order) => change((before) => ({ ...before, order }))}
               />
             )}

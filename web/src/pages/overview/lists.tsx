@@ -1,3 +1,4 @@
+import { timeFormat } from "../../lib/zone.ts";
 import type { ApiKey, AuditItem, LiveCounter, Notification } from "../../model/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Item, Items } from "../../ui/items.tsx";
@@ -9,7 +10,7 @@ import { type Now, patternQuery } from "./now.ts";
 import css from "./overview.module.css";
 
 const COUNT = new Intl.NumberFormat();
-const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "short" });
+const SHORT = timeFormat({ dateStyle: "short", timeStyle: "short" });
 /** Days without use after which a key is listed. */
 export const UNUSED_DAYS = 30;
 /** Used share from which a limit is listed. */

@@ -1,6 +1,6 @@
 import { ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
 import { useLoad } from "../../../lib/load.ts";
-import { IconButton } from "../../../ui/button.tsx";
+import { Button, IconButton } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import type { Scalar } from "../filters.ts";
 import { type Column, withColumn } from "../view/columns.ts";
@@ -89,13 +89,15 @@ function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle
           label={`Group by ${name}`}
           onClick={() => onQuery(withPipes(query, `| top 10 by ${name}`))}
         />
-        <IconButton
+        <Button
           icon={ChartLine}
           small
           look="quiet"
-          label={`Chart ${name}`}
+          aria-label={`Chart ${name}`}
           onClick={() => onQuery(withPipes(query, chartPipes(name, type, scope.times)))}
-        />
+        >
+          Chart
+        </Button>
         <IconButton
           icon={Columns3}
           small

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
+import { isTwelveHour, zone } from "../../../lib/zone.ts";
 import { themeVersion } from "../../../ui/theme.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { isTwelveHour, zone } from "../view/zone.ts";
 import { type Bar, levelsIn } from "./bars.ts";
 import css from "./histogram.module.css";
 

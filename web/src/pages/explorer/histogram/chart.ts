@@ -1,9 +1,9 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { axisTime } from "../view/axis-time.ts";
 import { short } from "../view/format.ts";
-import { zone } from "../view/zone.ts";
 import type { Bar } from "./bars.ts";
 
 export interface ChartOptions {

@@ -1,6 +1,6 @@
 import { GitCompareArrows, Table2, ZoomIn, ZoomOut } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { LEVELS } from "../../../model/types.ts";
+import { LEVELS, type Level } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { entries, number, span } from "../view/format.ts";
 import { type Bar, barsOf, levelsIn } from "./bars.ts";
@@ -21,6 +21,8 @@ interface HistogramProps {
   busy: boolean;
   onZoom: (start: number, end: number) => void;
   onZoomOut: () => void;
+  /** Adds a level to the query, or removes it. */
+  onLevel: (level: Level) => void;
   /** Compares a range with the one before. */
   onCompare?: ((start: number, end: number) => void) | undefined;
 }
@@ -32,7 +34,7 @@ interface Selection {
 }
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
-export function Histogram({ counted, busy, onZoom, onZoomOut, onCompare }: HistogramProps) {
+export function Histogram({ counted, busy, onZoom, onZoomOut, onLevel, onCompare }: HistogramProps) {
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -99,7 +101,11 @@ export function Histogram({ counted, busy, onZoom, onZoomOut, onCompare }: Histo
       </div>
       <div class={css.foot}>
         <p class={css.readout}>
-          {shown === null ? <Totals bars={bars} counted={counted} /> : <Readout bar={joined(bars, shown)} />}
+          {shown === null ? (
+            <Totals bars={bars} counted={counted} onLevel={onLevel} />
+          ) : (
+            <Readout bar={joined(bars, shown)} />
+          )}
         </p>
         {selection === null ? null : (
           <>
@@ -149,7 +155,11 @@ function Readout({ bar }: { bar: Bar }) {
   );
 }
 
-function Totals({ bars, counted }: { bars: readonly Bar[]; counted: Counted }) {
+interface TotalsProps extends Pick<HistogramProps, "counted" | "onLevel"> {
+  bars: readonly Bar[];
+}
+
+function Totals({ bars, counted, onLevel }: TotalsProps) {
   return (
     <>
       <strong>
@@ -157,7 +167,15 @@ function Totals({ bars, counted }: { bars: readonly Bar[]; counted: Counted }) {
         {entries(counted.stats.total)}
       </strong>
       {levelsIn(bars).map((level) => (
-        <LevelMark key={level} level={level} count={bars.reduce((sum, { levels }) => sum + levels[level], 0)} />
+        <button
+          key={level}
+          type="button"
+          class={css.level}
+          title={`Only level ${level}, or all levels again`}
+          onClick={() => onLevel(level)}
+        >
+          <LevelMark level={level} count={bars.reduce((sum, { levels }) => sum + levels[level], 0)} />
+        </button>
       ))}
     </>
   );

@@ -59,17 +59,31 @@ function visit(
   }
 }
 
+/** Values that identify: UUIDs, and numbers in hexadecimal of at least 12 digits. */
+const ID = /^(?:[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|(?=.*\d)[\da-f]{12,})$/i;
+/** Names of members that identify a span, a trace or a request. */
+const ID_NAME = /^(?:(?:parent)?(?:span|trace)(?:[._-]?id)?|uuid|guid)$/i;
+/** Different values up to which a member tells kinds of entries apart. */
+const KINDS = 12;
+
 function score({ entries, values, inMessage, length, path }: Seen, all: number): number {
   const varies = values.size > 1 || (entries < all && all > 1);
   if (!varies && all > 1) return 0;
+  if (isIdentity(path, values)) return 0;
   const isId = entries > 4 && values.size > entries * 0.9 && [...values].every((value) => typeof value === "string");
   return (
     (entries / all) *
     (1 - (0.9 * inMessage) / entries) *
     (isId ? 0.15 : 1) *
+    (values.size <= KINDS ? 2 : 1) *
     (1 / (1 + length / entries / 16)) *
     (1 / path.length ** 0.5)
   );
+}
+
+function isIdentity(path: readonly string[], values: ReadonlySet<InlineValue>): boolean {
+  if (ID_NAME.test(path.at(-1) ?? "")) return true;
+  return [...values].every((value) => typeof value === "string" && ID.test(value));
 }
 
 /** Whether a value has a place in one line. */

@@ -1,9 +1,9 @@
 import { useContext, useMemo } from "preact/hooks";
+import { timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { isSelecting } from "../../../ui/selection.ts";
 import { useLazy } from "../../../ui/use-lazy.ts";
 import { visible } from "../view/visible.ts";
-import { timeFormat } from "../view/zone.ts";
 import { AnsiText } from "./ansi-text.tsx";
 import type { ReadCell } from "./cells.ts";
 import { writePath } from "./data-path.ts";
@@ -34,7 +34,7 @@ interface RowProps {
   /** Whether this row is the tab stop. */
   isStop: boolean;
   isNarrow: boolean;
-  /** Whether the time is enough, because all entries are of one day. */
+  /** Whether the time is enough, because all entries are of today. */
   isOneDay: boolean;
   /** Members of `data` that are shown beside the message. */
   inline: readonly (readonly string[])[];

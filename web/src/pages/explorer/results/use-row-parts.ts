@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
+import { timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import type { Column } from "../view/columns.ts";
 import { language } from "../view/language.ts";
-import { timeFormat } from "../view/zone.ts";
 import type { ReadCell } from "./cells.ts";
 import { inlineFields } from "./inline-fields.ts";
 import { ownName } from "./own-name.ts";
@@ -19,6 +19,7 @@ interface RowParts {
   candidates: readonly string[];
   /** Name of the third column. */
   source: string;
+  /** Whether the time is enough, because all entries are of today. */
   isOneDay: boolean;
 }
 
@@ -37,7 +38,7 @@ export function useRowParts(
     return entries.slice(0, LOOKED).some((entry) => ownName(entry, "service") !== "") ? "Service" : "Category";
   }, [query, looked]);
   const [newest, oldest] = [first?.timestamp, entries.at(-1)?.timestamp];
-  const isOneDay = dayOf(newest) === dayOf(oldest);
+  const isOneDay = dayOf(newest) === dayOf(oldest) && (newest === undefined || dayOf(newest) === DAY(Date.now()));
   const candidates = useMemo(() => {
     const named = varying.filter((path) => path.every((name) => PLAIN.test(name))).map((path) => path.join("."));
     return [...new Set([...columns.map(({ field }) => field), ...named, "host", "type", "trace", "session"])];

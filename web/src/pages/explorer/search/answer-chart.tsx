@@ -1,5 +1,5 @@
 import { LayoutDashboard } from "lucide";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import type { Table } from "../../../charts/chart-data.ts";
 import type { PanelKind } from "../../../model/boards.ts";
@@ -26,11 +26,11 @@ interface AnswerChartProps {
 export function AnswerChart({ workspaceId, projectId, query, table, range, kind, onKind }: AnswerChartProps) {
   const [isSaving, setSaving] = useState(false);
   const loaded = useLazy(PARTS, true, () => undefined);
+  const answeredAt = useMemo(() => Date.now(), [table]);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   if (loaded === null) return null;
   const { Charts, KindField, SaveToBoard, usualKind } = loaded;
   const shown = kind ?? usualKind(query);
-  const [from, to] = [range.from, range.to].map((time) => (time === null ? null : Date.parse(time)));
   return (
     <div class={css.charts}>
       <div class={css.kinds}>
@@ -41,7 +41,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, kind,
           </Button>
         ) : null}
       </div>
-      <Charts table={table} query={query} kind={shown} range={{ from: from ?? null, to: to ?? null }} />
+      <Charts table={table} query={query} kind={shown} range={loaded.answeredRange(range, answeredAt)} />
       {isSaving ? (
         <SaveToBoard
           workspaceId={workspaceId}

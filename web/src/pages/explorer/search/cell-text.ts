@@ -1,4 +1,7 @@
+import { timeFormat } from "../../../lib/zone.ts";
 import { visible } from "../view/visible.ts";
+
+const MOMENT = timeFormat({ dateStyle: "medium", timeStyle: "medium" });
 
 /** Characters of a cell, and those of a cell that is not broken into lines. */
 const CELL = 300;
@@ -6,7 +9,7 @@ export const LINE = 40;
 
 export function cellText(value: unknown, type: string): string {
   if (value === null || value === undefined) return "–";
-  if (type === "time" && typeof value === "string") return new Date(value).toLocaleString();
+  if (type === "time" && typeof value === "string") return MOMENT(new Date(value));
   if (typeof value === "number") return value.toLocaleString(undefined, { maximumFractionDigits: 3 });
   const text = visible(typeof value === "string" ? value : JSON.stringify(value));
   return text.length > CELL ? `${text.slice(0, CELL)}…` : text;

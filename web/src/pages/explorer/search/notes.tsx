@@ -1,4 +1,5 @@
 import { useLoad } from "../../../lib/load.ts";
+import { timeFormat } from "../../../lib/zone.ts";
 import { authorized } from "../../../session/session.ts";
 import type { Times } from "../view/range.ts";
 import type { View } from "../view/view.ts";
@@ -9,9 +10,19 @@ import css from "./answer-view.module.css";
 export function Notes({ notes }: { notes: readonly string[] }) {
   return notes.map((note) => (
     <p class={css.note} key={note}>
-      {visible(note)}
+      {visible(note).split(PARTS).map(part)}
     </p>
   ));
+}
+
+/** Parts of a note that are not plain text: names and queries in backticks, and times. */
+const PARTS = /(`[^`]+`|\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z)/;
+const MOMENT = timeFormat({ dateStyle: "medium", timeStyle: "medium" });
+
+function part(text: string, at: number) {
+  // Every second part is one that was found.
+  if (at % 2 === 0) return text;
+  return text.startsWith("`") ? <code key={at}>{text.slice(1, -1)}</code> : MOMENT(new Date(text));
 }
 
 interface EmptyNotesProps {

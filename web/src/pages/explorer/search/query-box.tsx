@@ -146,6 +146,11 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     } else if ((key === "Enter" || key === "Tab") && isOpen && chosen) {
       event.preventDefault();
       put(chosen);
+    } else if (key === "Tab" && !event.shiftKey && open !== null) {
+      const first = continuing(options, text.slice(0, open.position));
+      if (first === undefined) return;
+      event.preventDefault();
+      put(first);
     }
   };
   // A query that is still being written is wrong at its end most of the time.
@@ -255,6 +260,13 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
       )}
     </search>
   );
+}
+
+/** Returns the first option that completes the word before the caret. After a whole word none does, so that Tab leaves the box. */
+function continuing(options: readonly Option[], typed: string): Option | undefined {
+  if (!/\S$/.test(typed)) return undefined;
+  const start = typed.toLowerCase();
+  return options.find(({ query }) => query.length > typed.length && query.toLowerCase().startsWith(start));
 }
 
 const UNREAD: Analysis = {

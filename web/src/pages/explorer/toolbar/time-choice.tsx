@@ -1,5 +1,14 @@
 import { Check } from "lucide";
 import { useId, useState } from "preact/hooks";
+import {
+  BROWSER_ZONE,
+  isTwelveHour,
+  localeCountsTo12,
+  setTwelveHour,
+  setZone,
+  zone,
+  zoneLabel,
+} from "../../../lib/zone.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { Select } from "../../../ui/select.tsx";
@@ -7,7 +16,6 @@ import { rangeText } from "../view/format.ts";
 import { PRESETS, type Range, type Times } from "../view/range.ts";
 import { EXAMPLES, readTimeText } from "../view/time-text.ts";
 import { wallTime } from "../view/wall-time.ts";
-import { BROWSER_ZONE, isTwelveHour, localeCountsTo12, setTwelveHour, setZone, zone, zoneLabel } from "../view/zone.ts";
 import css from "./time-choice.module.css";
 
 interface TimeChoiceProps {

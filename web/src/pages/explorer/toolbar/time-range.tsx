@@ -1,10 +1,10 @@
 import { Clock } from "lucide";
 import { useState } from "preact/hooks";
+import { zone, zoneLabel } from "../../../lib/zone.ts";
 import { Popover } from "../../../ui/popover.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { rangeLabel } from "../view/format.ts";
 import type { Range, Times } from "../view/range.ts";
-import { zone, zoneLabel } from "../view/zone.ts";
 import css from "./toolbar.module.css";
 
 /** The choice of times, loaded when it opens. */

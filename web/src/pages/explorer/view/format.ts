@@ -1,5 +1,5 @@
+import { timeFormat } from "../../../lib/zone.ts";
 import { lastLabel, type Range } from "./range.ts";
-import { timeFormat } from "./zone.ts";
 
 const NUMBER = new Intl.NumberFormat();
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });

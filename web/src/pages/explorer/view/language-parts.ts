@@ -5,4 +5,4 @@ export { askedOf } from "../search/asked.ts";
 export { columnsText, readColumns } from "./columns.ts";
 export { queryOf } from "./earlier-filters.ts";
 export { patched } from "./patched.ts";
-export { withPipes } from "./query-terms.ts";
+export { toggled, withPipes } from "./query-terms.ts";

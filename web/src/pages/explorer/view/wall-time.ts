@@ -45,6 +45,11 @@ export function timeAt({ year, month, day, hour, minute, second }: WallTime, nam
   return ms;
 }
 
+/** Returns the milliseconds by which the clock of a zone is ahead of UTC at a time. */
+export function offsetAt(ms: number, name: string): number {
+  return asUtc(wallTime(ms, name)) - Math.floor(ms / 1000) * 1000;
+}
+
 function asUtc({ year, month, day, hour, minute, second }: WallTime): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }

@@ -30,6 +30,12 @@ export interface Pattern {
  */
 const DEVIATIONS = 2;
 
+/**
+ * Part of the entries that the span before must have so that it is compared. A project that has just begun to log would
+ * have new patterns alone.
+ */
+const BASELINE = 0.001;
+
 /** @param scale length of the span divided by that of the span before */
 export function changeOf(count: number, before: number, scale = 1): Change | null {
   if (before === 0) return count > 0 ? "new" : null;
@@ -48,10 +54,12 @@ export function patternsOf(table: Table): Pattern[] {
     before: before < 0 ? null : numberIn(row, before),
   }));
   const all = counts.reduce((sum, each) => sum + each.count, 0);
+  const compared = counts.reduce((sum, each) => sum + (each.before ?? 0), 0);
+  const hasBaseline = compared > all * BASELINE;
   return counts.map((each) => ({
     ...each,
     share: all === 0 ? 0 : each.count / all,
-    change: each.before === null || each.pattern === null ? null : changeOf(each.count, each.before),
+    change: !hasBaseline || each.before === null || each.pattern === null ? null : changeOf(each.count, each.before),
   }));
 }
 
@@ -60,11 +68,12 @@ function numberIn(row: readonly unknown[], at: number): number {
   return typeof value === "number" ? value : 0;
 }
 
-export type Order = "count" | "change";
+export type Order = "count" | "rarest" | "change";
 
 /** Patterns in order, with that of all others last. */
 export function sorted(patterns: readonly Pattern[], order: Order): Pattern[] {
-  const size = ({ count, before }: Pattern) => (order === "count" ? count : Math.abs(count - (before ?? 0)));
+  const size = ({ count, before }: Pattern) =>
+    order === "count" ? count : order === "rarest" ? -count : Math.abs(count - (before ?? 0));
   return [...patterns].sort(
     (a, b) =>
       Number(a.pattern === null) - Number(b.pattern === null) ||

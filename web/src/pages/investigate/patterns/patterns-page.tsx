@@ -15,6 +15,7 @@ import { type FoundPatterns, useListed, usePatterns, useTrends, VERSUS, type Ver
 
 const ORDERS = [
   { value: "count", label: "Most frequent first" },
+  { value: "rarest", label: "Rarest first" },
   { value: "change", label: "Largest change first" },
 ] as const;
 
@@ -30,7 +31,7 @@ export function PatternsPage() {
   const investigation = useInvestigation(["vs", "order", "show"]);
   const { own, change } = investigation;
   const versus = VERSUS.find(({ value }) => value === own.get("vs"))?.value ?? "1d";
-  const order: Order = own.get("order") === "change" ? "change" : "count";
+  const order: Order = ORDERS.find(({ value }) => value === own.get("order"))?.value ?? "count";
   const { loaded, found } = usePatterns(investigation, versus);
   const controls = (
     <>

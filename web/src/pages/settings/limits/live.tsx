@@ -1,5 +1,6 @@
 import type { ApiFailure } from "../../../api/failure.ts";
 import { usePoll } from "../../../lib/poll.ts";
+import { timeFormat } from "../../../lib/zone.ts";
 import type { LiveCounter } from "../../../model/types.ts";
 import { Card } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -10,7 +11,7 @@ import { ruleInWords } from "./words.ts";
 /** Milliseconds between two updates of the counters. */
 const REFRESH_MS = 3000;
 const COUNT = new Intl.NumberFormat();
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const CLOCK = timeFormat({ timeStyle: "medium" });
 
 interface LiveCountersProps {
   workspaceId: string;
