@@ -1,5 +1,5 @@
 import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
-import { takeItemWork } from "../search/data-values.ts";
+import { takePathWork } from "../search/data-values.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
 import { LINE_TEXTS } from "../search/wanted-members.ts";
@@ -115,7 +115,7 @@ export class LineReader {
     this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
     if (rest.steps === null) {
       const passes = rest.test(entry, place);
-      this.#meter.add(takeItemWork());
+      this.#meter.add(takePathWork());
       return passes ? "passes" : "fails";
     }
     this.#entry = entry;

@@ -2,16 +2,22 @@ import { printField } from "../../query-language/fields.ts";
 import type { Field, ValueTest } from "../../query-language/syntax.ts";
 import { isRecord } from "../query/data-path.ts";
 
-/** Work units of looking at an item of an array. */
+/** Work units of looking at an item of an array or object, and of joining and looking up a name in an object. */
 const ITEM_WORK = 12;
+const NAME_WORK = 40;
 
-let items = 0;
+let work = 0;
 
-/** Returns the work units of the items of arrays that paths have looked at since the last call: an entry may have thousands. */
-export function takeItemWork(): number {
-  const work = items * ITEM_WORK;
-  items = 0;
-  return work;
+/** Returns the work units of what paths have looked at since the last call: an entry may have thousands of items. */
+export function takePathWork(): number {
+  const taken = work;
+  work = 0;
+  return taken;
+}
+
+/** Adds work units of a test of a value that a path has found. */
+export function addPathWork(units: number): void {
+  work += units;
 }
 
 /** Called for each value that a path finds. @returns whether the search can end */
@@ -27,7 +33,7 @@ export function someAt(value: unknown, path: readonly (string | number)[], visit
   if (next === undefined) return visit(value);
   if (Array.isArray(value)) {
     if (typeof next === "number") return next < value.length && someAt(value[next], path, visit, from + 1);
-    items += value.length;
+    work += value.length * ITEM_WORK;
     return value.some((item) => isRecord(item) && someAt(item, path, visit, from));
   }
   if (!isRecord(value)) return false;
@@ -37,6 +43,7 @@ export function someAt(value: unknown, path: readonly (string | number)[], visit
     if (typeof part !== "string") return false;
     // In long names each further one would cost its length, for each of many objects.
     if (to - from >= MOST_JOINED || name.length > MOST_NAME) return someNamed(value, path, visit, { from, to });
+    work += NAME_WORK;
     name = to === from ? part : `${name}.${part}`;
     if (Object.hasOwn(value, name) && someAt(value[name], path, visit, to + 1)) return true;
   }
@@ -55,6 +62,7 @@ function someNamed(
   { from, to }: { from: number; to: number },
 ): boolean {
   return Object.keys(value).some((name) => {
+    work += NAME_WORK;
     let at = 0;
     for (let index = from; index < path.length; index++) {
       const part = path[index];
@@ -70,7 +78,7 @@ function someNamed(
 /** Visits a value, or each item of an array, also of arrays in it. @returns whether a visit ended the search */
 export function someItem(value: unknown, visit: Visit): boolean {
   if (!Array.isArray(value)) return visit(value);
-  items += value.length;
+  work += value.length * ITEM_WORK;
   return value.some((item) => someItem(item, visit));
 }
 
@@ -81,8 +89,10 @@ export function someItem(value: unknown, visit: Visit): boolean {
 export function someText(value: unknown, visit: (text: string) => boolean): boolean {
   if (typeof value === "string") return visit(value);
   if (typeof value === "number" || typeof value === "boolean") return visit(String(value));
-  if (Array.isArray(value)) return value.some((item) => someText(item, visit));
-  return isRecord(value) && Object.values(value).some((member) => someText(member, visit));
+  if (!Array.isArray(value) && !isRecord(value)) return false;
+  const items = Array.isArray(value) ? value : Object.values(value);
+  work += NAME_WORK + items.length * ITEM_WORK;
+  return items.some((item) => someText(item, visit));
 }
 
 /** Types that a comparison with numbers does not find. */

@@ -1,12 +1,17 @@
 import type { Field, Filter, Regex, TextTest, ValueTest } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { WORK, type WorkMeter } from "../query/budget.ts";
-import { type ComparedMember, type ComparedMembers, someItem, someText, takeItemWork } from "./data-values.ts";
+import { type ComparedMember, type ComparedMembers, someItem, someText, takePathWork } from "./data-values.ts";
 import { type EntryPlace, readerOf, textTestOf, valueTestOf } from "./entry-test.ts";
-import { type RegexTest, regexTestOf, TEXT_BYTE_WORK } from "./text-tests.ts";
+import { type RegexTest, regexTestOf, TEST_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
 
 /** Whether an entry passes a filter, in steps that the meter ends. */
 export type EntrySteps = (entry: Entry, place: EntryPlace, meter: WorkMeter) => Generator<void, boolean>;
+
+/** A part of a filter: a test that takes no long time, or steps. */
+type Part =
+  | { test: (entry: Entry, place: EntryPlace, meter: WorkMeter) => boolean; steps: null }
+  | { test: null; steps: EntrySteps };
 
 /**
  * Like `entryTestOf`, for filters that may take many milliseconds for one long entry.
@@ -14,59 +19,90 @@ export type EntrySteps = (entry: Entry, place: EntryPlace, meter: WorkMeter) => 
  * @throws InvalidRegex
  */
 export function entryStepsOf(filter: Filter, now: number, compared: ComparedMembers | null = null): EntrySteps {
+  const { test, steps } = partOf(filter, now, compared);
+  if (steps !== null) return steps;
+  return function* (entry, place, meter) {
+    const passes = test(entry, place, meter);
+    if (meter.isDue) yield;
+    return passes;
+  };
+}
+
+function partOf(filter: Filter, now: number, compared: ComparedMembers | null): Part {
   switch (filter.kind) {
     case "all":
-      // biome-ignore lint/correctness/useYield: nothing takes long
-      return function* () {
-        return true;
-      };
+      return { test: () => true, steps: null };
     case "not": {
-      const steps = entryStepsOf(filter.filter, now, compared);
-      return function* (entry, place, meter) {
-        return !(yield* steps(entry, place, meter));
+      const { test, steps } = partOf(filter.filter, now, compared);
+      if (steps === null) return { test: (entry, place, meter) => !test(entry, place, meter), steps };
+      return {
+        test,
+        steps: function* (entry, place, meter) {
+          return !(yield* steps(entry, place, meter));
+        },
       };
     }
     case "and":
     case "or": {
-      const parts = filter.filters.map((each) => entryStepsOf(each, now, compared));
+      const parts = filter.filters.map((each) => partOf(each, now, compared));
       const decisive = filter.kind === "or";
-      return function* (entry, place, meter) {
-        for (const steps of parts) if ((yield* steps(entry, place, meter)) === decisive) return decisive;
-        return !decisive;
+      return {
+        test: null,
+        steps: function* (entry, place, meter) {
+          for (const { test, steps } of parts) {
+            // A generator for each of many short tests would take longer than they do.
+            const passes = steps === null ? test(entry, place, meter) : yield* steps(entry, place, meter);
+            if (passes === decisive) return decisive;
+            if (meter.isDue) yield;
+          }
+          return !decisive;
+        },
       };
     }
     case "text":
       if (filter.test.kind === "regex") {
         const steps = regexStepsOf(filter.test);
-        return ({ message, service, host, data }, _, meter) => steps([message, service, host, data], meter);
+        return {
+          test: null,
+          steps: ({ message, service, host, data }, _, meter) => steps([message, service, host, data], meter),
+        };
       }
-      return textSteps(filter.test);
+      return { test: countedTextTest(filter.test), steps: null };
     case "field": {
       const member = compared?.of(filter.field, filter.test) ?? null;
       const steps = valueStepsOf(filter.field, filter.test, now, member);
       const read = readerOf(filter.field);
       if (steps !== null) {
-        return (entry, place, meter) => {
-          const values = collected((visit) => read(entry, place, visit));
-          meter.add(takeItemWork());
-          return steps(values, meter);
+        return {
+          test: null,
+          steps: (entry, place, meter) => {
+            const values = collected((visit) => read(entry, place, visit));
+            meter.add(TEST_WORK + takePathWork());
+            return steps(values, meter);
+          },
         };
       }
       const leaves = leavesOf(filter.test);
       if (leaves.length > 1) {
         const each = leaves.map((test): Filter => ({ ...filter, test }));
-        return entryStepsOf({ kind: "or", filters: each }, now, compared);
+        return partOf({ kind: "or", filters: each }, now, compared);
       }
       const passes = valueTestOf(filter.field, filter.test, now, member);
-      return function* (entry, place, meter) {
-        const values = collected((visit) => read(entry, place, visit));
-        meter.add(takeItemWork());
-        const isFound = values.some((value) => {
-          meter.add(WORK.condition + (typeof value === "string" ? value.length * TEXT_BYTE_WORK : 0));
-          return passes(value);
-        });
-        if (meter.isDue) yield;
-        return isFound;
+      return {
+        test: (entry, place, meter) => {
+          const visit = (value: unknown) => {
+            meter.add(WORK.condition + lengthOf(value) * TEXT_BYTE_WORK);
+            return passes(value);
+          };
+          const isFound = read(
+            entry,
+            place,
+            (value) => visit(value) || (Array.isArray(value) && someItem(value, visit)),
+          );
+          meter.add(TEST_WORK + takePathWork());
+          return isFound;
+        },
+        steps: null,
       };
     }
   }
@@ -77,15 +113,15 @@ function leavesOf(test: ValueTest): ValueTest[] {
   return test.kind === "anyOf" ? test.tests.flatMap(leavesOf) : [test];
 }
 
-function textSteps(wanted: TextTest): EntrySteps {
+function countedTextTest(wanted: TextTest): NonNullable<Part["test"]> {
   const passes = textTestOf(wanted);
-  return function* ({ message, service, host, data }, _, meter) {
+  return ({ message, service, host, data }, _, meter) => {
     const visit = (text: string) => {
       meter.add(WORK.text + text.length * TEXT_BYTE_WORK);
       return passes(text);
     };
     const isFound = [message, service, host, data].some((value) => someText(value, visit));
-    if (meter.isDue) yield;
+    meter.add(TEST_WORK + takePathWork());
     return isFound;
   };
 }
@@ -99,6 +135,7 @@ export function regexStepsOf(regex: Regex): ValueSteps<unknown> {
   return function* (value, meter) {
     const texts: string[] = [];
     someText(value, (text) => texts.push(text) < 0);
+    meter.add(takePathWork());
     return yield* somePasses([test], texts, meter);
   };
 }
@@ -119,8 +156,9 @@ export function valueStepsOf(
   if (tests.length === 0) return null;
   const others = leaves.filter((leaf) => leaf.kind !== "regex").map((leaf) => valueTestOf(field, leaf, now, member));
   return function* (values, meter) {
+    const characters = others.length === 0 ? 0 : values.reduce<number>((sum, value) => sum + lengthOf(value), 0);
     for (const passes of others) {
-      meter.add(values.length * WORK.condition);
+      meter.add(values.length * TEST_WORK + characters * TEXT_BYTE_WORK);
       if (values.some(passes)) return true;
       if (meter.isDue) yield;
     }
@@ -130,6 +168,10 @@ export function valueStepsOf(
     }
     return yield* somePasses(tests, texts, meter);
   };
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : 0;
 }
 
 /** Collects the values that a reader visits, and those in arrays of them. */

@@ -106,7 +106,9 @@ export function valueTestOf(
     case "regex":
       return onText(regexTestOf(test).passes);
     case "anyOf": {
-      const tests = test.tests.map((each) => valueTestOf(field, each, now, member));
+      const others = test.tests.filter(({ kind }) => kind !== "is" && kind !== "exact");
+      const tests = others.map((each) => valueTestOf(field, each, now, member));
+      if (others.length < test.tests.length) tests.unshift(wordsTest(test.tests));
       return (value) => tests.some((each) => each(value));
     }
     case "during": {
@@ -126,6 +128,22 @@ export function valueTestOf(
       return both(timeOrder(">=", periodOf(from.time, now)), timeOrder("<", periodOf(to.time, now)));
     }
   }
+}
+
+/** Tests all wanted words at once: `is` whatever the case, `exact` as they are. */
+function wordsTest(tests: readonly ValueTest[]): (value: unknown) => boolean {
+  const words = tests.flatMap((test) => (test.kind === "is" ? [test.text] : []));
+  const folded = new Set(words.map(foldCase));
+  const spellings = new Set(words);
+  const exact = new Set<unknown>(tests.flatMap((test) => (test.kind === "exact" ? [test.text] : [])));
+  const longest = Math.max(...[...folded].map(({ length }) => length));
+  return (value) => {
+    if (exact.has(value)) return true;
+    // Folding makes no text shorter.
+    if (typeof value === "string") return value.length <= longest && folded.has(foldCase(value));
+    const text = spelled(value);
+    return text !== null && spellings.has(text);
+  };
 }
 
 function both(a: (value: unknown) => boolean, b: (value: unknown) => boolean): (value: unknown) => boolean {

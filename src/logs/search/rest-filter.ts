@@ -4,7 +4,7 @@ import { BUILT_IN_CATEGORIES, OTHER_CATEGORY_BIT } from "../entry.ts";
 import { ComparedMembers } from "./data-values.ts";
 import { type EntrySteps, entryStepsOf } from "./entry-steps.ts";
 import { type EntryTest, entryTestOf, periodOf, valueTestOf } from "./entry-test.ts";
-import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
+import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
 import { type WantedMembers, wantedMembersOf } from "./wanted-members.ts";
 
 /** A filter of the query language, prepared for many entries. */
@@ -53,8 +53,6 @@ export function restFilterOf(filter: Filter, now: number, compared = new Compare
   };
 }
 
-/** Work units of one test of a value. */
-const TEST_WORK = 60;
 /** Tests of one entry without a pause. */
 const MAX_TESTS = 16;
 
@@ -66,7 +64,7 @@ function workOf(filter: Filter): { line: number; byte: number } {
     case "text":
       return { line: TEST_WORK, byte: filter.test.kind === "regex" ? REGEX_BYTE_WORK : TEXT_BYTE_WORK };
     case "field":
-      return { line: TEST_WORK * testsIn(filter.test), byte: regexesIn(filter.test) * REGEX_BYTE_WORK };
+      return { line: TEST_WORK * testsIn(filter.test), byte: byteWorkOf(filter.test) };
     case "not":
       return workOf(filter.filter);
     default: {
@@ -79,9 +77,21 @@ function workOf(filter: Filter): { line: number; byte: number } {
   }
 }
 
-function testsIn(test: ValueTest): number {
-  return test.kind === "anyOf" ? test.tests.reduce((sum, each) => sum + testsIn(each), 0) : 1;
+/** Returns the number of tests that a value takes. All words of a list are one. */
+export function testsIn(test: ValueTest): number {
+  if (test.kind !== "anyOf") return 1;
+  const words = test.tests.filter(({ kind }) => kind === "is" || kind === "exact").length;
+  return test.tests.reduce((sum, each) => sum + testsIn(each), Math.min(words, 1) - words);
 }
+
+/** Returns the work units of a test for each byte of a line, of which the value is a part. */
+function byteWorkOf(test: ValueTest): number {
+  if (test.kind === "anyOf") return test.tests.reduce((sum, each) => sum + byteWorkOf(each), 0);
+  return test.kind === "regex" ? REGEX_BYTE_WORK : test.kind === "wildcard" ? WILDCARD_BYTE_WORK : 0;
+}
+
+/** A value is rarely most of its line. */
+const WILDCARD_BYTE_WORK = 1;
 
 /** Returns the number of regular expressions of a test. */
 export function regexesIn(test: ValueTest): number {

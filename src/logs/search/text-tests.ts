@@ -28,6 +28,8 @@ const SHORT_TEXT = 1024;
 /** Work units of a test of a text for each byte: without a regular expression, and with an ordinary one. */
 export const TEXT_BYTE_WORK = 4;
 export const REGEX_BYTE_WORK = 40;
+/** Work units of a test of a value, beside those for each byte. */
+export const TEST_WORK = 60;
 /** Work units of a character of a short text in an ordinary program. */
 const CHARACTER_WORK = 12;
 /** Work units of making a state, and those of the first text for which states were discarded: 30 ms. */

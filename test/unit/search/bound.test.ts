@@ -80,6 +80,52 @@ describe("17.6: the steps of a filter", () => {
     expect(meter.done * UNIT_NS).toBeGreaterThan(tests * items.length * 10);
   });
 
+  it("count each of many short tests, also of members that no entry has", () => {
+    const places = { projectId: PROJECT, seqAt: () => 1, receivedAtOf: () => 0 };
+    const body = Buffer.from(Array.from({ length: 50 }, (_, at) => line({ a: at }, { message: "m" }, at)).join("\n"));
+    const workOf = (tests: number, test: (at: number) => string) => {
+      const parsed = parse(Array.from({ length: tests }, (_, at) => test(at)).join(" "));
+      if (!parsed.ok) throw new Error(parsed.error.message);
+      const meter = new WorkMeter(ALONE_UNITS);
+      const matcher = new BatchMatcher(compileFilter(parsed.query.filter, 0), meter);
+      longestStep(
+        matcher.steps(
+          piecesOf(body),
+          () => true,
+          () => undefined,
+          () => undefined,
+          places,
+        ),
+        meter,
+      );
+      return meter.done;
+    };
+    for (const test of [(at: number) => `-a:${at}x`, (at: number) => `-b${at}:x`, (at: number) => `-a:*x${at}*`]) {
+      // At least 60 ns of each test.
+      expect((workOf(200, test) - workOf(20, test)) * UNIT_NS).toBeGreaterThan(180 * 50 * 60);
+    }
+  });
+
+  it.each(["message", "a", "b", "pattern"])("count each of many tests of one field in columns: %s", (field) => {
+    const many = Array.from({ length: 500 }, (_, at) => line({ a: `v${at}`, b: at }, { message: `m${at}` }, at));
+    const bytes = bytesOf(encode(many));
+    const workOf = (tests: number) => {
+      const parsed = parse(`${field}:(${Array.from({ length: tests }, (_, at) => `*q${at}*z`).join(" OR ")})`);
+      if (!parsed.ok) throw new Error(parsed.error.message);
+      const meter = new WorkMeter(ALONE_UNITS);
+      const { reader, chunk } = open(bytes);
+      const filter = compileFilter(parsed.query.filter, 0);
+      const columns = new RowGroupFilter(reader, 0, filter, { asOf: null, afterCommit: 0 }, meter);
+      longestStep(
+        columns.steps((column) => chunk(0, column)),
+        meter,
+      );
+      return meter.done;
+    };
+    // At least 60 ns of each test.
+    expect((workOf(200) - workOf(20)) * UNIT_NS).toBeGreaterThan(180 * many.length * 60);
+  });
+
   it("are short over many short texts, once one of them was hard for a regular expression", () => {
     const test = new RegexTest({ kind: "regex", source: "a[ab]{200}[cd]", ignoreCase: false });
     const meter = new WorkMeter(ALONE_UNITS);

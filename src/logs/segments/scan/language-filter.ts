@@ -3,7 +3,7 @@ import { releaseColumn } from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import type { LanguageTest } from "./language-test.ts";
-import { markRows, markTextColumn } from "./mark-rows.ts";
+import { markRows, markTextColumn, valuesIn } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import { markPath, type PathPlan, planPath } from "./path-test.ts";
 import type { RestValues } from "./rest-values.ts";
@@ -165,6 +165,7 @@ function* marksOf(
     }
     case "numbers": {
       const column = group.numbers(plan.column, selection.rows);
+      meter.add(valuesIn(column, selection) * plan.test.valueWork);
       markRows(column, { numbers: plan.test, texts: null, true: false, false: false }, selection, marks);
       releaseColumn(column);
       break;

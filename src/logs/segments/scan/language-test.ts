@@ -10,12 +10,13 @@ import { regexStepsOf, type ValueSteps, valueStepsOf } from "../../search/entry-
 import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test.ts";
 import { literalOf } from "../../search/literals.ts";
 import { constantPartOf, patternOf } from "../../search/pattern.ts";
+import { testsIn } from "../../search/rest-filter.ts";
 import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
 import { ContainingStrings } from "./page-scan.ts";
-import { numberTestOf, PathTest, textTestOf } from "./path-test.ts";
+import { numberTestOf, numberWorkOf, PathTest, textTestOf } from "./path-test.ts";
 import { RestLines } from "./rest-lines.ts";
 import { RestValues } from "./rest-values.ts";
 import { MESSAGE_COLUMN, type PreparedSearch } from "./search-test.ts";
@@ -144,7 +145,7 @@ function numbers(column: number, filter: FieldFilter, passes: (value: unknown) =
       ? EVERY_NUMBER
       : span.isExact
         ? NumberTest.span(span.from ?? Number.NEGATIVE_INFINITY, span.to ?? Number.POSITIVE_INFINITY)
-        : NumberTest.where(passes);
+        : NumberTest.where(passes, numberWorkOf(test));
   return { kind: "numbers", column, testOf: always(own) };
 }
 
@@ -160,7 +161,7 @@ function patternTestOf(
   if (test.kind === "exists") return TextTest.every;
   const ofMessage: ValueSteps<string> | null = steps && ((text, meter) => steps([patternOf(text)], meter));
   const byteWork = steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK;
-  return new TextMatcher((text) => passes(patternOf(text)), constantPart(test), byteWork, ofMessage);
+  return new TextMatcher((text) => passes(patternOf(text)), constantPart(test), byteWork, ofMessage, testsIn(test));
 }
 
 /** Returns the literal of each message whose pattern passes: the longest text between the marks of the only pattern. */
@@ -172,11 +173,15 @@ function constantPart(test: FieldFilter["test"]): string {
   return test.kind === "exact" || test.kind === "is" ? foldCase(constantPartOf(test.text)) : "";
 }
 
+/** Work units of a test of an id, which has 29 characters or more. */
+const ID_WORK = 200;
+
 function idTestOf(
   { test }: FieldFilter,
   passes: (value: unknown) => boolean,
 ): (projectId: string) => NumberTest | null {
-  if (test.kind !== "exact") return (projectId) => NumberTest.where((seq) => passes(logId(projectId, seq)));
+  if (test.kind !== "exact")
+    return (projectId) => NumberTest.where((seq) => passes(logId(projectId, seq)), ID_WORK * testsIn(test));
   const id = parseLogId(test.text);
   return (projectId) => (id?.projectId === projectId ? NumberTest.listed([id.seq]) : null);
 }

@@ -63,6 +63,11 @@ export function keepNumbers(
   detachBuffer(marks);
 }
 
+/** Returns how many values of a column are tested for the rows of a selection. */
+export function valuesIn(column: ColumnValues, { count }: Selection): number {
+  return "dictionary" in column ? column.dictionary.length : count;
+}
+
 /** Returns which numbers of a dictionary hold; see `markHeld`. */
 function heldNumbers(dictionary: Float64Array, test: NumberTest): Uint8Array {
   const held = new Uint8Array(dictionary.length + 1);

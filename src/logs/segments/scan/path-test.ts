@@ -1,16 +1,17 @@
 import type { Field, ValueTest as LanguageTest } from "../../../query-language/syntax.ts";
 import { WORK } from "../../query/budget.ts";
-import { type ComparedMember, someAt, someItem } from "../../search/data-values.ts";
+import { addPathWork, type ComparedMember, someAt, someItem } from "../../search/data-values.ts";
 import { collected, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { valueTestOf } from "../../search/entry-test.ts";
 import { literalOfValue } from "../../search/literals.ts";
-import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
+import { testsIn } from "../../search/rest-filter.ts";
+import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import type { Template } from "../template.ts";
-import { markRows, markTextColumn } from "./mark-rows.ts";
+import { markRows, markTextColumn, valuesIn } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import { RestValues } from "./rest-values.ts";
 import type { Selection } from "./selection.ts";
@@ -63,9 +64,15 @@ export class PathTest {
     // Statistics tell what the columns have in place of numbers.
     const passesRest = compared === null ? passes : valueTestOf(field, test, 0, compared);
     const restSteps = compared === null ? steps : valueStepsOf(field, test, 0, compared);
+    const valueWork = testsIn(test) * TEST_WORK;
+    const byteWork = testsIn(test) * TEXT_BYTE_WORK;
+    const passesCounted = (value: unknown) => {
+      addPathWork(valueWork + (typeof value === "string" ? value.length * byteWork : 0));
+      return passesRest(value);
+    };
     const visit = (value: unknown) => {
-      if (Array.isArray(value)) return passesRest(value) || someItem(value, passesRest);
-      return !(skipsObjects && value !== null && typeof value === "object") && passesRest(value);
+      if (Array.isArray(value)) return passesCounted(value) || someItem(value, passesCounted);
+      return !(skipsObjects && value !== null && typeof value === "object") && passesCounted(value);
     };
     // Objects pass no regular expression, so it does not matter whether they are values.
     const valuesIn = (data: unknown) => collected((each) => someAt(data, path, each));
@@ -149,8 +156,14 @@ export function numberTestOf(test: LanguageTest, passes: (value: unknown) => boo
       return from.kind === "number" && to.kind === "number" ? NumberTest.interval(from.value, to.value) : null;
     }
     default:
-      return NumberTest.where(passes);
+      return NumberTest.where(passes, numberWorkOf(test));
   }
+}
+
+/** Returns the work units of testing a number: most tests compare its spelling. */
+export function numberWorkOf(test: LanguageTest): number {
+  if (test.kind === "anyOf") return testsIn(test) * TEST_WORK;
+  return TEST_WORK;
 }
 
 const OPERATORS = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" } as const;
@@ -183,7 +196,7 @@ export function textTestOf(
       if (texts.length === test.tests.length) return TextTest.listed(texts);
     }
   }
-  return new TextMatcher(passes, literal, steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK, steps);
+  return new TextMatcher(passes, literal, steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK, steps, testsIn(test));
 }
 
 /** How a test of a path is made in one row group. */
@@ -235,6 +248,7 @@ export function* markPath(
       else markTextColumn(group, index, texts, selection, marks);
     } else {
       const column = group.decode(index, selection.rows);
+      meter.add(valuesIn(column, selection) * (test.numbers?.valueWork ?? 0));
       markRows(column, { numbers: test.numbers, texts: null, true: test.true, false: test.false }, selection, marks);
       releaseColumn(column);
     }

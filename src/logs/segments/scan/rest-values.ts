@@ -1,4 +1,5 @@
 import { WORK } from "../../query/budget.ts";
+import { takePathWork } from "../../search/data-values.ts";
 import type { ValueSteps } from "../../search/entry-steps.ts";
 import type { TextColumn, Texts } from "../decode/column-values.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
@@ -49,6 +50,7 @@ export class RestValues {
         meter.add(PARSE_WORK + bytes * PARSE_BYTE_WORK);
         const data = parsed(texts, at);
         const passes = this.#steps === null ? this.#passes(data) : yield* this.#steps(data, meter);
+        meter.add(takePathWork());
         verdict = passes ? 1 : -1;
         if (known !== null) known[at] = verdict;
       }

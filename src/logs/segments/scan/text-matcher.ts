@@ -1,6 +1,7 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK } from "../../query/budget.ts";
 import type { ValueSteps } from "../../search/entry-steps.ts";
+import { TEST_WORK } from "../../search/text-tests.ts";
 import { type ColumnValues, releaseColumn, type TextColumn } from "../decode/column-values.ts";
 import { hasValue, markHeld, textsOf } from "./mark-rows.ts";
 import type { OpenGroup } from "./open-group.ts";
@@ -13,7 +14,8 @@ export class TextMatcher {
   readonly passes: (text: string) => boolean;
   /** Finds the literal that each string has that passes; `null` without one. */
   readonly finder: TextFinder | null;
-  /** Work units of a test for each byte of a string. */
+  /** Work units of a test for each string, and for each byte of one. */
+  readonly #textWork: number;
   readonly #byteWork: number;
   readonly #steps: ValueSteps<string> | null;
 
@@ -21,18 +23,21 @@ export class TextMatcher {
    * @param literal folded; "" if there is none
    * @param byteWork work units of `passes` for each byte
    * @param steps in place of `passes` for long texts; `null` if that is fast for all
+   * @param tests that `passes` makes, of which each has that work
    */
   constructor(
     passes: (text: string) => boolean,
     literal: string,
     byteWork: number,
     steps: ValueSteps<string> | null = null,
+    tests = 1,
   ) {
     this.#steps = steps;
     this.passes = passes;
     this.finder = literal === "" ? null : new TextFinder(literal);
     // Steps count their own work.
-    this.#byteWork = steps === null ? byteWork : 0;
+    this.#byteWork = steps === null ? byteWork * tests : 0;
+    this.#textWork = WORK.text + (steps === null ? (tests - 1) * TEST_WORK : 0);
   }
 
   /** Marks the rows of a selection whose string in a column passes. @throws MalformedFile */
@@ -72,7 +77,7 @@ export class TextMatcher {
       while (rows !== null && at < rows.length && (rows[at] ?? 0) < row) at++;
       if (marks[row] === 1 || (rows !== null && rows[at] !== row)) continue;
       const text = strings.at(index);
-      group.meter.add(WORK.text + text.length * this.#byteWork);
+      group.meter.add(this.#textWork + text.length * this.#byteWork);
       if (yield* this.#test(text, group)) marks[row] = 1;
       if (group.meter.isDue) yield;
     }
@@ -86,7 +91,7 @@ export class TextMatcher {
   /** Marks the rows of a selection whose number or boolean passes, as it is spelled. */
   *markSpelled(group: OpenGroup, column: ColumnValues, selection: Selection, marks: Uint8Array): Generator<void> {
     const { meter } = group;
-    const work = WORK.columnText + this.#byteWork * 8;
+    const work = WORK.columnText + this.#textWork + this.#byteWork * 8;
     if (column.kind === "indexedNumbers") {
       const held = new Uint8Array(column.dictionary.length + 1);
       for (const [at, value] of column.dictionary.entries()) {
@@ -125,7 +130,7 @@ export class TextMatcher {
     for (let at = 0; at < (found?.length ?? dictionary.length); at++) {
       const index = found?.[at] ?? at;
       const text = dictionary.at(index);
-      group.meter.add(WORK.text + text.length * this.#byteWork);
+      group.meter.add(this.#textWork + text.length * this.#byteWork);
       held[index] = (yield* this.#test(text, group)) ? 1 : 0;
       if (group.meter.isDue) yield;
     }
@@ -137,7 +142,7 @@ export class TextMatcher {
     for (const row of rows) {
       if (marks[row] === 1 || !hasValue(column, row)) continue;
       const text = texts.at(column.kind === "texts" ? row : (column.indices[row] ?? 0));
-      group.meter.add(WORK.text + text.length * this.#byteWork);
+      group.meter.add(this.#textWork + text.length * this.#byteWork);
       if (yield* this.#test(text, group)) marks[row] = 1;
       if (group.meter.isDue) yield;
     }

@@ -10,22 +10,26 @@ export class NumberTest {
   /** In rising order; `null`: every number of the interval, if `#passes` says so. */
   readonly #listed: Float64Array | null;
   readonly #passes: ((value: number) => boolean) | null;
+  /** Work units of testing a number, beside those of a row. */
+  readonly valueWork: number;
 
   private constructor(
     low: number,
     high: number,
     listed: Float64Array | null,
     passes: ((value: number) => boolean) | null = null,
+    valueWork = 0,
   ) {
+    this.valueWork = valueWork;
     this.low = low;
     this.high = high;
     this.#listed = listed;
     this.#passes = passes;
   }
 
-  /** Holds for the numbers that pass. */
-  static where(passes: (value: number) => boolean): NumberTest {
-    return new NumberTest(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, null, passes);
+  /** Holds for the numbers that pass. @param valueWork work units of `passes` */
+  static where(passes: (value: number) => boolean, valueWork: number): NumberTest {
+    return new NumberTest(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, null, passes, valueWork);
   }
 
   static interval(low: number, high: number): NumberTest {
