@@ -130,7 +130,7 @@ describe("the actions of a view", () => {
 });
 
 describe("pages", () => {
-  it("load one snapshot page by page, with the count of the histogram", async () => {
+  it("load one snapshot page by page, with no second count beside that of the histogram", async () => {
     const busy = await createTenant(console.server.url);
     const now = Date.now();
     const logs = Array.from({ length: 250 }, (_, index) => ({ message: `row ${index}`, timestamp: now - index }));
@@ -138,12 +138,12 @@ describe("pages", () => {
     const own = await console.open({ as: busy.account, viewport: { width: 1440, height: 900 } });
     const other = await own.newPage();
     await other.goto(explorerPath(busy));
-    await counted(other, "100 of 250 loaded").waitFor();
-    expect(await other.getByRole("button", { name: "Count all" }).count()).toBe(0);
+    await counted(other, "100 loaded").waitFor();
+    await other.getByRole("button", { name: "Count all" }).waitFor({ state: "detached" });
     await send(console.server.url, busy, [{ message: "too late" }]);
     await rows(other).first().click();
     await other.keyboard.press("End");
-    await counted(other, "200 of 250 loaded").waitFor();
+    await counted(other, "200 loaded").waitFor();
     await other.keyboard.press("End");
     await counted(other, "250 entries").waitFor();
     await other.getByRole("button", { name: "Refresh" }).click();

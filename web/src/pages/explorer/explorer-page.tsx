@@ -246,8 +246,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 order={view.order}
                 isLive={isLive}
                 isFailing={isFailing}
-                isCounting={stats.busy}
-                counted={!isLive && stats.counted?.stats.complete ? stats.counted.stats.total : null}
+                isCounted={stats.failure === null && stats.counted?.stats.complete !== false}
                 onOrder={(order) => change((before) => ({ ...before, order }))}
               />
             )}

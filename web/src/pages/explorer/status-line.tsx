@@ -17,26 +17,14 @@ interface StatusLineProps {
   isLive: boolean;
   /** Whether a notice about a failed load is shown, so that retries are not announced. */
   isFailing: boolean;
-  /** Whether the histogram counts the entries of the query. */
-  isCounting: boolean;
-  /** Entries of the query as the histogram has counted them; `null` if unknown. */
-  counted: number | null;
+  /** Whether the histogram has counted all entries, or is counting them. */
+  isCounted: boolean;
   onOrder: (order: "desc" | "asc") => void;
 }
 
 /** Number and order of the loaded entries. An incomplete search is shown as such, with a button to continue. */
-export function StatusLine({
-  results,
-  shown,
-  order,
-  isLive,
-  isFailing,
-  isCounting,
-  counted,
-  onOrder,
-}: StatusLineProps) {
-  const { entries, nextCursor, complete, scanned, busy } = results;
-  const total = results.total ?? (isCounting || counted === null || counted < shown ? null : counted);
+export function StatusLine({ results, shown, order, isLive, isFailing, isCounted, onOrder }: StatusLineProps) {
+  const { entries, nextCursor, complete, scanned, total, busy } = results;
   const isPartial = !complete && nextCursor !== null;
   return (
     <div class={css.line}>
@@ -44,12 +32,12 @@ export function StatusLine({
         {isFailing
           ? shown === 0
             ? ""
-            : loadedText(results, shown, total)
+            : loadedText(results, shown)
           : busy === "load"
             ? "Searching …"
-            : loadedText(results, shown, total)}
+            : loadedText(results, shown)}
       </p>
-      {busy !== "load" && !isCounting && (nextCursor !== null || isPartial) && total === null ? (
+      {busy !== "load" && !isCounted && (nextCursor !== null || isPartial) && total === null ? (
         <Button small look="quiet" busy={busy === "count"} onClick={results.count}>
           {busy === "count" ? "Counting …" : "Count all"}
         </Button>
@@ -72,7 +60,7 @@ export function StatusLine({
   );
 }
 
-function loadedText({ entries, nextCursor }: FoundEntries, shown: number, total: FoundEntries["total"]): string {
+function loadedText({ entries, nextCursor, total }: FoundEntries, shown: number): string {
   if (nextCursor === null) return entriesText(shown);
   // Live entries are not part of the counted snapshot.
   const of = typeof total === "number" ? ` of ${number(total + shown - entries.length)}` : "";
