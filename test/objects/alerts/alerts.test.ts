@@ -39,6 +39,9 @@ describe("20.2: evaluation", () => {
     });
     await send(watched, [error("before")]);
     const message = "{{group.service}}: {{value}} ({{condition}})";
+    const absent = "dest_000000000002";
+    const refused = await ask(watched, "", { body: { ...errors, destinations: [destination, absent] } });
+    expect(refused.code).toBe("CONFLICT");
     const rule = await done(watched, "", { body: { ...errors, message, destinations: [destination] } });
     expect(rule).toMatchObject({ version: 1, window: "1m", for: "0s", state: "ok", since: { seq: 1 } });
     await send(watched, [error("a"), { level: "info", message: "m", service: "a" }, error("b")]);
