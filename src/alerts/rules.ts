@@ -3,6 +3,7 @@ import { exists, mapRows, maybe, one } from "../platform/sql.ts";
 import { fail, ok, type Result } from "../rpc/result.ts";
 import type { AuditNote } from "../workspace/audit.ts";
 import { decidesAlike, type RuleDefinition } from "./definition.ts";
+import { knownDestinations } from "./notifications/destinations.ts";
 import { ALERT_LIMITS } from "./rule.ts";
 
 /** A rule with its state. */
@@ -109,8 +110,8 @@ export function createRule(
   const count = one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_rules WHERE deleted_at IS NULL").n;
   if (count >= ALERT_LIMITS.rules) return fail("CONFLICT", `A workspace has at most ${ALERT_LIMITS.rules} alerts.`);
   if (isTaken(sql, project.num, definition.name)) return taken(definition.name);
-  const unknown = unknownDestination(sql, definition.destinationIds);
-  if (unknown !== null) return noDestination(unknown);
+  const known = knownDestinations(sql, definition.destinationIds);
+  if (!known.ok) return known;
   const id = newId("alert");
   const { num } = one<{ num: number }>(
     sql,
@@ -153,11 +154,9 @@ export function changeRule(
   if (JSON.stringify(next) === JSON.stringify(old)) return ok(fromRow(row));
   if (next.name !== old.name && isTaken(sql, project.num, next.name)) return taken(next.name);
   // Those that were deleted since stay in a rule until it is changed in them.
-  const unknown = unknownDestination(
-    sql,
-    next.destinationIds.filter((destination) => !old.destinationIds.includes(destination)),
-  );
-  if (unknown !== null) return noDestination(unknown);
+  const added = next.destinationIds.filter((destination) => !old.destinationIds.includes(destination));
+  const known = knownDestinations(sql, added);
+  if (!known.ok) return known;
   if (!decidesAlike(old, next) && hasTooManyRuns(sql, project.num)) {
     return fail("CONFLICT", "Earlier versions of the project's alerts are still being counted. Try again later.");
   }
@@ -178,14 +177,6 @@ export function changeRule(
   }
   note(id, { before: inAudit(old), after: inAudit(next) });
   return getRule(sql, project.num, id);
-}
-
-function unknownDestination(sql: SqlStorage, ids: readonly string[]): string | null {
-  return ids.find((id) => !exists(sql, "SELECT 1 FROM destinations WHERE id = ?", id)) ?? null;
-}
-
-function noDestination(id: string): Result<never> {
-  return fail("CONFLICT", `The workspace has no destination ${id}.`);
 }
 
 /** Deletes a rule, in the caller's transaction. Its firing groups are resolved afterwards. */

@@ -33,7 +33,7 @@ function peer(name: string, framework: typeof express): Peer {
       });
       app.post("/echo", (request, response) => void response.json(request.body));
       app.get("/slow", async (_request, response) => {
-        await sleep(200);
+        await sleep(1000);
         response.send("late");
       });
       app.get("/stream", async (_request, response) => {

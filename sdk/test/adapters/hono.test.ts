@@ -32,7 +32,7 @@ function makeApp(logger: Logger, options: Parameters<typeof taffrail>[1], errors
   });
   app.post("/echo", async (c) => c.json(await c.req.json()));
   app.get("/slow", async (c) => {
-    await sleep(200);
+    await sleep(1000);
     return c.text("late");
   });
   app.get("/stream", (c) => {

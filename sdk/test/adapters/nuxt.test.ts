@@ -76,7 +76,7 @@ matrix({
     router.get(
       "/slow",
       defineEventHandler(async () => {
-        await sleep(200);
+        await sleep(1000);
         return "late";
       }),
     );

@@ -26,7 +26,7 @@ export async function routes(request: Request, logger: Logger): Promise<Response
     case "/echo":
       return Response.json(await request.json());
     case "/slow":
-      await sleep(200);
+      await sleep(1000);
       return new Response("late");
     case "/stream":
       return streamed(CHUNKS, PAUSE_MS);

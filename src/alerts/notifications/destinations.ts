@@ -80,6 +80,12 @@ export function listDestinations(sql: SqlStorage, cursor: readonly [number, stri
   return mapRows(sql, fromRow, query, ...cursor, limit);
 }
 
+/** @returns a failure if one of the destinations does not exist */
+export function knownDestinations(sql: SqlStorage, ids: readonly string[]): Result<true> {
+  const unknown = ids.find((id) => rowOf(sql, id) === null);
+  return unknown === undefined ? ok(true) : fail("CONFLICT", `The workspace has no destination ${unknown}.`);
+}
+
 export function getDestination(sql: SqlStorage, id: string): Result<Destination> {
   const row = rowOf(sql, id);
   return row ? ok(fromRow(row)) : UNKNOWN;

@@ -8,7 +8,7 @@ import { copyBytes } from "../../platform/bytes.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type Steps, TurnMeter } from "../../platform/turns.ts";
 import type { ClientId, DoorEntry, DoorEntrySink, LineSink, WrittenEntry } from "../entry.ts";
-import { EntryBatches, REQUEST_BYTES, TOO_LARGE } from "./entry-batches.ts";
+import { EntryBatches, EXPECTED_RATIO, REQUEST_BYTES, TOO_LARGE } from "./entry-batches.ts";
 import { EntryFitter, type FittedEntry } from "./entry-fitter.ts";
 import { EMPTY_ENVELOPE } from "./plain-envelope.ts";
 import type { PlainLines } from "./plain-lines.ts";
@@ -17,8 +17,6 @@ import { RepeatFacts } from "./repeat-facts.ts";
 
 /** Bytes of lines of one batch, as for bodies of lines. */
 const BATCH_BYTES = 512 * 1024;
-/** Bytes of lines that are expected of a byte of the body. */
-const EXPECTED_RATIO = 1.25;
 /** Costs in nanoseconds for the worst input, on a fast machine. */
 const COST = { entry: 1_000, value: 150, unit: 15, plainByte: 8, cutUnit: 40 } as const;
 
@@ -287,11 +285,8 @@ export class DoorEntries implements DoorEntrySink, LineSink {
   }
 
   #open(): BatchBuilder {
-    this.#builder ??= new BatchBuilder({
-      now: this.#now,
-      oldest: null,
-      expectedBytes: Math.ceil(this.#received * EXPECTED_RATIO),
-    });
+    const expectedBytes = Math.ceil(this.#received * EXPECTED_RATIO);
+    this.#builder ??= new BatchBuilder({ now: this.#now, oldest: null, expectedBytes });
     return this.#builder;
   }
 

@@ -13,6 +13,8 @@ const COST_OF_REBUILT_BYTE = 20;
  * with a resource of 3 KB), or it would fill the memory: batches are sent to the object between the chunks of a body only.
  */
 export const REQUEST_BYTES = { most: 64 * 1024 * 1024, least: 2 * 1024 * 1024, perByte: 16 } as const;
+/** Bytes of lines that are expected of a byte of the body. */
+export const EXPECTED_RATIO = 1.25;
 export const TOO_LARGE: BodyFailure = {
   reason: "too_many",
   message: `With what records share in each of them, the entries are too large: more than ${REQUEST_BYTES.most} bytes, or ${REQUEST_BYTES.perByte} times the body.`,

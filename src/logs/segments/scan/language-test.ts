@@ -11,12 +11,12 @@ import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test
 import { literalOf } from "../../search/literals.ts";
 import { constantPartOf, patternOf } from "../../search/pattern.ts";
 import { testsIn } from "../../search/rest-filter.ts";
-import { REGEX_BYTE_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
+import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
 import { ContainingStrings } from "./page-scan.ts";
-import { numberTestOf, numberWorkOf, PathTest, textTestOf } from "./path-test.ts";
+import { numberTestOf, PathTest, textTestOf } from "./path-test.ts";
 import { RestLines } from "./rest-lines.ts";
 import { RestValues } from "./rest-values.ts";
 import { MESSAGE_COLUMN, type PreparedSearch } from "./search-test.ts";
@@ -145,7 +145,7 @@ function numbers(column: number, filter: FieldFilter, passes: (value: unknown) =
       ? EVERY_NUMBER
       : span.isExact
         ? NumberTest.span(span.from ?? Number.NEGATIVE_INFINITY, span.to ?? Number.POSITIVE_INFINITY)
-        : NumberTest.where(passes, numberWorkOf(test));
+        : NumberTest.where(passes, testsIn(test) * TEST_WORK);
   return { kind: "numbers", column, testOf: always(own) };
 }
 

@@ -156,14 +156,9 @@ export function numberTestOf(test: LanguageTest, passes: (value: unknown) => boo
       return from.kind === "number" && to.kind === "number" ? NumberTest.interval(from.value, to.value) : null;
     }
     default:
-      return NumberTest.where(passes, numberWorkOf(test));
+      // Most tests compare the spelling of the number.
+      return NumberTest.where(passes, testsIn(test) * TEST_WORK);
   }
-}
-
-/** Returns the work units of testing a number: most tests compare its spelling. */
-export function numberWorkOf(test: LanguageTest): number {
-  if (test.kind === "anyOf") return testsIn(test) * TEST_WORK;
-  return TEST_WORK;
 }
 
 const OPERATORS = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" } as const;
