@@ -129,11 +129,11 @@ describe("tabs of one browser", () => {
     const call = await begun;
     await other.getByRole("button", { name: "Sign out" }).click();
     await signedOut(other);
+    // The page shows the sign-out before the service has ended the session. Leaving it now delays the end by 15 s.
+    await other.waitForFunction(() => localStorage.getItem("taffrail.ending") === null);
     await other.goto("/login");
     await signIn(other, account.email);
     await signedIn(other);
-    // The page shows the sign-out before the service has ended the session, which may take until after the next load.
-    await other.waitForFunction(() => localStorage.getItem("taffrail.ending") === null);
     letGo();
     // Refused, unless the tab noticed the new session first and aborted the call.
     const answer = await call.response();

@@ -13,7 +13,7 @@ import { sendBytes, Wire } from "./wire.ts";
 
 /** `FUZZ_SEED` repeats a run; `FUZZ_REQUESTS` makes it longer. */
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3500);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2000);
 const SOCKETS = 24;
 
 let server: TestServer;
