@@ -48,8 +48,8 @@ function workerd(
 export default defineConfig({
   test: {
     // Many tests wait: for a mail's second attempt, a limit's window, a server's start. A file of the lanes api and
-    // e2e uses half a core, so four files in parallel fill two cores. No test here measures time.
-    maxWorkers: 4,
+    // e2e uses a third of a core, so five files in parallel fill two cores. No test here measures time.
+    maxWorkers: 5,
     sequence: { sequencer: MixedLanes },
     projects: [
       {
