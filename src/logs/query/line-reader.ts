@@ -1,5 +1,5 @@
 import { type Entry, LEVELS, parseStoredLine } from "../entry.ts";
-import { takePathWork } from "../search/data-values.ts";
+import { beginPathWork, takePathWork } from "../search/data-values.ts";
 import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
 import { LINE_TEXTS } from "../search/wanted-members.ts";
@@ -112,10 +112,10 @@ export class LineReader {
     if (!(passed ?? matchesContent(this.#others, entry))) return "fails";
     if (rest === null) return "passes";
     if (place === null) throw new RangeError("A filter of the query language needs the places of entries.");
-    this.#meter.add(rest.lineWork + (end - start) * rest.byteWork);
     if (rest.steps === null) {
+      beginPathWork();
       const passes = rest.test(entry, place);
-      this.#meter.add(takePathWork());
+      this.#meter.add(rest.lineWork + (end - start) * rest.byteWork + takePathWork());
       return passes ? "passes" : "fails";
     }
     this.#entry = entry;

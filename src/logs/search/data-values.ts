@@ -8,11 +8,14 @@ const NAME_WORK = 40;
 
 let work = 0;
 
-/** Returns the work units of what paths have looked at since the last call: an entry may have thousands of items. */
-export function takePathWork(): number {
-  const taken = work;
+/** Begins to count: what others have read of entries before, such as keys of groups, is not the work of a test. */
+export function beginPathWork(): void {
   work = 0;
-  return taken;
+}
+
+/** Returns the work units of what paths have looked at since the beginning: an entry may have thousands of items. */
+export function takePathWork(): number {
+  return work;
 }
 
 /** Adds work units of a test of a value that a path has found. */

@@ -1,7 +1,14 @@
 import type { Field, Filter, Regex, TextTest, ValueTest } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { WORK, type WorkMeter } from "../query/budget.ts";
-import { type ComparedMember, type ComparedMembers, someItem, someText, takePathWork } from "./data-values.ts";
+import {
+  beginPathWork,
+  type ComparedMember,
+  type ComparedMembers,
+  someItem,
+  someText,
+  takePathWork,
+} from "./data-values.ts";
 import { type EntryPlace, readerOf, textTestOf, valueTestOf } from "./entry-test.ts";
 import { type RegexTest, regexTestOf, TEST_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
 
@@ -76,6 +83,7 @@ function partOf(filter: Filter, now: number, compared: ComparedMembers | null): 
         return {
           test: null,
           steps: (entry, place, meter) => {
+            beginPathWork();
             const values = collected((visit) => read(entry, place, visit));
             meter.add(TEST_WORK + takePathWork());
             return steps(values, meter);
@@ -94,6 +102,7 @@ function partOf(filter: Filter, now: number, compared: ComparedMembers | null): 
             meter.add(WORK.condition + lengthOf(value) * TEXT_BYTE_WORK);
             return passes(value);
           };
+          beginPathWork();
           const isFound = read(
             entry,
             place,
@@ -120,6 +129,7 @@ function countedTextTest(wanted: TextTest): NonNullable<Part["test"]> {
       meter.add(WORK.text + text.length * TEXT_BYTE_WORK);
       return passes(text);
     };
+    beginPathWork();
     const isFound = [message, service, host, data].some((value) => someText(value, visit));
     meter.add(TEST_WORK + takePathWork());
     return isFound;
@@ -134,6 +144,7 @@ export function regexStepsOf(regex: Regex): ValueSteps<unknown> {
   const test = regexTestOf(regex);
   return function* (value, meter) {
     const texts: string[] = [];
+    beginPathWork();
     someText(value, (text) => texts.push(text) < 0);
     meter.add(takePathWork());
     return yield* somePasses([test], texts, meter);

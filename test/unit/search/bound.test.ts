@@ -4,6 +4,7 @@ import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { ALONE_UNITS, UNIT_NS, WorkMeter } from "../../../src/logs/query/budget.ts";
 import { piecesOf } from "../../../src/logs/query/lines.ts";
 import { compileFilter } from "../../../src/logs/search/compile-filter.ts";
+import { someAt } from "../../../src/logs/search/data-values.ts";
 import { RegexTest, regexTest } from "../../../src/logs/search/text-tests.ts";
 import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
 import { parse } from "../../../src/query-language/parse.ts";
@@ -78,6 +79,24 @@ describe("17.6: the steps of a filter", () => {
     expect(counted).toBeLessThan(MAX_STEP_MS);
     // At least 10 ns an item.
     expect(meter.done * UNIT_NS).toBeGreaterThan(tests * items.length * 10);
+  });
+
+  it("do not count what others read of entries", () => {
+    const places = { projectId: PROJECT, seqAt: () => 1, receivedAtOf: () => 0 };
+    const parsed = parse("a:x OR b:y");
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const filter = compileFilter(parsed.query.filter, 0);
+    const body = Buffer.from(line({ a: 1 }, { message: "m" }, 0));
+    const workOf = () => {
+      const meter = new WorkMeter(ALONE_UNITS);
+      const nothing = () => undefined;
+      const matching = new BatchMatcher(filter, meter).steps(piecesOf(body), () => true, nothing, nothing, places);
+      longestStep(matching, meter);
+      return meter.done;
+    };
+    const alone = workOf();
+    for (let at = 0; at < 1000; at++) someAt({ a: { b: at } }, ["a", "b"], () => false);
+    expect(workOf()).toBe(alone);
   });
 
   it("count each of many short tests, also of members that no entry has", () => {

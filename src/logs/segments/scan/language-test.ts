@@ -16,14 +16,14 @@ import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
 import { ContainingStrings } from "./page-scan.ts";
-import { numberTestOf, PathTest, textTestOf } from "./path-test.ts";
+import { PathTest, textTestOf } from "./path-test.ts";
 import { RestLines } from "./rest-lines.ts";
 import { RestValues } from "./rest-values.ts";
 import { MESSAGE_COLUMN, type PreparedSearch } from "./search-test.ts";
 import { TextFinder } from "./text-finder.ts";
 import { TextMatcher } from "./text-matcher.ts";
 import { TextTest } from "./text-test.ts";
-import { EVERY_NUMBER, NumberTest } from "./value-test.ts";
+import { EVERY_NUMBER, NumberTest, numberTestOf } from "./value-test.ts";
 
 /** A filter of the query language, prepared for columns. */
 export type LanguageTest =

@@ -1,6 +1,13 @@
 import type { Field, ValueTest as LanguageTest } from "../../../query-language/syntax.ts";
-import { WORK } from "../../query/budget.ts";
-import { addPathWork, type ComparedMember, someAt, someItem } from "../../search/data-values.ts";
+import { WORK, type WorkMeter } from "../../query/budget.ts";
+import {
+  addPathWork,
+  beginPathWork,
+  type ComparedMember,
+  someAt,
+  someItem,
+  takePathWork,
+} from "../../search/data-values.ts";
 import { collected, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { valueTestOf } from "../../search/entry-test.ts";
 import { literalOfValue } from "../../search/literals.ts";
@@ -17,7 +24,7 @@ import { RestValues } from "./rest-values.ts";
 import type { Selection } from "./selection.ts";
 import { TextMatcher } from "./text-matcher.ts";
 import { TextTest } from "./text-test.ts";
-import { EVERY_NUMBER, intervalOf, NumberTest } from "./value-test.ts";
+import { type NumberTest, numberTestOf } from "./value-test.ts";
 
 /** Where lines of one shape may have values of a path. */
 interface Places {
@@ -74,12 +81,17 @@ export class PathTest {
       if (Array.isArray(value)) return passesCounted(value) || someItem(value, passesCounted);
       return !(skipsObjects && value !== null && typeof value === "object") && passesCounted(value);
     };
-    // Objects pass no regular expression, so it does not matter whether they are values.
-    const valuesIn = (data: unknown) => collected((each) => someAt(data, path, each));
+    // Objects pass no regular expression: whether they are values does not matter.
+    const valuesIn = (data: unknown, meter: WorkMeter) => {
+      beginPathWork();
+      const values = collected((each) => someAt(data, path, each));
+      meter.add(takePathWork());
+      return values;
+    };
     this.rest = new RestValues(
       (data) => someAt(data, path, visit),
       literalOfValue(test),
-      restSteps && ((data, meter) => restSteps(valuesIn(data), meter)),
+      restSteps && ((data, meter) => restSteps(valuesIn(data, meter), meter)),
     );
   }
 
@@ -137,31 +149,6 @@ function namesTaken(names: readonly string[], path: readonly (string | number)[]
   }
   return taken;
 }
-
-export function numberTestOf(test: LanguageTest, passes: (value: unknown) => boolean): NumberTest | null {
-  switch (test.kind) {
-    case "exists":
-      return EVERY_NUMBER;
-    case "exact":
-      return null;
-    case "is": {
-      const value = Number(test.text);
-      return String(value) === test.text && Number.isFinite(value) ? NumberTest.listed([value]) : null;
-    }
-    case "compare":
-      if (test.value.kind !== "number") return null;
-      return intervalOf(OPERATORS[test.operator], test.value.value);
-    case "range": {
-      const { from, to } = test;
-      return from.kind === "number" && to.kind === "number" ? NumberTest.interval(from.value, to.value) : null;
-    }
-    default:
-      // Most tests compare the spelling of the number.
-      return NumberTest.where(passes, testsIn(test) * TEST_WORK);
-  }
-}
-
-const OPERATORS = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" } as const;
 
 /**
  * @param passes whether a text passes

@@ -1,5 +1,5 @@
-import { WORK } from "../../query/budget.ts";
-import { takePathWork } from "../../search/data-values.ts";
+import { WORK, type WorkMeter } from "../../query/budget.ts";
+import { beginPathWork, takePathWork } from "../../search/data-values.ts";
 import type { ValueSteps } from "../../search/entry-steps.ts";
 import type { TextColumn, Texts } from "../decode/column-values.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
@@ -49,8 +49,7 @@ export class RestValues {
         const bytes = texts.bytesAt(at).length;
         meter.add(PARSE_WORK + bytes * PARSE_BYTE_WORK);
         const data = parsed(texts, at);
-        const passes = this.#steps === null ? this.#passes(data) : yield* this.#steps(data, meter);
-        meter.add(takePathWork());
+        const passes = this.#steps === null ? this.#counted(data, meter) : yield* this.#steps(data, meter);
         verdict = passes ? 1 : -1;
         if (known !== null) known[at] = verdict;
       }
@@ -58,6 +57,13 @@ export class RestValues {
       if (verdict === 1) marks[row] = 1;
       if (meter.isDue) yield;
     }
+  }
+
+  #counted(data: unknown, meter: WorkMeter): boolean {
+    beginPathWork();
+    const passes = this.#passes(data);
+    meter.add(takePathWork());
+    return passes;
   }
 
   #candidates(texts: Texts): Uint8Array | null {

@@ -1,4 +1,7 @@
+import type { ValueTest as LanguageTest } from "../../../query-language/syntax.ts";
 import { type DataCondition, isOrdered, type Scalar } from "../../query/filter.ts";
+import { testsIn } from "../../search/rest-filter.ts";
+import { TEST_WORK } from "../../search/text-tests.ts";
 import { TextTest } from "./text-test.ts";
 
 /** Tests of `data`, prepared for columns: each column has the values of one type. */
@@ -166,3 +169,29 @@ function nextAbove(value: number): number {
   bits.setBigInt64(0, bits.getBigInt64(0) + (value > 0 ? 1n : -1n));
   return bits.getFloat64(0);
 }
+
+/** Returns the test of the numbers that pass a test of the query language; `null` if none passes. */
+export function numberTestOf(test: LanguageTest, passes: (value: unknown) => boolean): NumberTest | null {
+  switch (test.kind) {
+    case "exists":
+      return EVERY_NUMBER;
+    case "exact":
+      return null;
+    case "is": {
+      const value = Number(test.text);
+      return String(value) === test.text && Number.isFinite(value) ? NumberTest.listed([value]) : null;
+    }
+    case "compare":
+      if (test.value.kind !== "number") return null;
+      return intervalOf(OPERATORS[test.operator], test.value.value);
+    case "range": {
+      const { from, to } = test;
+      return from.kind === "number" && to.kind === "number" ? NumberTest.interval(from.value, to.value) : null;
+    }
+    default:
+      // Most tests compare the spelling of the number.
+      return NumberTest.where(passes, testsIn(test) * TEST_WORK);
+  }
+}
+
+const OPERATORS = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" } as const;
