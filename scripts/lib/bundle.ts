@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { appendFile, cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { StartFailure } from "./failure.ts";
 import { ASSETS_DIR, BUNDLE, ROOT } from "./paths.ts";
@@ -10,8 +10,8 @@ import { wrangler } from "./wrangler.ts";
 const SOURCES = ["src/**/*", "sdk/src/**/*", "wrangler.toml", "package-lock.json"];
 
 /**
- * Static files of the API reference, of the guides for agents and of the account pages: path from the root, name in dist/assets, and a file to
- * append.
+ * Static files of the API reference, of the guides for agents and of the account pages: path from the root, name in
+ * dist/assets, and a file to append.
  */
 const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
@@ -48,17 +48,17 @@ const CONSOLE_DIR = path.join(ASSETS_DIR, "app");
 const STAMP = "// made from ";
 
 /**
- * Writes the static files: copies, which are cheap enough to make every time, and the console's.
+ * Writes the static files: those that are copies of files, and the console's.
  * @returns whether the console was built
  */
 export async function buildAssets(onBuild?: () => void): Promise<boolean> {
   for (const [from, to, appended] of ASSETS) {
     const target = path.join(ASSETS_DIR, to);
-    await mkdir(path.dirname(target), { recursive: true });
-    await replace(target, async (temporary) => {
-      await cp(path.join(ROOT, from), temporary);
-      if (appended !== undefined) await appendFile(temporary, await readFile(path.join(ROOT, appended)));
-    });
+    const parts = [from, ...(appended === undefined ? [] : [appended])];
+    const content = Buffer.concat(await Promise.all(parts.map((part) => readFile(path.join(ROOT, part)))));
+    // A start beside this one copies the directory: it stays as it is if nothing has changed.
+    if ((await readFile(target).catch(() => undefined))?.equals(content)) continue;
+    await replace(target, content);
   }
   return buildConsole(onBuild);
 }
@@ -73,10 +73,7 @@ export async function buildWorker(signal?: AbortSignal, onBuild?: () => void): P
     const result = await wrangler(["deploy", "--dry-run", "--outdir", outdir], signal);
     if (result.code !== 0) throw new StartFailure(`The worker could not be bundled.\n${result.stdout}${result.stderr}`);
     const code = await readFile(path.join(outdir, "worker.js"), "utf8");
-    await mkdir(path.dirname(BUNDLE), { recursive: true });
-    await replace(BUNDLE, (temporary) =>
-      writeFile(temporary, `${code.replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n")}${stamp}`),
-    );
+    await replace(BUNDLE, `${code.replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n")}${stamp}`);
   } finally {
     await rm(outdir, { recursive: true, force: true });
   }
@@ -138,9 +135,14 @@ async function sourceHash(sources: readonly string[]): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Two processes may build at once, so each writes a separate file and renames it atomically. */
-async function replace(target: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = `${target}.${process.pid}`;
-  await write(temporary);
+/**
+ * Two processes may build at once, so each writes a separate file and renames it atomically. Not in the target's
+ * directory, where a process that copies that directory would find a file that is then gone.
+ */
+async function replace(target: string, content: string | Uint8Array): Promise<void> {
+  const name = path.relative(path.dirname(ASSETS_DIR), target).replaceAll(path.sep, ".");
+  const temporary = path.join(path.dirname(ASSETS_DIR), `${name}.${process.pid}`);
+  await mkdir(path.dirname(target), { recursive: true });
+  await writeFile(temporary, content);
   await rename(temporary, target);
 }

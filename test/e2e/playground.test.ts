@@ -140,7 +140,9 @@ describe("searching", () => {
       .getByRole("option", { name: /category/ })
       .first()
       .waitFor();
-    expect(asked).toEqual([]);
+    // The first search, counted before, may still request the values of its fields.
+    expect(asked.filter(({ path }) => path.startsWith("/logger/search/"))).toEqual([]);
+    expect(await left(page, READS)).toBe(19);
     await page.keyboard.press("Escape");
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("Payment category:billing ");
@@ -148,9 +150,10 @@ describe("searching", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL("**/playground?q=*");
     await row(page, "Payment gateway timed out").waitFor();
-    await expect.poll(() => asked.length).toBeGreaterThan(2);
+    await expect
+      .poll(() => asked.map(({ path }) => path))
+      .toEqual(expect.arrayContaining(["/logger/query", "/logger/stats"]));
     await expect.poll(() => left(page, READS)).toBe(18);
-    expect(asked.map(({ path }) => path)).toEqual(expect.arrayContaining(["/logger/query", "/logger/stats"]));
     expect(asked.every(({ search }) => search !== undefined)).toBe(true);
     await page.context().close();
   });
