@@ -11,7 +11,7 @@ import type {
   Stage,
   Template,
 } from "./syntax.ts";
-import { runTemplate } from "./template.ts";
+import { MAX_RESULT, runTemplate } from "./template.ts";
 import { bytesOf, durationOf, floatOf } from "./units.ts";
 
 /** An entry as LogQL sees it. */
@@ -86,6 +86,7 @@ const PARSER_WORK = 8;
 const MAX_ENTRY_WORK = 33_000_000;
 
 const LABEL_FILTER_ERROR = "LabelFilterErr";
+const TEMPLATE_ERROR = "TemplateFormatErr";
 const EXTRACTION_ERROR = "SampleExtractionErr";
 
 /** Prepares the stages of a pipeline. */
@@ -141,14 +142,15 @@ function stepOf(stage: Stage, regex: CompileRegex, spend: (units: number) => voi
       return labelStep(stage.test, regex);
     case "line_format":
       return passing((entry) => {
-        entry.line = run(stage.template, entry, spend);
+        entry.line = formatted(stage.template, entry, spend) ?? entry.line;
       });
     case "label_format":
       return passing((entry) => {
         const { labels } = entry;
         for (const format of stage.formats) {
           if ("template" in format) {
-            labels.set(format.label, run(format.template, entry, spend));
+            const text = formatted(format.template, entry, spend);
+            if (text !== null) labels.set(format.label, text);
             continue;
           }
           const value = labels.get(format.from);
@@ -190,8 +192,15 @@ function passing(step: (entry: Processed) => void): Step {
   };
 }
 
-function run(template: Template, { labels, line, timestamp }: Processed, spend: (units: number) => void): string {
-  return runTemplate(template, { labelOf: (name) => labels.get(name) ?? "", line, timestamp }, spend);
+/** Returns the text of a template. One that is too long is `null` and, as in Loki, an error of the entry. */
+function formatted(
+  template: Template,
+  { labels, line, timestamp }: Processed,
+  spend: (units: number) => void,
+): string | null {
+  const text = runTemplate(template, { labelOf: (name) => labels.get(name) ?? "", line, timestamp }, spend);
+  if (text === null) labels.fail(TEMPLATE_ERROR, `the text of a template is longer than ${MAX_RESULT} characters`);
+  return text;
 }
 
 /** Prepares the test of a label. A value that cannot be compared passes, with an error. */

@@ -9,21 +9,21 @@ export interface TemplateScope {
   timestamp: number;
 }
 
-/** Characters of a result. Templates cannot loop, but may repeat the line. */
-const MAX_RESULT = 1024 * 1024;
+/** Characters of a result, and of that of each call. Templates cannot loop, but may repeat the line. */
+export const MAX_RESULT = 1024 * 1024;
 
 /** Work units of each character that a call gets or returns. */
 const CHARACTER_WORK = 4;
 
 /**
- * Returns the text of a template; cut at 1 Mi characters.
+ * Returns the text of a template; `null` if it, or what one of its calls returns, has more than `MAX_RESULT` characters.
  * @param spend called with the work units of each call
  */
 export function runTemplate(
   { parts }: Template,
   scope: TemplateScope,
   spend: (units: number) => void = () => undefined,
-): string {
+): string | null {
   let text = "";
   for (const part of parts) {
     if (part.kind === "text") text += part.text;
@@ -33,10 +33,11 @@ export function runTemplate(
         const given = last.length;
         last = run(call, at === 0 ? [] : [last], scope);
         spend((given + last.length) * CHARACTER_WORK);
+        if (last.length > MAX_RESULT) return null;
       }
       text += last;
     }
-    if (text.length > MAX_RESULT) return text.slice(0, MAX_RESULT);
+    if (text.length > MAX_RESULT) return null;
   }
   return text;
 }
@@ -104,7 +105,10 @@ function trimmed(text: string, characters: string, atStart: boolean, atEnd: bool
   return all.slice(from, to).join("");
 }
 
-/** Replaces the first `count` occurrences, all if it is negative. The result is cut: a short text may grow a thousandfold. */
+/**
+ * Replaces the first `count` occurrences, all if it is negative. Stops when the result is longer than `MAX_RESULT`: a short text
+ * may grow a thousandfold.
+ */
 function replaced(text: string, from: string, to: string, count: number): string {
   if (from === "") return text;
   const parts: string[] = [];

@@ -31,6 +31,24 @@ function run(stages: string, line: string, metadata: Record<string, string> = {}
 }
 
 describe("the stages of LogQL", () => {
+  test("a text of a template that is too long is an error of the entry, never a part of the text", () => {
+    const long = "x".repeat(600_000);
+    const error = {
+      __error__: "TemplateFormatErr",
+      __error_details__: expect.stringContaining("1048576 characters"),
+      app: "a",
+    };
+    expect(run('| line_format "{{__line__}}{{__line__}}"', long)).toEqual({ ...error, line: long });
+    expect(run('| label_format b="{{__line__}}{{__line__}}"', long)).toEqual({ ...error, line: long });
+    expect(run('| line_format `{{ __line__ | replace "x" "xx" | trunc -5 }}`', long)).toEqual({
+      ...error,
+      line: long,
+    });
+    expect(run('| line_format "{{__line__}}{{__line__}}" | __error__=""', long)).toBeNull();
+    const half = "x".repeat(524_288);
+    expect(run('| line_format "{{__line__}}{{__line__}}"', half)).toEqual({ line: half + half, app: "a" });
+  });
+
   test("labels without a value stay until `keep` or `drop` takes them, and an error without details has none", () => {
     const parsed = (stages: string) => {
       const logs = parseLogql(`{app="a"} ${stages}`);
