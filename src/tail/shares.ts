@@ -132,7 +132,12 @@ export class TailShare {
   }
 
   set tails(tails: number) {
-    this.#set(tails, this.#bytes);
+    this.#set(tails, this.bytes);
+  }
+
+  /** Bytes that the object's tails hold. */
+  get bytes(): number {
+    return this.#lease?.bytes ?? 0;
   }
 
   /** Bytes that all objects share. */
@@ -197,15 +202,11 @@ export class TailShare {
     } else if (this.#seenAt <= lostSince) this.leave();
   }
 
-  get #bytes(): number {
-    return this.#lease?.bytes ?? 0;
-  }
-
   #set(tails: number, bytes: number): void {
     if (this.#hasLeft) return;
     this.#tails = tails;
     this.#seenAt = this.#ports.now();
-    if (bytes !== this.#bytes) {
+    if (bytes !== this.bytes) {
       if (this.#lease?.isLive && bytes > 0) this.#lease.resize(bytes);
       else {
         this.#lease?.release();

@@ -3,7 +3,7 @@ import { ApiError } from "../../http/errors.ts";
 import { freeBatches } from "../../logs/batch.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { hostState, tailedWorkspaces } from "../../platform/host.ts";
-import { detachBuffer, tailMemory } from "../../platform/isolate-memory.ts";
+import { detachBuffer } from "../../platform/isolate-memory.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { fail } from "../../rpc/result.ts";
@@ -19,7 +19,8 @@ import { isKnownTailFilter } from "../../tail/filter.ts";
 import type { FrameList } from "../../tail/frames.ts";
 import type { TailHost } from "../../tail/host.ts";
 import { TailHub } from "../../tail/hub.ts";
-import { type TailShare, TailShares } from "../../tail/shares.ts";
+import { isolateShares } from "../../tail/isolate-shares.ts";
+import type { TailShare } from "../../tail/shares.ts";
 import { Tail } from "../../tail/tail.ts";
 import { unknownCaller } from "../../workspace/permissions.ts";
 import { findProjectByNum } from "../../workspace/projects.ts";
@@ -28,9 +29,6 @@ import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 import type { TailBacklog } from "./entrypoints.ts";
 import { INVALID_TICKET, TailAccess } from "./tail-access.ts";
-
-/** Shares of all objects in the isolate (module state). */
-const shares = new TailShares(tailMemory);
 
 /**
  * The tails of a workspace object: sockets, access, and the functions that the hub needs of the object. The sockets
@@ -50,7 +48,7 @@ export class Tails implements Duty {
     this.#ctx = ctx;
     this.#env = env;
     this.#state = state;
-    this.#share = shares.join(ctx.id.toString(), this);
+    this.#share = isolateShares.join(ctx.id.toString(), this);
     this.#access = new TailAccess(env, state);
     const host: TailHost = {
       share: this.#share,

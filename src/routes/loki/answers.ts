@@ -50,6 +50,17 @@ export function tailStreams(results: readonly LogResult[]): string {
   return JSON.stringify({ streams: [...streams.values()], dropped_entries: [] });
 }
 
+/** Entries that a frame names as dropped at most. */
+const MAX_DROPPED = 100;
+
+/** Returns a frame that names entries which are left out of a tail, the first 100 of them. */
+export function droppedEntries(results: readonly LogResult[]): string {
+  const dropped = results.slice(0, MAX_DROPPED).map(({ timestamp, labels }) => {
+    return { timestamp: `${timestamp}000000`, labels: labelsObject(labels.stream) };
+  });
+  return JSON.stringify({ streams: [], dropped_entries: dropped });
+}
+
 function valueText({ timestamp, line, labels }: LogResult, isCategorized: boolean): string {
   const pair = [`${timestamp}000000`, line];
   if (!isCategorized) return JSON.stringify(pair);

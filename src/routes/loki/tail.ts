@@ -4,28 +4,28 @@ import { type AppEnv, noteLimit, originOf } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
-import type { StoredEntry } from "../../logs/entry.ts";
 import type { LokiReading } from "../../logs/loki/reading.ts";
-import { type LogResult, type LogsQuery, runLogs } from "../../logs/loki/run-logs.ts";
+import { type LogsQuery, runLogs } from "../../logs/loki/run-logs.ts";
 import { lokiTailFilter, tailResults } from "../../logs/loki/tail-filter.ts";
 import { ScanPacer, SEARCH_BUDGET } from "../../logs/query/budget.ts";
 import { withLeasedMemory } from "../../logs/query/memory.ts";
 import { fetchWorkspace } from "../../rpc/call.ts";
 import { TAIL_LIMIT_HEADER, TAIL_REFUSAL_HEADER, type TailFailure } from "../../rpc/tail.ts";
+import { isolateShares } from "../../tail/isolate-shares.ts";
 import type { Reader } from "../logs/reader.ts";
 import { searchSource } from "../logs/reader.ts";
 import { addressOf, authorityOf, refuseTail, tailRequest } from "../logs/tail.ts";
-import { tailStreams } from "./answers.ts";
 import { answerLikeLoki, checkedRead, lokiReader, refusing } from "./loki-route.ts";
 import { limitOf, millisecondsFrom, timeOf } from "./parameters.ts";
 import { logsOf, required, timeParameter } from "./query.ts";
+import { TailBridge } from "./tail-bridge.ts";
+import { LokiTailMemory } from "./tail-memory.ts";
 
 const HOUR = 3_600_000_000_000n;
 /** Entries before the first new one, by default and at most. */
 const HISTORY = { usual: 100, max: 5000 };
-/** Close code of a server that cannot continue. */
-const TRY_AGAIN = 1011;
-const NORMAL = 1000;
+/** All tails of the isolate (module state). */
+const memoryOfTails = new LokiTailMemory(isolateShares);
 
 export function addLokiTail(resource: Resource): void {
   resource.route(
@@ -88,9 +88,14 @@ async function serveTail(c: Context<AppEnv>): Promise<Response> {
   const [client, server] = Object.values(new WebSocketPair());
   if (!client || !server) throw new Error("A WebSocketPair must have two sockets.");
   const bridge = new TailBridge(server, live, tailResults(query.expression));
-  bridge.start();
+  bridge.start(memoryOfTails.open(projectId, bridge));
   // Entries that were committed meanwhile are in both, and are sent once.
-  bridge.sendHistory((await read(query.limit)) ?? []);
+  try {
+    bridge.sendHistory((await read(query.limit)) ?? []);
+  } catch (error) {
+    bridge.leave();
+    throw error;
+  }
   return new Response(null, { status: 101, webSocket: client });
 }
 
@@ -114,103 +119,4 @@ async function openLive(c: Context<AppEnv>, reader: Reader, projectId: string, f
   // SAFETY: the object wrote it.
   noteLimit(c, limit === null ? null : (JSON.parse(limit) as LimitState));
   return answer.webSocket;
-}
-
-/**
- * Characters that one tail sends. What a client does not read stays in the memory of the isolate: clients of Loki acknowledge nothing, and
- * the runtime does not say how much waits.
- */
-const MAX_SENT = 32 * 1024 * 1024;
-
-/** A frame of a tail. */
-type Frame =
-  | { type: "logs"; entries: StoredEntry[] }
-  | { type: "caught-up"; seq: number }
-  | { type: "error"; code: string };
-
-/** Passes the entries of a tail on to a client of Loki, in the shape of its frames. */
-class TailBridge {
-  readonly #client: WebSocket;
-  readonly #live: WebSocket;
-  readonly #resultOf: (entry: StoredEntry) => LogResult | null;
-  /** Frames that wait for the history; `null` once it is sent. */
-  #waiting: Frame[] | null = [];
-  readonly #sent = new Set<number>();
-  #characters = 0;
-  #hasEnded = false;
-
-  constructor(client: WebSocket, live: WebSocket, resultOf: (entry: StoredEntry) => LogResult | null) {
-    this.#client = client;
-    this.#live = live;
-    this.#resultOf = resultOf;
-  }
-
-  start(): void {
-    this.#client.accept();
-    this.#live.accept();
-    this.#live.addEventListener("message", ({ data }) => {
-      // SAFETY: the workspace object wrote it.
-      const frame = JSON.parse(String(data)) as Frame;
-      if (this.#waiting === null) this.#take(frame);
-      else this.#waiting.push(frame);
-    });
-    this.#live.addEventListener("close", () => this.#end(TRY_AGAIN, "The tail has ended. Connect again."));
-    this.#live.addEventListener("error", () => this.#end(TRY_AGAIN, "The tail has failed. Connect again."));
-    this.#client.addEventListener("close", () => close(this.#live, NORMAL));
-    this.#client.addEventListener("error", () => close(this.#live, NORMAL));
-  }
-
-  /** @param results the newest first */
-  sendHistory(results: readonly LogResult[]): void {
-    for (const { seq } of results) this.#sent.add(seq);
-    this.#send(results.toReversed());
-    const waiting = this.#waiting ?? [];
-    this.#waiting = null;
-    for (const frame of waiting) this.#take(frame);
-    this.#sent.clear();
-  }
-
-  #take(frame: Frame): void {
-    if (frame.type === "error" || this.#hasEnded) return;
-    if (frame.type === "caught-up") {
-      this.#acknowledge(frame.seq);
-      return;
-    }
-    const fresh = frame.entries.filter(({ seq }) => !this.#sent.has(seq));
-    try {
-      this.#send(fresh.flatMap((entry) => this.#resultOf(entry) ?? []));
-    } catch {
-      this.#end(TRY_AGAIN, "The query takes too long for its entries.");
-      return;
-    }
-    const last = frame.entries.at(-1);
-    if (last !== undefined) this.#acknowledge(last.seq);
-  }
-
-  #send(results: readonly LogResult[]): void {
-    if (results.length === 0) return;
-    const text = tailStreams(results);
-    this.#characters += text.length;
-    this.#client.send(text);
-    if (this.#characters < MAX_SENT) return;
-    this.#end(TRY_AGAIN, "The tail has sent 32 MiB. Connect again.");
-  }
-
-  #acknowledge(seq: number): void {
-    if (!this.#hasEnded) this.#live.send(JSON.stringify({ type: "ack", seq }));
-  }
-
-  #end(code: number, reason: string): void {
-    this.#hasEnded = true;
-    close(this.#client, code, reason);
-    close(this.#live, NORMAL);
-  }
-}
-
-function close(socket: WebSocket, code: number, reason?: string): void {
-  try {
-    socket.close(code, reason);
-  } catch {
-    // The other side has closed it.
-  }
 }
