@@ -95,23 +95,36 @@ describe("19.3: patterns", () => {
     for (const pattern of patterns) expect(queries.some((query) => query.includes(JSON.stringify(pattern)))).toBe(true);
     expect(trendQueries("*", patterns, 60_000, 2).length).toBe(2);
     expect(trendQueries("", ["one"], 60_000, 4)).toEqual([
-      "* | stats count() as entries, max(level) as highest by pattern, bin(1m) | where pattern:=one",
+      "* | stats count() as entries by pattern, level, bin(1m) | where pattern:=one",
     ]);
   });
 
-  it("have trends over the whole range, with the most severe level", () => {
+  it("have trends over the whole range, with the most frequent and the most severe level", () => {
     const start = Date.UTC(2026, 10, 22);
     const bins = binsOf(start, start + 3_600_000, 6);
     expect(bins).toEqual({ start, binMs: 600_000, spans: 6 });
-    const columns = ["pattern", "time", "entries", "highest"].map((name) => ({ name, type: "string" }));
+    const columns = ["pattern", "time", "entries", "level"].map((name) => ({ name, type: "string" }));
     const at = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
     const rows = [
       ["a", at(0), 2, "info"],
-      ["a", at(50), 3, "error"],
+      ["a", at(50), 1, "info"],
+      ["a", at(50), 2, "error"],
+      ["b", at(0), 1, "warn"],
+      ["b", at(0), 1, "info"],
       ["a", at(60), 9, "fatal"],
       [null, at(0), 9, "fatal"],
     ];
-    expect([...trendsOf([{ columns, rows }], bins)]).toEqual([["a", { counts: [2, 0, 0, 0, 0, 3], level: "error" }]]);
+    expect([...trendsOf([{ columns, rows }], bins)]).toEqual([
+      [
+        "a",
+        {
+          counts: [2, 0, 0, 0, 0, 3],
+          level: "info",
+          worst: { level: "error", counts: [0, 0, 0, 0, 0, 2] },
+        },
+      ],
+      ["b", { counts: [2, 0, 0, 0, 0, 0], level: "warn", worst: null }],
+    ]);
   });
 
   it("use the smallest spans of time that are few enough", () => {

@@ -1,30 +1,43 @@
 import css from "./spark.module.css";
 import tones from "./tones.module.css";
 
+/** Class of `tones.module.css`. */
+type Tone = keyof typeof tones;
+
 interface SparkProps {
   counts: readonly number[];
-  /** Class of `tones.module.css`. */
-  tone: keyof typeof tones;
-  /** What the drawing shows, for screen readers. */
+  tone: Tone;
+  /** Counts that are part of `counts`, drawn over them. */
+  part?: { counts: readonly number[]; tone: Tone } | null;
+  /** What the drawing shows, for screen readers and as its tooltip. */
   label: string;
 }
 
+/** Least height of a bar, in percent. */
+const LEAST = 6;
+/** The same of a part, which has to be seen among others. */
+const LEAST_PART = 14;
+
 /** Counts over time as small bars. */
-export function Spark({ counts, tone, label }: SparkProps) {
+export function Spark({ counts, tone, part = null, label }: SparkProps) {
   const peak = Math.max(1, ...counts);
   return (
     <svg
-      class={`${css.spark} ${tones[tone]}`}
+      class={css.spark}
       viewBox={`0 0 ${counts.length} 100`}
       preserveAspectRatio="none"
       role="img"
       aria-label={label}
     >
-      <path
-        d={counts
-          .map((count, at) => (count === 0 ? "" : `M${at + 0.1} 100v${-Math.max(6, (count / peak) * 100)}h.8V100z`))
-          .join("")}
-      />
+      <title>{label}</title>
+      <path class={tones[tone]} d={bars(counts, peak, LEAST)} />
+      {part === null ? null : <path class={tones[part.tone]} d={bars(part.counts, peak, LEAST_PART)} />}
     </svg>
   );
+}
+
+function bars(counts: readonly number[], peak: number, least: number): string {
+  return counts
+    .map((count, at) => (count === 0 ? "" : `M${at + 0.1} 100v${-Math.max(least, (count / peak) * 100)}h.8V100z`))
+    .join("");
 }

@@ -7,7 +7,6 @@ import { LEVELS, type Level } from "../../../model/types.ts";
 import { patternTest } from "../added-test.ts";
 import type { Bins } from "../bins.ts";
 import { columnPlaces } from "../column-places.ts";
-import { moreSevere } from "../more-severe.ts";
 
 /** How the count of a pattern differs from the count in the span before. */
 export type Change = "new" | "gone" | "risen" | "fallen";
@@ -85,8 +84,10 @@ export function sorted(patterns: readonly Pattern[], order: Order): Pattern[] {
 /** A pattern's entries over time. */
 export interface Trend {
   counts: number[];
-  /** The most severe level; `null` if there is no entry. */
+  /** The most frequent level; `null` if there is no entry. */
   level: Level | null;
+  /** Entries of the most severe level, if that is another one. */
+  worst: { level: Level; counts: number[] } | null;
 }
 
 /** Patterns of one query: half of the tests that a query may have, so that its own tests have room. */
@@ -99,7 +100,7 @@ const TESTS = QUERY_LIMITS.atoms / 2;
  */
 export function trendQueries(filter: string, patterns: readonly string[], binMs: number, most: number): string[] {
   // Tests of the table, because each test of the entries would make the pattern of every message again.
-  const stats = `stats count() as entries, max(level) as highest by pattern, bin(${printDuration(binMs)})`;
+  const stats = `stats count() as entries by pattern, level, bin(${printDuration(binMs)})`;
   const textOf = (some: readonly string[]) => `${filter || "*"} | ${stats} | where ${printFilter(anyPattern(some))}`;
   const queries: string[] = [];
   let group: string[] = [];
@@ -126,18 +127,41 @@ function bytesOf(text: string): number {
 
 /** Reads the tables of `trendQueries`. */
 export function trendsOf(tables: readonly Table[], { start, binMs, spans }: Bins): ReadonlyMap<string, Trend> {
-  const trends = new Map<string, Trend>();
+  const patterns = new Map<string, Map<Level, number[]>>();
   for (const table of tables) {
-    const [pattern, time, entries, highest] = columnPlaces(table, ["pattern", "time", "entries", "highest"]);
+    const [pattern, time, entries, of] = columnPlaces(table, ["pattern", "time", "entries", "level"]);
     for (const row of table.rows) {
       const span = Math.floor((Date.parse(String(row[time])) - start) / binMs);
       const name = row[pattern];
-      if (typeof name !== "string" || !(span >= 0 && span < spans)) continue;
-      const trend = trends.get(name) ?? { counts: Array<number>(spans).fill(0), level: null };
-      trend.counts[span] = (trend.counts[span] ?? 0) + numberIn(row, entries);
-      trend.level = moreSevere(trend.level, LEVELS.find((level) => level === row[highest]) ?? null);
-      trends.set(name, trend);
+      const level = LEVELS.find((each) => each === row[of]);
+      if (typeof name !== "string" || level === undefined || !(span >= 0 && span < spans)) continue;
+      const levels = patterns.get(name) ?? new Map<Level, number[]>();
+      const counts = levels.get(level) ?? Array<number>(spans).fill(0);
+      counts[span] = (counts[span] ?? 0) + numberIn(row, entries);
+      patterns.set(name, levels.set(level, counts));
     }
   }
-  return trends;
+  return new Map([...patterns].map(([name, levels]) => [name, trendOf(levels, spans)]));
+}
+
+function trendOf(levels: ReadonlyMap<Level, number[]>, spans: number): Trend {
+  const counts = Array<number>(spans).fill(0);
+  let [level, most]: [Level | null, number] = [null, 0];
+  let worst: Trend["worst"] = null;
+  // From the least severe level, so that of two as frequent the more severe one stays.
+  for (const each of LEVELS) {
+    const own = levels.get(each);
+    if (own === undefined) continue;
+    own.forEach((count, at) => {
+      counts[at] = (counts[at] ?? 0) + count;
+    });
+    const sum = sumOf(own);
+    if (sum >= most) [level, most] = [each, sum];
+    if (sum > 0) worst = { level: each, counts: own };
+  }
+  return { counts, level, worst: worst?.level === level ? null : worst };
+}
+
+export function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -13,7 +13,7 @@ import { percent } from "../percent.ts";
 import { Spark } from "../spark.tsx";
 import type { Investigation } from "../use-investigation.ts";
 import { ChangeBadge } from "./change-badge.tsx";
-import type { Pattern } from "./pattern-model.ts";
+import { type Pattern, sumOf } from "./pattern-model.ts";
 import { PatternText } from "./pattern-text.tsx";
 import css from "./patterns.module.css";
 import type { Trends } from "./use-patterns.ts";
@@ -82,7 +82,16 @@ function TrendOf({ pattern: { pattern, count }, trends }: { pattern: Pattern; tr
   const most = Math.max(...counts);
   const at = bins.start + counts.indexOf(most) * bins.binMs;
   const label = `At most ${number(most)} in ${printDuration(bins.binMs)}: ${span(at, at + bins.binMs)}`;
-  return <Spark counts={counts} tone={trend?.level ?? "other"} label={most === 0 ? "No entries" : label} />;
+  const worst = trend?.worst ?? null;
+  const severe = worst === null ? "" : `, ${number(sumOf(worst.counts))} ${worst.level}`;
+  return (
+    <Spark
+      counts={counts}
+      tone={trend?.level ?? "other"}
+      part={worst && { counts: worst.counts, tone: worst.level }}
+      label={most === 0 ? "No entries" : `${label}${severe}`}
+    />
+  );
 }
 
 function Actions({ pattern, investigation }: { pattern: string; investigation: Investigation }) {
