@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiFailure, isOutage, OFFLINE, retryText } from "../api/failure.ts";
 import { useWait } from "../lib/countdown.ts";
 import { clock } from "../lib/now.ts";
+import { timeFormat } from "../lib/zone.ts";
 import { Button } from "./button.tsx";
 import css from "./states.module.css";
 
@@ -32,12 +33,7 @@ export function Loading({ what = "Loading" }: { what?: string }) {
   );
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});
+const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 interface FailureProps {
   failure: ApiFailure;
@@ -59,7 +55,7 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
         <p role="timer">
           {limitText(failure)}
           {left > 0
-            ? `${isRepeated ? "Trying" : "Try"} again in ${waitOf(left)}, at ${CLOCK.format(failure.at + (failure.retryAfter ?? 0) * 1000)}.`
+            ? `${isRepeated ? "Trying" : "Try"} again in ${waitOf(left)}, at ${CLOCK(failure.at + (failure.retryAfter ?? 0) * 1000)}.`
             : isRepeated
               ? "Trying again."
               : "Try again now."}

@@ -1,9 +1,10 @@
+import { timeFormat } from "../../lib/zone.ts";
 import type { AlertDefinition, Mute } from "../../model/alerts.ts";
 import { number } from "../explorer/view/format.ts";
 import { isSpan } from "./state.ts";
 import { conditionPhrase, durationText } from "./words.ts";
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const MOMENT = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /** Writes a member of a rule as a text. @param nameOf name of a destination by its id */
 export function memberText(
@@ -38,6 +39,6 @@ export function memberText(
 }
 
 export function muteText(mute: Mute): string {
-  if (isSpan(mute)) return MOMENT.formatRange(Date.parse(mute.from), Date.parse(mute.to));
+  if (isSpan(mute)) return `${MOMENT(Date.parse(mute.from))} – ${MOMENT(Date.parse(mute.to))}`;
   return `${mute.days.join(" ")} ${mute.start} – ${mute.end} (${mute.timeZone})`;
 }

@@ -1,10 +1,11 @@
+import { timeFormat } from "../../lib/zone.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import css from "./answer.module.css";
 import { type CallAnswer, errorCode, member } from "./call.ts";
 import { Meter } from "./meter.tsx";
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const CLOCK = timeFormat({ timeStyle: "medium" });
 
 /** Reason phrases of the statuses that these calls can have. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -44,7 +45,7 @@ export function Answer({ answer, units }: { answer: CallAnswer; units: string })
               <dt>X-RateLimit-Reset</dt>
               <dd>
                 <time dateTime={new Date(limit.resetAt * 1000).toISOString()} title={`${limit.resetAt} (Unix seconds)`}>
-                  {CLOCK.format(limit.resetAt * 1000)}
+                  {CLOCK(limit.resetAt * 1000)}
                 </time>
               </dd>
             </div>

@@ -1,5 +1,6 @@
 import { Pause, Play } from "lucide";
 import { useEffect, useState } from "preact/hooks";
+import { timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { IconButton } from "../../../ui/button.tsx";
 import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
@@ -9,12 +10,7 @@ import css from "./visitor.module.css";
 const SHOWN = 12;
 /** Milliseconds between two entries: slow enough to read them. */
 const STEP_MS = 1400;
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});
+const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** The newest entries of the sandbox, replayed in their order. Without motion the newest ones stand still. */
 export function LiveEntries({ entries }: { entries: readonly LogEntry[] }) {
@@ -51,7 +47,7 @@ export function LiveEntries({ entries }: { entries: readonly LogEntry[] }) {
         {rows.map(({ position, entry }) =>
           entry === undefined ? null : (
             <li key={position} class={css.row} data-level={entry.level}>
-              <time dateTime={entry.timestamp}>{CLOCK.format(new Date(entry.timestamp))}</time>
+              <time dateTime={entry.timestamp}>{CLOCK(new Date(entry.timestamp))}</time>
               <LevelMark level={entry.level} />
               <span class={css.kind}>{`${entry.category}/${entry.type}`}</span>
               <bdi class={css.message}>{entry.message}</bdi>

@@ -1,4 +1,5 @@
 import { request } from "../../../api/request.ts";
+import { timeFormat } from "../../../lib/zone.ts";
 import { LEVELS, type LogEntry } from "../../../model/types.ts";
 import type { BarSeries } from "../../../ui/bar-series.ts";
 
@@ -32,7 +33,7 @@ export async function loadPreview(signal: AbortSignal): Promise<Preview | null> 
 }
 
 const BIN_MS = 600_000;
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
 
 /** Turns rows of level, time and count into bars, also for spans without entries. */
 export function levelBars({ columns, rows }: TableAnswer): Preview["levels"] {
@@ -48,7 +49,7 @@ export function levelBars({ columns, rows }: TableAnswer): Preview["levels"] {
   if (times.length === 0) return { names: [], series: [] };
   const first = Math.min(...times);
   const spans = Math.round((Math.max(...times) - first) / BIN_MS) + 1;
-  const names = Array.from({ length: spans }, (_, at) => CLOCK.format(first + at * BIN_MS));
+  const names = Array.from({ length: spans }, (_, at) => CLOCK(first + at * BIN_MS));
   // As in the explorer's histogram: the severest ones at the bottom.
   const series = LEVELS.toReversed().map((name) => {
     const values = Array<number>(spans).fill(0);
