@@ -1,4 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
@@ -176,7 +179,14 @@ describe("the overview of a workspace", () => {
     await page.getByText("4 entries").waitFor();
     const lines = (await readFile(await file.path(), "utf8")).trimEnd().split("\n");
     expect(lines).toHaveLength(5);
-    await page.getByText(JSON.parse(lines.at(-1) ?? "").manifest.sha256).waitFor();
+    const { sha256 } = JSON.parse(lines.at(-1) ?? "").manifest;
+    await page.getByText(sha256).waitFor();
+    const command = (await page.locator("code", { hasText: "openssl" }).textContent()) ?? "";
+    const folder = await mkdtemp(path.join(tmpdir(), "export-"));
+    await file.saveAs(path.join(folder, file.suggestedFilename()));
+    expect(execFileSync("sh", ["-c", command], { cwd: folder, encoding: "utf8" })).toContain(sha256);
+    await rm(folder, { recursive: true });
+    expect(await axeFaults(page)).toEqual([]);
     await choose(page.getByLabel("Format"), "Parquet: columns, for DuckDB or Spark");
     await page.waitForURL("**/settings/export?format=parquet&project=*");
     await page.context().close();

@@ -41,3 +41,11 @@ export function manifestOf(tail: string): Manifest | null {
     return null;
   }
 }
+
+/**
+ * Returns the command that prints the SHA-256 of an export as NDJSON: of all bytes before the line of the manifest.
+ * @param name of the file, without characters that a shell reads
+ */
+export function verifyCommand(name: string): string {
+  return `sed '$d' ${name} | openssl dgst -sha256`;
+}

@@ -6,12 +6,13 @@ import { useLoad } from "../../lib/load.ts";
 import type { Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
+import { Copy } from "../../ui/copy.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { openSink } from "../explorer/actions/sinks.ts";
-import { type ExportChoice, exportParameters, readChoice } from "./export-choice.ts";
+import { type ExportChoice, exportParameters, readChoice, verifyCommand } from "./export-choice.ts";
 import { type ExportResult, runExport } from "./export-run.ts";
 import { Section } from "./section.tsx";
 import { sizeOf } from "./usage.tsx";
@@ -135,7 +136,7 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
   return (
     <>
       {isWrong ? <p role="alert">The end must be after the start.</p> : null}
-      {phase.kind === "done" ? <Done result={phase.result} /> : null}
+      {phase.kind === "done" ? <Done projectId={projectId} result={phase.result} /> : null}
       {phase.kind === "failed" ? (
         <>
           <p>No file was written.</p>
@@ -151,19 +152,30 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
   );
 }
 
-function Done({ result: { bytes, manifest } }: { result: ExportResult }) {
+function Done({ projectId, result: { bytes, manifest } }: { projectId: string; result: ExportResult }) {
   return (
     <div role="status">
       <p>
         Done: {sizeOf(bytes)}
         {manifest === null ? "" : `, ${COUNT.format(manifest.count)} entries`}.
       </p>
-      {manifest === null ? null : (
-        <p>
-          SHA-256 of the entries: <code>{manifest.sha256}</code>
-        </p>
-      )}
+      {manifest === null ? null : <Verify command={verifyCommand(`${projectId}.ndjson`)} sha256={manifest.sha256} />}
       {manifest?.complete === false ? <p role="alert">Some entries could not be read: the file lacks them.</p> : null}
     </div>
+  );
+}
+
+/** How to verify the file: the command must print the SHA-256 of the manifest. */
+function Verify({ command, sha256 }: { command: string; sha256: string }) {
+  return (
+    <>
+      <p>
+        SHA-256 of the entries: <code>{sha256}</code>
+      </p>
+      <p>
+        To verify the file, compare it with the output of <code>{command}</code>{" "}
+        <Copy text={command} label="Copy command" />
+      </p>
+    </>
   );
 }
