@@ -1,8 +1,9 @@
 import { GitCompareArrows, Shapes } from "lucide";
-import { iconButtonClass } from "../../ui/button.tsx";
+import { buttonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import type { View } from "../explorer/view/view.ts";
 import { toolLink } from "./links.ts";
+import css from "./query-links.module.css";
 
 const LINKS = [
   { tool: "patterns", label: "Patterns", shape: Shapes },
@@ -20,12 +21,13 @@ export function QueryLinks({ workspaceId, projectId, view }: QueryLinksProps) {
   return LINKS.map(({ tool, label, shape }) => (
     <a
       key={tool}
-      class={iconButtonClass("quiet")}
+      class={`${buttonClass("quiet")} ${css.link}`}
       href={toolLink(workspaceId, projectId, tool, view)}
       aria-label={label}
       data-tooltip={label}
     >
       <Icon shape={shape} />
+      <span class={css.word}>{label}</span>
     </a>
   ));
 }
