@@ -352,6 +352,12 @@ describe("an empty workspace", () => {
     await page.waitForURL((url) => url.search === "?range=15m");
     await page.getByRole("button", { name: "Search all time" }).click();
     await counted(page, "100 loaded").waitFor();
+    await page.goto(explorerPath(large, "?q=level:eror&range=all"));
+    await page.getByRole("link", { name: "level:error" }).click();
+    await page.waitForURL((url) => url.search === "?q=level%3Aerror&range=all");
+    await page.goto(explorerPath(large, "?q=-other+no-such-word&range=all"));
+    await page.getByRole("list", { name: "Suggestions" }).getByRole("link", { name: "no-such-word" }).click();
+    await page.waitForURL((url) => url.search === "?q=-other&range=all");
   });
 
   it("contacts no other origin and violates no content security policy", () => {

@@ -8,6 +8,7 @@ import { Copy } from "../../ui/copy.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { curlOf } from "./actions/curl.ts";
+import { NextSteps } from "./next-steps-list.tsx";
 import css from "./nothing.module.css";
 import { EmptyNotes } from "./search/notes.tsx";
 import type { ExplorerState } from "./use-explorer.ts";
@@ -77,6 +78,7 @@ export function EmptyResults({ workspaceId, projectId, projects, explorer, isLiv
           shown={explorer.asked.hints}
         />
       )}
+      <NextSteps workspaceId={workspaceId} projectId={projectId} view={view} times={explorer.times} />
       <Row>
         {isFiltered ? <Button onClick={() => change((before) => withQuery(before, ""))}>Clear query</Button> : null}
         {view.range.kind === "all" ? null : (

@@ -25,7 +25,7 @@ import type { Column } from "./view/columns.ts";
 import { LANGUAGE } from "./view/load-language.ts";
 import { between, isOpen, zoomedOut } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
-import { type View, withQuery } from "./view/view.ts";
+import { type View, viewSearch, withQuery } from "./view/view.ts";
 
 /** Parts that the first row does not need. */
 const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
@@ -152,7 +152,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           <div class={css.actions}>
             {actions === null ? (
               Array.from({ length: isWide ? (hasPages ? 7 : 4) : hasPages ? 4 : 2 }, (_, at) => (
-                <span key={at} class={css.place} />
+                <span key={at} class={css.place} data-word={hasPages && at < 2} />
               ))
             ) : (
               <actions.Actions
@@ -187,6 +187,15 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             Ignored invalid parts of this link: {invalidParameters.join(", ")}.
           </p>
         ) : null}
+        {asked.meant === undefined ? null : (
+          <p class={css.meant}>
+            Did you mean{" "}
+            <a href={`${location.pathname}${viewSearch({ ...view, query: asked.meant })}`}>
+              <code>{asked.meant}</code>
+            </a>
+            ?
+          </p>
+        )}
         <h2 class="visually-hidden">{asked.isAnswer ? "Answer" : "Histogram"}</h2>
         {isAtEnd ? null : notice}
         {asked.isAnswer ? null : stats.data === null || histogram === null ? (

@@ -1,4 +1,5 @@
 import { ApiFailure } from "../../api/failure.ts";
+import type { RequestOptions } from "../../api/request.ts";
 import type { Table } from "../../charts/chart-data.ts";
 import { authorized } from "../../session/session.ts";
 import type { BatchQuery } from "../boards/board-query.ts";
@@ -15,11 +16,17 @@ export interface Answer extends Table {
  * Runs at most 20 queries on one snapshot.
  * @throws ApiFailure also if one of the queries is not valid
  */
-export async function ask(workspaceId: string, queries: readonly BatchQuery[], signal: AbortSignal): Promise<Answer[]> {
+export async function ask(
+  workspaceId: string,
+  queries: readonly BatchQuery[],
+  signal: AbortSignal,
+  options: Pick<RequestOptions, "followsSearch"> = {},
+): Promise<Answer[]> {
   const { data } = await authorized<{ answers: PanelAnswer[] }>("/logger/search/batch", {
     workspaceId,
     body: { queries },
     signal,
+    ...options,
   });
   return data.answers.map((answer) => {
     if (!answer.ok) {

@@ -1,3 +1,4 @@
+import type { QueryError } from "../../../../../src/query-language/error.ts";
 import { printField } from "../../../../../src/query-language/fields.ts";
 import { hintsOf } from "../../../../../src/query-language/hints.ts";
 import { analyze, type ParseResult } from "../../../../../src/query-language/parse.ts";
@@ -14,6 +15,8 @@ export interface Asked {
   text: string;
   /** What the text probably does not do as intended. The service says it of answers. */
   hints: readonly string[];
+  /** Of a text that is no query: the query that is probably meant. */
+  meant?: string;
 }
 
 /** Reads a query. One that is not valid is passed on, so that the service says why. */
@@ -21,7 +24,10 @@ export function askedOf(query: string): Asked {
   if (query.trim() === "") return { isAnswer: false, q: null, text: "", hints: [] };
   const analysis = analyze(query);
   const { result } = analysis;
-  if (!result.ok) return { isAnswer: false, q: query, text: "", hints: [] };
+  if (!result.ok) {
+    const meant = meantBy(query, result.error);
+    return { isAnswer: false, q: query, text: "", hints: [], ...(meant === null ? {} : { meant }) };
+  }
   const { filter, pipes } = result.query;
   const end = pipes.findIndex(({ kind }) => kind !== "where");
   const isAnswer = end >= 0;
@@ -38,6 +44,14 @@ export function askedOf(query: string): Asked {
   if (isAnswer) return { isAnswer, q, text: "", hints: [] };
   const hints = hintsOf(query, analysis).filter(({ ifNothing }) => !ifNothing);
   return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message) };
+}
+
+/** Writes the suggestion of an error into the query; `null` if the result is no query either. */
+function meantBy(query: string, { position, suggestion }: QueryError): string | null {
+  if (suggestion === undefined) return null;
+  const [wrong = ""] = /^[^\s()|]+/.exec(query.slice(position)) ?? [];
+  const meant = query.slice(0, position) + suggestion + query.slice(position + wrong.length);
+  return analyze(meant).result.ok ? meant : null;
 }
 
 /** How the table of a query over spans of time is drawn. */

@@ -103,6 +103,11 @@ export function withoutTerm(query: string, index: number): string {
   return rewritten(query, (terms) => terms.filter((_, at) => at !== index));
 }
 
+/** Returns a query with another test in the place of one. */
+export function withTerm(query: string, index: number, filter: Filter): string {
+  return rewritten(query, (terms) => terms.map((term, at) => (at === index ? filter : term)));
+}
+
 /** Turns a test into its opposite. */
 export function negated(query: string, index: number): string {
   return rewritten(query, (terms) =>
