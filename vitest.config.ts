@@ -64,10 +64,11 @@ export default defineConfig({
         },
       },
       {
-        // Tests that drive real processes over HTTP.
+        // Tests that drive real processes over HTTP. Files that need no server of their own share one.
         test: {
           name: "api",
           include: ["test/api/**/*.test.ts"],
+          globalSetup: ["test/support/shared-server.ts"],
           testTimeout: 60_000,
           // The first hook that starts a server may also bundle it.
           hookTimeout: 60_000,
@@ -97,6 +98,8 @@ export default defineConfig({
           globalSetup: ["test/support/chromium.ts", "test/support/shared-server.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // The default of one second is too short for a page beside four other files.
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       // Loading 900 modules takes longer than most of these files, so files share a runtime unless they need their own:

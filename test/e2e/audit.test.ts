@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { join, openSettings, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -12,7 +12,7 @@ let guest: Account;
 let workspaceId: string;
 
 beforeAll(async () => {
-  under = await startConsole();
+  under = await startSharedConsole();
   url = under.server.url;
   [owner, guest] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
   workspaceId = await sharedWorkspace(url, owner, "Harbour");

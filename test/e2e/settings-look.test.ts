@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Account, call, createKey, createProject } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { join, openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 /** A name of the maximum length, without a break opportunity. */
@@ -15,7 +15,7 @@ let workspaceId: string;
 let page: Page;
 
 beforeAll(async () => {
-  under = await startConsole();
+  under = await startSharedConsole();
   const { url } = under.server;
   [owner, guest] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
   workspaceId = await sharedWorkspace(url, owner, LONG);

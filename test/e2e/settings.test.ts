@@ -2,14 +2,14 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asUser, call, createProject, register } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
 let url: string;
 
 beforeAll(async () => {
-  under = await startConsole();
+  under = await startSharedConsole();
   url = under.server.url;
 });
 

@@ -25,14 +25,19 @@ const OFF_FOR_PLAYWRIGHT = [
   "AimEnabled",
   "PreconnectToSearch",
 ];
-/**
- * The suggestions of the address bar, which a Chromium with windows prepares in two separate pages for each context:
- * half of the processor time of a test.
- */
-const OFF_FOR_SPEED = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"];
+const OFF_FOR_SPEED = [
+  // The suggestions of the address bar, which a Chromium with windows prepares in two separate pages for each context:
+  // half of the processor time of a test.
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  // A process per site: each new page starts one for its blank page and one for its address.
+  "IsolateOrigins",
+  "site-per-process",
+];
 
 const ARGS = [
   "--no-sandbox",
+  "--disable-site-isolation-trials",
   "--disable-dev-shm-usage",
   // Without a graphics card, a process that emulates one takes a fifth of the browser's time.
   "--disable-gpu",

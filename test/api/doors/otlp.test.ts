@@ -1,23 +1,20 @@
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { jsonOf, type OtlpResource, protobufOf } from "../../../bench/otlp-bodies.ts";
 import { type Answer, call, createTenant, type FoundLogs, type Tenant } from "../../support/api.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 
 const JSON_TYPE = "application/json";
 const PROTOBUF_TYPE = "application/x-protobuf";
 const TYPES = [JSON_TYPE, PROTOBUF_TYPE] as const;
 
-let server: TestServer;
 let url: string;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  server = await startServer();
-  ({ url } = server);
+  url = await sharedServerUrl();
   tenant = await createTenant(url);
 });
-afterAll(() => server.stop());
 
 interface Sent {
   status: number;

@@ -1,19 +1,16 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { bytesField, message, numberField } from "../../../bench/protobuf-fields.ts";
 import { snappyBlock } from "../../../bench/snappy.ts";
 import { asUser, call, createKey, createTenant, type Tenant } from "../../support/api.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 
-let server: TestServer;
 let url: string;
 let tenant: Tenant;
 beforeAll(async () => {
-  server = await startServer();
-  ({ url } = server);
+  url = await sharedServerUrl();
   tenant = await createTenant(url);
 });
-afterAll(() => server.stop());
 
 interface Sent {
   body: string | Uint8Array<ArrayBuffer>;

@@ -1,10 +1,9 @@
 import { WebSocket } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createKey, createTenant, type Tenant } from "../../support/api.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 import { testGrafana } from "./grafana.ts";
 
-let server: TestServer;
 let url: string;
 let tenant: Tenant;
 /** Epoch milliseconds of the first entry, a whole minute. */
@@ -20,8 +19,7 @@ function entryAt(at: number) {
 }
 
 beforeAll(async () => {
-  server = await startServer();
-  ({ url } = server);
+  url = await sharedServerUrl();
   tenant = await createTenant(url);
   const streams = Array.from({ length: COUNT }, (_, at) => {
     const { service, level, status, took } = entryAt(at);
@@ -39,7 +37,6 @@ beforeAll(async () => {
   });
   expect(response.status).toBe(204);
 });
-afterAll(() => server.stop());
 
 const RANGE = { start: ns(BEGIN), end: ns(BEGIN + COUNT * 1000) };
 

@@ -1,21 +1,20 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { call, createTenant, type Tenant } from "../../support/api.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 
-let server: TestServer;
+let url: string;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  server = await startServer();
-  tenant = await createTenant(server.url);
-  await call(server.url, `/logger/${tenant.projectId}/log`, {
+  url = await sharedServerUrl();
+  tenant = await createTenant(url);
+  await call(url, `/logger/${tenant.projectId}/log`, {
     token: tenant.key.secret,
     body: { logs: [{ message: "payment 7 failed", level: "error" }] },
   });
 });
-afterAll(() => server.stop());
 
 const text = z.looseObject({ content: z.array(z.looseObject({ text: z.string() })) });
 
@@ -27,7 +26,7 @@ test.each([
   async (_revision, mode) => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     const headers = { Authorization: `Bearer ${tenant.key.secret}` };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
     const { tools } = await client.listTools();
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     expect((await client.listTools()).tools).toEqual(tools);

@@ -1,25 +1,24 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 
 describe("the API's documentation", () => {
-  let server: TestServer;
+  let url: string;
   beforeAll(async () => {
-    server = await startServer();
+    url = await sharedServerUrl();
   });
-  afterAll(() => server.stop());
 
   test("/openapi.json is a valid OpenAPI 3.1 document", async () => {
-    const answer = await fetch(`${server.url}/openapi.json`);
+    const answer = await fetch(`${url}/openapi.json`);
     expect(answer.headers.get("Content-Type")).toBe("application/json");
     const document = await answer.json();
     expect(document.openapi).toBe("3.1.0");
-    expect(document.servers).toEqual([{ url: server.url }]);
+    expect(document.servers).toEqual([{ url }]);
     expect(await new Validator().validate(document)).toEqual({ valid: true });
   });
 
   test("/openapi.json names only existing operations, each once, with the envelope and its error codes", async () => {
-    const document = await (await fetch(`${server.url}/openapi.json`)).json();
+    const document = await (await fetch(`${url}/openapi.json`)).json();
     const ids = new Set<string>();
     for (const [template, item] of Object.entries<Record<string, Operation>>(document.paths)) {
       for (const [method, operation] of Object.entries(item)) {
@@ -27,7 +26,7 @@ describe("the API's documentation", () => {
         ids.add(operation.operationId);
         expect(Object.keys(operation.responses).some((status) => /^(101|2..|302)$/.test(status))).toBe(true);
         const path = template.replace(/\{\w+\}/g, "none");
-        const answer = await fetch(`${server.url}${path}`, { method: method.toUpperCase(), redirect: "manual" });
+        const answer = await fetch(`${url}${path}`, { method: method.toUpperCase(), redirect: "manual" });
         expect(answer.status, `${method} ${path}`).not.toBe(405);
         expect(Object.keys(operation.responses), `${method} ${path}`).toContain(String(answer.status));
         // Doors, Loki's API and the routes of agents answer in the shapes of their clients.
@@ -43,7 +42,7 @@ describe("the API's documentation", () => {
   });
 
   test("/docs and its files come from this server only, without inline script", async () => {
-    const page = await fetch(`${server.url}/docs`);
+    const page = await fetch(`${url}/docs`);
     const html = await page.text();
     expect(page.headers.get("Content-Type")).toContain("text/html");
     expect(page.headers.get("Content-Security-Policy")).toContain("default-src 'none'; script-src 'self'");
@@ -54,7 +53,7 @@ describe("the API's documentation", () => {
     expect(new Set(files).size).toBe(6);
     for (const file of files) {
       expect(file).toMatch(/^\/[^/]/);
-      const answer = await fetch(`${server.url}${file}`);
+      const answer = await fetch(`${url}${file}`);
       expect(answer.status, file).toBe(200);
       await answer.arrayBuffer();
     }
@@ -65,7 +64,7 @@ describe("the API's documentation", () => {
   test.each(["/docs/nothing.js", "/docs/", "/index.html", "/swagger-ui.css", "/docs/..%2f..%2fpackage.json"])(
     "%s is the 404 envelope, not HTML",
     async (target) => {
-      const answer = await fetch(`${server.url}${target}`);
+      const answer = await fetch(`${url}${target}`);
       expect(answer.status).toBe(404);
       expect(answer.headers.get("X-RateLimit-Limit")).toBe("1000");
       expect(await answer.json()).toMatchObject({ success: false, error: { code: "NOT_FOUND" } });
@@ -73,7 +72,7 @@ describe("the API's documentation", () => {
   );
 
   test("another method on /docs is 405 with Allow", async () => {
-    const answer = await fetch(`${server.url}/docs`, { method: "POST" });
+    const answer = await fetch(`${url}/docs`, { method: "POST" });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("Allow")).toBe("GET, HEAD");
   });

@@ -1,11 +1,10 @@
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { inject } from "vitest";
-import { startBothProviders } from "../../../scripts/providers/both.ts";
 import { startFirefox } from "../../browsers/firefox.ts";
 import type { Account } from "../../support/api.ts";
 import { startChromium } from "../../support/chromium.ts";
 import { freePort, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 
 /** A real server and a real browser, with the faults of all pages. */
 export interface ConsoleUnderTest {
@@ -34,10 +33,8 @@ export async function startConsole(options: ServerOptions = {}): Promise<OwnCons
 
 /** A console on the server that several test files share: see `test/support/shared-server.ts`. */
 export async function startSharedConsole(): Promise<ConsoleUnderTest> {
-  const [response, browser] = await Promise.all([fetch(inject("sharedServer")), startBrowser()]);
-  const text = await response.text();
-  if (!response.ok) throw new Error(text);
-  return consoleOf({ url: text }, browser);
+  const [url, browser] = await Promise.all([sharedServerUrl(), startBrowser()]);
+  return consoleOf({ url }, browser);
 }
 
 /** Chromium, or Firefox under `npm run test:firefox`. */
@@ -70,6 +67,8 @@ function consoleOf(server: { readonly url: string }, browser: Browser): ConsoleU
 
 /** Like `startConsole`, with both providers configured; requests to the providers are not faults. */
 export async function startConsoleWithProviders(): Promise<ConsoleUnderTest> {
+  // Few files need the providers, and their modules take longer to load than all others of a file.
+  const { startBothProviders } = await import("../../../scripts/providers/both.ts");
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const providers = await startBothProviders({ baseUrl, host: "127.0.0.1", ports: [0, 0] });
