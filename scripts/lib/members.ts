@@ -70,6 +70,7 @@ export async function sendAll(
 ): Promise<void> {
   for (let from = 0; from < entries.length; from += BATCH) {
     const body = entries.slice(from, from + BATCH);
-    await ok(call(url, `/logger/${projectId}/log`, { token: secret, body }));
+    const { accepted } = await ok(call<{ accepted: number }>(url, `/logger/${projectId}/log`, { token: secret, body }));
+    if (accepted !== body.length) throw new Error(`The service accepted ${accepted} of ${body.length} entries.`);
   }
 }

@@ -126,7 +126,7 @@ export function releases(random: Random, outage: Outage, end: number): AgentEntr
   const started = (service: string, version: string, time: number, data: object): AgentEntry[] =>
     HOSTS.map((host, index) => ({
       timestamp: iso(time + index * random.int(3000, 5000)),
-      ...{ level: "info", service, host, category: "system", type: "start" },
+      ...{ level: "info", service, host, category: "system", type: "startup" },
       message: `${service} ${version} started`,
       data: { version, ...data },
     }));
