@@ -70,11 +70,9 @@ export class RangeWindows {
 
   /** @returns the number of windows that contain the sample */
   add(labels: LabelSet, value: number, order: SampleOrder): number {
-    const { first, step, count } = this.#steps;
-    const behind = order.timestamp - first;
-    const from = Math.max(0, Math.ceil(behind / step));
-    const to = Math.min(count - 1, Math.ceil((behind + this.#range) / step) - 1);
-    if (from > to) return 0;
+    const placed = this.#windowsOf(order.timestamp);
+    if (placed === null) return 0;
+    const { from, to } = placed;
     const state = this.#stateOf(labels);
     if (this.#isDifference) {
       this.#addAt(state, from, 1, value);
@@ -83,6 +81,27 @@ export class RangeWindows {
     }
     for (let at = from; at <= to; at++) this.#addSample(state, at, value, order);
     return to - from + 1;
+  }
+
+  /**
+   * Adds samples of `rate` or `count_over_time`.
+   * @param timestamp of one of them; all are in the same windows
+   */
+  addCount(labels: LabelSet, timestamp: number, count: number): void {
+    const placed = this.#windowsOf(timestamp);
+    if (placed === null) return;
+    const state = this.#stateOf(labels);
+    this.#addAt(state, placed.from, count, count);
+    this.#addAt(state, placed.to + 1, -count, -count);
+  }
+
+  /** Returns the first and the last window that contain a time; `null` if none does. */
+  #windowsOf(timestamp: number): { from: number; to: number } | null {
+    const { first, step, count } = this.#steps;
+    const behind = timestamp - first;
+    const from = Math.max(0, Math.ceil(behind / step));
+    const to = Math.min(count - 1, Math.ceil((behind + this.#range) / step) - 1);
+    return from > to ? null : { from, to };
   }
 
   #stateOf(labels: LabelSet): State {

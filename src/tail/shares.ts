@@ -1,3 +1,4 @@
+import { tailMemory } from "../platform/isolate-memory.ts";
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 
 /**
@@ -216,3 +217,6 @@ export class TailShare {
     this.#ports.used(tails > 0 || bytes > 0);
   }
 }
+
+/** Shares of all objects and of all tails of Loki's clients in the isolate (module state). */
+export const isolateShares = new TailShares(tailMemory);

@@ -9,7 +9,7 @@ import type { OwnField } from "./fields.ts";
 import type { FoundField } from "./found-field.ts";
 import { NULL_ID } from "./groups.ts";
 import { LineFields } from "./line-fields.ts";
-import type { AggregatePlan } from "./plan.ts";
+import { type AggregatePlan, binStart } from "./plan.ts";
 
 /** Groups that one entry counts in at most, if its keys have arrays. Fewer, if it also has many values to add. */
 export const MAX_GROUPS_OF_ENTRY = 100;
@@ -104,7 +104,9 @@ export class EntryAggregator {
   static takesCounts({ keys, fields, measures }: AggregatePlan): boolean {
     if (measures.length > 0) return false;
     return keys.every((key) =>
-      "binMs" in key ? key.binMs % SUMMARY_BUCKET_MS === 0 : COUNTED_FIELDS.has(fields[key.field]?.own ?? null),
+      "binMs" in key
+        ? key.binMs % SUMMARY_BUCKET_MS === 0 && (key.offsetMs ?? 0) % SUMMARY_BUCKET_MS === 0
+        : COUNTED_FIELDS.has(fields[key.field]?.own ?? null),
     );
   }
 
@@ -112,7 +114,7 @@ export class EntryAggregator {
   addCounted(timestamp: number, counted: CountedNames, count: number): AddedLine {
     const { plan, groups, entries } = this.#aggregator;
     for (const [key, spec] of plan.keys.entries()) {
-      if ("binMs" in spec) this.#ids[key] = this.#binOf(key, Math.floor(timestamp / spec.binMs) * spec.binMs);
+      if ("binMs" in spec) this.#ids[key] = this.#binOf(key, binStart(timestamp, spec));
       else {
         const own = plan.fields[spec.field]?.own;
         const value = own === "level" ? LEVELS[counted.level] : own === "category" ? counted.category : counted.type;
@@ -163,7 +165,7 @@ export class EntryAggregator {
       this.#meter.add(KEY_WORK);
       if (spec === undefined) continue;
       if ("binMs" in spec) {
-        this.#ids[key] = this.#binOf(key, Math.floor(timestamp / spec.binMs) * spec.binMs);
+        this.#ids[key] = this.#binOf(key, binStart(timestamp, spec));
         continue;
       }
       const found = this.#fields.found[spec.field];

@@ -30,7 +30,18 @@ export interface Aggregation {
 }
 
 /** What entries are grouped by: the value of a field, or a span of time. */
-export type GroupKey = { name: string; field: Field } | { name: string; binMs: number };
+export type GroupKey = { name: string; field: Field } | ({ name: string } & Bin);
+
+/** Spans of time in milliseconds, of which one begins at `offsetMs` after the epoch; absent: at the epoch. */
+export interface Bin {
+  binMs: number;
+  offsetMs?: number;
+}
+
+/** Returns the start of the bin that contains a time, epoch milliseconds. */
+export function binStart(time: number, { binMs, offsetMs = 0 }: Bin): number {
+  return Math.floor((time - offsetMs) / binMs) * binMs + offsetMs;
+}
 
 /** States that are kept by group. Several columns may read one of them. */
 export type MeasureKind = "present" | "sum" | "extremes" | "percentiles" | "distinct" | "first" | "last" | "values";
@@ -54,7 +65,7 @@ export interface AggregatePlan {
   /** All fields that keys and aggregations read, each once. */
   fields: readonly Field[];
   /** Keys with the index of their field. */
-  keys: readonly ({ field: number } | { binMs: number })[];
+  keys: readonly ({ field: number } | Bin)[];
   measures: readonly MeasureSpec[];
   columns: readonly Column[];
   /**
@@ -92,12 +103,16 @@ export function planOf(
   });
   const bin = keys.find((key) => "binMs" in key);
   return {
-    keys: keys.map((key) => ("binMs" in key ? { binMs: key.binMs } : { field: indexOf(key.field) })),
+    keys: keys.map((key) => ("binMs" in key ? binOf(key) : { field: indexOf(key.field) })),
     fields,
     measures,
     columns: [...keyColumns, ...columns],
     rateSeconds: bin && "binMs" in bin ? bin.binMs / 1000 : rateSeconds,
   };
+}
+
+function binOf({ binMs, offsetMs = 0 }: Bin): Bin {
+  return offsetMs === 0 ? { binMs } : { binMs, offsetMs };
 }
 
 function isSame(a: Field, b: Field): boolean {

@@ -5,6 +5,7 @@ import type { Grouping, MetricExpression, RangeAggregation, RangeFunction, Stage
 import { RangeWindows, type Steps } from "../../logql/windows.ts";
 import { STATE_BYTES } from "../query/memory.ts";
 import { compileFilter } from "../search/compile-filter.ts";
+import { countRange } from "./count-range.ts";
 import { LokiLimit, type LokiReading, narrowedReading, readAll } from "./reading.ts";
 import { QueryRegexes } from "./regexes.ts";
 import { selectorFilter } from "./selector-filter.ts";
@@ -73,22 +74,30 @@ async function readRange(
   const { memory, pacer } = reading;
   const { meter } = pacer;
   const windows = new RangeWindows(range, steps);
-  const sampleOf = sampler(range, outer, new QueryRegexes(meter));
-  const { from, to } = windows.span;
-  const filter = { ...compileFilter(selectorFilter(range.logs.matchers), 0), from, to };
   let granted = 0;
-  await readAll(narrowedReading(reading, range.logs.stages), filter, (entry, seq) => {
-    const sample = sampleOf(entry);
-    if (sample === null) return true;
-    const added = windows.add(sample.labels, sample.value, { timestamp: entry.timestamp, seq });
-    meter.add(added * WINDOW_WORK);
+  const checkMemory = (): void => {
     const bytes = held + windows.bytes;
-    if (bytes <= granted) return true;
+    if (bytes <= granted) return;
     granted = bytes;
     if (bytes > STATE_BYTES || !memory.canHoldState(bytes))
       throw new LokiLimit(
         `the query has too many series and steps (${windows.seriesCount} series): group by fewer labels, or use a longer step`,
       );
+  };
+  const rows = await countRange(reading, range, range.grouping ?? outer, steps, windows, checkMemory);
+  if (rows !== null) {
+    meter.add(rows * WINDOW_WORK);
+    return windows;
+  }
+  const sampleOf = sampler(range, outer, new QueryRegexes(meter));
+  const { from, to } = windows.span;
+  const filter = { ...compileFilter(selectorFilter(range.logs.matchers), 0), from, to };
+  await readAll(narrowedReading(reading, range.logs.stages), filter, (entry, seq) => {
+    const sample = sampleOf(entry);
+    if (sample === null) return true;
+    const added = windows.add(sample.labels, sample.value, { timestamp: entry.timestamp, seq });
+    meter.add(added * WINDOW_WORK);
+    checkMemory();
     return true;
   });
   return windows;

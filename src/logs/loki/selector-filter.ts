@@ -3,7 +3,7 @@ import { type Field, type Filter, joined, type ValueTest } from "../../query-lan
 import { PUSHED_LABELS, STREAM_LABELS, type StreamLabel } from "./loki-entry.ts";
 
 /** Labels whose values are always texts of own members, so that a test of the query language decides. */
-const EXACT: ReadonlySet<StreamLabel> = new Set<StreamLabel>(["level", "category", "type", "project"]);
+export const EXACT_LABELS: ReadonlySet<string> = new Set<StreamLabel>(["level", "category", "type", "project"]);
 
 /**
  * Returns a filter that every entry of a selector passes. Others may pass it, too: the labels decide. Columns and stored
@@ -20,7 +20,7 @@ export function selectorFilter(matchers: readonly Matcher[]): Filter {
 function filterOf({ name, operator, value }: Matcher): Filter | null {
   const own = STREAM_LABELS.find((each) => each === name);
   const field: Field = own === undefined ? { kind: "data", path: [PUSHED_LABELS, name] } : { kind: "own", name: own };
-  const isExact = own !== undefined && EXACT.has(own);
+  const isExact = own !== undefined && EXACT_LABELS.has(own);
   const of = (test: ValueTest): Filter => ({ kind: "field", field, test });
   switch (operator) {
     case "=":

@@ -17,7 +17,7 @@ import { TableSink } from "./table-sink.ts";
  * Version of a part and of its state. Raise it with each change of what a plan, a filter or a state means: a scan object
  * of another version refuses the part, and the router reads it.
  */
-const PART_VERSION = 2;
+const PART_VERSION = 3;
 
 /** A filter without functions. */
 type PlainFilter = Omit<LogFilter, "rest"> & { rest: Pick<RestFilter, "filter" | "now" | "text"> | null };

@@ -36,7 +36,7 @@ export const describeTool = tool({
     const { workspace } = ports.access;
     const facts = [
       `retention_days: ${workspace.retentionDays}`,
-      `fields: of the newest ${found.matched} entries (at most ${SAMPLE}); \`service:x | facets 3\` shows those of others`,
+      `sampled: fields are those of the newest ${found.matched} entries (at most ${SAMPLE}); \`service:x | facets 3\` shows those of others`,
       `now: ${new Date(ports.now).toISOString()}`,
     ];
     const head = {

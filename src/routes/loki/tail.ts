@@ -11,7 +11,7 @@ import { ScanPacer, SEARCH_BUDGET } from "../../logs/query/budget.ts";
 import { withLeasedMemory } from "../../logs/query/memory.ts";
 import { fetchWorkspace } from "../../rpc/call.ts";
 import { TAIL_LIMIT_HEADER, TAIL_REFUSAL_HEADER, type TailFailure } from "../../rpc/tail.ts";
-import { isolateShares } from "../../tail/isolate-shares.ts";
+import { isolateShares } from "../../tail/shares.ts";
 import type { Reader } from "../logs/reader.ts";
 import { searchSource } from "../logs/reader.ts";
 import { addressOf, authorityOf, refuseTail, tailRequest } from "../logs/tail.ts";

@@ -29,6 +29,7 @@ const SELECTORS: readonly Part[] = [
     '{level=~"info|warn", service!="api"}',
     ({ stream }) => stream.get("level") !== "error" && stream.get("service") !== "api",
   ],
+  ['{service="web"}', ({ stream }) => stream.get("service") === "web"],
   ['{service=~"(web|timeout)"}', ({ stream }) => ["web", "timeout"].includes(stream.get("service") ?? "")],
   [
     `{project="${PROJECTS[0]}", type!~"r.*"}`,
@@ -150,9 +151,19 @@ describe("LogQL over both tiers", () => {
               ).toEqual(expected);
               entries += expected.length;
             }
-            const metric = expressionOf(`sum by (level) (count_over_time(${text} [20ms]))`, "vector-aggregation");
+            const ofLevels = `sum by (level) (count_over_time(${text} [20ms]))`;
+            const metric = expressionOf(ofLevels, "vector-aggregation");
             const steps = { first: BEGIN, step: 10, count: 12 };
             const value = await runMetric(readingOf(store), metric, steps);
+            // A filter that all lines pass makes the lines decide.
+            for (const [each, at] of [
+              [ofLevels, { first: BEGIN + 7, step: 9, count: 5 }],
+              [`sum by (service, type) (rate(${text} [15ms]))`, steps],
+              [`sum(rate(${text} [1s] offset 3ms))`, { ...steps, count: 1 }],
+            ] as const) {
+              const of = (query: string) => runMetric(readingOf(store), expressionOf(query, "vector-aggregation"), at);
+              expect(await of(each), each).toEqual(await of(each.replace(" [", ' |= "" [')));
+            }
             if (value.kind === "number") throw new Error("The metric has series.");
             for (const level of ["info", "warn", "error"] as const) {
               const own = value.series.find(({ labels }) => labels.get("level") === level);
@@ -173,6 +184,36 @@ describe("LogQL over both tiers", () => {
     expect(entries).toBeGreaterThan(200);
     expect(samples).toBeGreaterThan(200);
     expect(excluded).toBeGreaterThan(100);
+  });
+
+  test("counts without stages by columns, for much less work than by lines", async () => {
+    const store = new TestStore();
+    const [project = ""] = PROJECTS;
+    for (let at = 0; at < 40; at++) {
+      const of = { level: "info", category: "http", type: "log", service: "web" } as const;
+      store.add(
+        project,
+        Array.from({ length: 100 }, (_, n) => ({
+          ...of,
+          timestamp: BEGIN + n,
+          message: `request ${n} is done`.repeat(20),
+        })),
+      );
+    }
+    store.flush(project, 40, "bucket");
+    const workOf = async (query: string, count: number) => {
+      const reading = readingOf(store);
+      const value = await runMetric(reading, expressionOf(query, "vector-aggregation"), {
+        first: BEGIN + 9,
+        step: 10,
+        count,
+      });
+      return { value, work: reading.pacer.meter.done };
+    };
+    const columns = await workOf('sum by (level) (count_over_time({service="web"} [20ms]))', 12);
+    const lines = await workOf('sum by (level) (count_over_time({service="web"} |= "" [20ms]))', 12);
+    expect(columns.value).toEqual(lines.value);
+    expect(columns.work).toBeLessThan(lines.work / 3);
   });
 
   test("reads few of many segments for a text that one of them has", async () => {

@@ -124,8 +124,7 @@ export class ColumnAggregator {
     const fields = plan.fields.map((field) => planField(reader, group, field, this.#patterns));
     const needsShapes = fields.some((field) => field.needsShapes);
     const needsSeqs = plan.measures.some(({ kind }) => kind === "first" || kind === "last");
-    const needsTimes =
-      needsSeqs || plan.keys.some((key) => "binMs" in key && binOfAll(reader, group, key.binMs) === null);
+    const needsTimes = needsSeqs || plan.keys.some((key) => "binMs" in key && binOfAll(reader, group, key) === null);
     const columns = new Set(fields.flatMap((field) => field.columns));
     if (needsShapes) columns.add(reader.shapeColumn);
     if (needsTimes) columns.add(TIME_COLUMN);
@@ -136,9 +135,9 @@ export class ColumnAggregator {
   #keysOf(reader: SegmentReader, group: number, fields: readonly FieldCodes[], times: Float64Array | null): KeyCodes[] {
     return this.#aggregator.plan.keys.map((key): KeyCodes => {
       if (!("binMs" in key)) return fields[key.field] ?? { codes: null, count: 0, values: null, textOf: () => "null" };
-      const start = binOfAll(reader, group, key.binMs);
+      const start = binOfAll(reader, group, key);
       if (start !== null) return { codes: null, count: 1, values: null, textOf: () => String(start) };
-      return binCodes(times ?? new Float64Array(), key.binMs);
+      return binCodes(times ?? new Float64Array(), key);
     });
   }
 

@@ -40,7 +40,7 @@ export class ColumnCounter {
     const plan = this.#planOf(reader, group);
     const columns = new Set(plan?.columns);
     if (plan?.needsShapes === true) columns.add(reader.shapeColumn);
-    if (binOfAll(reader, group, this.#bucketMs) === null) columns.add(TIME_COLUMN);
+    if (binOfAll(reader, group, { binMs: this.#bucketMs }) === null) columns.add(TIME_COLUMN);
     return [...columns].sort((a, b) => a - b);
   }
 
@@ -69,11 +69,11 @@ export class ColumnCounter {
     const { reader, group } = opened;
     const names = yield* this.#namesOf(opened, rows);
     if (this.#meter.isDue) yield;
-    const start = binOfAll(reader, group, this.#bucketMs);
+    const start = binOfAll(reader, group, { binMs: this.#bucketMs });
     const times = start === null ? numbersOf(opened.numbers(TIME_COLUMN, rows), rows) : new Float64Array();
     const bins: KeyCodes =
       start === null
-        ? binCodes(times, this.#bucketMs)
+        ? binCodes(times, { binMs: this.#bucketMs })
         : { codes: null, count: 1, values: null, textOf: () => String(start) };
     this.#meter.add(rows.length * 2 * WORK.columnRow);
     this.#addCounts(rows.length, bins, names, add);

@@ -1,3 +1,4 @@
+import { type Bin, binStart } from "../../aggregate/plan.ts";
 import { LEADING_COLUMNS } from "../columns.ts";
 import type { Texts } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
@@ -28,7 +29,8 @@ export interface CodedValues {
 const MAX_TABLE = 1 << 18;
 
 /** @param timestamps of the chosen rows */
-export function binCodes(timestamps: Float64Array, binMs: number): KeyCodes {
+export function binCodes(timestamps: Float64Array, bin: Bin): KeyCodes {
+  const { binMs, offsetMs = 0 } = bin;
   const codes = new Int32Array(timestamps.length);
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let at = 0; at < timestamps.length; at++) {
@@ -36,17 +38,18 @@ export function binCodes(timestamps: Float64Array, binMs: number): KeyCodes {
     if (time < min) min = time;
     if (time > max) max = time;
   }
-  const first = Math.floor(min / binMs);
-  const count = Math.floor(max / binMs) - first + 1;
-  if (!(count <= MAX_TABLE)) return sparseBins(timestamps, binMs, codes);
-  for (let at = 0; at < timestamps.length; at++) codes[at] = Math.floor((timestamps[at] ?? 0) / binMs) - first;
-  return { codes, count, values: null, textOf: (code) => String((first + code) * binMs) };
+  const first = Math.floor((min - offsetMs) / binMs);
+  const count = Math.floor((max - offsetMs) / binMs) - first + 1;
+  if (!(count <= MAX_TABLE)) return sparseBins(timestamps, bin, codes);
+  for (let at = 0; at < timestamps.length; at++)
+    codes[at] = Math.floor(((timestamps[at] ?? 0) - offsetMs) / binMs) - first;
+  return { codes, count, values: null, textOf: (code) => String((first + code) * binMs + offsetMs) };
 }
 
 /** Gives each row a code of its own: equal bins are found by their texts, because a table of numbers could be made slow. */
-function sparseBins(timestamps: Float64Array, binMs: number, codes: Int32Array): KeyCodes {
+function sparseBins(timestamps: Float64Array, bin: Bin, codes: Int32Array): KeyCodes {
   for (let at = 0; at < codes.length; at++) codes[at] = at;
-  const textOf = (code: number) => String(Math.floor((timestamps[code] ?? 0) / binMs) * binMs);
+  const textOf = (code: number) => String(binStart(timestamps[code] ?? 0, bin));
   return { codes, count: codes.length, values: null, textOf };
 }
 
@@ -73,9 +76,9 @@ export function combined(keys: readonly KeyCodes[], rows: number): { of: Int32Ar
 }
 
 /** Returns the start of the bin that all rows of a row group are in; `null` if there are several. */
-export function binOfAll(reader: SegmentReader, group: number, binMs: number): number | null {
+export function binOfAll(reader: SegmentReader, group: number, bin: Bin): number | null {
   const range = reader.numberRange(group, TIME_COLUMN);
   if (range === null) return null;
-  const first = Math.floor(range.min / binMs);
-  return first === Math.floor(range.max / binMs) ? first * binMs : null;
+  const first = binStart(range.min, bin);
+  return first === binStart(range.max, bin) ? first : null;
 }
