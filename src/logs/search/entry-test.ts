@@ -11,8 +11,8 @@ import {
 import type { Entry, OwnMember } from "../entry.ts";
 import { dataAt } from "../query/data-path.ts";
 import { foldCase } from "../query/fold-case.ts";
-import { type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
-import { patternOf } from "./pattern.ts";
+import { addPathWork, type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
+import { patternOf, patternWorkOf } from "./pattern.ts";
 import { regexTestOf, wildcardTest } from "./text-tests.ts";
 
 /** What a stored entry has besides its line. */
@@ -244,6 +244,17 @@ function resource(name: OwnMember): ReadField {
   };
 }
 
+/** The message whose pattern was asked for last: a filter may have 200 tests of one pattern. */
+let [lastMessage, lastPattern] = ["", ""];
+
+function patternRead(message: string): string {
+  if (message === lastMessage) return lastPattern;
+  addPathWork(patternWorkOf(message));
+  lastPattern = patternOf(message);
+  lastMessage = message;
+  return lastPattern;
+}
+
 const OWN_READERS: Readonly<Record<OwnField, ReadField>> = {
   level: member(({ level }) => level),
   category: member(({ category }) => category),
@@ -259,5 +270,5 @@ const OWN_READERS: Readonly<Record<OwnField, ReadField>> = {
   host: resource("host"),
   project: member((_, { projectId }) => projectId),
   id: member((_, { id }) => id),
-  pattern: member(({ message }) => (typeof message === "string" ? patternOf(message) : undefined)),
+  pattern: member(({ message }) => (typeof message === "string" ? patternRead(message) : undefined)),
 };

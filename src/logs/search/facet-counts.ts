@@ -21,8 +21,10 @@ export const FACET_LIMITS = {
 const VALUE_BYTES = 120;
 const FIELD_BYTES = 600;
 
-/** Work units of counting a value. */
+/** Work units of counting a value, and of writing the name of a field, for each member and character of its path. */
 const VALUE_WORK = 200;
+const NAME_WORK = 200;
+const NAME_CHARACTER_WORK = 4;
 
 interface ValueCount {
   count: number;
@@ -89,15 +91,27 @@ export class FacetCounts implements FacetAdder {
 
   /** Counts what the current entry has at a path: each leaf under its own path, each item of an array. */
   addAll(value: unknown, path: string[]): void {
-    if (Array.isArray(value)) {
-      this.#addType(path, TYPE_BITS.array);
-      for (const item of value) {
-        if (Array.isArray(item)) this.#addType(path, TYPE_BITS.nested);
-        else this.addAll(item, path);
-      }
-    } else if (isRecord(value)) {
+    if (Array.isArray(value)) this.#addItems(value, path);
+    else if (isRecord(value)) {
       for (const [name, member] of Object.entries(value)) this.addAll(member, [...path, name]);
-    } else this.addValue(nameOf(path), value);
+    } else this.addValue(this.#nameOf(path), value);
+  }
+
+  #addItems(items: readonly unknown[], path: string[]): void {
+    // The name is written once: an array may have thousands of items, and a name the length of an entry.
+    const name = this.#nameOf(path);
+    this.#addType(name, TYPE_BITS.array);
+    for (const item of items) {
+      if (Array.isArray(item)) this.#addType(name, TYPE_BITS.nested);
+      else if (isRecord(item)) this.addAll(item, path);
+      else this.addValue(name, item);
+    }
+  }
+
+  #nameOf(path: readonly string[]): string {
+    const characters = path.reduce((sum, { length }) => sum + length, 0);
+    this.#meter.add(NAME_WORK * path.length + NAME_CHARACTER_WORK * characters);
+    return nameOf(path);
   }
 
   /** Counts a value of the current entry. */
@@ -105,12 +119,13 @@ export class FacetCounts implements FacetAdder {
     const field = this.#fieldOf(name);
     if (field === null) return;
     this.#addTo(field, typeBit(value));
+    this.#meter.add(VALUE_WORK);
     if (value !== null) this.#addText(field, jsonBytes(value));
   }
 
-  #addType(path: readonly string[], bit: number): void {
-    if (path.length === 0) return;
-    const field = this.#fieldOf(nameOf(path));
+  #addType(name: string, bit: number): void {
+    this.#meter.add(VALUE_WORK);
+    const field = this.#fieldOf(name);
     if (field !== null) this.#addTo(field, bit);
   }
 
@@ -122,7 +137,7 @@ export class FacetCounts implements FacetAdder {
   }
 
   #addText(field: FieldValues, text: string): void {
-    this.#meter.add(VALUE_WORK + text.length);
+    this.#meter.add(text.length);
     const known = field.values.get(text);
     if (known !== undefined) {
       if (known.last !== this.#entry) known.count++;

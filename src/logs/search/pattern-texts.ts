@@ -1,5 +1,5 @@
 import { toByteString } from "../query/case-folding.ts";
-import { patternOf } from "./pattern.ts";
+import { patternOf, patternWorkOf } from "./pattern.ts";
 
 /** Messages that are remembered, the bytes of one, and of all of them. */
 const MAX_KNOWN = 16_384;
@@ -10,17 +10,9 @@ const SLOTS = 2 * MAX_KNOWN;
 const MAX_PROBES = 32;
 const WORD_BYTES = 4;
 
-/**
- * Work units: of a known message and each of its bytes, of finding the pattern of another one and for each of its bytes,
- * and for each quote, which may begin 200 characters that are looked through.
- */
+/** Work units of a known message, and of each of its bytes. */
 const KNOWN_WORK = 40;
 const KNOWN_BYTE_WORK = 0.5;
-const NEW_WORK = 400;
-const NEW_BYTE_WORK = 20;
-const QUOTE_WORK = 300;
-/** Characters that a pattern is made of. */
-const MOST_CHARACTERS = 2000;
 
 const [ZERO, NINE] = [0x30, 0x39];
 const [SLASH, BACKSLASH] = [0x2f, 0x5c];
@@ -86,7 +78,7 @@ export class PatternTexts {
     const length = end - start;
     const known = this.numberOf(bytes, start, end);
     if (known >= 0) return this.at(known);
-    const pattern = this.#made(textOf(bytes, start, length), length);
+    const pattern = this.#made(textOf(bytes, start, length));
     return length > MAX_LENGTH ? pattern : this.#remember(pattern, bytes, start, length);
   }
 
@@ -104,7 +96,7 @@ export class PatternTexts {
     if (known >= 0) return this.at(known);
     const message = parsed(text.slice(from, to));
     if (message === null) return null;
-    const pattern = this.#made(message, length);
+    const pattern = this.#made(message);
     return isPlain ? this.#remember(pattern, json, 0, length) : pattern;
   }
 
@@ -123,13 +115,8 @@ export class PatternTexts {
     return -1;
   }
 
-  #made(message: string, length: number): string {
-    let quotes = 0;
-    for (let at = 0; at < message.length && at < MOST_CHARACTERS; at++) {
-      const character = message[at];
-      if (character === '"' || character === "'") quotes++;
-    }
-    this.#work += NEW_WORK + Math.min(length, MOST_CHARACTERS) * NEW_BYTE_WORK + quotes * QUOTE_WORK;
+  #made(message: string): string {
+    this.#work += patternWorkOf(message);
     return toByteString(JSON.stringify(patternOf(message)));
   }
 

@@ -9,7 +9,7 @@ import { type ComparedMembers, someText } from "../../search/data-values.ts";
 import { regexStepsOf, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test.ts";
 import { literalOf } from "../../search/literals.ts";
-import { constantPartOf, patternOf } from "../../search/pattern.ts";
+import { constantPartOf, patternOf, patternWorkOf } from "../../search/pattern.ts";
 import { testsIn } from "../../search/rest-filter.ts";
 import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
@@ -159,9 +159,16 @@ function patternTestOf(
   steps: ValueSteps<readonly string[]> | null,
 ): TextTest | TextMatcher | null {
   if (test.kind === "exists") return TextTest.every;
-  const ofMessage: ValueSteps<string> | null = steps && ((text, meter) => steps([patternOf(text)], meter));
-  const byteWork = steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK;
-  return new TextMatcher((text) => passes(patternOf(text)), constantPart(test), byteWork, ofMessage, testsIn(test));
+  const testWork = testsIn(test) * TEST_WORK;
+  const byteWork = testsIn(test) * TEXT_BYTE_WORK;
+  const ofMessage: ValueSteps<string> = function* (text, meter) {
+    meter.add(patternWorkOf(text));
+    const pattern = patternOf(text);
+    if (steps !== null) return yield* steps([pattern], meter);
+    meter.add(testWork + pattern.length * byteWork);
+    return passes(pattern);
+  };
+  return new TextMatcher((text) => passes(patternOf(text)), constantPart(test), TEXT_BYTE_WORK, ofMessage);
 }
 
 /** Returns the literal of each message whose pattern passes: the longest text between the marks of the only pattern. */
