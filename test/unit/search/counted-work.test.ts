@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { UNIT_NS, WorkMeter } from "../../../src/logs/query/budget.ts";
+import { FacetCounts } from "../../../src/logs/search/facet-counts.ts";
+import { runSearch } from "../../../src/logs/search/run-search.ts";
+import type { SearchSource } from "../../../src/logs/search/search-query.ts";
+import { parse } from "../../../src/query-language/parse.ts";
+import { type SegmentKind, type TestEntry, TestStore } from "../query/store.ts";
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const PROJECT = "proj_00000000000a";
+const TIERS: readonly ("recent" | SegmentKind)[] = ["recent", "lines", "bucket"];
+
+function entry(at: number, message: string, data?: Record<string, unknown>): TestEntry {
+  const own = { level: "info", category: "custom", type: "log" } as const;
+  return { timestamp: NOW - 1000 + at, ...own, message, ...(data === undefined ? {} : { data }) };
+}
+
+function storeOf(entries: TestEntry[], tier: (typeof TIERS)[number]): TestStore {
+  const store = new TestStore();
+  store.add(PROJECT, entries);
+  if (tier !== "recent") store.flush(PROJECT, 1, tier);
+  return store;
+}
+
+/** Returns the nanoseconds that a search counts. */
+async function countedNs(store: TestStore, text: string): Promise<number> {
+  const parsed = parse(text);
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.error.message}`);
+  const source = store.stats(3);
+  const { workspaceId, report, cold } = source;
+  const search: SearchSource = {
+    ...source,
+    bySeq: (projectId) => ({ scope: { workspaceId, projectId, report }, recent: store.bySeq(projectId, 2), cold }),
+  };
+  const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: null, limit: 100, cursor: null };
+  const result = await runSearch(search, { ...wanted, query: parsed.query });
+  if (!result.ok) throw new Error(JSON.stringify(result));
+  return result.work * UNIT_NS;
+}
+
+describe("the counted work of facets", () => {
+  const workOf = (data: Record<string, unknown>) => {
+    const meter = new WorkMeter();
+    const counts = new FacetCounts(() => true, meter);
+    counts.begin();
+    counts.addAll(data, []);
+    return meter.done;
+  };
+
+  it("has each item of an array, also null and nested ones", () => {
+    for (const item of [null, [], 1, "x"]) {
+      expect(workOf({ a: Array.from({ length: 1000 }, () => item) }), JSON.stringify(item)).toBeGreaterThan(100_000);
+    }
+  });
+
+  it("has the name of a field for each member, and once for the items of an array", () => {
+    const name = "n".repeat(10_000);
+    const few = workOf({ [name]: [1] });
+    expect(few).toBeGreaterThan(name.length);
+    expect(workOf({ [name]: Array.from({ length: 100 }, () => 1) })).toBeLessThan(2 * few);
+    const members = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${name}${at}`, 1]));
+    expect(workOf(members)).toBeGreaterThan(50 * few);
+  });
+});
+
+describe.each(TIERS)("the counted work of patterns in %s", (tier) => {
+  const store = storeOf(
+    Array.from({ length: 40 }, (_, at) => entry(at, `${at}'"x `.repeat(200))),
+    tier,
+  );
+
+  it("has each quote of each message that a filter tests", async () => {
+    // At least 200 ns of each quote.
+    expect(await countedNs(store, "pattern:*qqq*zzz")).toBeGreaterThan(40 * 400 * 200);
+  });
+
+  it("has each pattern once if a filter has many tests of it", async () => {
+    const many = Array.from({ length: 15 }, (_, at) => `pattern:*qqq${at}*zzz`).join(" OR ");
+    expect(await countedNs(store, many)).toBeLessThan(5 * (await countedNs(store, "pattern:*qqq*zzz")));
+  });
+});
