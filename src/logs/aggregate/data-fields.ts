@@ -16,6 +16,9 @@ const CLOSE_BRACE = 0x7d;
 /** Returned as an index if the text is not JSON as ingest writes it. */
 const MALFORMED = -1;
 
+/** Work units of a member or item that is looked at, besides those of its bytes. */
+const VALUE_WORK = 40;
+
 /** Finds the values of fields in the JSON of an entry's `data`. */
 export class DataFields {
   readonly #root: FieldNode;
@@ -23,12 +26,21 @@ export class DataFields {
   readonly #searched: readonly FoundField[];
   #text = "";
   #end = 0;
+  /** Members and items since the last `takeWork`. */
+  #values = 0;
 
   /** @param found by field; those of the tree get values */
   constructor(root: FieldNode, found: readonly FoundField[]) {
     this.#root = root;
     this.#found = found;
     this.#searched = [...new Set(fieldsOf(root))].flatMap((field) => found[field] ?? []);
+  }
+
+  /** Returns the work units of members and items since the last call: an entry may have thousands. */
+  takeWork(): number {
+    const work = this.#values * VALUE_WORK;
+    this.#values = 0;
+    return work;
   }
 
   /**
@@ -49,6 +61,7 @@ export class DataFields {
     if (text.charCodeAt(open + 1) === CLOSE_BRACE) return open + 2;
     for (let at = open + 1; ; ) {
       if (text.charCodeAt(at) !== QUOTE) return MALFORMED;
+      this.#values++;
       const name = at + 1;
       const nameEnd = stringEnd(text, name, this.#end);
       if (nameEnd < 0 || text.charCodeAt(nameEnd + 1) !== COLON) return MALFORMED;
@@ -96,6 +109,7 @@ export class DataFields {
     if (text.charCodeAt(at) === CLOSE_BRACKET) at++;
     else {
       for (let index = 0; ; index++) {
+        this.#values++;
         const item = node.items.get(index);
         if (item && this.#value(at, item, false) < 0) return MALFORMED;
         at = this.#value(at, node, true);

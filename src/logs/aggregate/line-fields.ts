@@ -63,9 +63,9 @@ export class LineFields {
     return this.#readsBody;
   }
 
-  /** Returns the work units of patterns since the last call. */
+  /** Returns the work units of patterns, and of members and items of `data`, since the last call. */
   takeWork(): number {
-    return this.#patterns.takeWork();
+    return this.#patterns.takeWork() + (this.#data?.takeWork() ?? 0);
   }
 
   /** @returns whether the line is an entry, as far as it was read */

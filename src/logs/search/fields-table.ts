@@ -2,6 +2,7 @@ import type { Field } from "../../query-language/syntax.ts";
 import { TYPE_BITS } from "../aggregate/aggregator.ts";
 import { LineFields } from "../aggregate/line-fields.ts";
 import { MAX_ROWS, typeOfField } from "../aggregate/table.ts";
+import type { WorkMeter } from "../query/budget.ts";
 import type { Row } from "../query/top-rows.ts";
 import type { MadeTable } from "./counter.ts";
 import { RowLines } from "./row-lines.ts";
@@ -17,14 +18,16 @@ export class FieldsTable {
   readonly #texts: string[] = [];
   readonly #lines = new RowLines();
   readonly #maxBytes: number;
+  readonly #meter: WorkMeter;
   #bytes = 0;
 
   /** @param maxBytes of all rows */
-  constructor(fields: readonly Field[], maxBytes: number) {
+  constructor(fields: readonly Field[], maxBytes: number, meter: WorkMeter) {
     this.#fields = fields.map(aggregateField);
     this.#reader = new LineFields(this.#fields);
     this.#types = this.#fields.map(() => 0);
     this.#maxBytes = maxBytes;
+    this.#meter = meter;
   }
 
   /** @returns the bytes of the row */
@@ -32,6 +35,7 @@ export class FieldsTable {
     let text = "";
     this.#lines.read(row, (match, source) => {
       if (!this.#reader.read(match, source)) return;
+      this.#meter.add(this.#reader.takeWork());
       const cells = this.#reader.found.map((found, at) => {
         this.#types[at] = (this.#types[at] ?? 0) | found.types;
         return found.isThere ? found.whole() : "null";

@@ -3,6 +3,7 @@ import { TYPE_BITS } from "../aggregate/aggregator.ts";
 import type { FoundField } from "../aggregate/found-field.ts";
 import { LineFields } from "../aggregate/line-fields.ts";
 import { BatchMatcher, type LineMatch } from "../query/batch-matcher.ts";
+import type { WorkMeter } from "../query/budget.ts";
 import type { LineSource } from "../query/feed.ts";
 import { OPEN_FILTER } from "../query/filter.ts";
 import type { Row } from "../query/top-rows.ts";
@@ -32,16 +33,20 @@ export class RowLines {
   }
 }
 
+/** Work units of comparing a value with the others of its entry. */
+const VALUE_WORK = 30;
+
 /** Finds the values by which entries are sorted. */
 export class SortKeys {
   readonly #fields: LineFields;
   readonly #found: FoundField | undefined;
-
   readonly #sign: number;
+  readonly #meter: WorkMeter;
 
   /** @param sign 1 for a rising order, -1 for a falling one */
-  constructor(field: Field, sign: number) {
+  constructor(field: Field, sign: number, meter: WorkMeter) {
     this.#sign = sign;
+    this.#meter = meter;
     this.#fields = new LineFields([aggregateField(field)]);
     this.#found = this.#fields.found[0];
   }
@@ -53,6 +58,7 @@ export class SortKeys {
   of(match: LineMatch, lines: LineSource): number | string | null {
     const found = this.#found;
     if (found === undefined || !this.#fields.read(match, lines)) return null;
+    this.#meter.add(this.#fields.takeWork() + found.count * VALUE_WORK);
     let first: number | string | null = null;
     for (let at = 0; at < found.count; at++) {
       if (found.kinds[at] === TYPE_BITS.null) continue;

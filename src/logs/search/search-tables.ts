@@ -109,7 +109,7 @@ export async function tableOfFields(
 ): Promise<Found<TableAnswer>> {
   const { entryPipes, sort } = plan;
   const { memory, pacer, budget } = search.reading;
-  const table = new FieldsTable(fields, budget.answerBytes);
+  const table = new FieldsTable(fields, budget.answerBytes, pacer.meter);
   const limits = entryPipes.map((pipe) => (pipe.kind === "limit" ? pipe.limit : 0));
   if (isByTime(sort) && !limits.includes(0)) {
     const count = Math.min(MAX_ROWS, ...limits);

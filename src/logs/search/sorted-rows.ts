@@ -46,7 +46,7 @@ export async function sortRows(
   rows: readonly Row[],
   { by, order }: PipeOf<"sort">,
 ): Promise<Row[]> {
-  const keys = new SortKeys(by, order === "asc" ? 1 : -1);
+  const keys = new SortKeys(by, order === "asc" ? 1 : -1, reading.pacer.meter);
   const lines = new RowLines();
   const keyed: KeyedRow[] = [];
   for (const row of rows) {
@@ -85,7 +85,7 @@ class SortedSink implements CountSink {
 
   constructor({ by, order }: PipeOf<"sort">, count: number, mayHold: (bytes: number) => boolean, meter: WorkMeter) {
     this.#sign = order === "asc" ? 1 : -1;
-    this.#keys = new SortKeys(by, this.#sign);
+    this.#keys = new SortKeys(by, this.#sign, meter);
     const chooser = new FirstRows(aggregateField(by), this.#sign, meter);
     this.rows = {
       columnsOf: (reader, group) => chooser.columnsOf(reader, group),

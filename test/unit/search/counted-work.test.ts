@@ -79,3 +79,20 @@ describe.each(TIERS)("the counted work of patterns in %s", (tier) => {
     expect(await countedNs(store, many)).toBeLessThan(5 * (await countedNs(store, "pattern:*qqq*zzz")));
   });
 });
+
+describe.each(TIERS)("the counted work of order and fields in %s", (tier) => {
+  const quotes = storeOf(
+    Array.from({ length: 40 }, (_, at) => entry(at, `${at}'"x `.repeat(200))),
+    tier,
+  );
+  const items = storeOf(
+    Array.from({ length: 4 }, (_, at) => entry(at, "m", { a: Array.from({ length: 5000 }, (__, item) => item % 10) })),
+    tier,
+  );
+
+  it.each(["sort", "limit 40 | sort", "fields"])("has patterns and the items of lists: %s", async (pipe) => {
+    // At least 200 ns of each quote, and 50 ns of each item.
+    expect(await countedNs(quotes, `* | ${pipe} pattern`)).toBeGreaterThan(40 * 400 * 200);
+    expect(await countedNs(items, `* | ${pipe} a`)).toBeGreaterThan(4 * 5000 * 50);
+  });
+});
