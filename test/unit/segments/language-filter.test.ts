@@ -22,7 +22,8 @@ const own = Array.from({ length: 300 }, (_, at) =>
   ),
 );
 const bytes = bytesOf(encode(own, { groupRows: 100 }));
-const { reader, chunk } = open(bytes);
+const file = open(bytes);
+const { reader, chunk } = file;
 
 function filterOf(text: string) {
   const parsed = parse(text);
@@ -31,7 +32,7 @@ function filterOf(text: string) {
 }
 
 /** Returns the names of the columns that a filter reads of the first row group, and the number of rows that pass. */
-function read(text: string, meter = new WorkMeter()) {
+function read(text: string, meter = new WorkMeter(), { reader, chunk } = file) {
   const filter = new RowGroupFilter(reader, 0, filterOf(text), { asOf: null, afterCommit: 0 }, meter);
   const steps = filter.steps((column) => chunk(0, column));
   let pauses = 0;
@@ -117,5 +118,26 @@ describe("17.3: a filter of the query language reads of a row group", () => {
     const { pauses, work } = read("~/u.*3/ -tags:red mixed:~/9/", meter);
     expect(pauses).toBeGreaterThan(20);
     expect(work).toBeGreaterThan(100_000);
+  });
+
+  test("texts of other members are not parsed again for each test", () => {
+    const wide = Array.from({ length: 8 }, (_, at) =>
+      line(
+        {
+          ...Object.fromEntries(Array.from({ length: 1200 }, (_, member) => [`k${member}`, member])),
+          "x.y": [{ "z.é": at }],
+          'q"': [{ b: at }],
+        },
+        {},
+        at,
+      ),
+    );
+    const wideFile = open(bytesOf(encode(wide)));
+    const readWide = (text: string) => read(text, new WorkMeter(), wideFile);
+    for (const found of ["x.y.z.é:3", '"q\\"".b:3', "x.y[0].z.é:3"]) expect(readWide(found).rows).toBe(1);
+    for (const other of ["x.z.é:3", "x.y:3", "y.z.é:3"]) expect(readWide(other).rows).toBe(0);
+    const one = readWide("absent.member:1").work;
+    const many = readWide(Array.from({ length: 50 }, (_, at) => `absent${at}.member:1`).join(" OR ")).work;
+    expect(many / one).toBeLessThan(30);
   });
 });

@@ -92,6 +92,7 @@ export class PathTest {
       (data) => someAt(data, path, visit),
       literalOfValue(test),
       restSteps && ((data, meter) => restSteps(valuesIn(data, meter), meter)),
+      path,
     );
   }
 
@@ -113,11 +114,12 @@ export class PathTest {
   }
 
   /** Returns the places in lines of a shape; `null` stands for lines that are whole in `rest`, which are tested apart. */
-  placesOf(template: Template | null): Places {
+  placesOf(template: Template | null, meter: WorkMeter): Places {
     if (template === null) return NOWHERE;
     let places = this.#places.get(template);
     if (places === undefined) {
       const { length } = this.path;
+      meter.add((2 * template.slots.length + template.objects.length) * WORK.condition);
       const isAt = (own: readonly string[]) => namesTaken(own, this.path) === length;
       places = {
         hasValue: template.slots.some(({ path, inRest, isOptional }) => !inRest && !isOptional && isAt(path)),
@@ -238,7 +240,11 @@ export function* markPath(
   }
   if (!needsShapes) return;
   const shapes = yield* group.shapes(readRows);
-  const byShape = shapes.map(({ template }) => test.placesOf(template));
+  const byShape: Places[] = [];
+  for (const { template } of shapes.known()) {
+    byShape.push(test.placesOf(template, meter));
+    if (meter.isDue) yield;
+  }
   const { rows, count } = selection;
   const inRest = new Int32Array(count);
   let found = 0;

@@ -108,9 +108,14 @@ export class Shapes {
     return this.map(({ template, places }) => (template === null ? "rest" : (places[path] ?? "absent")));
   }
 
-  /** Returns a value for each shape. Shapes that no needed row has count as absent. */
+  /** Returns the shapes by index. One that no needed row has counts as a shape without values. */
+  known(): KnownShape[] {
+    return Array.from(this.#shapes, (shape) => shape ?? UNUSED);
+  }
+
+  /** Returns a value for each shape. */
   map<T>(resultOf: (shape: KnownShape) => T): T[] {
-    return Array.from(this.#shapes, (shape) => resultOf(shape ?? UNUSED));
+    return this.known().map(resultOf);
   }
 }
 
