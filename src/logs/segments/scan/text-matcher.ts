@@ -44,6 +44,7 @@ export class TextMatcher {
   *mark(group: OpenGroup, index: number, selection: Selection, marks: Uint8Array): Generator<void> {
     if (this.finder === null) {
       const column = group.texts(index, selection.rows);
+      if (group.meter.isDue) yield;
       if (column.kind === "indexedTexts") yield* this.#markIndexed(group, column, null, selection, marks);
       else yield* this.#markRows(group, column, chosen(selection), marks);
       releaseColumn(column);
@@ -54,6 +55,8 @@ export class TextMatcher {
     const strings = new FoundStrings();
     const test = new ContainingStrings(this.finder, strings);
     const column = group.scan(index, selection.rows, test, candidates);
+    // A scan of long texts takes many milliseconds.
+    if (group.meter.isDue) yield;
     if (column !== null) {
       yield* this.#markIndexed(group, column, test.foundIn(column.dictionary), selection, marks);
       releaseColumn(column);
