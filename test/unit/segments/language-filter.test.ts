@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WorkMeter } from "../../../src/logs/query/budget.ts";
+import { WORK, WorkMeter } from "../../../src/logs/query/budget.ts";
 import { compileFilter } from "../../../src/logs/search/compile-filter.ts";
 import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
 import { parse } from "../../../src/query-language/parse.ts";
@@ -139,5 +139,13 @@ describe("17.3: a filter of the query language reads of a row group", () => {
     const one = readWide("absent.member:1").work;
     const many = readWide(Array.from({ length: 50 }, (_, at) => `absent${at}.member:1`).join(" OR ")).work;
     expect(many / one).toBeLessThan(30);
+  });
+
+  test("counts each string that is compared with a list", () => {
+    const several = Array.from({ length: 30 }, (_, at) => `-user.id:(="a${at}" OR ="b${at}")`).join(" ");
+    const single = Array.from({ length: 30 }, (_, at) => `-user.id:="a${at}"`).join(" ");
+    expect(read('user.id:(="u7" OR ="u70" OR ="message")').rows).toBe(2);
+    expect(read('user.id:(="u7" OR ="u17" OR ="u27" OR ="u37" OR ="u47" OR ="u57" OR ="u777")').rows).toBe(6);
+    expect(read(several).work - read(single).work).toBe(30 * 100 * WORK.columnValue);
   });
 });

@@ -2,7 +2,7 @@ import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK } from "../../query/budget.ts";
 import { releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { keepNumbers, markPresent, markRows, markTextColumn } from "./mark-rows.ts";
+import { keepNumbers, markPresent, markRows, markTextColumn, valuesIn } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import type { DataTest } from "./prepared-filter.ts";
 import type { Selection } from "./selection.ts";
@@ -77,6 +77,8 @@ export function* runDataTest(
       continue;
     }
     const column = group.decode(index, selection.rows);
+    if (group.reader.dataTypeOf(index) === "text")
+      meter.add(valuesIn(column, selection) * (test.texts?.valueWork ?? 0));
     if (held.includes(index)) markRows(column, test, selection, marks);
     if (presence !== null) markPresent(column, selection, presence);
     releaseColumn(column);

@@ -116,6 +116,7 @@ export function markTextColumn(
   const column =
     inPages === null ? group.texts(index, selection.rows) : group.scan(index, selection.rows, inPages, marks);
   if (column === null) return;
+  group.meter.add(valuesIn(column, selection) * test.valueWork);
   markTexts(column, test, selection, marks);
   releaseColumn(column);
 }

@@ -1,12 +1,18 @@
+import { WORK } from "../../query/budget.ts";
 import type { Texts } from "../decode/column-values.ts";
 import { EqualStrings, isEqual } from "./page-scan.ts";
 
 const encoder = new TextEncoder();
 
+/** Wanted strings of one length that are compared by bytes. A string is decoded if more have its length. */
+const MOST_COMPARED = 4;
+
 /** A test of strings in columns. */
 export class TextTest {
   /** Wanted strings; `null` if `#passes` decides. */
   readonly #listed: ReadonlySet<string> | null;
+  /** Wanted strings by their length in UTF-8. */
+  readonly #byLength: ReadonlyMap<number, readonly Uint8Array[]>;
   readonly #passes: ((text: string) => boolean) | null;
   /** Finds the only wanted string in pages; `null` if several are wanted. */
   readonly inPages: EqualStrings | null;
@@ -15,6 +21,8 @@ export class TextTest {
   /** The first and the last of the wanted strings by bytes. */
   readonly #first: Uint8Array | null = null;
   readonly #last: Uint8Array | null = null;
+  /** Work units of testing a string, beside those of a row. */
+  readonly valueWork: number;
 
   private constructor(listed: readonly string[] | null, passes: ((text: string) => boolean) | null) {
     this.#listed = listed && new Set(listed);
@@ -24,6 +32,9 @@ export class TextTest {
     this.inPages = this.#only && new EqualStrings(this.#only);
     this.#first = bytes[0] ?? null;
     this.#last = bytes.at(-1) ?? null;
+    this.#byLength = Map.groupBy(bytes, ({ length }) => length);
+    const isDecoded = passes !== null || [...this.#byLength.values()].some(({ length }) => length > MOST_COMPARED);
+    this.valueWork = isDecoded ? WORK.text : bytes.length > 1 ? WORK.columnValue : 0;
   }
 
   /** Holds for every string. */
@@ -52,7 +63,12 @@ export class TextTest {
   holds(texts: Texts, index: number): boolean {
     const only = this.#only;
     if (only !== null) return isEqual(texts, index, only);
-    if (this.#listed !== null) return this.#listed.has(texts.at(index));
+    if (this.#listed !== null) {
+      const wanted = this.#byLength.get(texts.endOf(index) - texts.startOf(index));
+      if (wanted === undefined) return false;
+      if (wanted.length > MOST_COMPARED) return this.#listed.has(texts.at(index));
+      return wanted.some((bytes) => isEqual(texts, index, bytes));
+    }
     return this.#passes === null || this.#passes(texts.at(index));
   }
 }
