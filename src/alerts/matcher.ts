@@ -2,7 +2,8 @@ import { type Entry, parseStoredLine } from "../logs/entry.ts";
 import { logId } from "../logs/entry-view.ts";
 import { WORK, type WorkMeter } from "../logs/query/budget.ts";
 import { severityAt } from "../logs/query/lines.ts";
-import type { EntryPlace } from "../logs/search/entry-test.ts";
+import { beginPathWork, takePathWork } from "../logs/search/data-values.ts";
+import type { EntryPlace, EntryTest } from "../logs/search/entry-test.ts";
 import type { CompiledRule, CompiledRules } from "./compiled-rules.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { Hit } from "./evaluator.ts";
@@ -96,11 +97,19 @@ export class RuleMatcher {
     for (const filter of [...this.#rules.candidates(entry, place)]) {
       if (((1 << severity) & filter.levelMask) === 0) continue;
       this.#meter.add(filter.work + (filter.steps === null ? WORK.condition : 0));
-      const passes = filter.steps === null ? filter.test(entry, place) : yield* filter.steps(entry, place, this.#meter);
+      const { test, steps } = filter;
+      const passes = steps === null ? this.#tested(test, entry, place) : yield* steps(entry, place, this.#meter);
       if (passes) for (const rule of filter.rules) this.#add(rule, entry, place);
       if (this.#meter.isDue) yield;
     }
     return true;
+  }
+
+  #tested(test: EntryTest, entry: Entry, place: EntryPlace): boolean {
+    beginPathWork();
+    const passes = test(entry, place);
+    this.#meter.add(takePathWork());
+    return passes;
   }
 
   /** How much was counted since the last call of `takeHits`: 10 is a hit of a rule that counts entries. */

@@ -115,7 +115,7 @@ export class LineReader {
     if (rest.steps === null) {
       beginPathWork();
       const passes = rest.test(entry, place);
-      this.#meter.add(rest.lineWork + (end - start) * rest.byteWork + takePathWork());
+      this.#meter.add(rest.lineWork + takePathWork());
       return passes ? "passes" : "fails";
     }
     this.#entry = entry;

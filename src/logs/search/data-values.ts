@@ -5,6 +5,10 @@ import { isRecord } from "../query/data-path.ts";
 /** Work units of looking at an item of an array or object, and of joining and looking up a name in an object. */
 const ITEM_WORK = 12;
 const NAME_WORK = 40;
+/** Further work units of a member of an object with many members, which V8 keeps in another form, and of the text of a number. */
+const WIDE_MEMBER_WORK = 130;
+const NARROW_MEMBERS = 100;
+const NUMBER_TEXT_WORK = 20;
 
 let work = 0;
 
@@ -64,7 +68,9 @@ function someNamed(
   visit: Visit,
   { from, to }: { from: number; to: number },
 ): boolean {
-  return Object.keys(value).some((name) => {
+  const names = Object.keys(value);
+  work += wideWorkOf(names.length);
+  return names.some((name) => {
     work += NAME_WORK;
     let at = 0;
     for (let index = from; index < path.length; index++) {
@@ -91,11 +97,19 @@ export function someItem(value: unknown, visit: Visit): boolean {
  */
 export function someText(value: unknown, visit: (text: string) => boolean): boolean {
   if (typeof value === "string") return visit(value);
-  if (typeof value === "number" || typeof value === "boolean") return visit(String(value));
+  if (typeof value === "number" || typeof value === "boolean") {
+    work += NUMBER_TEXT_WORK;
+    return visit(String(value));
+  }
   if (!Array.isArray(value) && !isRecord(value)) return false;
   const items = Array.isArray(value) ? value : Object.values(value);
-  work += NAME_WORK + items.length * ITEM_WORK;
+  work += NAME_WORK + items.length * ITEM_WORK + (items === value ? 0 : wideWorkOf(items.length));
   return items.some((item) => someText(item, visit));
+}
+
+/** Returns the work units that listing the members of an object takes besides those of each item. */
+export function wideWorkOf(members: number): number {
+  return members > NARROW_MEMBERS ? members * WIDE_MEMBER_WORK : 0;
 }
 
 /** Types that a comparison with numbers does not find. */

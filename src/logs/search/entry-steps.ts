@@ -1,4 +1,4 @@
-import type { Field, Filter, Regex, TextTest, ValueTest } from "../../query-language/syntax.ts";
+import type { Field, Filter, Regex, ValueTest } from "../../query-language/syntax.ts";
 import type { Entry } from "../entry.ts";
 import { WORK, type WorkMeter } from "../query/budget.ts";
 import {
@@ -9,8 +9,8 @@ import {
   someText,
   takePathWork,
 } from "./data-values.ts";
-import { type EntryPlace, readerOf, textTestOf, valueTestOf } from "./entry-test.ts";
-import { type RegexTest, regexTestOf, TEST_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
+import { type EntryPlace, entryTestOf, readerOf, valueTestOf } from "./entry-test.ts";
+import { leavesOf, type RegexTest, regexTestOf, TEST_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
 
 /** Whether an entry passes a filter, in steps that the meter ends. */
 export type EntrySteps = (entry: Entry, place: EntryPlace, meter: WorkMeter) => Generator<void, boolean>;
@@ -74,7 +74,7 @@ function partOf(filter: Filter, now: number, compared: ComparedMembers | null): 
           steps: ({ message, service, host, data }, _, meter) => steps([message, service, host, data], meter),
         };
       }
-      return { test: countedTextTest(filter.test), steps: null };
+      return { test: countedTest(filter, now, compared), steps: null };
     case "field": {
       const member = compared?.of(filter.field, filter.test) ?? null;
       const steps = valueStepsOf(filter.field, filter.test, now, member);
@@ -95,42 +95,16 @@ function partOf(filter: Filter, now: number, compared: ComparedMembers | null): 
         const each = leaves.map((test): Filter => ({ ...filter, test }));
         return partOf({ kind: "or", filters: each }, now, compared);
       }
-      const passes = valueTestOf(filter.field, filter.test, now, member);
-      return {
-        test: (entry, place, meter) => {
-          const visit = (value: unknown) => {
-            meter.add(WORK.condition + lengthOf(value) * TEXT_BYTE_WORK);
-            return passes(value);
-          };
-          beginPathWork();
-          const isFound = read(
-            entry,
-            place,
-            (value) => visit(value) || (Array.isArray(value) && someItem(value, visit)),
-          );
-          meter.add(TEST_WORK + takePathWork());
-          return isFound;
-        },
-        steps: null,
-      };
+      return { test: countedTest(filter, now, compared), steps: null };
     }
   }
 }
 
-/** Returns the tests of which one must hold. */
-function leavesOf(test: ValueTest): ValueTest[] {
-  return test.kind === "anyOf" ? test.tests.flatMap(leavesOf) : [test];
-}
-
-function countedTextTest(wanted: TextTest): NonNullable<Part["test"]> {
-  const passes = textTestOf(wanted);
-  return ({ message, service, host, data }, _, meter) => {
-    const visit = (text: string) => {
-      meter.add(WORK.text + text.length * TEXT_BYTE_WORK);
-      return passes(text);
-    };
+function countedTest(filter: Filter, now: number, compared: ComparedMembers | null): NonNullable<Part["test"]> {
+  const passes = entryTestOf(filter, now, compared);
+  return (entry, place, meter) => {
     beginPathWork();
-    const isFound = [message, service, host, data].some((value) => someText(value, visit));
+    const isFound = passes(entry, place);
     meter.add(TEST_WORK + takePathWork());
     return isFound;
   };

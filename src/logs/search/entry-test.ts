@@ -9,11 +9,12 @@ import {
   type ValueTest,
 } from "../../query-language/syntax.ts";
 import type { Entry, OwnMember } from "../entry.ts";
+import { WORK } from "../query/budget.ts";
 import { dataAt } from "../query/data-path.ts";
 import { foldCase } from "../query/fold-case.ts";
 import { addPathWork, type ComparedMember, type ComparedMembers, someAt, someItem, someText } from "./data-values.ts";
 import { patternOf, patternWorkOf } from "./pattern.ts";
-import { regexTestOf, wildcardTest } from "./text-tests.ts";
+import { regexTestOf, TEXT_BYTE_WORK, valueWorkOf, wildcardTest } from "./text-tests.ts";
 
 /** What a stored entry has besides its line. */
 export interface EntryPlace {
@@ -33,7 +34,7 @@ export type EntryTest = (entry: Entry, place: EntryPlace) => boolean;
 type ReadField = (entry: Entry, place: EntryPlace, visit: (value: unknown) => boolean) => boolean;
 
 /**
- * Prepares a filter.
+ * Prepares a filter. Its tests add what they take to the work of paths.
  * @param now the time from which relative times count, epoch milliseconds
  * @param compared takes what comparisons with numbers meet in place of numbers; `null`: it does not matter
  * @throws InvalidRegex
@@ -55,7 +56,11 @@ export function entryTestOf(filter: Filter, now: number, compared: ComparedMembe
       return (entry, place) => !test(entry, place);
     }
     case "text": {
-      const test = textTestOf(filter.test);
+      const passes = textTestOf(filter.test);
+      const test = (text: string) => {
+        addPathWork(WORK.text + text.length * TEXT_BYTE_WORK);
+        return passes(text);
+      };
       // A damaged line may have anything in place of its message.
       return ({ message, service, host, data }) =>
         [message, service, host, data].some((value) => someText(value, test));
@@ -63,7 +68,12 @@ export function entryTestOf(filter: Filter, now: number, compared: ComparedMembe
     case "field": {
       const read = readerOf(filter.field);
       const member = compared?.of(filter.field, filter.test) ?? null;
-      const test = valueTestOf(filter.field, filter.test, now, member);
+      const passes = valueTestOf(filter.field, filter.test, now, member);
+      const workOf = valueWorkOf(filter.test);
+      const test = (value: unknown) => {
+        addPathWork(workOf(value));
+        return passes(value);
+      };
       // An array has the value of each of its items. Whether there is one, its items do not matter.
       return (entry, place) =>
         read(entry, place, (value) => test(value) || (Array.isArray(value) && someItem(value, test)));

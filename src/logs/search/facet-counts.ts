@@ -3,6 +3,7 @@ import { TYPE_BITS } from "../aggregate/aggregator.ts";
 import type { WorkMeter } from "../query/budget.ts";
 import { isOwnMember, isRecord } from "../query/data-path.ts";
 import type { FacetAdder } from "../segments/scan/facet-columns.ts";
+import { wideWorkOf } from "./data-values.ts";
 import { jsonBytes } from "./value-table.ts";
 
 export const FACET_LIMITS = {
@@ -93,7 +94,9 @@ export class FacetCounts implements FacetAdder {
   addAll(value: unknown, path: string[]): void {
     if (Array.isArray(value)) this.#addItems(value, path);
     else if (isRecord(value)) {
-      for (const [name, member] of Object.entries(value)) this.addAll(member, [...path, name]);
+      const members = Object.entries(value);
+      this.#meter.add(wideWorkOf(members.length));
+      for (const [name, member] of members) this.addAll(member, [...path, name]);
     } else this.addValue(this.#nameOf(path), value);
   }
 

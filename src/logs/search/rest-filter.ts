@@ -4,7 +4,7 @@ import { BUILT_IN_CATEGORIES, OTHER_CATEGORY_BIT } from "../entry.ts";
 import { ComparedMembers } from "./data-values.ts";
 import { type EntrySteps, entryStepsOf } from "./entry-steps.ts";
 import { type EntryTest, entryTestOf, periodOf, valueTestOf } from "./entry-test.ts";
-import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "./text-tests.ts";
+import { TEST_WORK } from "./text-tests.ts";
 import { type WantedMembers, wantedMembersOf } from "./wanted-members.ts";
 
 /** A filter of the query language, prepared for many entries. */
@@ -24,9 +24,8 @@ export interface RestFilter {
   members: WantedMembers | null;
   /** What comparisons with numbers meet in place of numbers. */
   compared: ComparedMembers;
-  /** Work units of `test`, and those of each byte of a line. */
+  /** Work units of `test` besides those of the values that it finds, which are work of paths. */
   lineWork: number;
-  byteWork: number;
 }
 
 /**
@@ -36,8 +35,8 @@ export interface RestFilter {
  */
 export function restFilterOf(filter: Filter, now: number, compared = new ComparedMembers()): RestFilter {
   const absolute = withoutDurations(filter, now);
-  const { line, byte } = workOf(absolute);
-  const isCostly = byte >= REGEX_BYTE_WORK || line > MAX_TESTS * TEST_WORK;
+  const tests = testsOf(absolute);
+  const isCostly = tests > MAX_TESTS || hasRegex(absolute);
   return {
     filter: absolute,
     text: printFilter(absolute),
@@ -48,33 +47,25 @@ export function restFilterOf(filter: Filter, now: number, compared = new Compare
     members: wantedMembersOf(absolute),
     compared,
     // Steps count their own work.
-    lineWork: isCostly ? 0 : line,
-    byteWork: isCostly ? 0 : byte,
+    lineWork: isCostly ? 0 : tests * TEST_WORK,
   };
 }
 
-/** Tests of one entry without a pause. */
-const MAX_TESTS = 16;
+/** Tests of one entry without a pause. One of thousands of values takes 5 ms. */
+const MAX_TESTS = 4;
 
-/** Returns the work units of testing a parsed line, and those for each of its bytes. */
-function workOf(filter: Filter): { line: number; byte: number } {
-  switch (filter.kind) {
-    case "all":
-      return { line: 0, byte: 0 };
-    case "text":
-      return { line: TEST_WORK, byte: filter.test.kind === "regex" ? REGEX_BYTE_WORK : TEXT_BYTE_WORK };
-    case "field":
-      return { line: TEST_WORK * testsIn(filter.test), byte: byteWorkOf(filter.test) };
-    case "not":
-      return workOf(filter.filter);
-    default: {
-      const parts = filter.filters.map(workOf);
-      return {
-        line: parts.reduce((sum, { line }) => sum + line, 0),
-        byte: parts.reduce((sum, { byte }) => sum + byte, 0),
-      };
-    }
-  }
+function testsOf(filter: Filter): number {
+  if (filter.kind === "and" || filter.kind === "or")
+    return filter.filters.reduce((sum, each) => sum + testsOf(each), 0);
+  if (filter.kind === "not") return testsOf(filter.filter);
+  return filter.kind === "field" ? testsIn(filter.test) : filter.kind === "text" ? 1 : 0;
+}
+
+function hasRegex(filter: Filter): boolean {
+  if (filter.kind === "and" || filter.kind === "or") return filter.filters.some(hasRegex);
+  if (filter.kind === "not") return hasRegex(filter.filter);
+  if (filter.kind === "field") return regexesIn(filter.test) > 0;
+  return filter.kind === "text" && filter.test.kind === "regex";
 }
 
 /** Returns the number of tests that a value takes. All words of a list are one. */
@@ -83,15 +74,6 @@ export function testsIn(test: ValueTest): number {
   const words = test.tests.filter(({ kind }) => kind === "is" || kind === "exact").length;
   return test.tests.reduce((sum, each) => sum + testsIn(each), Math.min(words, 1) - words);
 }
-
-/** Returns the work units of a test for each byte of a line, of which the value is a part. */
-function byteWorkOf(test: ValueTest): number {
-  if (test.kind === "anyOf") return test.tests.reduce((sum, each) => sum + byteWorkOf(each), 0);
-  return test.kind === "regex" ? REGEX_BYTE_WORK : test.kind === "wildcard" ? WILDCARD_BYTE_WORK : 0;
-}
-
-/** A value is rarely most of its line. */
-const WILDCARD_BYTE_WORK = 1;
 
 /** Returns the number of regular expressions of a test. */
 export function regexesIn(test: ValueTest): number {

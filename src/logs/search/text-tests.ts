@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from "re2js";
-import type { Regex } from "../../query-language/syntax.ts";
-import type { WorkMeter } from "../query/budget.ts";
+import type { Regex, ValueTest } from "../../query-language/syntax.ts";
+import { WORK, type WorkMeter } from "../query/budget.ts";
 import { foldCase } from "../query/fold-case.ts";
 import { literalOf } from "./literals.ts";
 import { Machine, type Program } from "./regex-machine.ts";
@@ -35,6 +35,27 @@ const CHARACTER_WORK = 12;
 /** Work units of making a state, and those of the first text for which states were discarded: 30 ms. */
 const STATE_WORK = 7000;
 const DISCARD_WORK = 20_000_000;
+
+/** Returns the tests of which one must hold. */
+export function leavesOf(test: ValueTest): ValueTest[] {
+  return test.kind === "anyOf" ? test.tests.flatMap(leavesOf) : [test];
+}
+
+/** Returns the work units of testing a value: an entry may have thousands. */
+export function valueWorkOf(test: ValueTest): (value: unknown) => number {
+  const leaves = leavesOf(test);
+  const words = leaves.filter(({ kind }) => kind === "is" || kind === "exact");
+  // Folding makes no text shorter, so longer ones are not folded.
+  const longest = Math.max(0, ...words.map((leaf) => (leaf.kind === "is" ? leaf.text.length : 0)));
+  // A wildcard is compared with numbers as texts, too.
+  const inTexts = leaves.filter(({ kind }) => kind === "wildcard" || kind === "regex").length;
+  const others = leaves.length - words.length - inTexts + Math.min(words.length, 1);
+  const each = others * WORK.condition + inTexts * TEST_WORK;
+  return (value) => {
+    if (typeof value !== "string") return each;
+    return each + value.length * TEXT_BYTE_WORK * (inTexts + (value.length <= longest ? 1 : 0));
+  };
+}
 
 /** A compiled regular expression. */
 export class RegexTest {

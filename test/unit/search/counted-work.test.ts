@@ -96,3 +96,65 @@ describe.each(TIERS)("the counted work of order and fields in %s", (tier) => {
     expect(await countedNs(items, `* | ${pipe} a`)).toBeGreaterThan(4 * 5000 * 50);
   });
 });
+
+describe.each(TIERS)("the counted work of tests in %s", (tier) => {
+  const lists = storeOf(
+    Array.from({ length: 4 }, (_, at) =>
+      entry(at, "m", {
+        n: Array.from({ length: 5000 }, (__, item) => item % 10),
+        t: Array.from({ length: 5000 }, (__, item) => `\u00fc${item % 1000}`),
+      }),
+    ),
+    tier,
+  );
+  const wide = storeOf(
+    Array.from({ length: 4 }, (_, at) =>
+      entry(at, "m", Object.fromEntries(Array.from({ length: 2000 }, (__, item) => [`k${at}_${item}`, item]))),
+    ),
+    tier,
+  );
+  const some = (count: number, test: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => test(at)).join(" OR ");
+
+  it.skipIf(tier === "bucket")("has each item of long lists for each test", async () => {
+    // At least 50 ns of each item.
+    expect(
+      await countedNs(
+        lists,
+        some(4, (at) => `n:*x${at}*y`),
+      ),
+    ).toBeGreaterThan(4 * 4 * 5000 * 50);
+    expect(
+      await countedNs(
+        lists,
+        some(9, (at) => `n:*x${at}*y`),
+      ),
+    ).toBeGreaterThan(9 * 4 * 5000 * 50);
+    expect(
+      await countedNs(
+        lists,
+        some(4, (at) => `t:xyzw\u00e4${at}`),
+      ),
+    ).toBeGreaterThan(4 * 4 * 5000 * 50);
+  });
+
+  it.skipIf(tier === "bucket")("has each member of wide entries for each text", async () => {
+    // At least 250 ns of each member.
+    expect(
+      await countedNs(
+        wide,
+        some(4, (at) => `zz${at}*q`),
+      ),
+    ).toBeGreaterThan(4 * 4 * 2000 * 250);
+    expect(
+      await countedNs(
+        wide,
+        some(9, (at) => `zz${at}*q`),
+      ),
+    ).toBeGreaterThan(9 * 4 * 2000 * 250);
+  });
+
+  it("has each member of wide entries for facets", async () => {
+    expect(await countedNs(wide, "* | facets")).toBeGreaterThan(4 * 2000 * 700);
+  });
+});
