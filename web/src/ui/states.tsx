@@ -69,13 +69,17 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
     );
   }
   const isTrying = isRepeated && isOutage(failure);
+  // The service refuses the same request again.
+  const isFinal = failure.status === 400;
+  // A single detail is often the message itself.
+  const details = failure.details.filter(({ message }) => !failure.message.endsWith(message));
   const advice = failure.code === OFFLINE ? " Check the connection and try again." : "";
   return (
     <div class={`${css.state} ${css.failure}`} role="alert">
       <p>{isTrying ? retryText(failure.message) : `${failure.message}${advice}`}</p>
-      {failure.details.length > 0 ? (
+      {details.length > 0 ? (
         <ul>
-          {failure.details.map(({ path, message }) => (
+          {details.map(({ path, message }) => (
             <li key={path}>
               {path === "" ? "" : <code>{path}</code>} {message}
             </li>
@@ -86,7 +90,7 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
         {failure.code}
         {failure.requestId === null ? "" : ` · request ${failure.requestId}`}
       </p>
-      {onRetry ? <Button onClick={onRetry}>{isTrying ? "Try now" : "Try again"}</Button> : null}
+      {onRetry && !isFinal ? <Button onClick={onRetry}>{isTrying ? "Try now" : "Try again"}</Button> : null}
     </div>
   );
 }

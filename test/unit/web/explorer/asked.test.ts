@@ -22,7 +22,7 @@ describe("the query of a view", () => {
     ["* | patterns", { isAnswer: true, q: null, text: "", hints: [] }],
     ["level:>=", { isAnswer: false, q: "level:>=", text: "", hints: [] }],
   ])("%s", (query, asked) => {
-    expect(askedOf(query)).toEqual(asked);
+    expect(askedOf(query)).toEqual({ ...asked, isInvalid: !parse(query).ok && query !== "" });
   });
 
   it("17: has hints on a text that finds entries", () => {

@@ -25,7 +25,7 @@ import type { Column } from "./view/columns.ts";
 import { LANGUAGE } from "./view/load-language.ts";
 import { between, isOpen, zoomedOut } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
-import { type View, viewSearch, withQuery } from "./view/view.ts";
+import { type View, withQuery } from "./view/view.ts";
 
 /** Parts that the first row does not need. */
 const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
@@ -41,7 +41,8 @@ const FIELDS = lazyModule(() => import("./fields/fields-panel.tsx"));
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
-  const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure, asked } = explorer;
+  const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure, asked, hasList } =
+    explorer;
   const context = useShownEntry(projectId);
   const contextView = useLazy(CONTEXT, context.shown !== null, context.close);
   const answerView = useLazy(ANSWER, asked.isAnswer, () => undefined);
@@ -58,13 +59,13 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const isEmpty = entries.length === 0 && results.busy === null;
   const emptyResults = useLazy(EMPTY, isEmpty, () => undefined);
   // A table has no list to wait for.
-  const hasResponse = results.loads > 0 || results.failure !== null || explorer.isEmpty || asked.isAnswer;
+  const hasResponse = results.loads > 0 || results.failure !== null || explorer.isEmpty || !hasList;
   const isPainted = useAfterPaint(hasResponse);
   useEffect(() => {
     if (isPainted) showFonts();
   }, [isPainted]);
   const actions = useLazy(ACTIONS, isPainted, () => undefined);
-  const histogram = useLazy(HISTOGRAM, isPainted && !asked.isAnswer, () => undefined);
+  const histogram = useLazy(HISTOGRAM, isPainted && hasList, () => undefined);
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
   useLazy(LANGUAGE, isPainted || view.query !== undefined, () => undefined);
   const openEntry = useOpenEntry();
@@ -144,7 +145,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             projects={projects.data}
             view={view}
             times={times}
-            busy={results.busy === "load" && !asked.isAnswer}
+            busy={results.busy === "load" && hasList}
             onChange={change}
             onReload={explorer.reload}
             onLive={toggleLive}
@@ -187,18 +188,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             Ignored invalid parts of this link: {invalidParameters.join(", ")}.
           </p>
         ) : null}
-        {asked.meant === undefined ? null : (
-          <p class={css.meant}>
-            Did you mean{" "}
-            <a href={`${location.pathname}${viewSearch({ ...view, query: asked.meant })}`}>
-              <code>{asked.meant}</code>
-            </a>
-            ?
-          </p>
-        )}
-        <h2 class="visually-hidden">{asked.isAnswer ? "Answer" : "Histogram"}</h2>
+        {asked.isInvalid ? null : <h2 class="visually-hidden">{asked.isAnswer ? "Answer" : "Histogram"}</h2>}
         {isAtEnd ? null : notice}
-        {asked.isAnswer ? null : stats.data === null || histogram === null ? (
+        {!hasList ? null : stats.data === null || histogram === null ? (
           failure === null && !explorer.isEmpty ? (
             <div class={css.waiting} />
           ) : null
@@ -247,8 +239,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             {isLive && liveBar !== null ? (
               <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
             ) : null}
-            {asked.isAnswer ? null : <h2 class="visually-hidden">Entries</h2>}
-            {asked.isAnswer ? null : (
+            {hasList ? <h2 class="visually-hidden">Entries</h2> : null}
+            {!hasList ? null : (
               <StatusLine
                 results={results}
                 shown={entries.length}
@@ -260,7 +252,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
               />
             )}
             {isAtEnd ? notice : null}
-            {asked.isAnswer || (isFailing && entries.length === 0) ? null : (
+            {!hasList || (isFailing && entries.length === 0) ? null : (
               <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
                 <MissingEntries.Provider value={explorer.missing}>
                   <Results

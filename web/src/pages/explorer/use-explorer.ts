@@ -30,7 +30,7 @@ const RECOUNT_FIELDS_MS = 5000;
 const FIRST_ENTRY_MS = 4000;
 const NONE: LogEntry[] = [];
 /** A page without a query does not wait for the language. */
-const EVERYTHING: Asked = { isAnswer: false, q: null, text: "", hints: [] };
+const EVERYTHING: Asked = { isAnswer: false, q: null, text: "", hints: [], isInvalid: false };
 
 /** State of the explorer: the view in the address and the responses of the service to it. */
 export function useExplorer(workspaceId: string, projectId: string | null) {
@@ -48,6 +48,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const { from, to } = times;
   const asked = useMemo(() => language()?.askedOf(view.query ?? "") ?? EVERYTHING, [view.query]);
   const { isAnswer } = asked;
+  const hasList = !isAnswer && !asked.isInvalid;
   const wanted = useMemo((): Filters => (asked.q === null ? {} : { q: asked.q }), [asked.q]);
   const filters = useMemo((): Filters => {
     return { ...wanted, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
@@ -67,7 +68,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     // A relative range moves. A tail does not need its start, because new entries are always in it.
     filters: isRelative ? wanted : filters,
     // A range with an end has no new entries.
-    wanted: view.live && to === undefined && !isAnswer,
+    wanted: view.live && to === undefined && hasList,
     countedFrom: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
     query,
     key,
@@ -79,7 +80,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     setRound((before) => before + 1);
     if (!hasEntries) projects.reload();
   };
-  const listed = useResults(key, query, workspaceId, live.isReady && hasScope && !isAnswer ? request : null, reload);
+  const listed = useResults(key, query, workspaceId, live.isReady && hasScope && hasList ? request : null, reload);
   const results = isEmpty ? { ...listed, entries: NONE, nextCursor: null, complete: true, busy: null } : listed;
   useLayoutEffect(() => live.onListLoaded(), [listed.loads]);
   const { onArrival } = live;
@@ -87,12 +88,13 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   // A live view adds to a count the entries after its start.
   const stats = useStats({
     ...counting,
-    wanted: live.isReady && hasScope && !isAnswer,
+    wanted: live.isReady && hasScope && hasList,
     times,
     fit: from === undefined,
   });
   // The fields only help selecting, so they load after the list.
-  const isSettled = hasScope && (isAnswer || (results.busy === null && results.failure === null && !isEmpty));
+  const isSettled =
+    hasScope && !asked.isInvalid && (isAnswer || (results.busy === null && results.failure === null && !isEmpty));
   const entries = useMerged(live.entries, results.entries);
   const missing = useMissing(workspaceId, projectId, from, key, isSettled && entries.length > 0);
   // Compares ids, because the number of live entries stays the same once old ones are dropped.
@@ -154,6 +156,8 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     isEmpty,
     isMissing,
     asked,
+    /** Whether the query has a list of entries with their histogram. */
+    hasList,
     key,
     view,
     invalidParameters,

@@ -28,6 +28,8 @@ export interface Investigation {
   /** Whether the query has pipes, which are left out. */
   hasPipes: boolean;
   times: Times;
+  /** Whether the query is not valid: the query box says why, and nothing is requested. */
+  isInvalid: boolean;
   /** Bounds of requests. */
   bounds: { from?: string; to?: string };
   /** Changes with every reload. */
@@ -72,6 +74,7 @@ export function useInvestigation(names: readonly string[]): Investigation {
     invalidParameters,
     filter: asked.q ?? "",
     hasPipes: asked.isAnswer,
+    isInvalid: asked.isInvalid,
     times,
     bounds: { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) },
     round,

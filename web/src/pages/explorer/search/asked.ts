@@ -15,19 +15,16 @@ export interface Asked {
   text: string;
   /** What the text probably does not do as intended. The service says it of answers. */
   hints: readonly string[];
-  /** Of a text that is no query: the query that is probably meant. */
-  meant?: string;
+  /** Whether the text is no query: the query box says why, and nothing is requested. */
+  isInvalid: boolean;
 }
 
-/** Reads a query. One that is not valid is passed on, so that the service says why. */
+/** Reads a query. */
 export function askedOf(query: string): Asked {
-  if (query.trim() === "") return { isAnswer: false, q: null, text: "", hints: [] };
+  if (query.trim() === "") return { isAnswer: false, q: null, text: "", hints: [], isInvalid: false };
   const analysis = analyze(query);
   const { result } = analysis;
-  if (!result.ok) {
-    const meant = meantBy(query, result.error);
-    return { isAnswer: false, q: query, text: "", hints: [], ...(meant === null ? {} : { meant }) };
-  }
+  if (!result.ok) return { isAnswer: false, q: query, text: "", hints: [], isInvalid: true };
   const { filter, pipes } = result.query;
   const end = pipes.findIndex(({ kind }) => kind !== "where");
   const isAnswer = end >= 0;
@@ -41,13 +38,13 @@ export function askedOf(query: string): Asked {
   );
   const isOpen = whole.kind === "and" && whole.filters.length === 0;
   const q = isOpen ? null : printFilter(whole);
-  if (isAnswer) return { isAnswer, q, text: "", hints: [] };
+  if (isAnswer) return { isAnswer, q, text: "", hints: [], isInvalid: false };
   const hints = hintsOf(query, analysis).filter(({ ifNothing }) => !ifNothing);
-  return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message) };
+  return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message), isInvalid: false };
 }
 
 /** Writes the suggestion of an error into the query; `null` if the result is no query either. */
-function meantBy(query: string, { position, suggestion }: QueryError): string | null {
+export function meantBy(query: string, { position, suggestion }: QueryError): string | null {
   if (suggestion === undefined) return null;
   const [wrong = ""] = /^[^\s()|]+/.exec(query.slice(position)) ?? [];
   const meant = query.slice(0, position) + suggestion + query.slice(position + wrong.length);

@@ -153,8 +153,16 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
       put(first);
     }
   };
-  // A query that is still being written is wrong at its end most of the time.
-  const error = refused === text && !result.ok ? result.error : null;
+  // A query that is still being written is wrong at its end most of the time. One of an address is not being written.
+  const isRefused = text === refused || text === value;
+  const error = isRefused && !result.ok ? result.error : null;
+  const meant = error === null ? null : (parts?.meantBy(text, error) ?? null);
+  const correct = (query: string): void => {
+    const edit = { text: query, position: query.length };
+    edits.put(edit, null);
+    show(edit);
+    void search(query);
+  };
   return (
     <search class={css.search}>
       {assist === null || open === null ? null : (
@@ -253,8 +261,20 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
             ^
           </span>
           <span>
-            {error.message}
-            {error.suggestion === undefined ? "." : `. Did you mean ${error.suggestion}?`}
+            {error.message}.
+            {error.suggestion === undefined ? null : (
+              <>
+                {" Did you mean "}
+                {meant === null ? (
+                  error.suggestion
+                ) : (
+                  <button type="button" class={css.correction} onClick={() => correct(meant)}>
+                    {error.suggestion}
+                  </button>
+                )}
+                ?
+              </>
+            )}
           </span>
         </p>
       )}

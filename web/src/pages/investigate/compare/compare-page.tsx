@@ -54,6 +54,13 @@ export function ComparePage() {
       </Frame>
     );
   }
+  if (investigation.isInvalid) {
+    return (
+      <Frame investigation={investigation} tool="compare" busy={false} controls={controls}>
+        {null}
+      </Frame>
+    );
+  }
   return <Compared investigation={investigation} before={before} now={now} controls={controls} />;
 }
 

@@ -62,7 +62,7 @@ export function PatternsPage() {
         </div>
       )}
       {found === null ? (
-        loaded.failure === null ? (
+        loaded.failure === null && !investigation.isInvalid ? (
           <Loading what="Counting" />
         ) : null
       ) : (

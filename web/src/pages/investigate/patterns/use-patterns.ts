@@ -33,11 +33,12 @@ export interface FoundPatterns {
 
 /** Loads the patterns of a query with their counts in the span before. */
 export function usePatterns(investigation: Investigation, versus: Versus) {
-  const { workspaceId, projectId, filter, bounds, times, round, view } = investigation;
+  const { workspaceId, projectId, filter, bounds, times, round, view, isInvalid } = investigation;
   const query = `${filter || "*"} | patterns ${COUNTED}${versusPipe(versus, view.range.kind === "all", times)}`;
   // Without times, so that a refresh of a relative range keeps the list.
   const of = JSON.stringify([workspaceId, projectId, filter, versus, view.range]);
   const loaded = useLoad(`${of} ${JSON.stringify(bounds)} ${round}`, async (signal): Promise<FoundPatterns | null> => {
+    if (isInvalid) return null;
     const [answer] = await ask(workspaceId, [queryFor(query, projectId, bounds)], signal);
     return answer === undefined ? null : { answer, patterns: patternsOf(answer) };
   });
