@@ -196,6 +196,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           ) : null
         ) : (
           <histogram.Histogram
+            scope={{ workspaceId, projectId, times }}
+            isSettled={explorer.fieldsKey !== null}
             counted={stats.data}
             busy={stats.busy && failure === null}
             onZoom={onZoom}

@@ -1,6 +1,7 @@
 import { useRef } from "preact/hooks";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
 import { authorized } from "../../../session/session.ts";
+import { noteFields } from "../../investigate/releases/version-fields.ts";
 import type { Times } from "../view/range.ts";
 import { type Fields, fieldsOf, type TableAnswer, TOP_VALUES } from "./field-facts.ts";
 
@@ -32,7 +33,9 @@ export function useFields(scope: SearchScope, filter: string, key: string | null
   if (key !== null) begun.current = key;
   const loaded = useLoad(begun.current, async (signal): Promise<Fields | null> => {
     if (begun.current === "") return null;
-    return fieldsOf(await tableOf(scope, `${filter} | facets ${TOP_VALUES}`, signal));
+    const found = fieldsOf(await tableOf(scope, `${filter} | facets ${TOP_VALUES}`, signal));
+    noteFields(scope, found.fields);
+    return found;
   });
   const before = useRef<Fields | null>(null);
   if (loaded.data !== null) before.current = loaded.data;

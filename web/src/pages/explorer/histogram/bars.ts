@@ -8,6 +8,9 @@ const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2 * 1440, 7 *
   (minutes) => minutes * MINUTE,
 );
 
+/** Pixels left and right of the bars. The right side fits half of a time label with seconds. */
+export const PLOT = { left: 44, right: 28 } as const;
+
 /** One bar: its range in epoch milliseconds (end exclusive) and its counts. */
 export interface Bar {
   start: number;

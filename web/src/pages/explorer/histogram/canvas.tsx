@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { isTwelveHour, zone } from "../../../lib/zone.ts";
 import { themeVersion } from "../../../ui/theme.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { type Bar, levelsIn } from "./bars.ts";
+import { type Bar, levelsIn, PLOT } from "./bars.ts";
 import css from "./histogram.module.css";
 
 /** The chart module with its library, loaded for the first histogram, so that the page works earlier. */
@@ -68,25 +68,13 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
           if (hovered.current !== null) onPick(hovered.current);
         }}
       />
-      {chart === null || marked === null ? null : <Mark chart={chart} width={width} count={bars.length} {...marked} />}
+      {chart === null || marked === null ? null : <Mark width={width} count={bars.length} {...marked} />}
     </>
   );
 }
 
-function Mark({
-  chart,
-  width,
-  count,
-  anchor,
-  at,
-}: {
-  chart: typeof import("./chart.ts");
-  width: number;
-  count: number;
-  anchor: number;
-  at: number;
-}) {
-  const { left, right } = chart.PLOT;
+function Mark({ width, count, anchor, at }: { width: number; count: number; anchor: number; at: number }) {
+  const { left, right } = PLOT;
   const bar = (width - left - right) / count;
   const first = Math.min(anchor, at);
   const style = { left: `${left + first * bar}px`, width: `${(Math.abs(at - anchor) + 1) * bar}px` };

@@ -4,7 +4,7 @@ import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { axisTime } from "../view/axis-time.ts";
 import { short } from "../view/format.ts";
-import type { Bar } from "./bars.ts";
+import { type Bar, PLOT } from "./bars.ts";
 
 export interface ChartOptions {
   host: HTMLElement;
@@ -18,9 +18,6 @@ export interface ChartOptions {
   /** First and last bar of the brushed range. */
   onBrush: (first: number, last: number) => void;
 }
-
-/** Pixels left and right of the bars. The right side fits half of a time label with seconds. */
-export const PLOT = { left: 44, right: 28 } as const;
 
 /** Least pixels of pointer movement that count as a brush instead of a click. */
 const BRUSH_MIN = 4;

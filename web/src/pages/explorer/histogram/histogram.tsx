@@ -2,27 +2,37 @@ import { GitCompareArrows, Table2, ZoomIn, ZoomOut } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
+import { type Release, spanAfter } from "../../investigate/releases/releases.ts";
+import { useReleases } from "../../investigate/releases/use-releases.ts";
+import type { SearchScope } from "../fields/use-fields.ts";
 import { entries, number, span } from "../view/format.ts";
-import { type Bar, barsOf, levelsIn } from "./bars.ts";
+import { type Bar, barsOf, levelsIn, PLOT } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
+import { ReleaseMarks } from "./release-marks.tsx";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
 
-/** Least width of a bar in pixels, and the width of everything around the bars. */
+/** Least width of a bar in pixels. */
 const BAR_MIN = 4;
-const AXES = 72;
+/** Milliseconds around releases that are zoomed to. */
+const CLOSE_MS = 5 * 60_000;
+/** Milliseconds within which releases are compared as one. */
+const TOGETHER_MS = 60_000;
 /** Bars that Page Up and Page Down move by. */
 const PAGE = 10;
 
 interface HistogramProps {
+  scope: SearchScope;
   counted: Counted;
   busy: boolean;
   onZoom: (start: number, end: number) => void;
   onZoomOut: () => void;
   /** Adds a level to the query, or removes it. */
   onLevel: (level: Level) => void;
+  /** Whether the list and its fields are loaded, so that less important parts may load. */
+  isSettled: boolean;
   /** Compares a range with the one before. */
   onCompare?: ((start: number, end: number) => void) | undefined;
 }
@@ -34,7 +44,8 @@ interface Selection {
 }
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
-export function Histogram({ counted, busy, onZoom, onZoomOut, onLevel, onCompare }: HistogramProps) {
+export function Histogram(props: HistogramProps) {
+  const { scope, counted, busy, isSettled, onZoom, onZoomOut, onLevel, onCompare } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -42,8 +53,14 @@ export function Histogram({ counted, busy, onZoom, onZoomOut, onLevel, onCompare
   const [asTable, setAsTable] = useState(false);
   const bars = useMemo(() => {
     const { stats, interval, start, end } = counted;
-    return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
+    return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - PLOT.left - PLOT.right) / BAR_MIN)));
   }, [counted, width]);
+  const { workspaceId, projectId, times } = scope;
+  const { from, to } = times;
+  const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  // All time is as long as the entries.
+  const searched = from === undefined ? counted : times;
+  const releases = useReleases({ workspaceId, projectId, bounds, span: searched, isWanted: isSettled });
   // A new count of the same bars keeps the selection. A live view adds bars at the end.
   const [first] = bars;
   useEffect(() => {
@@ -62,42 +79,55 @@ export function Histogram({ counted, busy, onZoom, onZoomOut, onLevel, onCompare
     setSelection(null);
     onZoom(from.start, to.end);
   };
+  const pickRelease = (picked: readonly Release[]): void => {
+    const [first, last] = [picked[0], picked.at(-1)];
+    if (first === undefined || last === undefined) return;
+    const after = spanAfter(first, releases, searched);
+    // Releases of one moment cannot be told apart by zooming.
+    if (last.at - first.at < TOGETHER_MS && onCompare !== undefined) onCompare(after.start, after.end);
+    // Near enough to tell several apart.
+    else onZoom(first.at - CLOSE_MS, last.at + CLOSE_MS);
+  };
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
   return (
     <section class={css.histogram} aria-label="Histogram" aria-busy={busy} data-table={asTable}>
-      <div
-        ref={host}
-        class={css.chart}
-        role="slider"
-        tabIndex={0}
-        data-shortcut="histogram"
-        aria-label="Entries over time"
-        aria-description="Arrow keys select a bar, with Shift several. Enter zooms in, minus zooms out."
-        aria-valuemin={1}
-        aria-valuemax={bars.length}
-        aria-valuenow={(selection?.at ?? bars.length - 1) + 1}
-        aria-valuetext={said}
-        onKeyDown={(event) => {
-          if (event.ctrlKey || event.metaKey || event.altKey) return;
-          const next = moved(event.key, selection?.at ?? null, bars.length);
-          if (next !== null) setSelection({ anchor: event.shiftKey && selection ? selection.anchor : next, at: next });
-          else if (event.key === "Enter" && selection) zoom(selection.anchor, selection.at);
-          else if (event.key === "-") onZoomOut();
-          else if (event.key === "Escape" && selection) setSelection(null);
-          else return;
-          event.preventDefault();
-        }}
-      >
-        <Canvas
-          bars={bars}
-          width={width}
-          height={height}
-          onHover={setHovered}
-          onPick={(index) => setSelection({ anchor: index, at: index })}
-          onBrush={zoom}
-          marked={shown}
-        />
+      <div class={css.plot}>
+        <div
+          ref={host}
+          class={css.chart}
+          role="slider"
+          tabIndex={0}
+          data-shortcut="histogram"
+          aria-label="Entries over time"
+          aria-description="Arrow keys select a bar, with Shift several. Enter zooms in, minus zooms out."
+          aria-valuemin={1}
+          aria-valuemax={bars.length}
+          aria-valuenow={(selection?.at ?? bars.length - 1) + 1}
+          aria-valuetext={said}
+          onKeyDown={(event) => {
+            if (event.ctrlKey || event.metaKey || event.altKey) return;
+            const next = moved(event.key, selection?.at ?? null, bars.length);
+            if (next !== null)
+              setSelection({ anchor: event.shiftKey && selection ? selection.anchor : next, at: next });
+            else if (event.key === "Enter" && selection) zoom(selection.anchor, selection.at);
+            else if (event.key === "-") onZoomOut();
+            else if (event.key === "Escape" && selection) setSelection(null);
+            else return;
+            event.preventDefault();
+          }}
+        >
+          <Canvas
+            bars={bars}
+            width={width}
+            height={height}
+            onHover={setHovered}
+            onPick={(index) => setSelection({ anchor: index, at: index })}
+            onBrush={zoom}
+            marked={shown}
+          />
+        </div>
+        <ReleaseMarks releases={releases} bars={bars} width={width} onPick={pickRelease} />
       </div>
       <div class={css.foot}>
         <p class={css.readout}>

@@ -5,6 +5,7 @@ import { Notes } from "../../explorer/search/notes.tsx";
 import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
+import { ReleaseLinks } from "../releases/release-links.tsx";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
 import { FieldList } from "./field-list.tsx";
@@ -90,6 +91,7 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
       ) : (
         <div class={css.content} aria-busy={overview.busy}>
           <SpanHeads {...of} overview={shownOverview} />
+          <ReleaseLinks {...of} />
           <div class={css.notes}>
             <Notes notes={notesOf([...shownOverview.answers, ...(shownFields?.answers ?? [])])} />
           </div>

@@ -150,6 +150,12 @@ function isValue(value: unknown): value is Exclude<Value, undefined> {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }
 
+/** Returns the fields of a list of facets, several times each. */
+export function fieldsIn(table: Table): { name: string; type: string }[] {
+  const [field, type] = columnPlaces(table, ["field", "type"]);
+  return table.rows.map((row) => ({ name: String(row[field]), type: String(row[type]) }));
+}
+
 /** Fields of numbers that are compared by their distribution. */
 const NUMBERS = 8;
 /** Different values from which a distribution says more than single values. */

@@ -3,10 +3,11 @@ import { printDuration } from "../../../../../src/query-language/values.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { type Answer, ask, queryFor } from "../ask.ts";
 import { type Bins, binFor, binsOfSize } from "../bins.ts";
+import { noteFields } from "../releases/version-fields.ts";
 import type { Investigation } from "../use-investigation.ts";
 import { useKept } from "../use-kept.ts";
 import { type Counts, countsOf } from "./counts.ts";
-import { type FieldDifference, fieldDifferences, numberFields } from "./field-differences.ts";
+import { type FieldDifference, fieldDifferences, fieldsIn, numberFields } from "./field-differences.ts";
 import { type PatternDifference, patternDifferences } from "./pattern-differences.ts";
 import { boundsOf, type TimeSpan } from "./spans-of-time.ts";
 
@@ -66,6 +67,7 @@ export function useComparison(investigation: Investigation, before: TimeSpan, no
     const facets = `facets ${VALUES}`;
     const answers = await ask(workspaceId, [queryOf(facets, before), queryOf(facets, now)], signal);
     const [first = NOTHING, second = NOTHING] = answers;
+    for (const answer of answers) noteFields({ workspaceId, projectId }, fieldsIn(answer));
     const numbers = numberFields(answers);
     const columns = numbers.flatMap((field, at) => [`p50(${field}) as median${at}`, `p95(${field}) as high${at}`]);
     const stats = `stats ${columns.join(", ")}`;

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "../../../../src/query-language/parse.ts";
+import {
+  groupedByPlace,
+  type Release,
+  releaseName,
+  releasesOf,
+  releasesQuery,
+  spanAfter,
+  versionFieldIn,
+} from "../../../../web/src/pages/investigate/releases/releases.ts";
+
+const START = Date.UTC(2026, 10, 27);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const COLUMNS = ["version", "service", "first", "last", "entries"].map((name) => ({ name, type: "string" }));
+
+/** A row of the answer, with minutes after the start of the span. */
+function row(version: unknown, service: unknown, first: number, last: number, entries: number): unknown[] {
+  const [from, to] = [first, last].map((at) => new Date(START + at * MINUTE).toISOString());
+  return [version, service, from, to, entries];
+}
+
+function found(...rows: unknown[][]): Release[] {
+  return releasesOf({ columns: COLUMNS, rows }, START, 10 * MINUTE);
+}
+
+describe("19: releases in a span", () => {
+  it("are found by the fields that senders use for versions", () => {
+    const fieldIn = (...names: string[]) => versionFieldIn(names.map((name) => ({ name, type: "string" })));
+    expect(fieldIn("level", "version")).toBe("version");
+    expect(fieldIn("release", 'resource."service.version"', "version")).toBe('resource."service.version"');
+    expect(fieldIn("service.version")).toBe("service.version");
+    expect(fieldIn("appVersion")).toBe("appVersion");
+    expect(fieldIn("level", "conversion", "versions", "tls.version", "http.request.version")).toBe(null);
+    expect(versionFieldIn([{ name: "release", type: "boolean" }])).toBe(null);
+  });
+
+  it("are asked for by a valid query", () => {
+    for (const field of ["version", 'resource."service.version"', "data.version"])
+      expect(parse(releasesQuery(field)), field).toMatchObject({ ok: true });
+  });
+
+  it("are versions whose first entry is not at the beginning", () => {
+    const releases = found(
+      // Starts of three hosts, hours after the beginning and one entry only.
+      row("5.8.0", "payments", 600, 600.2, 3),
+      row("5.8.1", "payments", 700, 700, 1),
+      // Ran before: an entry each minute, and one each hour.
+      row("5.7.3", "payments", 0.5, 1400, 1400),
+      row("1.0", "mailer", 55, 1400, 24),
+      // Of all entries, a new one.
+      row("2.0", "gateway", 300, 1400, 5000),
+      row(812, null, 900, 1400, 50),
+      row(null, "search", 900, 1400, 50),
+    );
+    expect(releases.map((release) => [releaseName(release), (release.at - START) / MINUTE])).toEqual([
+      ["gateway 2.0", 300],
+      ["payments 5.8.0", 600],
+      ["payments 5.8.1", 700],
+      ["812", 900],
+    ]);
+  });
+
+  it("are the newest 20, and none of a field that numbers records", () => {
+    const rows = (count: number) => Array.from({ length: count }, (_, at) => row(`v${at}`, "api", 60 + at, 60 + at, 1));
+    expect(found(...rows(30)).map(({ version }) => version)).toEqual(
+      rows(30)
+        .slice(10)
+        .map(([version]) => version),
+    );
+    expect(found(...rows(201))).toEqual([]);
+  });
+
+  it("are compared until the next of the service, at most for a quarter of the span", () => {
+    const release = (service: string, version: string, minutes: number): Release => {
+      return { service, version, at: START + minutes * MINUTE };
+    };
+    const [wrong, other, mended] = [
+      release("payments", "5.8.0", 600),
+      release("search", "3.2", 610),
+      release("payments", "5.8.1", 670),
+    ];
+    const span = { start: START, end: START + 24 * HOUR };
+    const minutes = (each: Release) => {
+      const { start, end } = spanAfter(each, [wrong, other, mended], span);
+      return [start, end].map((at) => (at - START) / MINUTE);
+    };
+    expect(minutes(wrong)).toEqual([600, 670]);
+    expect(minutes(other)).toEqual([610, 970]);
+    expect(minutes(mended)).toEqual([670, 1030]);
+    expect(spanAfter({ ...wrong, at: span.end - 1 }, [], span).end).toBe(span.end - 1 + MINUTE);
+  });
+
+  it("share a mark if they are drawn close to each other", () => {
+    const releases = [0, 5, 15, 17, 40].map((at) => ({ service: null, version: `v${at}`, at }));
+    const groups = groupedByPlace(releases, (at) => at, 16);
+    expect(groups.map(({ place, releases: each }) => [place, each.length])).toEqual([
+      [0, 3],
+      [17, 1],
+      [40, 1],
+    ]);
+  });
+});

@@ -1,0 +1,109 @@
+import type { Table } from "../../../charts/chart-data.ts";
+import { columnPlaces } from "../column-places.ts";
+import type { TimeSpan } from "../compare/spans-of-time.ts";
+
+/** Which versions begin in a span of time, by the entries that carry them. */
+
+/** The first entry of a version in a span. */
+export interface Release {
+  version: string;
+  /** `null` if its entries have none. */
+  service: string | null;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** Names of members of `data` that hold a version, without their parents, the most specific first. */
+const NAMES = [
+  ...["service.version", "service_version", "serviceversion"],
+  ...["app.version", "app_version", "appversion", "release", "version"],
+];
+/** Members that hold the attributes of a sender. */
+const PARENTS = /^(?:data|resource|attributes|labels)\./;
+
+/** Returns the field of a list that holds versions, as queries name it; `null` if none does. */
+export function versionFieldIn(fields: readonly { name: string; type: string }[]): string | null {
+  let best: string | null = null;
+  let place = NAMES.length;
+  for (const { name, type } of fields) {
+    if (type !== "string" && type !== "number") continue;
+    const plain = name.replaceAll('"', "").toLowerCase();
+    const found = [plain, plain.replace(PARENTS, "")].map((each) => NAMES.indexOf(each)).filter((at) => at >= 0);
+    const at = Math.min(NAMES.length, ...found);
+    if (at < place) [best, place] = [name, at];
+  }
+  return best;
+}
+
+/** Values from which a field numbers records and not releases. */
+const MANY = 200;
+/** Releases that are shown, the newest. */
+const SHOWN = 20;
+/**
+ * Times the usual time between two entries of a version, within which the first one of a version that ran before the span
+ * is expected: of entries at random times, 1 in 150 is later.
+ */
+const GAPS = 5;
+
+/** Asks for the first and last time of each version. */
+export function releasesQuery(field: string): string {
+  const stats = "min(time) as first, max(time) as last, count() as entries";
+  return `${field}:* | stats ${stats} by ${field}, service | sort first desc | limit ${MANY + 1}`;
+}
+
+/**
+ * Reads the answer to `releasesQuery`: the versions that begin in a span, the oldest first. Leaves out those that ran before it.
+ * @param start of the span, epoch milliseconds
+ * @param leastMs after the start in which a version may have run before, at least
+ */
+export function releasesOf(table: Table, start: number, leastMs: number): Release[] {
+  if (table.rows.length > MANY) return [];
+  const [first, last, entries] = columnPlaces(table, ["first", "last", "entries"]);
+  return table.rows
+    .flatMap((row): Release[] => {
+      const [version, service] = row;
+      const [at, end, count] = [timeOf(row[first]), timeOf(row[last]), Number(row[entries])];
+      if (typeof version !== "string" && typeof version !== "number") return [];
+      const gap = count > 1 ? (end - at) / (count - 1) : 0;
+      const isNew = at - start >= Math.max(leastMs, GAPS * gap);
+      return isNew ? [{ version: String(version), service: typeof service === "string" ? service : null, at }] : [];
+    })
+    .sort((a, b) => a.at - b.at)
+    .slice(-SHOWN);
+}
+
+/** Epoch milliseconds; `NaN` for other values. */
+function timeOf(value: unknown): number {
+  return typeof value === "number" ? value : Date.parse(String(value));
+}
+
+export function releaseName({ service, version }: Release): string {
+  return service === null ? version : `${service} ${version}`;
+}
+
+/** Parts of a span whose entries show what a release has changed. */
+const PART = 4;
+const MINUTE = 60_000;
+
+/** Returns the time to compare with the one before: from a release to the next of its service, at most a part of the whole span. */
+export function spanAfter(release: Release, releases: readonly Release[], { start, end }: TimeSpan): TimeSpan {
+  const next = releases.find(({ service, at }) => service === release.service && at > release.at)?.at ?? end;
+  const last = Math.min(next, end, release.at + Math.round((end - start) / PART));
+  return { start: release.at, end: Math.max(last, release.at + MINUTE) };
+}
+
+/** Groups releases that are drawn less than `least` pixels apart from the first of their group. */
+export function groupedByPlace(
+  releases: readonly Release[],
+  placeOf: (at: number) => number,
+  least: number,
+): { place: number; releases: Release[] }[] {
+  const groups: { place: number; releases: Release[] }[] = [];
+  for (const release of releases) {
+    const place = placeOf(release.at);
+    const group = groups.at(-1);
+    if (group !== undefined && place - group.place < least) group.releases.push(release);
+    else groups.push({ place, releases: [release] });
+  }
+  return groups;
+}

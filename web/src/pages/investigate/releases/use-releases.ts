@@ -1,0 +1,52 @@
+import { useRef } from "preact/hooks";
+import { useLoad } from "../../../lib/load.ts";
+import { ask, queryFor } from "../ask.ts";
+import type { TimeSpan } from "../compare/spans-of-time.ts";
+import { type Release, releasesOf, releasesQuery } from "./releases.ts";
+import { type ReleaseScope, versionField } from "./version-fields.ts";
+
+/** Parts of a span: a version that begins in the first one may have run before. */
+const PARTS = 60;
+const MINUTE = 60_000;
+const NONE: readonly Release[] = [];
+
+interface ReleasesOptions extends ReleaseScope {
+  /** Bounds of the request. */
+  bounds: { from?: string; to?: string };
+  /** The span that is shown, epoch milliseconds. */
+  span: TimeSpan;
+  /** False while the page loads what comes first. */
+  isWanted: boolean;
+}
+
+/**
+ * Loads the releases of a span once a field with versions is known, for all queries about the span. Those of the span before stay
+ * until they arrive. A failure, and an answer that lacks older entries, only hide them.
+ */
+export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOptions): readonly Release[] {
+  const { workspaceId, projectId } = scope;
+  const field = versionField(scope);
+  const { from, to } = bounds;
+  const { start, end } = span;
+  const minutes = [start, end].map((at) => Math.floor(at / MINUTE));
+  const of = `${workspaceId} ${projectId}`;
+  const begun = useRef("");
+  if (isWanted && field !== null) begun.current = JSON.stringify([of, field, from, to, minutes]);
+  const { data } = useLoad(begun.current, async (signal): Promise<Found> => {
+    if (field === null) return { of, releases: NONE };
+    const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+    const query = queryFor(releasesQuery(field), projectId, range);
+    const [answer] = await ask(workspaceId, [query], signal, { followsSearch: true });
+    const releases = answer?.complete ? releasesOf(answer, start, (end - start) / PARTS) : NONE;
+    return { of, releases };
+  });
+  const last = useRef(data);
+  if (data !== null) last.current = data;
+  return last.current?.of === of ? last.current.releases : NONE;
+}
+
+interface Found {
+  /** Workspace and project. */
+  of: string;
+  releases: readonly Release[];
+}
