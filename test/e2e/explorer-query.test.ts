@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { fieldValue } from "./support/explorer.ts";
 
 const run = promisify(execFile);
@@ -383,6 +383,7 @@ describe("accessible and fitting", () => {
     await page.getByRole("button", { name: /^Time range/ }).click();
     await page.getByRole("textbox", { name: "Range" }).fill("yesterday 14:00..13:00");
     expect(await axeFaults(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
     await page.goto(explorerPath(tenant, LONG));
     await page.getByText("No matching entries").waitFor();
     expect(await axeFaults(page)).toEqual([]);

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, overflowOf, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { settingsPath, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -18,18 +18,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => under?.close());
-
-const WIDTHS = [360, 768, 1440, 2560];
-
-/** Widths at which a page scrolls sideways. Empty is good. */
-async function tooWide(page: Page): Promise<number[]> {
-  const wide: number[] = [];
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    if ((await overflowOf(page)) > 0) wide.push(width);
-  }
-  return wide;
-}
 
 describe("the home page of a visitor", () => {
   it.each(["light", "dark"] as const)("shows the sandbox, has no axe violations and fits, %s", async (colorScheme) => {

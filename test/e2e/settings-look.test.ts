@@ -1,12 +1,11 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Account, call, createKey, createProject } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { join, openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 /** A name of the maximum length, without a break opportunity. */
 const LONG = "a-name-without-a-space-".repeat(5).slice(0, 100);
-const WIDTHS = [360, 768, 1440];
 
 let under: ConsoleUnderTest;
 let owner: Account;
@@ -47,19 +46,14 @@ afterAll(() => under?.close());
 async function faults(): Promise<string[]> {
   const found: string[] = [];
   for (const [colorScheme, width] of [
-    ["light", 1440],
     ["dark", 360],
+    ["light", 1440],
   ] as const) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     found.push(...(await axeFaults(page)).map((fault) => `${colorScheme}, ${width} px: ${fault}`));
   }
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    if (over > 0) found.push(`${over} px too wide at ${width}`);
-  }
-  return found;
+  return [...found, ...(await tooWide(page))];
 }
 
 /** Elements that appear once a section has loaded. */

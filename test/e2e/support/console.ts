@@ -107,8 +107,30 @@ function signInOnce({ session, access }: Seed): void {
 }
 
 /** CSS pixels by which a page is wider than its window: above 0, the page scrolls horizontally. */
-export function overflowOf(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const root = document.documentElement;
+    const over = (): number => root.scrollWidth - root.clientWidth;
+    // Lists and charts measure themselves in the frames after a change of the width.
+    for (let frame = 0; frame < 20 && over() > 0; frame++) await new Promise((next) => requestAnimationFrame(next));
+    return over();
+  });
+}
+
+/** Widths of pages in CSS pixels: a phone, a window of 1,280 at 200 % zoom, a tablet, a wide screen. */
+const WIDTHS = [360, 640, 768, 2560];
+
+/** Widths at which a page scrolls horizontally, with the excess. Empty is good. The window has its size again afterwards. */
+export async function tooWide(page: Page): Promise<string[]> {
+  const size = page.viewportSize() ?? { width: 1280, height: 800 };
+  const found: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: size.height });
+    const over = await overflowOf(page);
+    if (over > 0) found.push(`${over} px at ${width}`);
+  }
+  await page.setViewportSize(size);
+  return found;
 }
 
 /**
