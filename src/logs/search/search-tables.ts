@@ -148,7 +148,7 @@ async function piped(
     matched,
     scanned,
     complete,
-    exact: found.exact && made.exact,
+    exact: complete && found.exact && made.exact,
     asOf,
     tookMs: 0,
   };
@@ -181,10 +181,11 @@ async function piped(
     rows.push(text);
     await pause(TEXT_WORK + text.length * TEXT_CHARACTER_WORK);
   }
+  const isComplete = complete && table.isCut !== true;
   return {
     ...answer,
-    exact,
-    complete: complete && table.isCut !== true,
+    exact: exact && isComplete,
+    complete: isComplete,
     columns: table.columns.map(({ name, type }) => ({ name, type })),
     rows,
     notes: [...(table.isCut === true ? [ENDED] : []), ...table.notes],

@@ -121,6 +121,55 @@ describe("runSearch", () => {
     expect(entries).toBeGreaterThan(RUNS / 4);
   });
 
+  it("finds as many entries by a pattern as it counts, whatever the messages have", async () => {
+    const piece = fc.constantFrom(
+      ...["<N>", "<STR>", "<*>", '"', "'", "\\", "\n", "\u001b[31m", "\u0000", "ü", "İ", "ς", "\u212a", "🚀", "\ud83d"],
+      ...[" 17", "/a1", "0xff", '"x 1"', "it's", "*", "(", "~/", "a", " ", "10:00:00", "x".repeat(1990), '\\"'],
+    );
+    const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
+    const own = fc.tuple(text, fc.option(fc.oneof(text, fc.array(text, { maxLength: 2 }))), fc.nat({ max: 2 }));
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(own, { minLength: 1, maxLength: 10 }), async (messages) => {
+        const entries = messages.flatMap(([message, member, more], at) =>
+          Array.from({ length: more + 1 }, (_, copy) =>
+            entry(10 * at + copy, message, member === null ? undefined : { pattern: member }),
+          ),
+        );
+        for (const kind of [null, ...SEGMENT_KINDS]) {
+          const store = new TestStore();
+          store.add(ONE, entries);
+          if (kind !== null) store.flush(ONE, 1, kind, 8);
+          const counts = rowsOf(await search(store, "* | patterns 100"));
+          // SAFETY: the first columns are the pattern and its count.
+          for (const [pattern, count] of counts as [string, number][]) {
+            const test = `pattern:=${JSON.stringify(pattern)}`;
+            const inList = `pattern:(=${JSON.stringify(pattern)} OR =nothing OR ="<N>x")`;
+            const matched = async (filter: string) => (await search(store, `${filter} | count`)).matched;
+            expect(await matched(test), test).toBe(count);
+            expect(await matched(inList), inList).toBe(count);
+            expect(await matched(`-${test}`), `-${test}`).toBe(entries.length - count);
+            expect(await matched(`-${inList}`), `-${inList}`).toBe(entries.length - count);
+            found += count;
+          }
+          // SAFETY: as above.
+          expect((counts as [string, number][]).reduce((sum, [, count]) => sum + count, 0)).toBe(entries.length);
+        }
+      }),
+      { numRuns: Math.ceil(RUNS / 40) },
+    );
+    expect(found).toBeGreaterThan(RUNS / 40);
+  });
+
+  it("says of a table that is not complete that it is not exact", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 40; at++) store.add(ONE, [entry(at)]);
+    for (const text of ["* | stats count() by pattern", "m | patterns", "* | fields seq | count", "* | facets"]) {
+      const answer = await search(store, text, {}, { ...QUERY_BUDGET, work: 100_000 });
+      expect(answer, text).toMatchObject({ complete: false, exact: false });
+    }
+  });
+
   it("answers entries in pages of one instant and one snapshot, and ends at `limit`", async () => {
     const store = new TestStore();
     for (let at = 0; at < 12; at++) store.add(ONE, [entry(at * 1000)]);
@@ -272,7 +321,7 @@ describe("runSearch", () => {
     );
     const note = "The table has the first 50 entries with their neighbours; there are more.";
     for (const text of ["* | context 1 | count", "* | sort time | context 1 | fields seq"])
-      expect(await search(store, text), text).toMatchObject({ complete: false, notes: [note] });
+      expect(await search(store, text), text).toMatchObject({ complete: false, exact: false, notes: [note] });
     expect(await search(store, "* | limit 3 | context 1 | count")).toMatchObject({ complete: true, notes: [] });
   });
 
