@@ -1,5 +1,6 @@
+import { type BucketCounts, workOfHit } from "./bucket.ts";
 import { addEntries, advance, type Decision, end, type Group, isForgettable, newGroup } from "./group.ts";
-import { type BucketCounts, type BucketStorage, GroupBuckets } from "./group-buckets.ts";
+import { type BucketStorage, type BucketUse, GroupBuckets } from "./group-buckets.ts";
 import { ALERT_LIMITS, stepOf, type Watch } from "./rule.ts";
 import { type Added, cellsOfSteps } from "./window-steps.ts";
 
@@ -57,20 +58,49 @@ export interface StoredRun extends LeftOut {
   buckets: readonly BucketCounts[];
 }
 
-/** Steps of groups that one call decides. The decisions of measures with many values count more. */
+/**
+ * Work units, about a microsecond of a slow thread, after which a turn ends: a clock cannot tell, because that of the
+ * production runtime stands still within a turn.
+ */
 const MAX_WORK = 20_000;
-/** Values whose reading costs as much as a step without any. */
-const CELLS_OF_WORK = 50;
+/** Work units of the decision of a step, and of the values that it reads. */
+const STEP_WORK = 5;
+const CELLS_OF_WORK = 20;
+/** Hits that a turn takes in any case, and at most. */
+const HITS = { least: 50, most: 1000 };
+/** Work units of a hit whose bucket is open: new groups split buckets. */
+const OPEN_HIT_WORK = 15;
 
 /** The groups of a project's runs. Takes entries in order of `seq` and makes decisions as time passes. */
 export class Evaluator {
   readonly runs = new Map<number, RunState>();
   #decisions: RunDecision[] = [];
-  #work = 0;
+  readonly #use: BucketUse = { held: 0, work: 0, save: () => this.save() };
   readonly #hasRoom: HasRoom;
+  readonly #decisionWork: (run: number) => number;
 
-  constructor(hasRoom: HasRoom = () => true) {
+  /** @param decisionWork returns the work units of storing a decision of a run */
+  constructor(hasRoom: HasRoom = () => true, decisionWork: (run: number) => number = () => 0) {
     this.#hasRoom = hasRoom;
+    this.#decisionWork = decisionWork;
+  }
+
+  /** Whether the calls since the last one of `takeDecisions` have done as much as one turn should. */
+  get isSpent(): boolean {
+    return this.#use.work >= MAX_WORK;
+  }
+
+  /** How many hits a turn may add: many if they are in few buckets, few if each may need a bucket of its own. */
+  get hitsAtOnce(): number {
+    const extent = { buckets: 0, bytes: 0 };
+    for (const { groups } of this.runs.values()) {
+      extent.buckets += groups.extent.buckets;
+      extent.bytes += groups.extent.bytes;
+    }
+    const work = workOfHit(extent);
+    const rest = MAX_WORK - work * extent.buckets;
+    const hits = Math.max(rest / OPEN_HIT_WORK, MAX_WORK / (work + OPEN_HIT_WORK));
+    return Math.floor(Math.min(HITS.most, Math.max(HITS.least, hits)));
   }
 
   /** Number of live groups. */
@@ -101,7 +131,7 @@ export class Evaluator {
   restore(run: Run, stored?: StoredRun): RunState {
     const { seed, storage, buckets, overflow, late } = stored ?? { ...NOT_STORED, seed: randomSeed() };
     const watch = () => this.runs.get(run.num)?.run.watch ?? run.watch;
-    const groups = new GroupBuckets(watch, run.startAt, seed, storage, buckets);
+    const groups = new GroupBuckets(watch, run.startAt, seed, storage, buckets, this.#use);
     const state: RunState = { run, groups, overflow, late, sweptThrough: 0 };
     this.runs.set(run.num, state);
     return state;
@@ -111,7 +141,9 @@ export class Evaluator {
   update(run: Run): void {
     const state = this.runs.get(run.num);
     if (state === undefined) return;
+    const isAlike = JSON.stringify(state.run.watch.mutes) === JSON.stringify(run.watch.mutes);
     state.run = run;
+    if (isAlike) return;
     // A mute may have ended earlier than it did before.
     for (const group of state.groups.firing()) {
       if (group.isReported) continue;
@@ -159,11 +191,10 @@ export class Evaluator {
    * @returns whether all have been made
    */
   advance(through: number, maxDecisions: number): boolean {
-    this.#work = 0;
     for (const state of this.runs.values()) {
       const step = throughStep(state.run, through);
       for (const group of state.groups.due(step)) {
-        if (this.#decisions.length >= maxDecisions || this.#work >= MAX_WORK) return false;
+        if (this.#decisions.length >= maxDecisions || this.isSpent) return false;
         this.#advance(state, group, step);
         this.#forget(state, group);
       }
@@ -184,10 +215,11 @@ export class Evaluator {
       if (endAt === null || endAt > through || (endSeq !== null && endSeq > seq)) continue;
       // Only groups that fire have anything to end.
       for (const group of state.groups.firing()) {
-        if (this.#decisions.length >= maxDecisions) return ended;
-        end(watch, group, endAt, (decision) => this.#decisions.push({ run: num, ...decision }));
+        if (this.#decisions.length >= maxDecisions || this.isSpent) return ended;
+        end(watch, group, endAt, (decision) => this.#decided(num, decision));
         state.groups.delete(group);
       }
+      while (!state.groups.removeSome()) if (this.isSpent) return ended;
       state.groups.close();
       this.runs.delete(num);
       ended.push(num);
@@ -217,18 +249,25 @@ export class Evaluator {
     return due;
   }
 
-  /** Returns the decisions since the last call. */
+  /** Returns the decisions since the last call. A turn ends with it. */
   takeDecisions(): RunDecision[] {
     const decisions = this.#decisions;
     this.#decisions = [];
+    this.#use.work = 0;
     return decisions;
   }
 
   #advance({ run, groups }: RunState, group: Group, through: number): void {
     const until = run.endAt === null ? through : Math.min(through, throughStep(run, run.endAt));
-    const steps = advance(run.watch, group, until, (decision) => this.#decisions.push({ run: run.num, ...decision }));
-    this.#work += steps * (1 + cellsOfSteps(run.watch, group.steps) / CELLS_OF_WORK);
+    const before = group.steps.length;
+    const steps = advance(run.watch, group, until, (decision) => this.#decided(run.num, decision));
+    this.#use.work += steps * (STEP_WORK + before / 5 + cellsOfSteps(run.watch, group.steps) / CELLS_OF_WORK);
     if (steps > 0) groups.set(group);
+  }
+
+  #decided(run: number, decision: Decision): void {
+    this.#decisions.push({ run, ...decision });
+    this.#use.work += this.#decisionWork(run);
   }
 
   #forget({ run, groups }: RunState, group: Group): void {

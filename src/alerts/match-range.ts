@@ -5,7 +5,7 @@ import { type ColdSeqSource, readCold } from "../tail/cold-range.ts";
 import { linesOfBatches, type SeqLines, type SeqRange } from "../tail/frames.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
 import type { Hit } from "./evaluator.ts";
-import { type Counted, RuleMatcher } from "./matcher.ts";
+import { type Counted, HIT_WEIGHT, RuleMatcher } from "./matcher.ts";
 
 /** Entries of a project with `after < seq <= until`, and what counts them. Plain data. */
 export interface MatchCall {
@@ -17,6 +17,8 @@ export interface MatchCall {
   batches: RecentBatch[] | null;
   /** Entries count as received at this time or later, epoch milliseconds: the time before is decided. */
   floor: number;
+  /** Hits that a turn of the object adds: what was counted comes in parts. Absent from an older object: in one. */
+  hitsAtOnce?: number;
 }
 
 /** What was counted of a range up to a `seq`. Plain data. */
@@ -31,12 +33,17 @@ export interface Matched {
   lastReceivedAt: number | null;
   /** Entries that are gone or cannot be read. */
   missing: number;
+  /** When the first of the entries was received, as `lastReceivedAt`; absent from an older matcher. */
+  firstReceivedAt?: number | null;
+  /** What was counted after `through`, in parts. The entries of a part were received within a second. */
+  rest?: Matched[];
 }
 
 /** `RuleMatcher.pending` at which a call ends: 10,000 hits, or fewer with values. Adding them takes some 50 ms. */
 const MAX_PENDING = 100_000;
 /** Milliseconds after which a call ends with what it has counted: rules may have costly filters, and the thread little time. */
 const MAX_MS = 10_000;
+const SECOND_MS = 1000;
 const LINE_BREAK = 10;
 
 interface PlacedLine {
@@ -57,7 +64,7 @@ export async function matchRange(
   const { workspaceId, projectId, range, batches } = call;
   // Ingest on the same thread stays as fast, and the rules come later.
   const pacer = new ScanPacer(requestsStarted, untilIdle);
-  const counter = new RangeCounter(new RuleMatcher(rules, projectId, pacer.meter), pacer, range.after, call.floor);
+  const counter = new RangeCounter(new RuleMatcher(rules, projectId, pacer.meter), pacer, call);
   if (batches === null) {
     const { units, through } = await readCold(cold, { workspaceId, projectId, report }, range);
     // Its units may overlap, because entries far from the others in time are stored apart.
@@ -80,19 +87,26 @@ class RangeCounter {
   isFull = false;
   readonly #matcher: RuleMatcher;
   readonly #pacer: ScanPacer;
-  readonly #after: number;
+  readonly #hitsAtOnce: number | null;
+  readonly #parts: Matched[] = [];
+  /** `RuleMatcher.pending` of the parts that are complete. */
+  #counted = 0;
+  /** The part that is being counted: the `seq` before it, the entries that were read, and the first one's time. */
+  #after: number;
   #read = 0;
+  #firstReceivedAt: number | null = null;
   /** The time of the last line; it never falls. Versions before the time of the workspace may have stored earlier ones. */
   #receivedAt: number;
   #lastSeq: number | null = null;
   /** When the call is full; `null` before its first line. */
   #until: number | null = null;
 
-  constructor(matcher: RuleMatcher, pacer: ScanPacer, after: number, floor: number) {
+  constructor(matcher: RuleMatcher, pacer: ScanPacer, { range, floor, hitsAtOnce }: MatchCall) {
     this.#receivedAt = floor;
     this.#matcher = matcher;
     this.#pacer = pacer;
-    this.#after = after;
+    this.#after = range.after;
+    this.#hitsAtOnce = hitsAtOnce ?? null;
   }
 
   /** Counts the lines of a range in order of `seq`, until the call is full. */
@@ -102,14 +116,16 @@ class RangeCounter {
     if (units.length > 1) lines.sort((a, b) => a.seq - b.seq);
     for (const { unit, index, seq, start, end } of lines) {
       const receivedAt = Math.max(unit.receivedAtOf(index), this.#receivedAt);
+      if (this.#isPartOver(receivedAt)) this.#parts.push(this.#takePart(this.#lastSeq ?? this.#after));
       const steps = this.#matcher.steps({ bytes: unit.body.subarray(start, end), seq, receivedAt });
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) await this.#pacer.pause();
       if (step.value) this.#read++;
       this.#receivedAt = receivedAt;
+      this.#firstReceivedAt ??= receivedAt;
       this.#lastSeq = seq;
       await this.#pacer.pause();
-      if (this.#matcher.pending < MAX_PENDING && performance.now() < this.#until) continue;
+      if (this.#counted + this.#matcher.pending < MAX_PENDING && performance.now() < this.#until) continue;
       this.isFull = true;
       return;
     }
@@ -118,9 +134,29 @@ class RangeCounter {
   /** @param until the end of what was added, if it was not too much */
   result(until: number): Matched {
     const through = this.isFull ? (this.#lastSeq ?? until) : until;
+    const [first, ...rest] = [...this.#parts, this.#takePart(through)];
+    if (first === undefined) throw new RangeError("A range has no part.");
+    return this.#hitsAtOnce === null ? first : { ...first, rest };
+  }
+
+  /** Whether the next line begins another part. */
+  #isPartOver(receivedAt: number): boolean {
+    if (this.#hitsAtOnce === null || this.#firstReceivedAt === null) return false;
+    // Decisions are due at whole seconds, of the entries until then.
+    const isLater = Math.ceil(receivedAt / SECOND_MS) !== Math.ceil(this.#receivedAt / SECOND_MS);
+    return isLater || this.#matcher.pending >= this.#hitsAtOnce * HIT_WEIGHT;
+  }
+
+  #takePart(through: number): Matched {
     const missing = Math.max(0, through - this.#after - this.#read);
-    const lastReceivedAt = this.#lastSeq === null ? null : this.#receivedAt;
-    return { hits: this.#matcher.takeHits(), late: this.#matcher.takeLate(), through, lastReceivedAt, missing };
+    const firstReceivedAt = this.#firstReceivedAt;
+    const lastReceivedAt = firstReceivedAt === null ? null : this.#receivedAt;
+    this.#counted += this.#matcher.pending;
+    const [hits, late] = [this.#matcher.takeHits(), this.#matcher.takeLate()];
+    this.#after = through;
+    this.#read = 0;
+    this.#firstReceivedAt = null;
+    return { hits, late, through, firstReceivedAt, lastReceivedAt, missing };
   }
 }
 

@@ -53,8 +53,10 @@ interface Slot {
 /** Values of a hit that are added to its part at once. */
 const VALUES_AT_ONCE = 1024;
 /** Weight of a hit, and of a value of it, as `pending` counts them. The hits of sets and percentiles cost more later. */
-const HIT_WEIGHT = 10;
+export const HIT_WEIGHT = 10;
 const COSTLY_HIT_WEIGHT = 100;
+/** Characters of a hit's key that weigh 1: a call has at most 2 million. */
+const KEY_LENGTH = 20;
 
 /** Work units of parsing a line, and of a byte of it. */
 const PARSE_WORK = 1200;
@@ -180,6 +182,8 @@ export class RuleMatcher {
       this.#hits.push(pending);
       const isCostly = measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
       this.#pending += isCostly ? COSTLY_HIT_WEIGHT : HIT_WEIGHT;
+      // Groups with long keys hold memory in the matcher and in the object.
+      this.#pending += Math.floor(key.length / KEY_LENGTH);
     }
     const { hit } = pending;
     hit.count += values?.length ?? 1;

@@ -101,10 +101,14 @@ export function isAtLevel(hash: number, level: number): boolean {
 
 /** Numbers that a part holds, as `ALERT_LIMITS.groupCells` counts them. */
 export function cellsOf(fn: MeasureFunction | null, part: Part | null): number {
-  if (fn === null || part === null) return 0;
+  return fn === null || part === null ? 0 : cellsOfPart(fn, part.numbers.length, part.level);
+}
+
+/** Returns what `cellsOf` does of a part with so many numbers. */
+export function cellsOfPart(fn: MeasureFunction, numbers: number, level: number): number {
   const family = familyOf(fn);
-  if (family === "distinct") return part.numbers.length;
-  return family === "percentile" ? part.numbers.length / (part.level + 1) : 0;
+  if (family === "distinct") return numbers;
+  return family === "percentile" ? numbers / (level + 1) : 0;
 }
 
 /**

@@ -14,6 +14,11 @@ export interface RunRule extends Run {
   counted: Counted;
 }
 
+/** Work units of storing a decision, its notification, and a delivery of it. */
+const DECISION_WORK = 80;
+const NOTIFICATION_WORK = 100;
+const DELIVERY_WORK = 100;
+
 /** How far the rules of a project have got. */
 export interface Position {
   /** All entries up to this `seq` have been counted. */
@@ -55,7 +60,7 @@ export class ProjectAlerts {
   private constructor(sql: SqlStorage, project: number, position: Position, hasRoom: HasRoom) {
     this.project = project;
     this.position = position;
-    this.evaluator = new Evaluator(hasRoom);
+    this.evaluator = new Evaluator(hasRoom, (run) => this.#decisionWork(run));
     for (const row of readRuns(sql, project)) {
       const rule = readRule(sql, row);
       const stored = readStoredRun(sql, project, row);
@@ -91,6 +96,12 @@ export class ProjectAlerts {
     this.#writeCounts(sql);
     const { seq, through } = this.position;
     sql.exec("UPDATE alert_positions SET seq = ?, through = ? WHERE project = ?", seq, through, this.project);
+  }
+
+  /** Returns the work units of storing a decision, with a delivery for each destination. */
+  #decisionWork(run: number): number {
+    const destinations = this.runs.get(run)?.definition.destinationIds.length ?? 0;
+    return DECISION_WORK + (destinations === 0 ? 0 : NOTIFICATION_WORK + destinations * DELIVERY_WORK);
   }
 
   /** What matching must count. */

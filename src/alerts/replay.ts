@@ -39,7 +39,7 @@ const MAX_DECISIONS = 1000;
 /** Decisions made at once. */
 const STEP_DECISIONS = 10_000;
 /** Work units of one call of `Evaluator.advance`. */
-const ADVANCE_WORK = 10_000_000;
+const ADVANCE_WORK = 2_000_000;
 /** Work units of a replay: about 6 s. */
 const MAX_WORK = 4_000_000_000;
 
@@ -96,6 +96,7 @@ export async function replay(
     for (const hit of matcher.takeHits()) evaluator.add(hit);
     for (const [num, count] of matcher.takeLate()) evaluator.addLate(num, count);
     through = Math.max(from, receivedAt - 1);
+    take();
     await advance();
     if (pacer.meter.done < MAX_WORK && receivedAt <= now) continue;
     complete = receivedAt > now;

@@ -30,32 +30,33 @@ export interface Step {
 }
 
 /**
- * Advances the rules of a project, in the caller's transaction: counts, position, decisions and notifications are stored
- * together.
- * @param matched what was counted after the position; `null` if there are no further entries
+ * Advances the rules of a project by the work of one turn, in the caller's transaction: counts, position, decisions and
+ * notifications are stored together.
+ * @param parts what was counted after the position, in order. Those that were added are removed from it
  */
 export function advanceRules(
   sql: SqlStorage,
   alerts: ProjectAlerts,
-  matched: Matched | null,
+  parts: Matched[],
   { place, lastSeq, now }: StepContext,
 ): Step {
-  const { evaluator, position } = alerts;
+  const { evaluator } = alerts;
   alerts.sync(sql);
-  let { seq, through } = position;
-  if (matched !== null) {
-    for (const hit of matched.hits) evaluator.add(hit);
-    for (const [run, count] of matched.late) evaluator.addLate(run, count);
-    if (matched.missing > 0) recordGap(sql, alerts.project, seq + 1, matched.through, matched.missing, now);
-    seq = matched.through;
-    // More entries may have been received at the same time.
-    through = Math.max(through, (matched.lastReceivedAt ?? 0) - 1);
+  let isAdvanced = advanceThrough(alerts, alerts.position.through);
+  while (isAdvanced && !evaluator.isSpent) {
+    const [part] = parts;
+    if (part === undefined) break;
+    // What is due before is decided first, in turns of its own: adding entries makes no decisions then.
+    isAdvanced = advanceThrough(alerts, (part.firstReceivedAt ?? 0) - 1);
+    if (!isAdvanced || evaluator.isSpent) break;
+    parts.shift();
+    isAdvanced = addPart(sql, alerts, part, now);
   }
-  const isCurrent = seq >= lastSeq;
-  if (isCurrent) through = Math.max(through, now - 1);
-  alerts.position = { seq, through };
-  const isAdvanced = evaluator.advance(through, MAX_DECISIONS);
+  const isCurrent = parts.length === 0 && alerts.position.seq >= lastSeq;
+  if (isCurrent && isAdvanced) isAdvanced = advanceThrough(alerts, now - 1);
+  const { seq, through } = alerts.position;
   const gone = isAdvanced ? evaluator.endRuns(through, seq, MAX_DECISIONS) : [];
+  const { isSpent } = evaluator;
   const decisions = evaluator.takeDecisions();
   for (const decision of decisions) storeAndNotify(sql, alerts, decision, place, now);
   if (decisions.length > 0) sweepDecisions(sql, now);
@@ -63,7 +64,24 @@ export function advanceRules(
   if (gone.length > 0) forgetDeletedRules(sql, alerts.project);
   const isOver = gone.length > 0 && !exists(sql, "SELECT 1 FROM alert_runs WHERE project = ?", alerts.project);
   if (isOver) sql.exec("DELETE FROM alert_positions WHERE project = ?", alerts.project);
-  return { decisions: decisions.length, isDone: isCurrent && isAdvanced && decisions.length < MAX_DECISIONS, isOver };
+  const isDone = isCurrent && isAdvanced && !isSpent && decisions.length < MAX_DECISIONS;
+  return { decisions: decisions.length, isDone, isOver };
+}
+
+/** @param through epoch milliseconds; all entries received until then have been added */
+function advanceThrough(alerts: ProjectAlerts, through: number): boolean {
+  alerts.position = { ...alerts.position, through: Math.max(alerts.position.through, through) };
+  return alerts.evaluator.advance(alerts.position.through, MAX_DECISIONS);
+}
+
+function addPart(sql: SqlStorage, alerts: ProjectAlerts, part: Matched, now: number): boolean {
+  const { evaluator, project, position } = alerts;
+  for (const hit of part.hits) evaluator.add(hit);
+  for (const [run, count] of part.late) evaluator.addLate(run, count);
+  if (part.missing > 0) recordGap(sql, project, position.seq + 1, part.through, part.missing, now);
+  alerts.position = { ...position, seq: part.through };
+  // More entries may have been received at the same time.
+  return advanceThrough(alerts, (part.lastReceivedAt ?? 0) - 1);
 }
 
 function storeAndNotify(

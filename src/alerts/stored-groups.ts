@@ -1,7 +1,8 @@
 import { mapRows, maybe } from "../platform/sql.ts";
+import type { BucketCounts } from "./bucket.ts";
 import { type Evaluator, randomSeed, type StoredRun } from "./evaluator.ts";
 import type { Group } from "./group.ts";
-import type { BucketCounts, BucketStorage } from "./group-buckets.ts";
+import type { BucketStorage } from "./group-buckets.ts";
 
 /** The stored buckets of a run's groups. A run without a seed gets one, in the caller's transaction. */
 export function readStoredRun(
@@ -13,8 +14,8 @@ export function readStoredRun(
   if (seed === 0) sql.exec("UPDATE alert_runs SET seed = ? WHERE num = ?", chosen, num);
   const buckets = mapRows(
     sql,
-    (row: Record<"live" | "pending" | "firing" | "cells", number> & { due: number | null }) => row,
-    "SELECT live, pending, firing, cells, due FROM alert_buckets WHERE project = ? AND run = ? ORDER BY bucket",
+    (row: Record<"live" | "pending" | "firing" | "cells" | "size", number> & { due: number | null }) => row,
+    "SELECT live, pending, firing, cells, due, LENGTH(groups) AS size FROM alert_buckets WHERE project = ? AND run = ? ORDER BY bucket",
     project,
     num,
   );

@@ -21,6 +21,11 @@ export class ByteWriter {
   /** Writes the length in bytes, then the bytes. */
   blob(bytes: Uint8Array): void {
     this.varint(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** Writes bytes as they are, without their length. */
+  bytes(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.length);
     this.length += bytes.length;
@@ -104,8 +109,22 @@ export class ByteReader {
   blob(): Uint8Array {
     const length = this.varint();
     const start = this.#at;
+    this.skip(length);
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  /** Passes over bytes. */
+  skip(length: number): void {
     this.#at += length;
     if (this.#at > this.#bytes.length) throw new RangeError("The packed value ends in the middle.");
-    return this.#bytes.subarray(start, this.#at);
+  }
+
+  /** Passes over numbers that `varint` or `signed` would read. */
+  skipVarints(count: number): void {
+    const bytes = this.#bytes;
+    let [at, left] = [this.#at, count];
+    while (left > 0 && at < bytes.length) if ((bytes[at++] ?? 0) < 0x80) left--;
+    if (left > 0) throw new RangeError("The packed value ends in the middle.");
+    this.#at = at;
   }
 }

@@ -1,7 +1,9 @@
+import type { Matched } from "../../alerts/match-range.ts";
 import { ProjectAlerts } from "../../alerts/project-alerts.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import { advanceRules, type Step } from "../../alerts/step.ts";
 import type { Env } from "../../env.ts";
+import { untilIdle } from "../../logs/query/budget.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { type Backoff, delayOf } from "../../platform/backoff.ts";
 import { logObjectEvent } from "../../platform/log.ts";
@@ -184,7 +186,6 @@ export class Alerts implements Duty {
       project.faults = 0;
       project.notBefore = step?.isDone ? Date.now() + STEP_MS : 0;
       if (step === null || step.isOver) this.#projects?.delete(num);
-      if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
     } catch (error) {
       // The transaction was rolled back, and the state in memory was not.
       project.alerts?.evaluator.close();
@@ -204,13 +205,25 @@ export class Alerts implements Duty {
     if (alerts === null) return null;
     project.isChanged = false;
     alerts.sync(sql);
-    const matched = alerts.position.seq < found.lastSeq ? await this.#matching.match(row, found, alerts) : null;
+    const parts = alerts.position.seq < found.lastSeq ? await this.#matching.match(row, found, alerts) : [];
+    for (;;) {
+      const step = this.#turn(num, project, alerts, parts);
+      if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
+      if (step === null || step.isOver || parts.length === 0) return step;
+      // Requests come first.
+      await untilIdle();
+    }
+  }
+
+  /** Makes a part of a step that fits one turn. */
+  #turn(num: number, project: Project, alerts: ProjectAlerts, parts: Matched[]): Step | null {
+    const { sql } = this.#state;
     return this.#state.transaction((_, { id }) => {
       const current = findProjectByNum(sql, num);
       // The project was deleted meanwhile, or its last rule.
       if (current === null || this.#projects?.get(num) !== project) return null;
       const place = { origin: settingsOf(this.#env).FRONTEND_URL, workspaceId: id, projectId: current.id };
-      return advanceRules(sql, alerts, matched, { place, lastSeq: current.lastSeq, now: this.#state.now() });
+      return advanceRules(sql, alerts, parts, { place, lastSeq: current.lastSeq, now: this.#state.now() });
     });
   }
 

@@ -27,12 +27,22 @@ export class Matching {
     this.#state = state;
   }
 
-  /** Counts the next entries after the position of a project's rules. Throws if that must be repeated later. */
-  async match(row: WorkspaceRow, project: ProjectRow, alerts: ProjectAlerts): Promise<Matched> {
+  /**
+   * Counts the next entries after the position of a project's rules. Throws if that must be repeated later.
+   * @returns what was counted, in parts of one turn
+   */
+  async match(row: WorkspaceRow, project: ProjectRow, alerts: ProjectAlerts): Promise<Matched[]> {
     const { sql, index } = this.#state;
     const { seq: after, through: decided } = alerts.position;
     const next = nextBySeq(sql, index, project, 0, after);
-    const call = { workspaceId: row.id, projectId: project.id, rules: alerts.counted(), floor: decided + 1 };
+    const { hitsAtOnce } = alerts.evaluator;
+    const call = {
+      workspaceId: row.id,
+      projectId: project.id,
+      rules: alerts.counted(),
+      floor: decided + 1,
+      hitsAtOnce,
+    };
     if (next.tier === "cold") return this.#call({ ...call, range: { after, until: next.until }, batches: null });
     const { through, batches } = next.page;
     const matched = await this.#call({ ...call, range: { after, until: through }, batches });
@@ -41,7 +51,7 @@ export class Matching {
     return matched;
   }
 
-  async #call(call: MatchCall): Promise<Matched> {
+  async #call(call: MatchCall): Promise<Matched[]> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), ANSWER_MS);
@@ -49,7 +59,8 @@ export class Matching {
     try {
       const matched = await Promise.race([this.#answer(call), late]);
       if (matched === null) throw new Error("Matching has no memory or takes too long.");
-      return matched;
+      const { rest = [], ...first } = matched;
+      return [first, ...rest];
     } finally {
       clearTimeout(timer);
     }

@@ -1,7 +1,7 @@
 import { expect, vi } from "vitest";
 import type { CheckedDecision } from "../../../scripts/alerts/check.ts";
 import type { Group } from "../../../src/alerts/group.ts";
-import { unpackGroups } from "../../../src/alerts/pack.ts";
+import { indexGroups, unpackGroup } from "../../../src/alerts/pack.ts";
 import type { Answer, Call } from "../accounts/support.ts";
 import { alarm, deployWith, waiting } from "../flush/support.ts";
 import { addKey, onSql, type Tenant } from "../ingest/support.ts";
@@ -79,7 +79,10 @@ export function groupsOf({ workspaceId }: Watched): Promise<Group[]> {
     const rows = sql.exec<{ groups: ArrayBuffer; startAt: number }>(
       "SELECT b.groups, n.start_at AS startAt FROM alert_buckets b JOIN alert_runs n ON n.num = b.run",
     );
-    const groups = [...rows].flatMap((row) => unpackGroups(new Uint8Array(row.groups), null, row.startAt));
+    const groups = [...rows].flatMap((row) => {
+      const bytes = new Uint8Array(row.groups);
+      return [...indexGroups(bytes, null).values()].map((packed) => unpackGroup(bytes, packed, null, row.startAt));
+    });
     return groups.sort((a, b) => (a.key < b.key ? -1 : 1));
   });
 }

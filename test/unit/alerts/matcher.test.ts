@@ -132,6 +132,13 @@ test("A call that takes long ends early, and the calls after it count the rest",
   expect(parts.map(({ through }) => through)).toEqual([1, 2, 3, 4, 5, 6]);
   const counts = (matched: Matched[]) => [1, 2].map((run) => sumOf(matched, run));
   expect(counts(parts)).toEqual(counts([whole]));
+  // With a bound of hits, one call returns the same in parts.
+  const inParts = await matchRange(noCold, { ...call, hitsAtOnce: 1 }, new CompiledRules(counted), noFault);
+  const { rest = [], ...first } = inParts;
+  expect(rest.length).toBeGreaterThan(0);
+  expect(counts([first, ...rest])).toEqual(counts([whole]));
+  expect(rest.at(-1)?.through).toBe(6);
+  expect([first, ...rest].map(({ missing }) => missing)).toEqual([first, ...rest].map(() => 0));
   expect(counts([whole])).toEqual([6, 4]);
 });
 
