@@ -383,11 +383,10 @@ describe("accessible and fitting", () => {
     await page.getByRole("button", { name: /^Time range/ }).click();
     await page.getByRole("textbox", { name: "Range" }).fill("yesterday 14:00..13:00");
     expect(await axeFaults(page)).toEqual([]);
-    expect(await tooWide(page)).toEqual([]);
     await page.goto(explorerPath(tenant, LONG));
     await page.getByText("No matching entries").waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    expect(await tooWide(page)).toEqual([]);
   });
 
   it.each(["light", "dark"] as const)("in its dialogs, %s", async (colorScheme) => {
