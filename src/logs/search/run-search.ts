@@ -93,7 +93,7 @@ async function run(search: SearchRun, plan: SearchPlan): Promise<Found<SearchAns
   const notes = [...piped.notes];
   if (isCut) notes.push(`The answer has the first ${rows.length} of ${piped.rows.length} entries.`);
   const { matched, scanned, complete, exact, asOf } = piped;
-  const counted = { matched, scanned, complete, exact, asOf, notes, tookMs: 0 };
+  const counted = { matched, scanned, complete, exact: exact && complete, asOf, notes, tookMs: 0 };
   const matches = piped.matches === undefined ? {} : { matches: placesOf(piped.matches, rows) };
   return { ok: true, answer: { kind: "entries", rows, nextCursor: null, ...matches, ...counted } };
 }
