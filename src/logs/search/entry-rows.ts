@@ -2,7 +2,7 @@ import { MAX_ROWS } from "../aggregate/table.ts";
 import { parseStoredLine } from "../entry.ts";
 import { logId } from "../entry-view.ts";
 import type { Cursor } from "../query/cursor.ts";
-import type { Order } from "../query/feed.ts";
+import { compareRows, type Order } from "../query/feed.ts";
 import type { ReadMemory } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
@@ -173,6 +173,8 @@ async function pipeOf(search: SearchRun, found: EntryRows, pipe: EntryPipe, orde
     case "where":
       return filtered(search, found, pipe);
     case "sort":
+      // Like entries that are read in the order of time: those of one time are in the same direction.
+      if (isByTime(pipe)) return { rows: rows.toSorted((a, b) => compareRows(pipe.order, a, b)) };
       return { rows: await sortRows(search, rows, pipe) };
     case "context": {
       const wide = await withNeighbours(search, rows, pipe.entries, order, commit);

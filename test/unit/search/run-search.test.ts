@@ -161,6 +161,16 @@ describe("runSearch", () => {
     expect(found).toBeGreaterThan(RUNS / 40);
   });
 
+  it("has entries of one time in the same direction, sorted as they are read or afterwards", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 3; at++) store.add(ONE, [entry(0)]);
+    for (const before of ["", " | context 1", " | sort seq | limit 3"]) {
+      const up = idsOf(await search(store, `*${before} | sort time`));
+      expect(up, before).toEqual([1, 2, 3].map((seq) => `${ONE}/${seq}`));
+      expect(idsOf(await search(store, `*${before} | sort time desc`)), before).toEqual(up.toReversed());
+    }
+  });
+
   it("says of a table that is not complete that it is not exact", async () => {
     const store = new TestStore();
     for (let at = 0; at < 40; at++) store.add(ONE, [entry(at)]);
