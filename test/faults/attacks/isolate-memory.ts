@@ -1,7 +1,7 @@
 /**
  * `npm run test:memory`: the whole service with 128 MiB of heap an isolate, as on Cloudflare. Plays the main job, then
  * each load that a production isolate may meet: large bodies, costly bodies, both tiers, live tails, concurrent
- * queries. Prints for each load the peak memory of the service's isolate (V8's heap and ArrayBuffers, garbage included,
+ * queries, as many groups of alerts as a workspace may have. Prints for each load the peak memory of the service's isolate (V8's heap and ArrayBuffers, garbage included,
  * by the runtime's inspector), and the rise of the runtime's resident memory over an idle server's. The simulators of
  * D1 and R2, SQLite and the allocator are in the same process. Checks that every acknowledged entry is stored. Exits
  * with 1 if the runtime ends, the isolate holds more than 96 MiB, a response is a 5xx other than 503 with
@@ -17,6 +17,7 @@ import { childrenRunning, peakMemoryMiB, residentMemoryMiB } from "../../../benc
 import { heapLimit, ISOLATE_HEAP_MIB } from "../../../scripts/lib/v8-flags.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { freePort, startServer } from "../../support/server.ts";
+import { crowdAlerts, deleteAlerts } from "./alert-groups.ts";
 import {
   COSTLY_LINES,
   type CostlyBody,
@@ -156,6 +157,23 @@ await load("everything at once", async (figures) => {
       return ask(route, body, figures);
     }),
   ]);
+});
+
+// A workspace of its own: its entries are not counted here.
+const crowd = await createTenant(server.url);
+await raiseLimit(crowd);
+let turn = 0;
+await load("50,000 live groups of alerts with the longest keys, beside searches", async (figures) => {
+  const { groups, notCounted, seconds } = await crowdAlerts(server.url, crowd, async () => {
+    if (turn++ % 10 !== 0) return;
+    const { path: route, body } = ordinaryQuery(turn);
+    await ask(route, body, figures);
+  });
+  console.log(`${groups} groups are live, ${notCounted} entries not counted; caught up after ${seconds.toFixed(0)} s`);
+});
+await load("deleting these alerts while 20,000 groups fire", async () => {
+  await deleteAlerts(server.url, crowd);
+  await pause(15_000);
 });
 
 await count(tenant, sent);
