@@ -2,18 +2,24 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, register } from "../support/api.ts";
 import { nextMail, tokenIn } from "../support/outbox.ts";
-import { newEmail, signedIn } from "./support/account.ts";
+import { linkMailedTo, newEmail, PASSWORD, signedIn, signIn, signUp } from "./support/account.ts";
+import { type AgentProgram, startAgentProgram } from "./support/agent-program.ts";
 import { type ConsoleUnderTest, startConsoleWithProviders } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let url: string;
+let program: AgentProgram;
 
 beforeAll(async () => {
   console = await startConsoleWithProviders();
   url = console.server.url;
+  program = await startAgentProgram(url);
 });
 
-afterAll(() => console?.close());
+afterAll(async () => {
+  program?.close();
+  await console?.close();
+});
 
 /** On the provider's page: signs in as this person, or returns an error. */
 async function atProvider(page: Page, email: string, decision: "Sign in" | "Refuse" = "Sign in"): Promise<void> {
@@ -181,6 +187,105 @@ describe("the callback page", () => {
   });
 });
 
-it("contacts no origin except the providers' and violates no content security policy", () => {
-  expect(console.faults()).toEqual([]);
+describe("an agent's request for access, opened where nobody is signed in", () => {
+  const consent = async (page: Page, email: string): Promise<void> => {
+    await page.getByRole("heading", { name: "Allow access" }).waitFor();
+    await page.getByText(email).first().waitFor();
+  };
+  const allow = async (page: Page): Promise<URL> => {
+    await page.getByRole("button", { name: "Allow" }).click();
+    return program.answerIn(page);
+  };
+
+  it("21.3: continues after a sign-in through a provider, also if the provider refuses first", async () => {
+    const context = await console.open();
+    const page = await context.newPage();
+    // What a query contains must come back as it is.
+    const asked = await program.authorization({ state: "a b+c%2F&d=é" });
+    const email = newEmail();
+    await page.goto(asked.url);
+    await page.getByRole("button", { name: "Continue with provider B" }).click();
+    await atProvider(page, email, "Refuse");
+    await page.getByRole("link", { name: "Back to the sign-in page" }).click();
+    await page.getByRole("button", { name: "Continue with provider B" }).click();
+    await atProvider(page, email);
+    await consent(page, email);
+    const tokens = await program.exchange(await allow(page), asked);
+    expect(tokens.scope).toBe("logs:read");
+    await context.close();
+  });
+
+  it("21.3: continues in both tabs after a mailed link, for the account that is signed in then", async () => {
+    const [other, email] = [await register(url), newEmail()];
+    const context = await console.open();
+    const page = await context.newPage();
+    const asked = await program.authorization();
+    await page.goto(asked.url);
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
+    const mail = await context.newPage();
+    await mail.goto("/auth/magic#token=vt_expired");
+    await mail.getByRole("button", { name: "Sign in", exact: true }).click();
+    const again = await mail.getByRole("link", { name: "Get a new link" }).getAttribute("href");
+    expect(new URL(again ?? "", url).searchParams.get("next")).toBe(`/auth/consent${new URL(asked.url).search}`);
+    // Another account signs in between.
+    await mail.goto("/login");
+    await signIn(mail, other.email, other.password);
+    await consent(page, other.email);
+    await mail.goto(await linkMailedTo(url, email, "magic-link"));
+    await mail.getByText(other.email).first().waitFor();
+    await mail.getByRole("button", { name: "Sign in", exact: true }).click();
+    await Promise.all([consent(mail, email), consent(page, email)]);
+    const [first, second] = [await allow(mail), await allow(page)];
+    expect(first.searchParams.get("code")).not.toBe(second.searchParams.get("code"));
+    await program.exchange(first, asked);
+    // The program uses one of the codes. The other one gives no access.
+    await page.goto("/auth/account");
+    await page.getByRole("button", { name: "End the access of Night agent" }).waitFor();
+    expect(await page.getByRole("button", { name: "End the access of Night agent" }).count()).toBe(1);
+    const grants = await call(url, "/oauth/grants", { token: other.accessToken });
+    expect(grants.body.data).toEqual({ items: [] });
+    await context.close();
+  });
+
+  it("21.3: continues after a sign-up with its confirmation, and offers no workspace that was lost meanwhile", async () => {
+    const context = await console.open();
+    const page = await context.newPage();
+    const asked = await program.authorization();
+    const email = newEmail();
+    await page.goto(asked.url);
+    await page.getByRole("link", { name: "Create account" }).click();
+    await page.getByRole("heading", { name: "Create an account" }).waitFor();
+    await signUp(page, email, null);
+    const mail = await context.newPage();
+    await mail.goto(await linkMailedTo(url, email, "verify-email"));
+    await mail.getByRole("button", { name: "Yes, confirm the address" }).click();
+    await mail.getByRole("heading", { name: "Address confirmed" }).waitFor();
+    const body = { email, password: PASSWORD };
+    const token = (await call<{ accessToken: string }>(url, "/auth/login", { body })).body.data.accessToken;
+    const team = await call<{ id: string }>(url, "/workspaces", { token, body: { name: "Team" } });
+    await mail.getByRole("link", { name: "Continue" }).click();
+    await consent(mail, email);
+    // The new workspace is not in the list that the tab has loaded.
+    await mail.reload();
+    const choice = mail.getByRole("combobox", { name: "Workspace", exact: true });
+    await choice.filter({ hasText: "Team" }).waitFor();
+    const path = `/workspaces/${team.body.data.id}`;
+    expect((await call(url, path, { method: "DELETE", token })).status).toBe(200);
+    await mail.getByRole("button", { name: "Allow" }).click();
+    await choice.filter({ hasText: "Choose a workspace" }).waitFor();
+    expect(await mail.getByRole("button", { name: "Allow" }).isDisabled()).toBe(true);
+    await choice.click();
+    await mail.getByRole("option", { name: /Personal/ }).click();
+    await program.exchange(await allow(mail), asked);
+    // The tab of the sign-up continues, too.
+    await page.getByRole("link", { name: "Continue" }).click();
+    await consent(page, email);
+    await context.close();
+  });
+});
+
+it("contacts no origin except the providers' and the program's, and violates no content security policy", () => {
+  expect(console.faults().filter((fault) => fault !== `contacted ${program.origin}`)).toEqual([]);
 });

@@ -10,9 +10,12 @@ export function newEmail(): string {
 
 export const PASSWORD = "correct horse battery";
 
-/** Fills in the sign-up form and returns the page that asks to confirm the address. */
-export async function signUp(page: Page, email: string, path = "/auth/sign-up"): Promise<void> {
-  await page.goto(path);
+/**
+ * Fills in the sign-up form and returns the page that asks to confirm the address.
+ * @param path of the form; `null` if the page shows it already
+ */
+export async function signUp(page: Page, email: string, path: string | null = "/auth/sign-up"): Promise<void> {
+  if (path !== null) await page.goto(path);
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Create account" }).click();

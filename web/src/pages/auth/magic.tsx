@@ -2,13 +2,14 @@ import { useLocation } from "preact-iso";
 import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
+import { withNext } from "../../session/next-path.ts";
 import { type SignedIn, signIn, user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { FailedOutcome, isInvalidLink, mailedLinkPage } from "./mailed-link.tsx";
-import { takeNext } from "./next.ts";
+import { rememberedNext, takeNext } from "./next.ts";
 
 /** Signs in with a mailed link. Requires a click, because mail scanners open links and would use them up. */
 export const Magic = mailedLinkPage("/auth/magic", "Sign in", ({ token }) => {
@@ -23,7 +24,7 @@ export const Magic = mailedLinkPage("/auth/magic", "Sign in", ({ token }) => {
   const wait = useWait(failure);
   if (isInvalidLink(failure)) {
     return (
-      <FailedOutcome title="This link does not work" to="/login" action="Get a new link">
+      <FailedOutcome title="This link does not work" to={withNext("/login", rememberedNext())} action="Get a new link">
         {failure?.message}
       </FailedOutcome>
     );

@@ -12,11 +12,22 @@ export function rememberNext(path: string): void {
   else localStorage.setItem(NEXT_KEY, `${Date.now() + REMEMBERED_MS} ${path}`);
 }
 
+/** Returns the stored path; `/` if there is none. */
+export function rememberedNext(): string {
+  const [until = "", path = "/"] = (localStorage.getItem(NEXT_KEY) ?? "").split(" ", 2);
+  return Number(until) > Date.now() ? path : "/";
+}
+
 /** Returns and deletes the stored path; `/` if there is none. */
 export function takeNext(): string {
-  const [until = "", path = "/"] = (localStorage.getItem(NEXT_KEY) ?? "").split(" ", 2);
+  const path = rememberedNext();
   localStorage.removeItem(NEXT_KEY);
-  return Number(until) > Date.now() ? path : "/";
+  return path;
+}
+
+/** Deletes the stored path if it is this one, whose page is done. */
+export function forgetNext(path: string): void {
+  if (rememberedNext() === path) localStorage.removeItem(NEXT_KEY);
 }
 
 /** Leaves a sign-in page if the user is signed in. `isHeld` keeps the page, for example while it shows a result. */

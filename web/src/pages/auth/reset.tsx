@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import css from "./auth.module.css";
 import { FailedOutcome, isInvalidLink, mailedLinkPage } from "./mailed-link.tsx";
-import { takeNext } from "./next.ts";
+import { rememberedNext, takeNext } from "./next.ts";
 import { ContinueLink, FormProblem, Outcome, PasswordField } from "./parts.tsx";
 
 /** Sets a new password with a mailed link. */
@@ -42,7 +42,11 @@ export const Reset = mailedLinkPage("/auth/reset", "Set a new password", ({ toke
   }
   if (isInvalidLink(failure)) {
     return (
-      <FailedOutcome title="This link does not work" to="/auth/forgot" action="Get a new link">
+      <FailedOutcome
+        title="This link does not work"
+        to={withNext("/auth/forgot", rememberedNext())}
+        action="Get a new link"
+      >
         {failure?.message}
       </FailedOutcome>
     );

@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import type { AgentScope } from "../../../../src/keys/scopes.ts";
 import { may, SCOPE_ACTIONS } from "../../../../src/workspace/permissions.ts";
+import { failureOf } from "../../api/failure.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import { useLoad } from "../../lib/load.ts";
 import { giveGrant, type OpenedRequest, SCOPE_WORDS } from "../../model/grants.ts";
 import { ableTo } from "../../model/roles.ts";
 import type { Workspace } from "../../model/types.ts";
-import { loadProjects } from "../../model/workspaces.ts";
+import { loadProjects, loadWorkspaces } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import choices from "../../ui/choices.module.css";
 import { Field } from "../../ui/field.tsx";
@@ -25,6 +26,9 @@ interface ConsentFormProps {
   onLeave: (to: string, how: string) => void;
 }
 
+/** Statuses of a refusal after which roles and workspaces are loaded again. */
+const REFUSED = new Set([403, 404]);
+
 /** Chooses workspace, projects and scopes. */
 export function ConsentForm({ request, opened, workspaces, onLeave }: ConsentFormProps) {
   const [workspaceId, setWorkspaceId] = useState(workspaces[0]?.id ?? "");
@@ -34,7 +38,13 @@ export function ConsentForm({ request, opened, workspaces, onLeave }: ConsentFor
   const workspace = workspaces.find(({ id }) => id === workspaceId);
   const scopes = opened.scopes.filter((scope) => isAllowed(workspace, scope) && wanted.includes(scope));
   const allowing = useAction(async () => {
-    onLeave(await giveGrant(workspaceId, { request, scopes, projectIds: chosen }), "Allowed");
+    try {
+      onLeave(await giveGrant(workspaceId, { request, scopes, projectIds: chosen }), "Allowed");
+    } catch (error) {
+      // The user may have lost the workspace or the role since the page was opened.
+      if (REFUSED.has(failureOf(error).status)) void loadWorkspaces();
+      throw error;
+    }
   });
   const wait = useWait(allowing.failure);
   const { refuseUrl } = opened;
@@ -50,8 +60,12 @@ export function ConsentForm({ request, opened, workspaces, onLeave }: ConsentFor
         {(props) => (
           <Select
             {...props}
-            value={workspaceId}
-            options={workspaces.map(({ id, name, role }) => ({ value: id, label: name, hint: role }))}
+            value={workspace?.id ?? ""}
+            options={[
+              // No other workspace takes the place of a lost one without a choice of the user.
+              ...(workspace === undefined ? [{ value: "", label: "Choose a workspace" }] : []),
+              ...workspaces.map(({ id, name, role }) => ({ value: id, label: name, hint: role })),
+            ]}
             onChange={(id) => {
               setWorkspaceId(id);
               setChosen(null);
@@ -59,7 +73,9 @@ export function ConsentForm({ request, opened, workspaces, onLeave }: ConsentFor
           />
         )}
       </Field>
-      <Projects key={workspaceId} workspaceId={workspaceId} chosen={chosen} onChange={setChosen} />
+      {workspace === undefined ? null : (
+        <Projects key={workspaceId} workspaceId={workspaceId} chosen={chosen} onChange={setChosen} />
+      )}
       <fieldset class={choices.choices}>
         <legend>May</legend>
         {opened.scopes.map((scope) => (

@@ -1,15 +1,16 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useLoad } from "../../lib/load.ts";
 import { openRequest } from "../../model/grants.ts";
 import type { Workspace } from "../../model/types.ts";
-import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { withNext } from "../../session/next-path.ts";
 import { signOut, user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Facts } from "../../ui/items.tsx";
 import { Card, Page, Row } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
+import { forgetNext } from "../auth/next.ts";
 import { Note, Outcome } from "../auth/parts.tsx";
 import css from "./consent.module.css";
 import { ConsentForm } from "./consent-form.tsx";
@@ -22,8 +23,11 @@ export function Consent() {
   const account = user.value;
   const { data, failure, reload } = useLoad(`${account?.id} ${request}`, (signal) => openRequest(request, signal));
   const [left, setLeft] = useState<string | null>(null);
+  useEffect(refreshWorkspaces, []);
   const leave = (to: string, how: string): void => {
     setLeft(how);
+    // The link of a sign-up's mail works for a day and would return to a request that is answered.
+    forgetNext(url);
     location.assign(to);
   };
   if (account === null) return null;
