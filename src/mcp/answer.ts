@@ -35,6 +35,8 @@ export interface Draft {
   /** Words of the service: never of entries. */
   guide?: readonly string[];
   rows: Table;
+  /** A column of `rows` whose values take no place of a row: the last rows, or all, are without them if there is none left. */
+  spare?: string | undefined;
   /** Whether rows follow the last one of `rows`. */
   hasMore: boolean;
   /** Whether `next` is there also if no row is missing. */
@@ -69,17 +71,32 @@ export async function answerOf(draft: Draft, maxTokens: number): Promise<Answer>
   const notes = draft.notes.slice(0, NOTES).map((note) => shortened(note, NOTE_CHARACTERS));
   const { guide = [] } = draft;
   const first = draft.first && { ...cutFirst(draft.first, maxTokens * FIRST_SHARE), name: draft.first.name };
-  const all = draft.rows.rows.slice(0, MAX_ROWS);
-  const estimate = (count: number): number => {
+  const all = { ...draft.rows, rows: draft.rows.rows.slice(0, MAX_ROWS) };
+  const rowsOf = (count: number, whole: number): CompactTable =>
+    compact(spared({ ...all, rows: all.rows.slice(0, count) }, draft.spare, whole));
+  const fits = (count: number, whole: number): boolean => {
     const head = headOf(draft, count, "x".repeat(draft.nextCharacters ?? NEXT_CHARACTERS));
-    const parts = { head, guide, notes, first, rows: compact({ ...draft.rows, rows: all.slice(0, count) }) };
-    return Math.max(tokensOf(textOf(parts)), tokensOf(JSON.stringify(structuredOf(parts))));
+    const parts = { head, guide, notes, first, rows: rowsOf(count, whole) };
+    return Math.max(tokensOf(textOf(parts)), tokensOf(JSON.stringify(structuredOf(parts)))) <= maxTokens;
   };
-  const count = mostThat(all.length, (rows) => estimate(rows) <= maxTokens);
+  const count = mostThat(all.rows.length, (rows) => fits(rows, 0));
+  const whole = draft.spare === undefined ? 0 : mostThat(count, (rows) => fits(count, rows), 0);
   const isCut = count < draft.rows.rows.length || draft.hasMore || draft.alwaysHasNext === true;
   const head = headOf(draft, count, isCut ? await draft.nextAfter(count) : null);
-  const parts = { head, guide, notes, first, rows: compact({ ...draft.rows, rows: all.slice(0, count) }) };
+  const parts = { head, guide, notes, first, rows: rowsOf(count, whole) };
   return { text: textOf(parts), structured: structuredOf(parts), head };
+}
+
+/** Leaves the values of a column out of the rows after the first `whole` ones; the column, too, if no row keeps its value. */
+function spared(table: Table, name: string | undefined, whole: number): Table {
+  const column = name === undefined ? -1 : table.columns.indexOf(name);
+  if (column < 0) return table;
+  if (table.rows.slice(0, whole).some((row) => (row[column] ?? null) !== null)) {
+    const rows = table.rows.map((row, at) => (at < whole ? row : row.with(column, null)));
+    return { ...table, rows };
+  }
+  const columns = table.columns.toSpliced(column, 1);
+  return { ...table, columns, rows: table.rows.map((row) => row.toSpliced(column, 1)) };
 }
 
 interface Parts {
@@ -101,9 +118,9 @@ function cutFirst(table: Table, maxTokens: number): CompactTable {
   return cut(mostThat(table.rows.length, (count) => tokensOf(JSON.stringify(cut(count))) <= maxTokens));
 }
 
-/** Returns the largest number up to `max` that fits, at least 1 if there is one. Larger numbers never fit better. */
-function mostThat(max: number, fits: (count: number) => boolean): number {
-  let [low, high] = [Math.min(1, max), max];
+/** Returns the largest number up to `max` that fits, or `least`: 1 if there is one. Larger numbers never fit better. */
+function mostThat(max: number, fits: (count: number) => boolean, least = Math.min(1, max)): number {
+  let [low, high] = [least, max];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (fits(middle)) low = middle;

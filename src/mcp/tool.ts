@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { AgentScope } from "../keys/scopes.ts";
-import type { SearchAnswer, SearchedRange } from "../logs/search/search-query.ts";
+import type { SearchAnswer, SearchedRange, SearchQuery } from "../logs/search/search-query.ts";
 import type { Changes } from "../tail/changes.ts";
 import type { ContextWish, EntryContext } from "../tail/context.ts";
 import type { AgentAccess, AgentProject } from "../workspace/agent-access.ts";
@@ -23,6 +23,7 @@ export interface ToolPorts {
   search<T>(
     body: Readonly<Record<string, unknown>>,
     use: (answer: SearchAnswer & { range: SearchedRange }) => T,
+    options?: Pick<SearchQuery, "describesPatterns">,
   ): Promise<T>;
   /** Reads an entry and its neighbours; `null` if it does not exist. @throws ToolFault */
   context<T>(projectId: string, wish: ContextWish, use: (found: EntryContext | null) => T): Promise<T>;

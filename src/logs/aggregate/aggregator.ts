@@ -72,7 +72,7 @@ export class Aggregator {
     this.plan = plan;
     this.groups = new Groups(plan.keys.length, this.held, random, plan.maxValues);
     this.entries = new ByGroup(this.held);
-    this.measures = plan.measures.map(({ kind }) => newMeasure(kind, this.held, this.total, random));
+    this.measures = plan.measures.map(({ kind }) => newMeasure(kind, this, random));
     this.types = plan.fields.map(() => 0);
   }
 
@@ -226,7 +226,7 @@ export class Aggregator {
   }
 }
 
-function newMeasure(kind: MeasureKind, held: HeldBytes, total: ValueTotal, random: () => number): Measure {
+function newMeasure(kind: MeasureKind, { plan, held, total }: Aggregator, random: () => number): Measure {
   switch (kind) {
     case "present":
       return { kind, state: new ByGroup(held) };
@@ -240,7 +240,7 @@ function newMeasure(kind: MeasureKind, held: HeldBytes, total: ValueTotal, rando
       return { kind, state: new Distinct(held, total, random) };
     case "first":
     case "last":
-      return { kind, state: new Edges(held, kind === "first" ? 1 : -1) };
+      return { kind, state: new Edges(held, kind === "first" ? 1 : -1, plan.edgeCharacters) };
     case "values":
       return { kind, state: new Values(held) };
   }

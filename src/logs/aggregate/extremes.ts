@@ -69,12 +69,17 @@ const EDGE_BYTES = 160;
 export class Edges {
   readonly #held: HeldBytes;
   readonly #sign: 1 | -1;
+  readonly #maxCharacters: number;
   readonly #edges = new Map<number, Edge>();
 
-  /** @param sign 1 for the first entry, -1 for the last */
-  constructor(held: HeldBytes, sign: 1 | -1) {
+  /**
+   * @param sign 1 for the first entry, -1 for the last
+   * @param maxCharacters of a text; the rest of a longer one is left out
+   */
+  constructor(held: HeldBytes, sign: 1 | -1, maxCharacters = Number.POSITIVE_INFINITY) {
     this.#held = held;
     this.#sign = sign;
+    this.#maxCharacters = maxCharacters;
   }
 
   /** Whether the value of an entry would replace the known one. */
@@ -84,7 +89,8 @@ export class Edges {
   }
 
   /** Sets the value of a group, after `accepts`. */
-  set(group: number, { timestamp, seq, projectId }: EntryPosition, text: string): void {
+  set(group: number, { timestamp, seq, projectId }: EntryPosition, whole: string): void {
+    const text = cutText(whole, this.#maxCharacters);
     const known = this.#edges.get(group);
     this.#held.add(text.length - (known?.text.length ?? -EDGE_BYTES));
     this.#edges.set(group, { timestamp, seq, projectId, text });
@@ -105,6 +111,14 @@ export class Edges {
   state(): EdgeState {
     return [...this.#edges];
   }
+}
+
+/** Cuts the JSON of a text: bytes of UTF-8, one character each. Other values stay whole. */
+function cutText(json: string, maxCharacters: number): string {
+  if (json.length - 2 <= maxCharacters) return json;
+  const value: unknown = JSON.parse(Buffer.from(json, "latin1").toString("utf8"));
+  if (typeof value !== "string" || value.length <= maxCharacters) return json;
+  return Buffer.from(JSON.stringify(value.slice(0, maxCharacters).toWellFormed()), "utf8").toString("latin1");
 }
 
 function comparePositions(a: EntryPosition, b: EntryPosition): number {

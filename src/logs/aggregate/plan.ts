@@ -73,6 +73,8 @@ export interface AggregatePlan {
    * ends.
    */
   maxValues?: number;
+  /** Characters that `first` and `last` keep of a text. Absent: all. */
+  edgeCharacters?: number;
   /** Seconds by which `rate` divides; `null` if no column needs it. */
   rateSeconds: number | null;
 }

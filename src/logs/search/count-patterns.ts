@@ -2,7 +2,7 @@ import type { Filter, Scalar, TimeValue, ValueTest } from "../../query-language/
 import { printDuration } from "../../query-language/values.ts";
 import { Aggregator } from "../aggregate/aggregator.ts";
 import { fieldOf } from "../aggregate/fields.ts";
-import { planOf } from "../aggregate/plan.ts";
+import { type Aggregation, orderedText, planOf } from "../aggregate/plan.ts";
 import { sortInSteps } from "../aggregate/sorting.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
 import { compareTexts } from "../aggregate/values.ts";
@@ -33,18 +33,32 @@ interface Counts {
   text: string;
   count: number;
   before: number;
+  /** The group that describes it: of the period, or of the one before if the period has none. */
+  group: { of: Aggregator; number: number } | null;
 }
 
-function newAggregator(): Aggregator {
+/** Columns that describe a pattern; see `describesPatterns`. */
+const DESCRIBING: readonly Aggregation[] = [
+  { fn: "min", field: fieldOf("time"), name: "first" },
+  { fn: "max", field: fieldOf("time"), name: "last" },
+  { fn: "last", field: fieldOf("message"), name: "example" },
+];
+
+/** Characters of an example. */
+const EXAMPLE_CHARACTERS = 200;
+
+function newAggregator(describes: boolean): Aggregator {
   const key = { name: "pattern", field: fieldOf("pattern") };
-  const plan = planOf([key], [{ fn: "count", field: null, name: "count" }], null);
-  return new Aggregator({ ...plan, maxValues: MAX_PATTERNS });
+  const count = { fn: "count", field: null, name: "count" } as const;
+  const plan = planOf([key], describes ? [count, ...DESCRIBING] : [count], null);
+  return new Aggregator({ ...plan, maxValues: MAX_PATTERNS, edgeCharacters: EXAMPLE_CHARACTERS });
 }
 
 /** Counts entries by pattern; with `versus` also those of the period so long before. */
 export function patternCounter(search: SearchRun, pipe: PipeOf<"patterns">, tablePipes: readonly TablePipe[]): Counter {
   const { memory, pacer } = search.reading;
-  const [now, earlier] = [newAggregator(), newAggregator()];
+  const { describesPatterns = false } = search.wanted;
+  const [now, earlier] = [newAggregator(describesPatterns), newAggregator(describesPatterns)];
   const sink = new TableSink(now, memory, pacer);
   const { versus } = pipe;
   const missing: string[] = [];
@@ -174,7 +188,7 @@ function shiftedTime(time: TimeValue, by: number): TimeValue {
 }
 
 async function finish(
-  { reading }: SearchRun,
+  { reading, wanted }: SearchRun,
   { limit, versus }: PipeOf<"patterns">,
   now: Aggregator,
   earlier: Aggregator,
@@ -184,7 +198,8 @@ async function finish(
     memory.renew();
     return pacer.pause(work);
   };
-  const rest: Counts = { text: REST, count: 0, before: 0 };
+  const describes = wanted.describesPatterns === true;
+  const rest: Counts = { text: REST, count: 0, before: 0, group: null };
   const byText = new Map<string, Counts>([[REST, rest]]);
   for (const [aggregator, member] of [
     [now, "count"],
@@ -193,7 +208,7 @@ async function finish(
     const { groups, entries } = aggregator;
     for (let group = 0; group < groups.count; group++) {
       const text = groups.textAt(group, 0);
-      const counts = byText.get(text) ?? { text, count: 0, before: 0 };
+      const counts = byText.get(text) ?? { text, count: 0, before: 0, group: { of: aggregator, number: group } };
       counts[member] += entries.get(group);
       byText.set(text, counts);
       await pause(PATTERN_WORK);
@@ -213,7 +228,7 @@ async function finish(
   let bytes = 0;
   for (const place of places) {
     const counts = patterns[place] ?? rest;
-    const row = rowOf(counts, versus);
+    const row = rowOf(counts, versus, describes);
     bytes += row.length;
     if (rows.length < most && bytes <= budget.answerBytes) rows.push(row);
     else {
@@ -227,7 +242,7 @@ async function finish(
   const hasRest = rest.count + rest.before > 0;
   if (hasRest) {
     const shown = `The ${rows.length.toLocaleString("en-US")} patterns shown`;
-    rows.push(rowOf(rest, versus));
+    rows.push(rowOf(rest, versus, describes));
     notes.push(`${shown} are not all: the last row, without a pattern, counts the entries of all others.`);
   }
   if (isCut) {
@@ -235,7 +250,14 @@ async function finish(
     notes.push(`${bound}: patterns of older entries may be missing, and count in the last row.`);
   }
   const added = versus === null ? [] : ["before", "change"];
-  const columns = [{ name: "pattern", type: "string" as const }, ...["count", ...added].map(numberColumn)];
+  const describing = describes
+    ? DESCRIBING.map(({ name, fn }) => ({ name, type: fn === "last" ? "string" : "time" }) as const)
+    : [];
+  const columns = [
+    { name: "pattern", type: "string" as const },
+    ...["count", ...added].map(numberColumn),
+    ...describing,
+  ];
   return { columns, rows, exact: !isCut, isCut: hasRest && limit === null, notes, levels: [] };
 }
 
@@ -243,6 +265,21 @@ function numberColumn(name: string) {
   return { name, type: "number" as const };
 }
 
-function rowOf({ text, count, before }: Counts, versus: number | null): string {
-  return versus === null ? `[${text},${count}]` : `[${text},${count},${before},${count - before}]`;
+function rowOf({ text, count, before, group }: Counts, versus: number | null, describes: boolean): string {
+  const counts = versus === null ? [count] : [count, before, count - before];
+  return `[${[text, ...counts, ...(describes ? describingTexts(group) : [])].join(",")}]`;
+}
+
+/** Returns the JSON of the columns that describe a pattern. */
+function describingTexts(group: Counts["group"]): string[] {
+  if (group === null) return DESCRIBING.map(() => "null");
+  const { of, number } = group;
+  return of.measures.flatMap(({ kind, state }) => {
+    if (kind === "extremes") return [state.least(number), state.greatest(number)].map(timeText);
+    return kind === "last" ? [state.textOf(number) ?? "null"] : [];
+  });
+}
+
+function timeText(time: number | null): string {
+  return time === null ? "null" : orderedText("time", time);
 }

@@ -27,6 +27,11 @@ export interface SearchQuery {
   /** Entries of a page. Tables have `MAX_ROWS` rows, whatever this is. */
   limit: number;
   cursor: Cursor | null;
+  /**
+   * Whether rows of `patterns` also have `first` and `last`, the times of the first and the last entry, and `example`, the
+   * beginning of the message of the last one. With `vs` those of the period before for patterns that it alone has.
+   */
+  describesPatterns?: boolean;
   /** On the text of the query. */
   hints?: readonly Hint[];
 }

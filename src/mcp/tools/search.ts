@@ -3,6 +3,7 @@ import type { SearchAnswer, SearchedRange } from "../../logs/search/search-query
 import { parse } from "../../query-language/parse.ts";
 import { type Answer, answerOf, type NamedTable } from "../answer.ts";
 import { asked, QUERY, shownQuestion } from "../arguments.ts";
+import type { Table } from "../compact-table.ts";
 import { tableOf } from "../rows.ts";
 import { gapsIn, projectOf, ToolFault, type ToolPorts, tool } from "../tool.ts";
 
@@ -24,7 +25,7 @@ export const searchLogs = tool({
     "Newest entries that match. If many match, their patterns come first. Errors say how to correct the query; `describe` has a card of the language.",
   input: searchInput,
   question: ({ query }) => shownQuestion(query),
-  run: (args, ports) => answerSearch(ports, { ...args, withPatterns: true }),
+  run: (args, ports) => answerSearch(ports, args, { withPatterns: true }),
 });
 
 export const aggregateLogs = tool({
@@ -41,7 +42,7 @@ export const aggregateLogs = tool({
         "query: Has no pipe that makes a table, such as `| count by level`. For entries use search_logs.",
       );
     }
-    return answerSearch(ports, { ...args, withPatterns: false });
+    return answerSearch(ports, args);
   },
 });
 
@@ -49,7 +50,7 @@ export const logPatterns = tool({
   name: "log_patterns",
   title: "Log patterns",
   description:
-    "Kinds of messages with counts that add up to all matches. With `vs` also the same span that much earlier: `before:0` is new, `count:0` is gone.",
+    "Kinds of messages with first and last time, an example, and counts that add up to all matches. With `vs` also the same span that much earlier: `before:0` is new, `count:0` is gone.",
   input: z.strictObject({
     query: QUERY.default("*").describe("Filter without pipes."),
     vs: z
@@ -63,7 +64,7 @@ export const logPatterns = tool({
   run: async ({ query, vs, ...args }, ports) => {
     const text = filterText(query);
     const piped = `${text} | patterns${vs === undefined ? "" : ` vs ${vs}`}`;
-    return answerSearch(ports, { ...args, query: piped, withPatterns: false });
+    return answerSearch(ports, { ...args, query: piped }, { describesPatterns: true });
   },
 });
 
@@ -75,7 +76,14 @@ function filterText(query: string): string {
   return text;
 }
 
-type Asked = Omit<z.output<typeof searchInput>, "limit"> & { limit?: number; withPatterns: boolean };
+type Asked = Omit<z.output<typeof searchInput>, "limit"> & { limit?: number };
+
+interface Shown {
+  /** Whether the patterns of all matches come before the entries of an answer that has not all. */
+  withPatterns?: boolean;
+  /** Whether the rows are patterns with their times and an example. */
+  describesPatterns?: boolean;
+}
 
 /** What an answer keeps of a search. */
 type Kept = Pick<SearchAnswer, "kind" | "matched" | "exact" | "complete" | "asOf"> & {
@@ -86,7 +94,11 @@ type Kept = Pick<SearchAnswer, "kind" | "matched" | "exact" | "complete" | "asOf
 };
 
 /** Answers a query. An answer that is cut has `next`, which continues on the same entries. */
-async function answerSearch(ports: ToolPorts, wanted: Asked): Promise<Answer> {
+async function answerSearch(
+  ports: ToolPorts,
+  wanted: Asked,
+  { withPatterns = false, describesPatterns = false }: Shown = {},
+): Promise<Answer> {
   const { query, limit, from, to, as_of, next, max_tokens } = wanted;
   const project = projectOf(ports, wanted.project);
   const place = next === undefined ? null : placeOf(next);
@@ -98,12 +110,13 @@ async function answerSearch(ports: ToolPorts, wanted: Asked): Promise<Answer> {
   };
   const asOf = place?.asOf ?? as_of;
   const start = place?.cursor !== undefined ? { cursor: place.cursor } : asOf === undefined ? {} : { asOf };
-  const search = (more: object) => ports.search({ ...body, ...start, ...more }, keep);
+  const search = (more: object) => ports.search({ ...body, ...start, ...more }, keep, { describesPatterns });
   const found = await search(limit === undefined ? {} : { limit });
   const isTable = found.kind === "table";
   const skipped = isTable ? (place?.rows ?? 0) : 0;
-  const table = { ...found.table, rows: found.table.rows.slice(skipped) };
-  const isMany = wanted.withPatterns && !isTable && found.cursor !== null && next === undefined;
+  const shown = describesPatterns ? withoutPlainExamples(found.table) : found.table;
+  const table = { ...shown, rows: shown.rows.slice(skipped) };
+  const isMany = withPatterns && !isTable && found.cursor !== null && next === undefined;
   const patterns = isMany && hasNoPipes(query) ? await patternsOf(ports, { ...body, asOf: found.asOf }) : null;
   const nextAfter = async (rows: number) => {
     if (isTable) return `t${skipped + rows}.${found.asOf}`;
@@ -126,7 +139,8 @@ async function answerSearch(ports: ToolPorts, wanted: Asked): Promise<Answer> {
     : ["The limit of work was reached: older entries are missing. Narrow the times."];
   const notes = [...incomplete, ...cutNotes(query, found.table.rows.length), ...found.notes];
   const nextCharacters = (found.cursor?.length ?? 0) + 50;
-  const draft = { head, first: patterns?.first, rows: table, hasMore, nextCharacters, nextAfter, notes };
+  const spare = describesPatterns ? "example" : undefined;
+  const draft = { head, first: patterns?.first, rows: table, spare, hasMore, nextCharacters, nextAfter, notes };
   return answerOf(draft, max_tokens);
 }
 
@@ -134,6 +148,16 @@ function keep(answer: SearchAnswer & { range: SearchedRange }): Kept {
   const { kind, matched, exact, complete, asOf, notes, range } = answer;
   const cursor = answer.kind === "entries" ? answer.nextCursor : null;
   return { kind, matched, exact, complete, asOf, notes, range, cursor, table: tableOf(answer) };
+}
+
+/** Leaves out examples that say no more than their pattern. */
+function withoutPlainExamples(table: Table): Table {
+  const [pattern, example] = ["pattern", "example"].map((name) => table.columns.indexOf(name));
+  const rows = table.rows.map((row) => {
+    const isPlain = String(row[pattern ?? -1]).startsWith(String(row[example ?? -1]));
+    return isPlain ? row.map((cell, at) => (at === example ? null : cell)) : row;
+  });
+  return { ...table, rows };
 }
 
 function rangeText({ from, to }: SearchedRange): string {

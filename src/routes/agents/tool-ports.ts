@@ -27,9 +27,9 @@ export function toolPorts(c: Context<AppEnv>, caller: Reader, access: AgentAcces
     ...workPorts(c, reader),
     access,
     now: Date.now(),
-    search: (body, use) =>
+    search: (body, use, options) =>
       asFault(async () => {
-        const wanted = parsedBy(SearchBody, body);
+        const wanted = { ...parsedBy(SearchBody, body), ...options };
         const source = searchSource(c, reader, wanted.projectId);
         return withMemory(Math.max(SEARCH_ROWS, wanted.limit), async (memory) => {
           const result = await runSearch(source, wanted, undefined, memory);

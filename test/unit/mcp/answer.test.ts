@@ -97,6 +97,37 @@ describe("answers of tools", () => {
     });
   });
 
+  it("21.2: leaves out values of a spare column before rows, the last ones first", async () => {
+    const values = Array.from({ length: 100 }, (_, n) => [`pattern ${n}`, 100 - n, `example ${n} ${"x".repeat(60)}`]);
+    const table = { columns: ["pattern", "count", "example"], rows: values.map((row) => row.map(cellOf)) };
+    const answered = async (budget: number) => {
+      const wanted = { spare: "example", rows: { ...table, keepsColumns: true } };
+      const { structured, text, head } = await answerOf(draft([], [], wanted), budget);
+      if (head.returned > 1)
+        expect(Math.max(tokensOf(text), tokensOf(JSON.stringify(structured)))).toBeLessThanOrEqual(budget);
+      return structured as { columns: string[]; rows: unknown[][] };
+    };
+    const without = await answerOf(
+      draft(
+        ["pattern", "count"],
+        values.map((row) => row.slice(0, 2)),
+      ),
+      900,
+    );
+    const shown: number[] = [];
+    for (const budget of [500, 900, 1100, 1300, 1500, 20_000]) {
+      const { columns, rows } = await answered(budget);
+      const examples = columns.includes("example") ? rows.map((row) => row[2]) : [];
+      const count = examples.filter((example) => example !== null).length;
+      expect(examples.slice(0, count)).toEqual(values.slice(0, count).map((row) => row[2]));
+      if (budget === 900) expect(rows).toHaveLength(without.head.returned);
+      shown.push(count);
+    }
+    expect(shown).toEqual(shown.toSorted((a, b) => a - b));
+    expect([shown[0], shown.at(-1)]).toEqual([0, 100]);
+    expect(new Set(shown).size).toBeGreaterThan(2);
+  });
+
   it("says how much of a long text is missing, and cuts no character in half", () => {
     expect(shortened("x".repeat(12), 10)).toBe("xxxxxxxxxx [+2 characters]");
     expect(shortened("😀😀", 3)).toBe("😀\ufffd [+1 characters]");

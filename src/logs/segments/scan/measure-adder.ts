@@ -122,13 +122,20 @@ export class MeasureAdder {
     to: number,
   ): void {
     const position = { timestamp: 0, seq: 0, projectId };
-    for (let at = from; at < to; at++) {
+    const textOf = (code: number): string => {
+      const text = field.textOf(code);
+      this.#meter.add(WORK.columnText + text.length * WORK.textByte);
+      return text;
+    };
+    // Rows mostly rise in time: from the end, the first row of a group is the last entry, and no text is made for the others.
+    const [start, step] = this.#measure.kind === "last" ? [to - 1, -1] : [from, 1];
+    for (let at = start; at >= from && at < to; at += step) {
       const group = groups[at] ?? LEFT;
       const code = field.codes === null ? 0 : (field.codes[at] ?? MISSING);
       if (group < 0 || code < 0) continue;
       position.timestamp = times?.[at] ?? 0;
       position.seq = seqs?.[at] ?? 0;
-      this.#aggregator.addWhole(this.#measure, group, position, () => field.textOf(code));
+      this.#aggregator.addWhole(this.#measure, group, position, () => textOf(code));
     }
   }
 }
