@@ -18,8 +18,7 @@ import { addressOf, authorityOf, refuseTail, tailRequest } from "../logs/tail.ts
 import { answerLikeLoki, checkedRead, lokiReader, refusing } from "./loki-route.ts";
 import { limitOf, millisecondsFrom, timeOf } from "./parameters.ts";
 import { logsOf, required, timeParameter } from "./query.ts";
-import { TailBridge } from "./tail-bridge.ts";
-import { LokiTailMemory } from "./tail-memory.ts";
+import { LokiTailMemory, TailBridge } from "./tail-bridge.ts";
 
 const HOUR = 3_600_000_000_000n;
 /** Entries before the first new one, by default and at most. */

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { StoredEntry } from "../../../src/logs/entry.ts";
 import type { LogResult } from "../../../src/logs/loki/run-logs.ts";
-import { TailBridge } from "../../../src/routes/loki/tail-bridge.ts";
-import { LokiTailMemory } from "../../../src/routes/loki/tail-memory.ts";
+import { LokiTailMemory, TailBridge } from "../../../src/routes/loki/tail-bridge.ts";
 import { FakeIsolate } from "../tail/support.ts";
 
 const MIB = 1024 * 1024;
