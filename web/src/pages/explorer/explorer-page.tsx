@@ -30,7 +30,11 @@ import { type View, withQuery } from "./view/view.ts";
 /** Parts that the first row does not need. */
 const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
 const ANSWER = lazyModule(() => import("./search/answer-view.tsx"));
-const HISTOGRAM = lazyModule(() => import("./histogram/histogram.tsx"));
+/** Waits for the font, too: it would move the names of the levels after they are drawn. */
+const HISTOGRAM = lazyModule(async () => {
+  const [module] = await Promise.all([import("./histogram/histogram.tsx"), document.fonts.ready]);
+  return module;
+});
 const LIVE_BAR = lazyModule(() => import("./live/live-bar.tsx"));
 const COMMANDS = lazyModule(() => import("./explorer-commands.ts"));
 const ACTIONS = lazyModule(() => import("./actions/actions.tsx"));
