@@ -89,7 +89,7 @@ test(`${REQUESTS} requests of every kind keep the contract (seed ${SEED})`, asyn
   expect(faults.slice(0, 10)).toEqual([]);
   expect(shuffled.length).toBeGreaterThanOrEqual(REQUESTS);
   // The requests passed the first checks.
-  for (const status of [200, 201, 400, 401, 404, 405, 413, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
+  for (const status of [200, 201, 400, 401, 404, 405, 413, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(10);
 }, 300_000);
 
 test(`malformed HTTP never gets a 500 and never stops the server (seed ${SEED})`, async () => {

@@ -118,7 +118,7 @@ function overflowOf(page: Page): Promise<number> {
 }
 
 /** Widths of pages in CSS pixels: a phone, a window of 1,280 at 200 % zoom, a tablet, a wide screen. */
-const WIDTHS = [360, 640, 768, 2560];
+const WIDTHS = [360, 640, 768, 1280, 1440, 2560];
 
 /** Widths at which a page scrolls horizontally, with the excess. Empty is good. The window has its size again afterwards. */
 export async function tooWide(page: Page): Promise<string[]> {

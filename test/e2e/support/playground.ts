@@ -1,4 +1,4 @@
-import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page, Request } from "playwright-core";
 import { call } from "../../support/api.ts";
 import type { ConsoleUnderTest } from "./console.ts";
 
@@ -8,15 +8,20 @@ export function freshAddress(): string {
   return `198.51.100.${++addresses}`;
 }
 
-/** The playground in a new browser, with the panel to send from. */
+/**
+ * The playground in a new browser, with the panel to send from.
+ * @param onRequest called with each request of the page
+ */
 export async function openPlayground(
   under: ConsoleUnderTest,
   options: BrowserContextOptions = {},
   address = freshAddress(),
+  onRequest: (request: Request) => void = () => {},
 ): Promise<Page> {
   const context = await under.open({ ...options, extraHTTPHeaders: { "X-Forwarded-For": address } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
+  page.on("request", onRequest);
   await page.goto("/playground");
   await page.getByRole("button", { name: "Send entries" }).click();
   await card(page, "Response").waitFor();
