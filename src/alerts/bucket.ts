@@ -1,6 +1,8 @@
+import { ByteCache } from "../platform/isolate-memory.ts";
 import type { Group } from "./group.ts";
 import { indexGroups, PackedGroup } from "./pack.ts";
 import type { Watch } from "./rule.ts";
+import { cellsOfSteps } from "./window-steps.ts";
 
 /** Some groups of a run, which are read and written together, and what that costs. */
 
@@ -26,6 +28,28 @@ export interface Bucket extends BucketCounts {
   isChanged: boolean;
 }
 
+/** Where the buckets of a run are stored. */
+export interface BucketStorage {
+  read(bucket: number): Uint8Array;
+  write(bucket: number, groups: Uint8Array, counts: BucketCounts): void;
+  /** Removes a bucket and those after it. */
+  removeFrom(bucket: number): void;
+}
+
+/** What the buckets of several runs have open, and what they have cost. */
+export interface BucketUse {
+  /** Approximate bytes in memory. */
+  held: number;
+  /** Work units. */
+  work: number;
+  /** Writes what has changed, so that all of it can be freed. */
+  save(): void;
+}
+
+/** Groups, cells and bytes of a bucket on average: a row has some 10 KB, at most 64 KB, unless one group has more. */
+const BUCKET_GROUPS = 48;
+const BUCKET_CELLS = 8000;
+const BUCKET_BYTES = 16 * 1024;
 /** Approximate bytes in memory of a group, of a packed one, of a step, and of a number. */
 const GROUP_BYTES = 400;
 const PACKED_BYTES = 150;
@@ -36,12 +60,26 @@ const KIB = 1024;
 const BUCKET_WORK = 40;
 const KIB_WORK = 12;
 export const GROUP_WORK = 5;
+/** Hits that a turn takes in any case, and at most. */
+const HITS = { least: 50, most: 1000 };
+/** Work units of a hit whose bucket is open: new groups split buckets. */
+const OPEN_HIT_WORK = 15;
 
 export const NO_BYTES = new Uint8Array();
 
 export function newBucket(index: number): Bucket {
   const counts = { live: 0, pending: 0, firing: 0, cells: 0, due: null, size: 0 };
   return { ...counts, index, groups: new Map(), bytes: NO_BYTES, isChanged: false };
+}
+
+/** Groups that are kept between steps, of all runs in the isolate. */
+export const cache = new ByteCache<Bucket>(4 * 1024 * 1024, release);
+
+/** Keeps the groups of a bucket that is written, as far as there is room. */
+export function keep(bucket: Bucket): void {
+  const bytes = packedBytesOf(bucket);
+  if (bytes > cache.capacity) release(bucket);
+  else cache.set(bucket, bucket, bytes);
 }
 
 export function release(bucket: Bucket): void {
@@ -60,9 +98,17 @@ export function workOf(bytes: number): number {
   return BUCKET_WORK + (bytes / KIB) * KIB_WORK;
 }
 
-/** Work units of adding entries to a group whose bucket is not open: it is read and written. */
-export function workOfHit({ buckets, bytes }: { buckets: number; bytes: number }): number {
-  return 2 * workOf(bytes / Math.max(1, buckets)) + 3 * GROUP_WORK;
+/**
+ * Returns how many hits a turn may add: many if they are in few buckets, few if each may need a bucket of its own.
+ * @param extent number of all buckets, and the bytes of all of them
+ * @param maxWork work units of the turn
+ */
+export function hitsOfTurn({ buckets, bytes }: { buckets: number; bytes: number }, maxWork: number): number {
+  // A hit whose bucket is not open: it is read and written.
+  const work = 2 * workOf(bytes / Math.max(1, buckets)) + 3 * GROUP_WORK;
+  const inOpen = (maxWork - work * buckets) / OPEN_HIT_WORK;
+  const hits = Math.max(inOpen, maxWork / (work + OPEN_HIT_WORK));
+  return Math.floor(Math.min(HITS.most, Math.max(HITS.least, hits)));
 }
 
 export function bytesOf({ key, steps }: Group): number {
@@ -80,4 +126,79 @@ export function packedBytesOf({ bytes, groups }: Bucket): number {
 /** Work units of reading a packed group, or of changing one. */
 export function workOfGroup({ start, end }: Pick<PackedGroup, "start" | "end">): number {
   return GROUP_WORK + ((end - start) / KIB) * KIB_WORK;
+}
+
+/** Counts the groups of a bucket again. */
+export function countGroups(bucket: Bucket, watch: Watch): void {
+  const groups = bucket.groups ?? new Map<string, Group | PackedGroup>();
+  Object.assign(bucket, { live: groups.size, pending: 0, firing: 0, cells: 0, due: null });
+  for (const group of groups.values()) {
+    if (group.status !== "ok") bucket[group.status]++;
+    bucket.cells += group instanceof PackedGroup ? group.cells : cellsOfSteps(watch, group.steps);
+    if (group.due !== null) bucket.due = Math.min(bucket.due ?? group.due, group.due);
+  }
+}
+
+/** Returns the number of groups of buckets by status. */
+export function sumOf(buckets: readonly BucketCounts[]): Record<"live" | "pending" | "firing", number> {
+  const sum = { live: 0, pending: 0, firing: 0 };
+  for (const { live, pending, firing } of buckets) {
+    sum.live += live;
+    sum.pending += pending;
+    sum.firing += firing;
+  }
+  return sum;
+}
+
+/** Returns the earliest step for which a decision is due; `null` if none is. */
+export function earliestDue(buckets: readonly BucketCounts[]): number | null {
+  let next: number | null = null;
+  for (const { due } of buckets) if (due !== null && (next === null || due < next)) next = due;
+  return next;
+}
+
+/** Whether a run has more groups, or larger ones, than so many buckets should hold. */
+export function isMoreThan(
+  buckets: number,
+  { live, cells, size }: Pick<BucketCounts, "live" | "cells" | "size">,
+): boolean {
+  return live > buckets * BUCKET_GROUPS || cells > buckets * BUCKET_CELLS || size > buckets * BUCKET_BYTES;
+}
+
+/**
+ * Returns the index of the bucket of a key by linear hashing.
+ * @param seed 32 random bits
+ * @param count number of buckets
+ */
+export function placeOf(key: string, seed: number, count: number): number {
+  const power = lowerPower(count);
+  const hash = hashOf(key, seed);
+  const wide = hash % (power * 2);
+  return wide < count ? wide : hash % power;
+}
+
+/** Returns a seed of the hash: clients choose the keys. */
+export function randomSeed(): number {
+  const [seed = 1] = crypto.getRandomValues(new Uint32Array(1));
+  return seed;
+}
+
+/** Returns the index of the bucket that is split when another one is added to so many. */
+export function splitAt(count: number): number {
+  return count - lowerPower(count);
+}
+
+/** Returns the largest power of two that is not larger. */
+function lowerPower(count: number): number {
+  return 2 ** (31 - Math.clz32(count));
+}
+
+function hashOf(key: string, seed: number): number {
+  let hash = seed | 0;
+  for (let at = 0; at < key.length; at++) {
+    hash = Math.imul(hash ^ key.charCodeAt(at), 0x85ebca77);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash, 0xc2b2ae3d);
+  return (hash ^ (hash >>> 13)) >>> 0;
 }

@@ -1,6 +1,6 @@
-import { type BucketCounts, workOfHit } from "./bucket.ts";
+import { type BucketCounts, type BucketStorage, type BucketUse, hitsOfTurn, randomSeed } from "./bucket.ts";
 import { addEntries, advance, type Decision, end, type Group, isForgettable, newGroup } from "./group.ts";
-import { type BucketStorage, type BucketUse, GroupBuckets } from "./group-buckets.ts";
+import { GroupBuckets } from "./group-buckets.ts";
 import { ALERT_LIMITS, stepOf, type Watch } from "./rule.ts";
 import { type Added, cellsOfSteps } from "./window-steps.ts";
 
@@ -66,10 +66,6 @@ const MAX_WORK = 20_000;
 /** Work units of the decision of a step, and of the values that it reads. */
 const STEP_WORK = 5;
 const CELLS_OF_WORK = 20;
-/** Hits that a turn takes in any case, and at most. */
-const HITS = { least: 50, most: 1000 };
-/** Work units of a hit whose bucket is open: new groups split buckets. */
-const OPEN_HIT_WORK = 15;
 
 /** The groups of a project's runs. Takes entries in order of `seq` and makes decisions as time passes. */
 export class Evaluator {
@@ -90,17 +86,14 @@ export class Evaluator {
     return this.#use.work >= MAX_WORK;
   }
 
-  /** How many hits a turn may add: many if they are in few buckets, few if each may need a bucket of its own. */
+  /** How many hits a turn may add. */
   get hitsAtOnce(): number {
     const extent = { buckets: 0, bytes: 0 };
     for (const { groups } of this.runs.values()) {
       extent.buckets += groups.extent.buckets;
       extent.bytes += groups.extent.bytes;
     }
-    const work = workOfHit(extent);
-    const rest = MAX_WORK - work * extent.buckets;
-    const hits = Math.max(rest / OPEN_HIT_WORK, MAX_WORK / (work + OPEN_HIT_WORK));
-    return Math.floor(Math.min(HITS.most, Math.max(HITS.least, hits)));
+    return hitsOfTurn(extent, MAX_WORK);
   }
 
   /** Number of live groups. */
@@ -301,9 +294,4 @@ const NOT_STORED = { storage: null, buckets: [], overflow: 0, late: 0 };
 function throughStep({ watch, endAt }: Run, through: number): number {
   const until = endAt === null ? through : Math.min(through, endAt);
   return Math.floor((until - (watch.delayMs ?? 0)) / stepOf(watch.windowMs));
-}
-
-export function randomSeed(): number {
-  const [seed = 1] = crypto.getRandomValues(new Uint32Array(1));
-  return seed;
 }

@@ -1,51 +1,35 @@
-import { ByteCache } from "../platform/isolate-memory.ts";
 import {
   type Bucket,
   type BucketCounts,
+  type BucketStorage,
+  type BucketUse,
   bytesOf,
+  cache,
+  countGroups,
+  earliestDue,
   GROUP_WORK,
+  isMoreThan,
+  keep,
   NO_BYTES,
   newBucket,
   packedBytesOf,
+  placeOf,
   release,
   repack,
+  splitAt,
+  sumOf,
   workOf,
   workOfGroup,
 } from "./bucket.ts";
 import type { Group } from "./group.ts";
 import { indexGroups, PackedGroup, packGroups, unpackGroup } from "./pack.ts";
 import type { Watch } from "./rule.ts";
-import { cellsOfSteps } from "./window-steps.ts";
 
-/** Where the buckets of a run are stored. */
-export interface BucketStorage {
-  read(bucket: number): Uint8Array;
-  write(bucket: number, groups: Uint8Array, counts: BucketCounts): void;
-  /** Removes a bucket and those after it. */
-  removeFrom(bucket: number): void;
-}
-
-/** Groups, cells and bytes of a bucket on average: a row has some 10 KB, at most 64 KB, unless one group has more. */
-const BUCKET_GROUPS = 48;
-const BUCKET_CELLS = 8000;
-const BUCKET_BYTES = 16 * 1024;
 /** Bytes that the groups of a project hold, beside a bucket, before what has changed is written. */
 const HELD_BYTES = 4 * 1024 * 1024;
 /** Buckets that one call of `removeSome` removes. */
 const REMOVED_AT_ONCE = 64;
 
-/** What the buckets of several runs have open, and what they have cost. */
-export interface BucketUse {
-  /** Approximate bytes in memory. */
-  held: number;
-  /** Work units. */
-  work: number;
-  /** Writes what has changed, so that all of it can be freed. */
-  save(): void;
-}
-
-/** Groups that are kept between steps, of all runs in the isolate. */
-const cache = new ByteCache<Bucket>(4 * 1024 * 1024, release);
 /**
  * The groups of a run, in buckets by the hash of their keys (linear hashing): a bucket is split when there are too many
  * groups, so that one insertion never moves more than one bucket. Buckets are read when a group of them is needed.
@@ -113,20 +97,12 @@ export class GroupBuckets {
 
   /** Number of groups by status, after `save`. */
   counts(): Record<"live" | "pending" | "firing", number> {
-    const sum = { live: 0, pending: 0, firing: 0 };
-    for (const bucket of this.#buckets) {
-      sum.live += bucket.live;
-      sum.pending += bucket.pending;
-      sum.firing += bucket.firing;
-    }
-    return sum;
+    return sumOf(this.#buckets);
   }
 
   /** Returns the earliest step for which a decision is due, after `save`; `null` if none is. */
   dueAt(): number | null {
-    let next: number | null = null;
-    for (const { due } of this.#buckets) if (due !== null && (next === null || due < next)) next = due;
-    return next;
+    return earliestDue(this.#buckets);
   }
 
   get(key: string): Group | undefined {
@@ -144,9 +120,7 @@ export class GroupBuckets {
     }
     groups.set(group.key, group);
     this.#changed(bucket);
-    const count = this.#buckets.length;
-    const isLarge = this.#cells > count * BUCKET_CELLS || this.#bytes > count * BUCKET_BYTES;
-    if (this.#size > count * BUCKET_GROUPS || isLarge) this.#split();
+    if (isMoreThan(this.#buckets.length, { live: this.#size, cells: this.#cells, size: this.#bytes })) this.#split();
   }
 
   delete({ key }: Pick<Group, "key">): void {
@@ -158,18 +132,14 @@ export class GroupBuckets {
 
   /** Returns all groups, one bucket after the other. The caller may change and delete the one that it has got last. */
   all(): Generator<Group> {
-    return this.#some(
-      () => true,
-      () => true,
-    );
+    const isAny = () => true;
+    return this.#some(isAny, isAny);
   }
 
   /** Returns the groups that are due at a step or before, as `all` does. */
   due(step: number): Generator<Group> {
+    const isDue = ({ due }: Pick<BucketCounts, "due">) => due !== null && due <= step;
     return this.#some(isDue, isDue);
-    function isDue({ due }: Pick<BucketCounts, "due">): boolean {
-      return due !== null && due <= step;
-    }
   }
 
   /** Returns the groups that fire, as `all` does. */
@@ -204,9 +174,7 @@ export class GroupBuckets {
       if (bucket.isChanged) this.#write(bucket, groups, this.#storage);
       // What was read of it is as packed again.
       else repack(bucket, this.#watch());
-      const bytes = packedBytesOf(bucket);
-      if (bytes > cache.capacity) release(bucket);
-      else cache.set(bucket, bucket, bytes);
+      keep(bucket);
     }
     this.#open.clear();
     this.#use.held -= this.#held;
@@ -296,22 +264,15 @@ export class GroupBuckets {
   }
 
   #count(bucket: Bucket): void {
-    const watch = this.#watch();
     const before = bucket.cells;
-    const groups = bucket.groups ?? new Map<string, Group | PackedGroup>();
-    Object.assign(bucket, { live: groups.size, pending: 0, firing: 0, cells: 0, due: null });
-    for (const group of groups.values()) {
-      if (group.status !== "ok") bucket[group.status]++;
-      bucket.cells += group instanceof PackedGroup ? group.cells : cellsOfSteps(watch, group.steps);
-      if (group.due !== null) bucket.due = Math.min(bucket.due ?? group.due, group.due);
-    }
+    countGroups(bucket, this.#watch());
     this.#cells += bucket.cells - before;
   }
 
   /** Moves half of the groups of the next bucket to a new one. */
   #split(): void {
     const count = this.#buckets.length;
-    const from = this.#buckets[count - lowerPower(count)];
+    const from = this.#buckets[splitAt(count)];
     if (from === undefined) return;
     const into = newBucket(count);
     const kept = this.#opened(from);
@@ -332,27 +293,8 @@ export class GroupBuckets {
   }
 
   #bucketOf(key: string): Bucket {
-    const count = this.#buckets.length;
-    const power = lowerPower(count);
-    const hash = hashOf(key, this.#seed);
-    const wide = hash % (power * 2);
-    const bucket = this.#buckets[wide < count ? wide : hash % power];
+    const bucket = this.#buckets[placeOf(key, this.#seed, this.#buckets.length)];
     if (bucket === undefined) throw new RangeError("A key has no bucket.");
     return bucket;
   }
-}
-
-/** Returns the largest power of two that is not larger. */
-function lowerPower(count: number): number {
-  return 2 ** (31 - Math.clz32(count));
-}
-
-function hashOf(key: string, seed: number): number {
-  let hash = seed | 0;
-  for (let at = 0; at < key.length; at++) {
-    hash = Math.imul(hash ^ key.charCodeAt(at), 0x85ebca77);
-    hash ^= hash >>> 15;
-  }
-  hash = Math.imul(hash, 0xc2b2ae3d);
-  return (hash ^ (hash >>> 13)) >>> 0;
 }

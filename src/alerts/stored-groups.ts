@@ -1,8 +1,7 @@
 import { mapRows, maybe } from "../platform/sql.ts";
-import type { BucketCounts } from "./bucket.ts";
-import { type Evaluator, randomSeed, type StoredRun } from "./evaluator.ts";
+import { type BucketCounts, type BucketStorage, randomSeed } from "./bucket.ts";
+import type { Evaluator, StoredRun } from "./evaluator.ts";
 import type { Group } from "./group.ts";
-import type { BucketStorage } from "./group-buckets.ts";
 
 /** The stored buckets of a run's groups. A run without a seed gets one, in the caller's transaction. */
 export function readStoredRun(

@@ -2,11 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type PlainDecision, type PlainRule, recompute } from "../../../scripts/alerts/recompute.ts";
 import type { PlainFunction } from "../../../scripts/alerts/values.ts";
-import type { BucketCounts } from "../../../src/alerts/bucket.ts";
+import type { BucketCounts, BucketStorage } from "../../../src/alerts/bucket.ts";
 import type { Condition } from "../../../src/alerts/condition.ts";
 import { Evaluator, type Hit, type Run, type RunDecision, type StoredRun } from "../../../src/alerts/evaluator.ts";
 import { FORGET_MS } from "../../../src/alerts/group.ts";
-import type { BucketStorage } from "../../../src/alerts/group-buckets.ts";
 import { takenOf, withValues } from "../../../src/alerts/measure.ts";
 import { stepOf, stepsOf, type Watch } from "../../../src/alerts/rule.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { BucketCounts } from "../../../src/alerts/bucket.ts";
+import type { BucketCounts, BucketStorage } from "../../../src/alerts/bucket.ts";
 import { newGroup } from "../../../src/alerts/group.ts";
-import { type BucketStorage, GroupBuckets } from "../../../src/alerts/group-buckets.ts";
+import { GroupBuckets } from "../../../src/alerts/group-buckets.ts";
 import type { Watch } from "../../../src/alerts/rule.ts";
 import { addToSteps } from "../../../src/alerts/window-steps.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { BucketCounts } from "../../../src/alerts/bucket.ts";
+import type { BucketCounts, BucketStorage } from "../../../src/alerts/bucket.ts";
 import { Evaluator, type Run } from "../../../src/alerts/evaluator.ts";
-import type { BucketStorage } from "../../../src/alerts/group-buckets.ts";
 import type { Watch } from "../../../src/alerts/rule.ts";
 
 const START = 1_790_000_000_000;
