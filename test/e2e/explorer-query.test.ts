@@ -308,8 +308,6 @@ describe("the query language in the search box", () => {
     // What the explorer does with a list, it does with a table.
     await page.getByRole("link", { name: "Create alert" }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    // The palette has what the page offers when it opens.
-    await page.waitForLoadState("networkidle");
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog", { name: "Commands" }).getByRole("option", { name: "Clear query" }).waitFor();
     const narrowed = new URLSearchParams({ range: "24h", level: "fatal", q: "* | count by level" });

@@ -407,6 +407,50 @@ describe("an open entry", () => {
     await page.context().close();
   });
 
+  it("loses no key while the palette, its commands or a part of the page are loading", async () => {
+    const context = await console.open({ as: tenant.account, viewport: { width: 768, height: 800 } });
+    const page = await context.newPage();
+    const held = async (file: string) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await page.route(`**/app/files/${file}-*.js`, (route) => promise.then(() => route.continue()));
+      return resolve;
+    };
+    const [loadPalette, loadCommands, loadFields] = await Promise.all(
+      ["palette-dialog", "explorer-commands", "fields-panel"].map(held),
+    );
+    await page.goto(logsOf(tenant));
+    await rows(page).first().waitFor();
+    await page.keyboard.press("Control+k");
+    // On the page, each of these letters is a shortcut or nothing.
+    await page.keyboard.type("lost");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type("gs");
+    loadPalette?.();
+    const palette = page.getByRole("dialog", { name: "Commands" });
+    const input = palette.getByRole("combobox");
+    await input.and(page.locator(":focus")).waitFor();
+    await expect.poll(() => input.inputValue()).toBe("logs");
+    await palette.getByRole("option", { name: "Logs", selected: true }).waitFor();
+    await input.fill("");
+    expect(await palette.getByRole("option", { name: "Next entry" }).count()).toBe(0);
+    await page.keyboard.press("ArrowDown");
+    const boards = palette.getByRole("option", { name: "Boards", selected: true });
+    await boards.waitFor();
+    loadCommands?.();
+    await palette.getByRole("option", { name: "Next entry" }).waitFor();
+    // What the user chose stays chosen when commands appear above it.
+    expect(await boards.count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(new URL(page.url()).searchParams.has("live")).toBe(false);
+    await page.keyboard.press("f");
+    loadFields?.();
+    await page.getByRole("textbox", { name: "Find a field" }).and(page.locator(":focus")).waitFor();
+    await context.close();
+  });
+
   it("has a link that opens it, regardless of the filters", async () => {
     const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] }, "&level=error");
     await row(page, "Request number 140").click();

@@ -9,7 +9,7 @@ import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { LinkedWorkspace } from "../investigate/linked-workspace.ts";
 import { toolLink } from "../investigate/links.ts";
 import type { ActionDialog } from "./actions/actions.tsx";
-import { focusOn, selectIn, useShortcuts } from "./actions/shortcuts.ts";
+import { focusOn, focusOnceThere, selectIn, useShortcuts } from "./actions/shortcuts.ts";
 import css from "./explorer.module.css";
 import type { FilterPatch } from "./filters.ts";
 import { NotFoundInExplorer } from "./not-found.tsx";
@@ -100,12 +100,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     k: () => focusRow("ArrowUp"),
     f: () => {
       if (focusOn("fields")) return;
-      // A closed panel must be rendered first.
       setPanelOpen(true);
-      requestAnimationFrame(() => focusOn("fields"));
+      focusOnceThere("fields");
     },
     t: () => void focusOn("time"),
-    h: () => void focusOn("histogram"),
+    h: () => focusOnceThere("histogram"),
     r: explorer.reload,
     l: toggleLive,
     p: () => (live.tail.state === "paused" ? live.tail.resume() : live.tail.pause()),

@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 /** Something that the command palette offers. */
@@ -14,7 +15,7 @@ export interface Command {
 
 type Source = () => readonly Command[];
 
-const sources = new Set<Source>();
+const sources = signal<readonly Source[]>([]);
 
 /** Offers commands in the palette while the component is in the page. */
 export function useCommands(commands: Source): void {
@@ -22,16 +23,16 @@ export function useCommands(commands: Source): void {
   latest.current = commands;
   useEffect(() => {
     const source: Source = () => latest.current();
-    sources.add(source);
+    sources.value = [...sources.peek(), source];
     return () => {
-      sources.delete(source);
+      sources.value = sources.peek().filter((other) => other !== source);
     };
   }, []);
 }
 
-/** Commands of the page first, then those of the frame around it. */
+/** Commands of the page first, then those of the frame around it. A component that calls this follows their changes. */
 export function allCommands(): Command[] {
-  return [...sources].toReversed().flatMap((source) => source());
+  return sources.value.toReversed().flatMap((source) => source());
 }
 
 /** Returns the commands that have all words of a text, those that begin with it first. */

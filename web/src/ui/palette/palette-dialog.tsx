@@ -8,18 +8,28 @@ import css from "./palette.module.css";
 /** Commands shown. */
 const SHOWN = 60;
 
+interface PaletteDialogProps {
+  /** Returns the text that was typed before the dialog had the focus. */
+  typedEarly: () => string;
+  onClose: () => void;
+}
+
 /** A list of all commands of the page, narrowed by a text. */
-export function PaletteDialog({ onClose }: { onClose: () => void }) {
+export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
   const { path, route } = useLocation();
-  const [commands] = useState(() => [...allCommands(), ...commonCommands(path, route)]);
   const [text, setText] = useState("");
-  const [active, setActive] = useState(0);
+  /** Key of the active command; `null` for the first one. Places change when commands of the page are loaded. */
+  const [active, setActive] = useState<string | null>(null);
   const id = useId();
+  // Not once at the start: the commands of a page are loaded after its first rows.
+  const commands = [...allCommands(), ...commonCommands(path, route)];
   const found = matching(commands, text).slice(0, SHOWN);
   const groups = [...new Set(found.map(({ group }) => group))];
   // In the order of the page: by groups.
   const ordered = groups.flatMap((group) => found.filter((command) => command.group === group));
-  const at = Math.min(active, ordered.length - 1);
+  const place = ordered.findIndex((command) => keyOf(command) === active);
+  const at = place < 0 ? Math.min(0, ordered.length - 1) : place;
+  useEffect(() => setText((text) => typedEarly() + text), []);
   useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" }), [at, text]);
   const run = (command: Command | undefined): void => {
     if (command === undefined) return;
@@ -44,11 +54,12 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
-          setActive(0);
+          setActive(null);
         }}
         onKeyDown={(event) => {
           const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-          if (by !== 0) setActive((at + by + ordered.length) % Math.max(1, ordered.length));
+          const next = ordered[(at + by + ordered.length) % Math.max(1, ordered.length)];
+          if (by !== 0) setActive(next === undefined ? null : keyOf(next));
           else if (event.key === "Enter") run(ordered[at]);
           else return;
           event.preventDefault();
@@ -65,7 +76,7 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
               command.group !== group ? null : (
                 // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
                 <div
-                  key={command.id ?? command.label}
+                  key={keyOf(command)}
                   id={`${id}-${place}`}
                   class={css.option}
                   role="option"
@@ -85,4 +96,8 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
       {ordered.length === 0 ? <p class={css.none}>No such command</p> : null}
     </Dialog>
   );
+}
+
+function keyOf({ group, id, label }: Command): string {
+  return `${group} ${id ?? label}`;
 }

@@ -6,7 +6,11 @@ const DIALOG = lazyModule(() => import("./palette-dialog.tsx"));
 
 const isOpen = signal(false);
 
+/** Text typed since the palette was opened, until its dialog has the focus. */
+let typedEarly = "";
+
 export function openPalette(): void {
+  typedEarly = "";
   isOpen.value = true;
 }
 
@@ -15,17 +19,28 @@ export function Palette() {
   const dialog = useLazy(DIALOG, isOpen.value, close);
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      const isKey = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
-      if (!isKey || event.altKey || event.shiftKey) return;
+      const hasDialog = document.querySelector("dialog[open]") !== null;
+      const hasControl = event.ctrlKey || event.metaKey;
+      if (event.key.toLowerCase() === "k" && hasControl && !event.altKey && !event.shiftKey) {
+        event.preventDefault();
+        if (isOpen.peek()) close();
+        // Another dialog has the focus and the page's commands are not its.
+        else if (!hasDialog) openPalette();
+        return;
+      }
+      if (!isOpen.peek() || hasDialog || hasControl || event.altKey) return;
+      // The dialog is still loading. What is typed is for it, not for the page, where letters are shortcuts.
+      if (event.key === "Escape") close();
+      else if (event.key === "Backspace") typedEarly = typedEarly.slice(0, -1);
+      else if (event.key.length === 1) typedEarly += event.key;
+      else if (event.key !== "Enter") return;
       event.preventDefault();
-      // Another dialog has the focus and the page's commands are not its.
-      if (document.querySelector("dialog[open]") !== null && !isOpen.peek()) return;
-      isOpen.value = !isOpen.peek();
+      event.stopPropagation();
     };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+    addEventListener("keydown", pressed, true);
+    return () => removeEventListener("keydown", pressed, true);
   }, []);
-  return dialog === null ? null : <dialog.PaletteDialog onClose={close} />;
+  return dialog === null ? null : <dialog.PaletteDialog typedEarly={() => typedEarly} onClose={close} />;
 }
 
 function close(): void {

@@ -40,6 +40,24 @@ export function focusOn(name: string): boolean {
   return document.activeElement === element;
 }
 
+/**
+ * Like `focusOn`, but waits for an element that is not there yet, because its part of the page is loading. A key, a click or a
+ * change of the focus ends the wait.
+ */
+export function focusOnceThere(name: string): void {
+  if (focusOn(name)) return;
+  const focused = document.activeElement;
+  const wait = new AbortController();
+  const observer = new MutationObserver(() => {
+    if (document.activeElement !== focused || focusOn(name)) wait.abort();
+  });
+  observer.observe(document.body, { childList: true, subtree: true, attributes: true });
+  wait.signal.addEventListener("abort", () => observer.disconnect());
+  for (const type of ["keydown", "pointerdown"]) {
+    addEventListener(type, () => wait.abort(), { capture: true, signal: wait.signal });
+  }
+}
+
 /** Selects a part of the text of the input with this `data-shortcut`. */
 export function selectIn(name: string, start: number, end: number): void {
   const element = document.querySelector(`[data-shortcut="${name}"]`);
