@@ -1,4 +1,5 @@
 import { define } from "../logs/ingest/validate.ts";
+import { textOfAny } from "../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../platform/turns.ts";
 import type { DoorDecoder } from "./decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "./entry.ts";
@@ -26,8 +27,6 @@ const MAX_TAGS_LENGTH = 64 * 1024;
 const MAX_TAGS = 1_000;
 
 const LOGS: JsonNode = { name: "log", items: { name: "log" } };
-const utf8 = new TextDecoder();
-
 /**
  * Reads an array of logs, logs one after the other, and lines. A line that is neither a log nor an array of logs is a
  * message.
@@ -44,7 +43,7 @@ export class DatadogDecoder implements DoorDecoder {
     };
     const value = (bytes: Uint8Array, length: number) => {
       meter.spend(COST_OF_LOG + bytes.length * COST_OF_BYTE);
-      const text = utf8.decode(bytes);
+      const text = textOfAny(bytes);
       if (length > bytes.length) sink.add(withDefaults(cutEntry(text, length), defaults));
       else addLog(parseText(text), text);
     };

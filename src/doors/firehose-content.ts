@@ -1,4 +1,5 @@
 import { INGEST_LIMITS } from "../logs/entry.ts";
+import { textOfAny } from "../platform/bytes.ts";
 import { inOneTurn, type Steps, type TurnMeter } from "../platform/turns.ts";
 import { DoorBodyFault } from "./decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "./entry.ts";
@@ -99,7 +100,7 @@ export class Content {
     if (this.#sink.failure) throw new Full();
     this.isEmpty = false;
     this.#meter.spend(COST_OF_PART + bytes.length * COST_OF_JSON_BYTE);
-    const text = utf8.decode(bytes);
+    const text = textOfAny(bytes);
     if (name === "logEvent") {
       // Control messages check whether the destination can be reached.
       if (this.#shared.messageType === "CONTROL_MESSAGE") return;

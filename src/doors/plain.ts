@@ -1,3 +1,4 @@
+import { textOfAny } from "../platform/bytes.ts";
 import type { Steps } from "../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "./decoder.ts";
 import type { DoorEntries } from "./shared/door-entries.ts";
@@ -20,8 +21,6 @@ const JSON_TYPE = /[/+](?:x-)?json$/;
 const OBJECT_LINE = /^\s*\{/;
 const NO_JSON = "The body is not valid JSON.";
 
-const utf8 = new TextDecoder();
-
 /**
  * Reads JSON and text of any client: objects one a line (NDJSON), one after the other, or in an array, `{"logs": [...]}`, and
  * lines of text, which are messages. The first line decides the form. The media type decides only whether text is accepted.
@@ -43,7 +42,7 @@ export class PlainDecoder implements DoorDecoder {
     const parts: BodyParts = {
       line: (line, length) => this.#addLine(line, length),
       lineBytes: (bytes, from, to) => entries.addPlain(lines, bytes, from, to),
-      value: (bytes, length) => this.#add(utf8.decode(bytes), length > bytes.length ? length : null),
+      value: (bytes, length) => this.#add(textOfAny(bytes), length > bytes.length ? length : null),
       documents: (start) => (BEGINS_WITH_LOGS.test(start) ? WITH_LOGS : DOCUMENTS),
       checkText: (start) => {
         if (this.#isJson) throw new DoorBodyFault(NO_JSON);

@@ -1,3 +1,4 @@
+import { textOfAny } from "../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "./decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "./entry.ts";
@@ -75,8 +76,6 @@ export class HecFault extends DoorBodyFault {
 }
 
 const EVENTS: JsonNode = { name: "event", items: { name: "event" } };
-const utf8 = new TextDecoder();
-
 /**
  * Reads the body of the event endpoint: JSON objects one after the other, or an array of them. As in Splunk, one that is not
  * JSON does not affect those before it.
@@ -143,7 +142,7 @@ export class HecEventDecoder implements DoorDecoder {
   }
 
   #entryOf(bytes: Uint8Array, length: number): DoorEntry | null {
-    const text = utf8.decode(bytes);
+    const text = textOfAny(bytes);
     if (length > bytes.length) return enveloped(cutEntry(text, length), { ...this.#defaults }, this.#reader);
     const event = parseText(text);
     // More values than an entry may have.

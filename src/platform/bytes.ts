@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /**
  * Copies and texts of short ranges of bytes. In workerd each call of a `Buffer` method, and each `Buffer` that `subarray`
  * makes, takes longer than most ranges take in a loop.
@@ -9,6 +11,45 @@ const LOOP_BYTES = 128;
 const LOOP_TEXT = 64;
 
 const encoder = new TextEncoder();
+/** A byte order mark stays. */
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes of the longest text in which bytes that are not UTF-8 are read: more of it would hold the thread, and no entry has it. */
+const MIXED_BYTES = 512 * 1024;
+
+/**
+ * The text of bytes that should be UTF-8. A byte that is not is read as Latin-1, so that it is kept: old programs write Latin-1,
+ * and others cut a text within a character. In a text above 512 KiB it becomes U+FFFD.
+ */
+export function textOfAny(bytes: Uint8Array): string {
+  const text = utf8.decode(bytes);
+  if (bytes.length > MIXED_BYTES || !text.includes("\ufffd") || isUtf8(bytes)) return text;
+  const valid = new Uint8Array(2 * bytes.length);
+  let end = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const size = characterBytes(bytes, at);
+    if (size === 0) {
+      const byte = bytes[at++] ?? 0;
+      valid[end++] = 0xc0 | (byte >> 6);
+      valid[end++] = 0x80 | (byte & 0x3f);
+    } else for (const next = at + size; at < next; ) valid[end++] = bytes[at++] ?? 0;
+  }
+  return utf8.decode(valid.subarray(0, end));
+}
+
+/** Returns the length of a character of UTF-8; 0 if there is none. */
+function characterBytes(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at] ?? 0;
+  if (lead < 0x80) return 1;
+  const size = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  // No second byte may make a character too long, a surrogate, or one beyond U+10FFFF.
+  const second = bytes[at + 1] ?? 0;
+  const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  if (second < least || second > most) return 0;
+  for (let i = 2; i < size; i++) if (((bytes[at + i] ?? 0) & 0xc0) !== 0x80) return 0;
+  return size;
+}
 
 /** Copies a range of bytes. @returns the index after them in the target */
 export function copyBytes(target: Uint8Array, at: number, source: Uint8Array, from = 0, to = source.length): number {

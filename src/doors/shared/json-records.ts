@@ -1,3 +1,4 @@
+import { textOfAny } from "../../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { DoorDecoder } from "../decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "../entry.ts";
@@ -11,8 +12,6 @@ export const RECORDS: JsonNode = { name: "records", items: { name: "record" } };
 /** Nanoseconds for a byte of JSON that is decoded, parsed and taken apart. */
 export const COST_OF_JSON_BYTE = 15;
 
-const utf8 = new TextDecoder();
-
 /** Reads a body in which each of several JSON objects is a record. Lines of text among them are messages. */
 export class JsonRecords implements DoorDecoder {
   readonly #body: LinesOrDocuments;
@@ -21,7 +20,7 @@ export class JsonRecords implements DoorDecoder {
   constructor(sink: DoorEntrySink, meter: TurnMeter, read: (record: Record<string, unknown>) => DoorEntry) {
     const value = (bytes: Uint8Array, length: number) => {
       meter.spend(bytes.length * COST_OF_JSON_BYTE);
-      addRecord(sink, utf8.decode(bytes), length > bytes.length ? length : null, read);
+      addRecord(sink, textOfAny(bytes), length > bytes.length ? length : null, read);
     };
     const line = (text: string, length: number) => {
       meter.spend(text.length * COST_OF_JSON_BYTE);

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { textOfAny } from "../../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { MAX_VALUE_BYTES } from "./json-cutter.ts";
 import { KeptBytes } from "./kept-bytes.ts";
@@ -11,11 +12,13 @@ const SPACE = 0x20;
 const BLOCK_BYTES = 32 * 1024;
 /** Nanoseconds for a byte that is decoded, on a fast machine. */
 const COST_OF_BYTE = 3;
+/** Nanoseconds for one of a line that is not UTF-8. */
+const COST_OF_OTHER_BYTE = 20;
 /** Nanoseconds for a line, and for one that is decoded alone. */
 const COST_OF_LINE = 100;
 const COST_OF_DECODED_LINE = 500;
 
-/** A byte order mark inside the body stays. Bytes that are not UTF-8 become U+FFFD. */
+/** A byte order mark inside the body stays. */
 const utf8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 const BYTE_ORDER_MARK = "\ufeff";
 
@@ -61,21 +64,26 @@ export class LineReader {
       this.#meter.spend((end - at) * COST_OF_BYTE);
       const block = chunk.subarray(at, end);
       at = end + 1;
-      if (this.#onBytes !== null && isUtf8(block)) yield* this.#readBytes(block);
-      else yield* this.#readText(utf8.decode(block));
+      const isText = isUtf8(block);
+      if (isText && this.#onBytes === null) yield* this.#readText(utf8.decode(block));
+      else yield* this.#readBytes(block, isText);
       this.#isFirst = false;
     }
     if (at < chunk.length) this.#kept.add(chunk, at, chunk.length);
   }
 
-  *#readBytes(block: Uint8Array): Steps<void> {
+  /** @param isText whether all of the block is UTF-8 */
+  *#readBytes(block: Uint8Array, isText: boolean): Steps<void> {
     for (let at = this.#skipBlank(block, 0, byteAt); at < block.length; at = this.#skipBlank(block, at, byteAt)) {
       const lineBreak = block.indexOf(LINE_BREAK, at);
       const end = lineBreak < 0 ? block.length : lineBreak;
       this.#meter.spend(COST_OF_LINE);
-      if (!this.#onBytes?.(block, at, trimmedEnd(block, at, end))) {
+      const line = block.subarray(at, end);
+      const isValid = isText || isUtf8(line);
+      if (!isValid) this.#meter.spend((end - at) * COST_OF_OTHER_BYTE);
+      if (!isValid || !this.#onBytes?.(block, at, trimmedEnd(block, at, end))) {
         this.#meter.spend(COST_OF_DECODED_LINE);
-        this.#pass(utf8.decode(block.subarray(at, end)), end - at);
+        this.#pass(textOfAny(line), end - at);
       } else this.#isFirst = false;
       at = end + 1;
       if (this.#meter.isDue) yield;
@@ -125,7 +133,7 @@ export class LineReader {
         return;
       }
     }
-    const line = utf8.decode(this.#kept.bytes);
+    const line = textOfAny(bytes);
     const { length } = this.#kept;
     this.#kept.clear();
     this.#pass(line, length);

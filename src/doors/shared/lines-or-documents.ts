@@ -1,3 +1,4 @@
+import { latin1Text } from "../../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "../decoder.ts";
 import { JsonCutter, type JsonNode } from "./json-cutter.ts";
@@ -13,9 +14,13 @@ const START_BYTES = 128 * 1024;
 /** Of a body that begins with a bracket. */
 const ARRAY_START_BYTES = 4 * 1024;
 
-/** A control character that no text has: the body is binary. */
+/** Control characters that are rare in a text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them.
-const BINARY = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
+const CONTROLS = /[\0-\x08\x0e-\x1a\x1c-\x1f]/g;
+/** Bytes of a body by which binary data are recognized. */
+const SAMPLE_BYTES = 1024;
+/** A text of UTF-8 has fewer control characters than one of so many bytes. One of another encoding has none. */
+const BYTES_OF_CONTROL = 16;
 const NOT_TEXT = "The body is neither JSON nor text.";
 
 const utf8 = new TextDecoder();
@@ -239,16 +244,23 @@ function spaceEnd(text: string, from: number): number {
   return at;
 }
 
-/** @throws DoorBodyFault for bytes that are not text */
+/**
+ * Refuses binary data, such as a compressed body without its `Content-Encoding`. Text has any encoding of single bytes, or UTF-8.
+ * @throws DoorBodyFault
+ */
 export function checkText(start: Uint8Array): void {
-  if (BINARY.test(textOrFault(start))) throw new DoorBodyFault(NOT_TEXT);
+  const sample = start.subarray(0, SAMPLE_BYTES);
+  const controls = latin1Text(sample, 0, sample.length).match(CONTROLS)?.length ?? 0;
+  if (controls === 0) return;
+  if (controls * BYTES_OF_CONTROL > sample.length || !isStartOfUtf8(sample)) throw new DoorBodyFault(NOT_TEXT);
 }
 
-/** Decodes the beginning of a text, of which the last character may be cut. */
-function textOrFault(start: Uint8Array): string {
+/** @param start the last character of it may be cut */
+function isStartOfUtf8(start: Uint8Array): boolean {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(start, { stream: true });
+    new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
+    return true;
   } catch {
-    throw new DoorBodyFault(NOT_TEXT);
+    return false;
   }
 }

@@ -9,7 +9,7 @@ export const USUAL = {
   ],
   time: [
     ...["@timestamp", "timestamp", "time", "ts", "date", "datetime", "_time", "@t", "Timestamp", "Datetime"],
-    ...["eventTime", "EventTimestampMs", "EdgeStartTimestamp", "time_unix_nano", "timeUnixNano"],
+    ...["eventTime", "timeMillis", "EventTimestampMs", "EdgeStartTimestamp", "time_unix_nano", "timeUnixNano"],
   ],
   level: [
     ...["level", "severity", "lvl", "log.level", "loglevel", "logLevel", "log_level", "@l", "Level", "levelname"],

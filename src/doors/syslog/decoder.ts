@@ -1,5 +1,5 @@
-import { isUtf8 } from "node:buffer";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { textOfAny } from "../../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { DoorDecoder } from "../decoder.ts";
 import type { DoorEntry, DoorEntrySink } from "../entry.ts";
@@ -19,8 +19,6 @@ const MAX_MESSAGE = INGEST_LIMITS.entryBytes;
 
 /** Characters that senders append to a message. */
 const END = "\r\n\0";
-
-const utf8 = new TextDecoder();
 
 /**
  * Reads syslog messages, with the octet counts of RFC 6587 as Heroku sends them, or one a line. Senders tear messages: a count
@@ -188,10 +186,7 @@ export class SyslogDecoder implements DoorDecoder {
   /** Returns the record of a message, `null` if it is empty. */
   #entryOf(bytes: Uint8Array): DoorEntry | null {
     this.#meter.spend(bytes.length * COST_OF_BYTE + COST_OF_MESSAGE);
-    // Old devices send Latin-1, in which any bytes are a text. A cut may leave a part of a character.
-    const isCut = bytes.length === MAX_MESSAGE;
-    const decoded = isCut || isUtf8(bytes) ? utf8.decode(bytes) : Buffer.from(bytes).toString("latin1");
-    const text = withoutEnd(decoded);
+    const text = withoutEnd(textOfAny(bytes).replace(/^\ufeff/, ""));
     return text.trim() === "" ? null : readSyslog(text, this.#options);
   }
 }

@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DoorBodyFault } from "../../../src/doors/decoder.ts";
@@ -51,6 +52,7 @@ test.each([
   ["zerolog", '{"level":"error","time":"2026-11-23T07:59:59Z","message":"hi","caller":"a.go:1"}'],
   ["logrus", '{"level":"warning","msg":"hi","time":"2026-11-23T07:59:59+01:00"}'],
   ["seconds", '{"ts":1795420799.25,"severity":"INFO","message":"hi","ok":true,"none":null}'],
+  ["log4j", '{"timeMillis":1795420799999,"level":"WARN","message":"hi","thrown":{"name":"E"},"contextMap":{}}'],
   ["docker", String.raw`{"log":"line \"1\"\r\n","stream":"stdout","time":"2026-11-23T07:59:59.123456789Z"}`],
   [
     "own",
@@ -311,4 +313,31 @@ test.each([
   const last = linesOf(decoded(body, 131_072, mediaType)).at(-1) ?? "";
   const { cut } = JSON.parse(last).data._taffrail;
   expect(cut.message).toBeGreaterThanOrEqual(1_500_000);
+});
+
+test.each([1, 7, 1_000_000])("keeps text of any encoding, in chunks of %i bytes", (size) => {
+  const latin1 = Buffer.from('start grüße\n{"msg":"\u00e4","a":"\u00fc"}\nno fault\n', "latin1");
+  const utf8 = Buffer.concat([
+    Buffer.from("\u65e5\u672c"),
+    Buffer.of(0xe6, 0x97),
+    Buffer.from(' \u00e9\n{"msg":"\u{1f389}"}\n'),
+  ]);
+  const entries = decoded(Buffer.concat([latin1, utf8]), size, "text/plain");
+  expect(linesOf(entries).map((line) => JSON.parse(line).message)).toEqual([
+    "start grüße",
+    "\u00e4",
+    "no fault",
+    "\u65e5\u672c\u00e6\u0097 \u00e9",
+    "\u{1f389}",
+  ]);
+  const document = decoded(Buffer.from('[{"msg":"gr\u00fc\u00dfe"}]', "latin1"), size);
+  expect(linesOf(document).map((line) => JSON.parse(line).message)).toEqual(["grüße"]);
+});
+
+test("refuses binary data, and keeps a text with some control characters", () => {
+  const text = "a line of text\n".repeat(100);
+  for (const binary of [gzipSync(text), deflateSync(text), zstdCompressSync(text), Buffer.from(text, "utf16le")]) {
+    expect(() => decoded(binary, 1_000_000, "text/plain")).toThrow(DoorBodyFault);
+  }
+  expect(linesOf(decoded(`torn \0 here\n${text}`, 1_000_000, "text/plain"))).toHaveLength(101);
 });
