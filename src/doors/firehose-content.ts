@@ -131,13 +131,19 @@ export class Content {
     const text = typeof message === "string" ? message.trimEnd() : JSON.stringify(message ?? rest);
     const entry = this.#records.readLine(text);
     const time = timeOf(timestamp, "ms");
+    const isUnused = timestamp !== undefined && (time === null || (entry.time !== null && entry.time !== time.time));
     entry.time ??= time?.time ?? null;
     const [, ofNode, ofPython] = LAMBDA_LEVEL.exec(text) ?? [];
     entry.level ??= levelOfName(ofNode ?? ofPython ?? "")?.level ?? null;
     const { messageType: _, ...shared } = this.#shared;
     const group = typeof shared.logGroup === "string" ? shared.logGroup.split("/").at(-1) : undefined;
     if (group !== undefined && group !== "") entry.service ??= group;
-    entry.data.cloudwatch = { ...shared, ...rest, ...(id !== undefined && { id }) };
+    entry.data.cloudwatch = {
+      ...shared,
+      ...rest,
+      ...(id !== undefined && { id }),
+      ...(isUnused && { timestamp }),
+    };
     for (const _ in this.#cut) {
       entry.marks = { cut: { ...this.#cut } };
       break;

@@ -29,8 +29,9 @@ const COST_OF_END = 100;
 
 const utf8 = new TextDecoder();
 
-/** Members of entries that are kept in the entry's own members. */
-const OWN = new Set(["MESSAGE", "__REALTIME_TIMESTAMP"]);
+const MESSAGE = "MESSAGE";
+/** When the journal received the entry, microseconds since the epoch. */
+const RECEIVED = "__REALTIME_TIMESTAMP";
 
 /**
  * Reads the Journal Export Format, as `systemd-journal-upload` and `journalctl -o export` write it: fields as
@@ -176,13 +177,16 @@ class JournalEntry {
     // A field may have several values.
     if (Array.isArray(present)) present.push(value);
     else this.#fields.set(name, present === undefined ? value : [present, value]);
-    if (length > bytes) this.#cut[name === "MESSAGE" ? "message" : `data.${name}`] = length;
+    if (length > bytes) this.#cut[name === MESSAGE ? "message" : `data.${name}`] = length;
   }
 
   read(records: RecordReader): DoorEntry {
-    const entry = records.readLine(this.#text("MESSAGE") ?? "");
-    const time = timeOfText(this.#text("__REALTIME_TIMESTAMP") ?? this.#text("_SOURCE_REALTIME_TIMESTAMP") ?? "", "us");
+    const entry = records.readLine(this.#text(MESSAGE) ?? "");
+    const received = this.#text(RECEIVED);
+    const time = timeOfText(received ?? this.#text("_SOURCE_REALTIME_TIMESTAMP") ?? "", "us");
+    const own = new Set([MESSAGE]);
     if (entry.time === null && time !== null) {
+      own.add(RECEIVED);
       entry.time = time.time;
       if (time.sent !== undefined) entry.sentTime = time.sent;
     }
@@ -192,7 +196,7 @@ class JournalEntry {
     if (service !== undefined) entry.service ??= service;
     if (host !== undefined) entry.host ??= host;
     for (const [name, value] of this.#fields) {
-      if (!OWN.has(name) || typeof value !== "string") addData(entry, name, value);
+      if (!own.has(name) || typeof value !== "string") addData(entry, name, value);
     }
     if (this.#droppedFields > 0) this.#cut.fields = this.#count;
     return {

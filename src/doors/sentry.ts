@@ -145,6 +145,9 @@ export function sentryEventDecoder(sink: DoorEntrySink, meter: TurnMeter): DoorD
   return new JsonRecords(sink, meter, readEvent);
 }
 
+/** An id of only zeros counts as absent, too. */
+const NONE = /^0*$/;
+
 /** @see https://develop.sentry.dev/sdk/telemetry/logs/ */
 function readLog(log: Record<string, unknown>): DoorEntry {
   const { timestamp, level, body, trace_id, span_id, severity_number, attributes, ...rest } = log;
@@ -152,9 +155,18 @@ function readLog(log: Record<string, unknown>): DoorEntry {
   for (const [name, attribute] of Object.entries(isObject(attributes) ? attributes : {})) {
     define(data, name, isObject(attribute) && Object.hasOwn(attribute, "value") ? attribute.value : attribute);
   }
-  for (const [name, value] of Object.entries(rest)) define(data, name, value);
-  if (typeof body !== "string" && body !== undefined) define(data, "body", body);
-  const readLevel = levelOf(level) ?? levelOf(severity_number, "otlp");
+  const severity = levelOf(severity_number, "otlp");
+  const readLevel = levelOf(level) ?? severity;
+  const isSaid = severity?.isExact === true && severity.level === readLevel?.level;
+  const others = {
+    ...rest,
+    ...(typeof body !== "string" && { body }),
+    ...(typeof trace_id !== "string" && { trace_id }),
+    ...(typeof span_id !== "string" && { span_id }),
+    ...(!isObject(attributes) && { attributes }),
+    ...(!isSaid && { severity_number }),
+  };
+  for (const [name, value] of Object.entries(others)) if (value !== undefined) define(data, name, value);
   return {
     ...timeMembers(timestamp, data),
     level: readLevel?.level ?? null,
@@ -216,7 +228,7 @@ function textMember<K extends "traceId" | "spanId" | "service" | "host">(
   value: unknown,
 ): { [P in K]?: string } {
   // SAFETY: an object with this one member.
-  return (typeof value === "string" && value !== "" ? { [name]: value } : {}) as { [P in K]?: string };
+  return (typeof value === "string" && !NONE.test(value) ? { [name]: value } : {}) as { [P in K]?: string };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -38,7 +38,8 @@ function enveloped(inner: DoorEntry, envelope: Record<string, unknown>, reader: 
   const read = timeOf(time);
   if (read !== null) entry.setTime(read.time, read.sent);
   else if (time !== undefined && time !== null) entry.setMember("time", time);
-  entry.setText("host", host);
+  if (typeof host === "string") entry.setText("host", host);
+  else if (host !== undefined && host !== null) entry.setMember("host", host);
   for (const [at, value] of [source, sourcetype, index].entries()) {
     const name = KEPT[at];
     if (name !== undefined && value !== undefined && value !== null) entry.setMember(name, value);

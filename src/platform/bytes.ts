@@ -12,7 +12,7 @@ const LOOP_TEXT = 64;
 
 const encoder = new TextEncoder();
 /** A byte order mark stays. */
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const utf8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
 /** Bytes of the longest text in which bytes that are not UTF-8 are read: more of it would hold the thread, and no entry has it. */
 const MIXED_BYTES = 512 * 1024;

@@ -151,7 +151,7 @@ export class EntryFitter {
     for (const name of OWN_MEMBERS) {
       const own = sent[name];
       // A text that cannot be an own member is kept in `data`, where queries find it, too.
-      if (own !== undefined && !isOwnText(own) && !Object.hasOwn(data, name)) data[name] = own;
+      if (own !== undefined && !isOwnText(own)) data[Object.hasOwn(data, name) ? `${name}_` : name] = own;
     }
     const message = sent.message === null || sent.message === "" ? madeMessage(data) : sent.message;
     const entry: Entry = { timestamp: this.#iso(ms), level: level ?? DEFAULT_LEVEL, category, type, message };
@@ -191,14 +191,17 @@ export class EntryFitter {
       }
     }
     const text = textOf(entry.data);
-    const { timestamp, level, category, type, service, host } = entry;
-    const own = { ...(service !== undefined && { service }), ...(host !== undefined && { host }) };
-    const message = cutTo(entry.message, INGEST_LIMITS.entryBytes >> 2);
-    const length = message === entry.message ? {} : { message: entry.message.length };
+    const { timestamp, level, category, type, message: sent, data: _, ...texts } = entry;
+    for (const name of ["session", "traceId", "spanId"] as const) {
+      const id = texts[name];
+      if (id !== undefined) texts[name] = cutTo(id, ID_BYTES);
+    }
+    const message = cutTo(sent, INGEST_LIMITS.entryBytes >> 2);
+    const length = message === sent ? {} : { message: sent.length };
     const cut = { data: text.length, ...length, ...marks.cut };
     const json = cutTo(text, INGEST_LIMITS.entryBytes >> 1);
     const data = { json, [MARK]: { ...shortMarks(marks), cut } };
-    return { entry: { timestamp, level, category, type, message, ...own, data }, values: 5 };
+    return { entry: { timestamp, level, category, type, message, ...texts, data }, values: 5 };
   }
 }
 
@@ -243,6 +246,8 @@ function addMarks(data: Record<string, unknown>, marks: Marks): void {
   data[MARK] = Object.hasOwn(data, MARK) ? { ...marks, sent: data[MARK] } : marks;
 }
 
+/** Bytes of an id of an entry whose data have to be cut as a whole. */
+const ID_BYTES = 1024;
 const SHOWN_PATHS = 20;
 const SHOWN_PATH = 200;
 

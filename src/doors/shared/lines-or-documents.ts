@@ -258,7 +258,7 @@ export function checkText(start: Uint8Array): void {
 /** @param start the last character of it may be cut */
 function isStartOfUtf8(start: Uint8Array): boolean {
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(start, { stream: true });
     return true;
   } catch {
     return false;

@@ -46,10 +46,21 @@ export function readSyslog(text: string, options: SyslogOptions): DoorEntry {
   const parts = header === null ? readOldForm(rest, options) : readNewForm(header, rest, options);
   // Programs write JSON objects to syslog, too, with levels and times of their own.
   const entry = options.records.readLine(parts.message.replace(COOKIE, ""));
-  if (entry.time === null && parts.time !== null) setTime(entry, parts.time);
-  if (parts.host !== undefined) entry.host ??= parts.host;
-  if (parts.app !== undefined) entry.service ??= parts.app;
   const details = { ...parts.details };
+  if (parts.time !== null) {
+    const { time, sent } = parts.time;
+    if (entry.time === null) setTime(entry, parts.time);
+    else if (time !== entry.time) details.timestamp = sent ?? new Date(time ?? Number.NaN).toISOString();
+  }
+  for (const [name, own] of [
+    ["host", "host"],
+    ["app", "service"],
+  ] as const) {
+    const value = parts[name];
+    if (value === undefined) continue;
+    entry[own] ??= value;
+    if (entry[own] !== value) details[name] = value;
+  }
   if (priority <= MAX_PRIORITY) {
     entry.level ??= levelOfNumber(priority & 7, "syslog")?.level ?? null;
     details.facility = FACILITIES[priority >> 3];

@@ -166,3 +166,15 @@ test("a request of Vercel whose proxy answered from 500 is an error", () => {
     "error m",
   ]);
 });
+
+test("keeps the time of an event beside that of a JSON message, and one that cannot be read", () => {
+  const logEvents = [
+    { id: "1", timestamp: 1795420800123, message: '{"time":"2026-11-23T08:00:00Z","msg":"m"}' },
+    { id: "2", timestamp: "soon", message: "n" },
+  ];
+  const { entries } = decode(firehose, requestOf(JSON.stringify({ messageType: "DATA_MESSAGE", logEvents })));
+  expect(entries).toMatchObject([
+    { time: Date.parse("2026-11-23T08:00:00Z"), data: { cloudwatch: { timestamp: 1795420800123 } } },
+    { time: null, data: { cloudwatch: { timestamp: "soon" } } },
+  ]);
+});

@@ -88,3 +88,14 @@ test("cuts values of 3 MB with a mark, and holds a part of an entry only", () =>
   expect(entries[0]?.marks?.cut).toEqual({ message: 3_000_000, "data.COREDUMP": 3_000_000, fields: 3 });
   expect(held).toBeLessThan(2_500_000);
 });
+
+test("keeps the journal's time beside that of a JSON message, and one that cannot be read", () => {
+  const body = [
+    '__REALTIME_TIMESTAMP=1795420801000000\nMESSAGE={"time":"2026-11-23T08:00:00Z","msg":"m"}\n',
+    "__REALTIME_TIMESTAMP=soon\nMESSAGE=n\n",
+  ];
+  expect(decode(journal, body.join("\n")).entries).toMatchObject([
+    { time: Date.parse("2026-11-23T08:00:00Z"), data: { __REALTIME_TIMESTAMP: "1795420801000000" } },
+    { time: null, data: { __REALTIME_TIMESTAMP: "soon" } },
+  ]);
+});

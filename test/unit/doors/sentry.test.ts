@@ -136,3 +136,14 @@ test.each([
   expect(() => decode(envelope, body)).toThrow(DoorBodyFault);
   expect(() => decode(envelope, body, 1000)).toThrow(DoorBodyFault);
 });
+
+test("keeps what a log says more than its level, and parts of another type", () => {
+  const logs = [
+    { body: "a", level: "warn", severity_number: 14, trace_id: "0".repeat(32), attributes: "none" },
+    { body: "b", level: "warn", severity_number: 13, trace_id: 7 },
+  ];
+  expect(decode(envelope, `{}\n{"type":"log"}\n${JSON.stringify({ items: logs })}\n`).entries).toEqual([
+    { time: null, level: "warn", message: "a", data: { severity_number: 14, attributes: "none" } },
+    { time: null, level: "warn", message: "b", data: { trace_id: 7 } },
+  ]);
+});

@@ -110,3 +110,7 @@ test("Splunk HEC: mutated bodies end with entries or with a fault", () => {
   }
   expect(ok).toBeGreaterThan(RUNS / 8);
 });
+
+test("Splunk HEC: a host that is no text is kept", () => {
+  expect(decodeEvents('{"event":"e","host":5}').entries).toMatchObject([{ message: "e", data: { host: 5 } }]);
+});

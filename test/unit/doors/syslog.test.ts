@@ -208,3 +208,15 @@ test.each([
   expect(entries[0]?.marks?.cut).toEqual({ message: text.length });
   expect(held).toBeLessThan(1_100_000);
 });
+
+test("keeps the time, host and program beside those of a JSON message", () => {
+  const own = '{"time":"2026-11-23T08:00:01Z","hostname":"pod","service":"shop","msg":"m"}';
+  expect(only(`<14>1 2026-11-23T08:00:02.123456Z web-1 app - - - ${own}`)).toMatchObject({
+    time: Date.parse("2026-11-23T08:00:01Z"),
+    host: "pod",
+    service: "shop",
+    data: { syslog: { timestamp: "2026-11-23T08:00:02.123456Z", host: "web-1", app: "app" } },
+  });
+  const same = only('<14>1 2026-11-23T08:00:01Z web-1 app - - - {"time":"2026-11-23T08:00:01Z","msg":"m"}');
+  expect(same?.data.syslog).toEqual({ facility: "user", severity: "info" });
+});
