@@ -136,6 +136,22 @@ describe("aggregations from columns", () => {
   });
 });
 
+test("4: an object of a joined shape is the value of entries that have no member of it", () => {
+  const lines = Array.from({ length: 60 }, (_, at) =>
+    line({ n: at, host: at % 3 === 0 ? {} : at % 3 === 1 ? { name: "a" } : { other: at } }, {}, at),
+  );
+  const plan = planOf({
+    aggregations: [{ fn: "count" }, { fn: "count", field: "n.m" }, { fn: "last", field: "host" }],
+    groupBy: ["host"],
+  });
+  const { state, left } = fromColumns(plan, lines, { perBatch: 20, groupRows: 60, exactShapes: 0 }, () => true);
+  expect(state).toEqual(fromLines(plan, lines, 20, () => true));
+  expect(state.rows).toContain('["a",20,0,"a"]');
+  expect(state.rows).toContain("[{},20,0,{}]");
+  // Entries with a value in the column of `host.name` need no line.
+  expect(left).toBe(40);
+});
+
 test("4: ids of two projects are different values", () => {
   const lines = Array.from({ length: 20 }, (_, at) => line({ n: at }, {}, at));
   const plan = planOf({ aggregations: [{ fn: "count_distinct", field: "id" }], groupBy: ["id"] });

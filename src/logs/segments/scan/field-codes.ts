@@ -13,7 +13,17 @@ export const IN_LINE = -2;
 
 /** In place of a path: the field has no value if no column of the path has one. */
 export function optionalPath(path: number): number {
-  return IN_LINE - 1 - path;
+  return IN_LINE - 1 - 2 * path;
+}
+
+/** In place of a path: only the line has the value if no column of the path has one. */
+export function pathOrLine(path: number): number {
+  return IN_LINE - 2 - 2 * path;
+}
+
+/** Whether a number is `pathOrLine` of some path. */
+export function isPathOrLine(resolved: number): boolean {
+  return resolved < IN_LINE && resolved % 2 === 0;
 }
 
 /** Gives the JSON of a value: bytes of UTF-8, one character each. */
@@ -236,7 +246,8 @@ function finite(numbers: Float64Array): Float64Array {
 }
 
 function isOfPath({ resolved, wanted }: Only, at: number): boolean {
-  return resolved[at] === wanted || resolved[at] === optionalPath(wanted);
+  const path = resolved[at];
+  return path === wanted || path === optionalPath(wanted) || path === pathOrLine(wanted);
 }
 
 /** @param indices by row; negative without a value */

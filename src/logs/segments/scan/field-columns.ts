@@ -13,10 +13,12 @@ import {
   constantCodes,
   FieldCodes,
   IN_LINE,
+  isPathOrLine,
   levelCodes,
   MISSING,
   numberCodes,
   optionalPath,
+  pathOrLine,
   severityOf,
   textCodes,
 } from "./field-codes.ts";
@@ -57,8 +59,8 @@ const timeText = (timestamp: number): string => {
 };
 
 /**
- * Returns for each of the rows which path of a field counts: its index, `optionalPath` of it, `MISSING`, or `IN_LINE` if
- * only the line can tell.
+ * Returns for each of the rows which path of a field counts: its index, `optionalPath` or `pathOrLine` of it, `MISSING`,
+ * or `IN_LINE` if only the line can tell.
  * @param firstPath index of the field's first path in the cache of shapes
  */
 export function resolvedPaths(shapes: Shapes, { paths }: Field, firstPath: number, rows: Int32Array): Int32Array {
@@ -68,9 +70,9 @@ export function resolvedPaths(shapes: Shapes, { paths }: Field, firstPath: numbe
       const place = places[firstPath + path];
       if (place === "column") return path;
       if (place === "optional") {
-        // Without a value in its columns, the next path counts.
-        const isLast = paths.slice(path + 1).every((_, next) => places[firstPath + path + 1 + next] === "absent");
-        return isLast ? optionalPath(path) : IN_LINE;
+        // Without a value in its columns, a later path counts, or an object at an earlier one.
+        const isOnly = paths.every((_, other) => other === path || places[firstPath + other] === "absent");
+        return isOnly ? optionalPath(path) : pathOrLine(path);
       }
       if (place === "rest") return IN_LINE;
     }
@@ -245,7 +247,9 @@ function markNulls(codes: FieldCodes, resolved: Int32Array): FieldCodes {
   for (let at = 0; at < own.length; at++) {
     const path = resolved[at] ?? MISSING;
     if (path === IN_LINE) own[at] = IN_LINE;
-    else if (path >= 0 && own[at] === MISSING) {
+    else if (own[at] !== MISSING) continue;
+    else if (isPathOrLine(path)) own[at] = IN_LINE;
+    else if (path >= 0) {
       if (first < 0) first = codes.addRange(1, TYPE_BITS.null, null, () => "null");
       own[at] = first;
     }
