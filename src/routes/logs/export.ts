@@ -52,7 +52,7 @@ export function addExport(logger: Resource): void {
         "SHA-256 is of all bytes before the footer.",
         "",
         "Accepts the same credentials as a query, and counts as one. With `If-None-Match`, 304 without a body if nothing has",
-        "changed.",
+        "changed. Without a `from` within the retention the `ETag` changes each minute, because entries may expire.",
       ].join("\n"),
       security: "either",
       documentedQuery: ExportParameters,
