@@ -1,10 +1,12 @@
 import type { Entry } from "../logs/entry.ts";
+import { WORK, type WorkMeter } from "../logs/query/budget.ts";
 import { foldCase } from "../logs/query/fold-case.ts";
 import { compileFilter } from "../logs/search/compile-filter.ts";
-import { someItem, someText } from "../logs/search/data-values.ts";
+import { addPathWork, beginPathWork, someItem, someText, takePathWork } from "../logs/search/data-values.ts";
 import { type EntrySteps, entryStepsOf } from "../logs/search/entry-steps.ts";
 import { type EntryPlace, type EntryTest, entryTestOf, readerOf } from "../logs/search/entry-test.ts";
 import { restFilterOf } from "../logs/search/rest-filter.ts";
+import { TEXT_BYTE_WORK } from "../logs/search/text-tests.ts";
 import type { Field, Filter, ValueTest } from "../query-language/syntax.ts";
 import type { Counted } from "./matcher.ts";
 import { takenOf } from "./measure.ts";
@@ -34,9 +36,10 @@ export interface CompiledFilter {
   needle: string | null;
   /** Work units of a test. */
   work: number;
-  /** The last entry for which `candidates` returned it. */
-  seenAt: number;
 }
+
+/** Work units of looking a value up. */
+const VALUE_WORK = 100;
 
 /** Filters that need one of some values of a field, by the value. */
 interface FieldIndex {
@@ -55,8 +58,6 @@ export class CompiledRules {
   readonly #indexes = new Map<string, FieldIndex>();
   /** Filters without such a value. */
   readonly #others: CompiledFilter[] = [];
-  readonly #found: CompiledFilter[] = [];
-  #entry = 0;
 
   constructor(rules: readonly Counted[]) {
     const filters = new Map<string, CompiledFilter>();
@@ -76,27 +77,39 @@ export class CompiledRules {
     this.levelMask = [...filters.values()].reduce((mask, { levelMask }) => mask | levelMask, 0);
   }
 
-  /** Returns the filters that an entry may pass. Valid until the next call. */
-  candidates(entry: Entry, place: EntryPlace): readonly CompiledFilter[] {
-    this.#entry++;
-    const found = this.#found;
-    found.length = 0;
+  /** Returns the filters that an entry may pass. Yields when a pause is due: a list may have thousands of values. */
+  *candidates(entry: Entry, place: EntryPlace, meter: WorkMeter): Generator<void, readonly CompiledFilter[]> {
+    const found: CompiledFilter[] = [];
+    const seen = new Set<CompiledFilter>();
     let texts: string | null = null;
     const add = (filter: CompiledFilter) => {
-      if (filter.needle !== null) texts ??= foldedTexts(entry);
+      if (filter.needle !== null) {
+        texts ??= foldedTexts(entry);
+        addPathWork(texts.length * WORK.comparedCharacter);
+      }
       if (filter.needle === null || texts?.includes(filter.needle)) found.push(filter);
     };
-    for (const filter of this.#others) add(filter);
+    for (const filter of this.#others) {
+      beginPathWork();
+      add(filter);
+      meter.add(takePathWork());
+      if (meter.isDue) yield;
+    }
     for (const { read, byValue } of this.#indexes.values()) {
       const visit = (value: unknown) => {
-        const filters = isScalar(value) ? byValue.get(foldCase(String(value))) : undefined;
-        for (const filter of filters ?? []) {
-          if (filter.seenAt !== this.#entry) add(filter);
-          filter.seenAt = this.#entry;
+        if (!isScalar(value)) return false;
+        const text = String(value);
+        addPathWork(VALUE_WORK + text.length * TEXT_BYTE_WORK);
+        for (const filter of byValue.get(foldCase(text)) ?? []) {
+          if (!seen.has(filter)) add(filter);
+          seen.add(filter);
         }
         return false;
       };
+      beginPathWork();
       read(entry, place, (value) => visit(value) || (Array.isArray(value) && someItem(value, visit)));
+      meter.add(takePathWork());
+      if (meter.isDue) yield;
     }
     return found;
   }
@@ -174,7 +187,6 @@ function compiled(filter: Filter): CompiledFilter {
     steps: rest.steps === null ? null : entryStepsOf(filter, 0),
     needle: neededText(filter),
     work: rest.lineWork,
-    seenAt: 0,
   };
 }
 
@@ -215,7 +227,9 @@ function foldedTexts({ message, service, host, data }: Entry): string {
       return false;
     });
   }
-  return foldCase(texts.join("\n"));
+  const joined = texts.join("\n");
+  addPathWork(texts.length * VALUE_WORK + joined.length * TEXT_BYTE_WORK);
+  return foldCase(joined);
 }
 
 function wantedValues(test: ValueTest): string[] | null {

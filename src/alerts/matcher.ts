@@ -1,6 +1,7 @@
 import { type Entry, parseStoredLine } from "../logs/entry.ts";
 import { logId } from "../logs/entry-view.ts";
 import { WORK, type WorkMeter } from "../logs/query/budget.ts";
+import { ObjectWork } from "../logs/query/json-bytes.ts";
 import { severityAt } from "../logs/query/lines.ts";
 import { beginPathWork, takePathWork } from "../logs/search/data-values.ts";
 import type { EntryPlace, EntryTest } from "../logs/search/entry-test.ts";
@@ -67,6 +68,7 @@ export class RuleMatcher {
   readonly #rules: CompiledRules;
   readonly #projectId: string;
   readonly #meter: WorkMeter;
+  readonly #objects = new ObjectWork();
   #hits: Pending[] = [];
   #slots = new Map<string, Slot>();
   /** The slot of each rule's last entry: that of most others. */
@@ -90,13 +92,12 @@ export class RuleMatcher {
     this.#meter.add(WORK.line);
     const severity = severityAt(buffer.toString("latin1", 0, HEAD_BYTES), 0);
     if (severity >= 0 && ((1 << severity) & this.#rules.levelMask) === 0) return true;
-    this.#meter.add(PARSE_WORK + bytes.length * PARSED_BYTE);
+    this.#meter.add(PARSE_WORK + bytes.length * PARSED_BYTE + this.#objects.of(bytes, 0, bytes.length));
     const entry = parseStoredLine(buffer.toString("utf8"));
     if (entry === null) return false;
     const timestamp = Date.parse(entry.timestamp);
     const place = { timestamp, receivedAt, seq, projectId: this.#projectId, id: logId(this.#projectId, seq) };
-    // A pause between two filters would let another line take the list of the candidates.
-    for (const filter of [...this.#rules.candidates(entry, place)]) {
+    for (const filter of yield* this.#rules.candidates(entry, place, this.#meter)) {
       if (((1 << severity) & filter.levelMask) === 0) continue;
       this.#meter.add(filter.work + (filter.steps === null ? WORK.condition : 0));
       const { test, steps } = filter;

@@ -3,6 +3,7 @@ import type { LineMatch } from "../query/batch-matcher.ts";
 import type { WorkMeter } from "../query/budget.ts";
 import { toByteString } from "../query/case-folding.ts";
 import type { LineSource } from "../query/feed.ts";
+import { ObjectWork } from "../query/json-bytes.ts";
 import { SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type Aggregator, type Measure, TYPE_BITS } from "./aggregator.ts";
 import type { OwnField } from "./fields.ts";
@@ -27,6 +28,8 @@ const NUMBER_WORK = 110;
 const TEXT_WORK = 400;
 const WHOLE_WORK = 160;
 const TEXT_BYTE_WORK = 2;
+/** A byte of an object or array that is parsed and written. */
+const NESTED_BYTE_WORK = 10;
 const NEW_GROUP_WORK = 2000;
 const NEW_MEASURE_WORK = 400;
 
@@ -49,6 +52,7 @@ export class EntryAggregator {
   readonly #meter: WorkMeter;
   readonly #fields: LineFields;
   readonly #ids: number[];
+  readonly #objects = new ObjectWork();
   /** Measures by what they take of a field. */
   readonly #measures: readonly { measure: Measure; found: FoundField; takes: "numbers" | "texts" | "whole" }[];
   /** Groups of the current entry. */
@@ -141,7 +145,7 @@ export class EntryAggregator {
       if (found.kinds[at] === TYPE_BITS.null) continue;
       const text = found.textAt(at);
       this.#meter.add(TEXT_WORK + text.length * TEXT_BYTE_WORK);
-      this.#aggregator.addText(measure, group, text, canonical);
+      this.#aggregator.addText(measure, group, text, this.#canonical);
     }
   }
 
@@ -152,7 +156,7 @@ export class EntryAggregator {
     this.#aggregator.addWhole(measure, group, position, () => {
       const text = found.whole();
       this.#meter.add(text.length * TEXT_BYTE_WORK);
-      return canonical(text);
+      return this.#canonical(text);
     });
   }
 
@@ -193,8 +197,24 @@ export class EntryAggregator {
   #idOf(key: number, found: FoundField, at: number): number {
     const text = found.textAt(at);
     this.#meter.add(text.length * TEXT_BYTE_WORK);
-    return this.#aggregator.groups.keys[key]?.idOf(text, canonical) ?? NULL_ID;
+    return this.#aggregator.groups.keys[key]?.idOf(text, this.#canonical) ?? NULL_ID;
   }
+
+  /**
+   * Returns a JSON text as `JSON.stringify` writes it, in its own memory; `null` if it is damaged. Lines are not read in
+   * full, but what comes into a response must be JSON.
+   */
+  readonly #canonical = (text: string): string | null => {
+    try {
+      const bytes = Buffer.from(text, "latin1");
+      const isNested = text.startsWith("{") || text.startsWith("[");
+      if (isNested) this.#meter.add(text.length * NESTED_BYTE_WORK + this.#objects.of(bytes, 0, bytes.length));
+      const value: unknown = JSON.parse(bytes.toString("utf8"));
+      return Buffer.from(JSON.stringify(value), "utf8").toString("latin1");
+    } catch {
+      return null;
+    }
+  };
 
   /** Finds a group for each combination of the items of all keys. */
   #findGroupsOfLists(): AddedLine {
@@ -254,17 +274,4 @@ function takenBy({ kind }: Measure): "numbers" | "texts" | "whole" {
 
 function same(text: string): string {
   return text;
-}
-
-/**
- * Returns a JSON text as `JSON.stringify` writes it, in its own memory; `null` if it is damaged. Lines are not read in
- * full, but what comes into a response must be JSON.
- */
-function canonical(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, "latin1").toString("utf8"));
-    return Buffer.from(JSON.stringify(value), "utf8").toString("latin1");
-  } catch {
-    return null;
-  }
 }

@@ -4,6 +4,7 @@ import { logId } from "../entry-view.ts";
 import type { LineMatch } from "../query/batch-matcher.ts";
 import type { WorkMeter } from "../query/budget.ts";
 import type { LineSource } from "../query/feed.ts";
+import { ObjectWork } from "../query/json-bytes.ts";
 import type { CountSink, RowSink } from "../stats/count-feed.ts";
 import { lokiEntryOf } from "./loki-entry.ts";
 
@@ -29,6 +30,7 @@ export class EntrySink implements CountSink {
   examined = 0;
   readonly #take: TakeEntry;
   readonly #meter: WorkMeter;
+  readonly #objects = new ObjectWork();
 
   constructor(take: TakeEntry, meter: WorkMeter) {
     this.#take = take;
@@ -45,9 +47,9 @@ export class EntrySink implements CountSink {
 
   addLine(match: LineMatch, lines: LineSource): boolean {
     if (this.isFull) return true;
-    const bytes = match.end - match.start;
-    this.#meter.add(ENTRY_WORK + bytes * BYTE_WORK);
-    const entry = parseStoredLine(match.raw.toString("utf8", match.start, match.end));
+    const { raw, start, end } = match;
+    this.#meter.add(ENTRY_WORK + (end - start) * BYTE_WORK + this.#objects.of(raw, start, end));
+    const entry = parseStoredLine(raw.toString("utf8", start, end));
     if (entry === null) return false;
     const { projectId } = lines;
     const seq = lines.seqAt(match.index);

@@ -1,7 +1,7 @@
 import { Pipeline, selectorTest } from "../../logql/pipeline.ts";
 import type { LogExpression } from "../../logql/syntax.ts";
 import { compileFilter } from "../search/compile-filter.ts";
-import { patternOf } from "../search/pattern.ts";
+import { patternOf, patternWorkOf } from "../search/pattern.ts";
 import { LokiLimit, type LokiReading, narrowedReading, readAll } from "./reading.ts";
 import { QueryRegexes } from "./regexes.ts";
 import { selectorFilter } from "./selector-filter.ts";
@@ -24,8 +24,6 @@ export interface PatternsQuery {
 /** Patterns and steps of one answer. */
 const MAX_COUNTS = 200_000;
 const MAX_PATTERNS = 20_000;
-/** Work units of finding the pattern of a message, for each character. */
-const CHARACTER_WORK = 30;
 const PATTERN_BYTES = 400;
 
 /**
@@ -48,7 +46,7 @@ export async function runPatterns(
     { ...compileFilter(selectorFilter(expression.matchers), 0), from, to },
     (entry, _seq, { message }) => {
       if (!passes(entry.stream) || (expression.stages.length > 0 && pipeline.run(entry) === null)) return true;
-      pacer.meter.add(message.length * CHARACTER_WORK);
+      pacer.meter.add(patternWorkOf(message));
       const pattern = patternOf(message);
       const second = (Math.floor(entry.timestamp / step) * step) / 1000;
       const known = patterns.get(pattern) ?? new Map<number, number>();

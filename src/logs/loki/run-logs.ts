@@ -6,6 +6,7 @@ import { logId } from "../entry-view.ts";
 import type { Cursor } from "../query/cursor.ts";
 import { compareRows, type Order, type RowKey } from "../query/feed.ts";
 import type { LogFilter } from "../query/filter.ts";
+import { ObjectWork } from "../query/json-bytes.ts";
 import { runQuery } from "../query/run-query.ts";
 import { compileFilter } from "../search/compile-filter.ts";
 import { SharedMemory } from "../search/entry-rows.ts";
@@ -74,6 +75,7 @@ class LogsRun {
   readonly #query: LogsQuery;
   readonly #passes: ReturnType<typeof selectorTest>;
   readonly #pipeline: Pipeline;
+  readonly #objects = new ObjectWork();
   #bytes = 0;
   #lastTime: number | null = null;
 
@@ -96,10 +98,11 @@ class LogsRun {
     pacer.meter.add(result.work);
     const { rows } = result.page;
     for (const row of rows) {
-      await pacer.pause(ROW_WORK + row.line.length * CHARACTER_WORK);
+      const line = Buffer.from(row.line, "latin1");
+      await pacer.pause(ROW_WORK + line.length * CHARACTER_WORK + this.#objects.of(line, 0, line.length));
       if (pacer.meter.done >= budget.work) throw new LokiLimit(TOO_MUCH_WORK);
       const { seq, projectId, timestamp, receivedAt } = row;
-      const entry = parseStoredLine(Buffer.from(row.line, "latin1").toString("utf8"));
+      const entry = parseStoredLine(line.toString("utf8"));
       if (entry === null || this.results.length >= this.#query.limit) continue;
       const place = { timestamp, receivedAt, seq, projectId, id: logId(projectId, seq) };
       const found = this.#resultOf(lokiEntryOf(entry, place), row);

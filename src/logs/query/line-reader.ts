@@ -4,10 +4,12 @@ import type { EntryPlace } from "../search/entry-test.ts";
 import type { RestFilter } from "../search/rest-filter.ts";
 import { LINE_TEXTS } from "../search/wanted-members.ts";
 import { WORK, type WorkMeter } from "./budget.ts";
+import { toByteString } from "./case-folding.ts";
 import { isOwnMember } from "./data-path.ts";
-import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
+import { DataTests, type PathNode, VALUE } from "./data-tests.ts";
 import { type ContentFilter, type LogFilter, matchesContent, type NoMembers } from "./filter.ts";
-import { numberEnd } from "./json-number.ts";
+import { JsonStrings, numberEnd, ObjectWork } from "./json-bytes.ts";
+import { isTime, TIMESTAMP, TIMESTAMP_LENGTH } from "./lines.ts";
 import { MemberSlices } from "./member-slices.ts";
 import { TextSearch } from "./text-search.ts";
 
@@ -28,8 +30,6 @@ const PARSED_LINE_WORK = 1000;
 const PARSED_BYTE_WORK = 6;
 const PART_WORK = 400;
 
-const TIMESTAMP = '{"timestamp":"';
-const TIMESTAMP_LENGTH = 24;
 /** By severity: the text between the timestamp and the category. */
 const LEVEL_PARTS = LEVELS.map((level) => `","level":"${level}","category":"`);
 const TYPE = ',"type":"';
@@ -66,6 +66,7 @@ export class LineReader {
   readonly #search: TextSearch | null;
   readonly #rest: RestFilter | null;
   readonly #strings = new JsonStrings();
+  readonly #objects = new ObjectWork();
   readonly #meter: WorkMeter;
   readonly #byteWork: number;
   #raw: Buffer = Buffer.alloc(0);
@@ -83,7 +84,7 @@ export class LineReader {
     unread satisfies NoMembers;
     this.#rest = rest;
     this.#slices = rest?.members ? new MemberSlices(rest.members) : null;
-    this.#wanted = [session, traceId].map((id) => (id === null ? null : bytesOf(id)));
+    this.#wanted = [session, traceId].map((id) => (id === null ? null : toByteString(JSON.stringify(id).slice(1, -1))));
     this.#tests = new DataTests(data);
     this.#search = search === null ? null : new TextSearch(search);
     this.#byteWork = WORK.readByte + (this.#search?.byteWork ?? 0);
@@ -123,14 +124,17 @@ export class LineReader {
   }
 
   #parsed(start: number, end: number): Entry | null {
-    this.#meter.add(PARSED_LINE_WORK + (end - start) * PARSED_BYTE_WORK);
+    const objects = this.#objects.of(this.#raw, start, end);
+    this.#meter.add(PARSED_LINE_WORK + (end - start) * PARSED_BYTE_WORK + objects);
     return parseStoredLine(this.#raw.toString("utf8", start, end));
   }
 
   /** Returns the members that the rest of the filter tests, of a line that `#read` has read. */
   #partOf(severity: number): Entry | null {
-    this.#meter.add(PART_WORK + (this.#slices?.bytes ?? 0) * PARSED_BYTE_WORK);
-    return this.#slices?.entry(this.#raw, severity) ?? null;
+    const slices = this.#slices;
+    if (slices === null) return null;
+    this.#meter.add(PART_WORK + slices.bytes * PARSED_BYTE_WORK + slices.objectWork(this.#raw, this.#objects));
+    return slices.entry(this.#raw, severity);
   }
 
   /** Decides about the line that `read` has left open, in steps that the meter ends. */
@@ -282,19 +286,4 @@ export class LineReader {
       if (byte !== COMMA) return -1;
     }
   }
-}
-
-/** For text of this form, `LineTimestampParser` has validated everything except the seconds. */
-const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d\.\d{3}Z/y;
-
-function isTime(text: string, at: number): boolean {
-  // Midnight at the end of a day, 24:00, has no seconds.
-  if (text.startsWith("24", at + 11)) return false;
-  ISO_TIME.lastIndex = at;
-  return ISO_TIME.test(text);
-}
-
-/** Returns a text as it is between the quotes of its JSON, as bytes, one character each. */
-function bytesOf(text: string): string {
-  return Buffer.from(JSON.stringify(text).slice(1, -1), "utf8").toString("latin1");
 }

@@ -7,10 +7,12 @@ import { FEW, isListed } from "./filter.ts";
  * characters>","level":"<level>","category":...`, without parsing it. Lines are given as bytes, one character each.
  */
 
-const TIMESTAMP_AT = '{"timestamp":"'.length;
+/** Beginning of a line, and characters of its timestamp. */
+export const TIMESTAMP = '{"timestamp":"';
+export const TIMESTAMP_LENGTH = 24;
 /** Length up to the minute: `2026-11-20T14:04`. */
 const MINUTE_LENGTH = 16;
-const LEVEL_AT = TIMESTAMP_AT + 24 + '","level":"'.length;
+const LEVEL_AT = TIMESTAMP.length + TIMESTAMP_LENGTH + '","level":"'.length;
 const CATEGORY_NAME = '","category":';
 const TYPE_NAME = ',"type":';
 const ZERO = 48;
@@ -50,7 +52,7 @@ export class LineTimestampParser {
 
   /** Epoch milliseconds. */
   read(bytes: string, line: number): number {
-    const at = line + TIMESTAMP_AT;
+    const at = line + TIMESTAMP.length;
     if (this.#minute === "" || !bytes.startsWith(this.#minute, at)) {
       this.#minute = bytes.slice(at, at + MINUTE_LENGTH);
       this.#minuteMs = Date.parse(`${this.#minute}:00.000Z`);
@@ -63,6 +65,17 @@ function digits(bytes: string, at: number, count: number): number {
   let value = 0;
   for (let i = at; i < at + count; i++) value = value * 10 + bytes.charCodeAt(i) - ZERO;
   return value;
+}
+
+/** For text of this form, `LineTimestampParser` has validated everything except the seconds. */
+const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d\.\d{3}Z/y;
+
+/** Whether a timestamp as ingest writes it is at this position. */
+export function isTime(text: string, at: number): boolean {
+  // Midnight at the end of a day, 24:00, has no seconds.
+  if (text.startsWith("24", at + 11)) return false;
+  ISO_TIME.lastIndex = at;
+  return ISO_TIME.test(text);
 }
 
 const LINE_BREAK = 10;

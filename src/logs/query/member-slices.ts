@@ -1,6 +1,7 @@
 import { type Entry, LEVELS } from "../entry.ts";
 import { LINE_TEXTS, type LineText, type WantedMembers } from "../search/wanted-members.ts";
-import { JsonStrings, PathNode } from "./data-tests.ts";
+import { PathNode } from "./data-tests.ts";
+import { JsonStrings, type ObjectWork } from "./json-bytes.ts";
 
 /** Where wanted members are in a line. */
 export class MemberSlices {
@@ -51,6 +52,15 @@ export class MemberSlices {
   /** Bytes of members of `data` that `entry` parses. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Returns the work units of the objects that `entry` parses besides those of their bytes. */
+  objectWork(raw: Uint8Array, objects: ObjectWork): number {
+    let work = 0;
+    for (let at = 0; at < this.#data.length; at += 2) {
+      work += objects.of(raw, this.#data[at] ?? 0, this.#data[at + 1] ?? 0);
+    }
+    return work;
   }
 
   /** Returns the entry with the wanted members. The line was read before, so they are JSON. */

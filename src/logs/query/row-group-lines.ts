@@ -159,7 +159,10 @@ export class RowGroupLines implements LineSource {
     const shapes = this.#decode(shapeColumn, rows);
     if (shapes.kind !== "texts" && shapes.kind !== "indexedTexts") throw new MalformedFile("Shapes are strings.");
     decoded.set(shapeColumn, shapes);
-    const columns = [...columnsOfMembers(reader), ...columnsOfShapes(reader, shapes)];
+    const ofShapes = columnsOfShapes(reader, shapes, this.#meter);
+    let step = ofShapes.next();
+    for (; step.done !== true; step = ofShapes.next()) yield PAUSE;
+    const columns = [...columnsOfMembers(reader), ...step.value];
     for (const column of columns) {
       if (this.#meter.isDue) yield PAUSE;
       decoded.set(column, this.#decode(column, rows));

@@ -3,6 +3,7 @@ import { parseStoredLine } from "../entry.ts";
 import { logId } from "../entry-view.ts";
 import type { Cursor } from "../query/cursor.ts";
 import { compareRows, type Order } from "../query/feed.ts";
+import { ObjectWork } from "../query/json-bytes.ts";
 import type { ReadMemory } from "../query/memory.ts";
 import { runQuery } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
@@ -193,10 +194,13 @@ async function filtered(
 ): Promise<Pick<EntryRows, "rows" | "complete" | "notes">> {
   const { memory, pacer, budget } = reading;
   const steps = entryStepsOf(filter, wanted.now, compared);
+  const objects = new ObjectWork();
   const passing: Row[] = [];
   for (const row of rows) {
-    const { line, projectId, seq } = row;
-    const entry = parseStoredLine(Buffer.from(line, "latin1").toString("utf8"));
+    const { projectId, seq } = row;
+    const line = Buffer.from(row.line, "latin1");
+    pacer.meter.add(ROW_WORK + line.length * CHARACTER_WORK + objects.of(line, 0, line.length));
+    const entry = parseStoredLine(line.toString("utf8"));
     if (entry === null) continue;
     const test = steps(entry, { ...row, id: logId(projectId, seq) }, pacer.meter);
     let step = test.next();
@@ -208,7 +212,7 @@ async function filtered(
     }
     if (step.value) passing.push(row);
     memory.renew();
-    await pacer.pause(ROW_WORK + line.length * CHARACTER_WORK);
+    await pacer.pause();
   }
   return { rows: passing, complete, notes };
 }

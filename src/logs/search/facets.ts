@@ -4,6 +4,7 @@ import { parseStoredLine } from "../entry.ts";
 import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
 import type { WorkMeter } from "../query/budget.ts";
 import type { LineSource } from "../query/feed.ts";
+import { ObjectWork } from "../query/json-bytes.ts";
 import { FACET_MEMBERS, FacetColumns } from "../segments/scan/facet-columns.ts";
 import type { CountSink, RowSink } from "../stats/count-feed.ts";
 import { type Counter, countInto, type MadeTable } from "./counter.ts";
@@ -39,6 +40,7 @@ export class FacetSink implements CountSink {
   readonly rows: RowSink;
   readonly #counts: FacetCounts;
   readonly #meter: WorkMeter;
+  readonly #objects = new ObjectWork();
 
   constructor(counts: FacetCounts, meter: WorkMeter) {
     this.#counts = counts;
@@ -61,7 +63,7 @@ export class FacetSink implements CountSink {
   }
 
   addLine({ raw, start, end }: LineMatch, lines: LineSource, _matcher: BatchMatcher): boolean {
-    this.#meter.add(LINE_WORK + (end - start) * LINE_BYTE_WORK);
+    this.#meter.add(LINE_WORK + (end - start) * LINE_BYTE_WORK + this.#objects.of(raw, start, end));
     const entry = parseStoredLine(raw.toString("utf8", start, end));
     if (entry === null) return false;
     const counts = this.#counts;

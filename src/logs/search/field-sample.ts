@@ -87,6 +87,12 @@ function typeOf(value: unknown): SampledType {
   return typeof value === "string" ? "string" : typeof value === "number" ? "number" : "boolean";
 }
 
+/** Returns how many scalars, arrays and objects a value has. */
+export function valuesIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + valuesIn(item), 1);
+  return isRecord(value) ? valuesIn(Object.values(value)) : 1;
+}
+
 /** A value of a field, as its text in a query has it, and the entries of the sample that have it. */
 export interface SampledValue {
   text: string;

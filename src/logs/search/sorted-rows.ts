@@ -12,10 +12,13 @@ import { aggregateField, type PipeOf } from "./search-plan.ts";
 import { type Found, type SearchRun, snapshotOf } from "./search-query.ts";
 import { compareOrdered } from "./value-table.ts";
 
-/** Work units of comparing a line with the kept ones, of keeping it, and of sorting a kept one. */
+/** Work units of comparing a line with the kept ones, of keeping it, and of each comparison of its key with another one. */
 const LINE_WORK = 200;
 const LINE_BYTE_WORK = 0.8;
 const KEPT_WORK = 1500;
+const COMPARISON_WORK = 60;
+/** Rows that are put in order at once: about 2 ms. */
+const ORDERED_AT_ONCE = 256;
 
 interface KeyedRow {
   key: number | string | null;
@@ -48,17 +51,90 @@ export async function sortRows(
 ): Promise<Row[]> {
   const keys = new SortKeys(by, order === "asc" ? 1 : -1, reading.pacer.meter);
   const lines = new RowLines();
-  const keyed: KeyedRow[] = [];
+  const ordered = new OrderedRows(comparison(order), reading.pacer.meter);
   for (const row of rows) {
-    lines.read(row, (match, source) => keyed.push({ row, key: keys.of(match, source) }));
+    lines.read(row, (match, source) => ordered.add({ row, key: keys.of(match, source) }));
     await reading.pacer.pause(KEPT_WORK + row.line.length);
   }
-  return keyed.sort(comparison(order)).map(({ row }) => row);
+  return ordered.all().map(({ row }) => row);
 }
 
 function comparison(order: "asc" | "desc"): (a: KeyedRow, b: KeyedRow) => number {
   const sign = order === "asc" ? 1 : -1;
   return (a, b) => compareOrdered(a.key, b.key, sign) || compareRows("desc", a.row, b.row);
+}
+
+/** Keeps rows in order. Puts few at a time in their places, so that no step takes long. */
+class OrderedRows {
+  readonly #compare: (a: KeyedRow, b: KeyedRow) => number;
+  readonly #meter: WorkMeter;
+  #ordered: KeyedRow[] = [];
+  #added: KeyedRow[] = [];
+  #bytes = 0;
+
+  constructor(compare: (a: KeyedRow, b: KeyedRow) => number, meter: WorkMeter) {
+    this.#compare = compare;
+    this.#meter = meter;
+  }
+
+  get length(): number {
+    return this.#ordered.length + this.#added.length;
+  }
+
+  /** Bytes of the rows. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @returns whether all rows are in order */
+  add(row: KeyedRow): boolean {
+    this.#added.push(row);
+    this.#bytes += bytesOf(row);
+    if (this.#added.length < ORDERED_AT_ONCE) return false;
+    this.all();
+    return true;
+  }
+
+  /** Returns the rows in order. Valid until the next change. */
+  all(): readonly KeyedRow[] {
+    const added = this.#added;
+    if (added.length === 0) return this.#ordered;
+    const comparisons = Math.ceil(Math.log2(added.length) + Math.log2(this.#ordered.length + 1));
+    const characters = added.reduce((sum, { key }) => sum + (typeof key === "string" ? key.length : 1), 0);
+    this.#meter.add(
+      comparisons * (added.length * COMPARISON_WORK + characters * WORK.comparedCharacter) + this.#ordered.length,
+    );
+    added.sort(this.#compare);
+    const parts: (readonly KeyedRow[])[] = [];
+    let from = 0;
+    for (const row of added) {
+      const at = this.#placeOf(row, from);
+      parts.push(this.#ordered.slice(from, at), [row]);
+      from = at;
+    }
+    this.#ordered = ([] as KeyedRow[]).concat(...parts, this.#ordered.slice(from));
+    this.#added = [];
+    return this.#ordered;
+  }
+
+  /** Leaves the first rows. @returns the last one of them if there are so many; `null` if there are fewer */
+  shorten(count: number): KeyedRow | null {
+    this.all();
+    for (const row of this.#ordered.splice(count)) this.#bytes -= bytesOf(row);
+    return this.#ordered.length < count ? null : (this.#ordered.at(-1) ?? null);
+  }
+
+  #placeOf(row: KeyedRow, from: number): number {
+    let low = from;
+    let high = this.#ordered.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.#ordered[middle];
+      if (other !== undefined && this.#compare(other, row) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }
 
 /** Counts all entries, and keeps the first ones by a field. */
@@ -77,9 +153,7 @@ class SortedSink implements CountSink {
   readonly #mayHold: (bytes: number) => boolean;
   readonly #meter: WorkMeter;
   #count: number;
-  /** The first ones in order up to `#sorted`, and others after them. */
-  #kept: KeyedRow[] = [];
-  #bytes = 0;
+  readonly #kept: OrderedRows;
   /** The last of the first ones; `null` if there is room for more. */
   #last: KeyedRow | null = null;
 
@@ -92,6 +166,7 @@ class SortedSink implements CountSink {
       add: (reader, group, rows, chunk) => this.#addRows(chooser, reader, group, rows, chunk),
     };
     this.#compare = comparison(order);
+    this.#kept = new OrderedRows(this.#compare, meter);
     this.#count = count;
     this.#mayHold = mayHold;
     this.#meter = meter;
@@ -119,13 +194,11 @@ class SortedSink implements CountSink {
     const row = rowOf(match, lines, "recent");
     const kept = { row, key: typeof key === "string" ? Buffer.from(key, "latin1").toString("latin1") : key };
     if (last !== null && this.#compare(kept, last) > 0) return true;
-    this.#meter.add(WORK.row + row.line.length);
-    this.#kept.push(kept);
-    this.#bytes += bytesOf(kept);
-    if (this.#kept.length >= 2 * this.#count) this.#shorten(this.#count);
-    while (this.#kept.length > 1 && !this.#mayHold(this.#bytes)) {
-      this.#shorten(Math.min(this.#count, this.#kept.length));
-      if (this.#mayHold(this.#bytes)) break;
+    this.#meter.add(WORK.row + KEPT_WORK + row.line.length);
+    if (this.#kept.add(kept) || this.#kept.length >= 2 * this.#count) this.#shorten(this.#count);
+    while (this.#kept.length > 1 && !this.#mayHold(this.#kept.bytes)) {
+      this.#shorten(this.#count);
+      if (this.#mayHold(this.#kept.bytes)) break;
       this.#count = Math.ceil(this.#kept.length / 2);
       this.isCut = true;
       this.#shorten(this.#count);
@@ -149,15 +222,11 @@ class SortedSink implements CountSink {
 
   rowsInOrder(): Row[] {
     this.#shorten(this.#count);
-    return this.#kept.map(({ row }) => row);
+    return this.#kept.all().map(({ row }) => row);
   }
 
   #shorten(count: number): void {
-    this.#meter.add(this.#kept.length * KEPT_WORK);
-    this.#kept.sort(this.#compare);
-    this.#kept.length = Math.min(this.#kept.length, count);
-    this.#bytes = this.#kept.reduce((sum, each) => sum + bytesOf(each), 0);
-    this.#last = this.#kept.length < this.#count ? null : (this.#kept.at(-1) ?? null);
+    this.#last = this.#kept.shorten(count);
   }
 }
 

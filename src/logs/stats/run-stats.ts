@@ -4,7 +4,7 @@ import { fieldOf } from "../aggregate/fields.ts";
 import { LineFields } from "../aggregate/line-fields.ts";
 import type { OwnMember } from "../entry.ts";
 import type { BatchMatcher, LineMatch } from "../query/batch-matcher.ts";
-import { QUERY_BUDGET, type QueryBudget, ScanPacer, type WorkMeter } from "../query/budget.ts";
+import { QUERY_BUDGET, type QueryBudget, ScanPacer, WORK, type WorkMeter } from "../query/budget.ts";
 import type { LineSource } from "../query/feed.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
@@ -110,6 +110,9 @@ class HistogramSink implements CountSink {
   scanned(): void {}
 }
 
+/** Work units of looking at a value of an entry. */
+const VALUE_WORK = 30;
+
 /** Reads the texts of an own member in lines, as a table grouped by the member does. */
 class OwnTexts {
   readonly #fields: LineFields;
@@ -125,11 +128,13 @@ class OwnTexts {
     this.#meter.add(LINE_WORK + (match.end - match.start) * LINE_BYTE_WORK);
     const [found] = this.#fields.found;
     if (found === undefined || !this.#fields.read(match, lines)) return null;
+    this.#meter.add(this.#fields.takeWork() + found.count * VALUE_WORK);
     const texts = new Set<string>();
     for (let at = 0; at < found.count && texts.size < MAX_GROUPS_OF_ENTRY; at++) {
       if (found.kinds[at] !== TYPE_BITS.string) continue;
       const text = parsedText(found.textAt(at));
       if (text === null) return null;
+      this.#meter.add(WORK.text + text.length * WORK.wideTextByte);
       texts.add(text);
     }
     return texts;

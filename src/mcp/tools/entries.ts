@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { patternOf } from "../../logs/search/pattern.ts";
+import { ScanPacer } from "../../logs/query/budget.ts";
+import { patternOf, patternWorkOf } from "../../logs/search/pattern.ts";
 import { CHANGES_LIMITS } from "../../tail/changes.ts";
 import { CONTEXT_LIMITS } from "../../tail/context.ts";
 import { answerOf, type NamedTable } from "../answer.ts";
@@ -79,7 +80,7 @@ export const changesSince = tool({
     const head = { matched: seqs.length, exact: isWhole, as_of: null, gaps };
     const nextAfter = (rows: number) => String(rows < seqs.length ? (seqs[rows - 1] ?? after) : through);
     const rest = { hasMore: !isWhole, alwaysHasNext: true, nextAfter, notes: [] };
-    return answerOf({ head, first: patternsOf(table), rows: table, ...rest }, max_tokens);
+    return answerOf({ head, first: await patternsOf(table), rows: table, ...rest }, max_tokens);
   },
 });
 
@@ -87,12 +88,15 @@ export const changesSince = tool({
 const MANY = 20;
 const PATTERNS = 12;
 
-function patternsOf({ columns, rows }: Table): NamedTable | undefined {
+async function patternsOf({ columns, rows }: Table): Promise<NamedTable | undefined> {
   if (rows.length < MANY) return undefined;
   const message = columns.indexOf("message");
   const counts = new Map<string, number>();
+  const pacer = new ScanPacer();
   for (const row of rows) {
-    const pattern = patternOf(String(row[message] ?? ""));
+    const text = String(row[message] ?? "");
+    await pacer.pause(patternWorkOf(text));
+    const pattern = patternOf(text);
     counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
   }
   const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, PATTERNS);

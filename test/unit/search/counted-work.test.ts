@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { UNIT_NS, WorkMeter } from "../../../src/logs/query/budget.ts";
 import { FacetCounts } from "../../../src/logs/search/facet-counts.ts";
 import { runSearch } from "../../../src/logs/search/run-search.ts";
@@ -154,7 +154,86 @@ describe.each(TIERS)("the counted work of tests in %s", (tier) => {
     ).toBeGreaterThan(9 * 4 * 2000 * 250);
   });
 
+  it.skipIf(tier === "bucket")("has the members of lines that are parsed whole", async () => {
+    // At least 300 ns of each member of a wide object.
+    expect(
+      await countedNs(
+        wide,
+        some(200, (at) => `x${at}:y`),
+      ),
+    ).toBeGreaterThan(4 * 2000 * 300);
+  });
+
+  it.skipIf(tier === "bucket")("has new names more than repeated ones, also of small objects", async () => {
+    const narrow = (name: (at: number, item: number) => string) =>
+      storeOf(
+        Array.from({ length: 4 }, (_, at) =>
+          entry(at, "m", { list: Array.from({ length: 2000 }, (__, item) => ({ [name(at, item)]: item })) }),
+        ),
+        tier,
+      );
+    const fresh = narrow((at, item) => `k${at}${10_000 + item}`);
+    const known = narrow(() => "k000000");
+    for (const query of ["z*q", "-list.x:1", "* | facets", "* | where z*q"]) {
+      const more = (await countedNs(fresh, query)) - (await countedNs(known, query));
+      // At least 700 ns of each of them.
+      expect(more, query).toBeGreaterThan(4 * 2000 * 700);
+    }
+  });
+
   it("has each member of wide entries for facets", async () => {
     expect(await countedNs(wide, "* | facets")).toBeGreaterThan(4 * 2000 * 700);
+  });
+});
+
+describe("the steps of searches", () => {
+  /** Returns the work units of the longest stretch between two pauses. */
+  async function longestStep(store: TestStore, text: string): Promise<number> {
+    const last = new Map<WorkMeter, number>();
+    let longest = 0;
+    const { paused } = WorkMeter.prototype;
+    const spy = vi.spyOn(WorkMeter.prototype, "paused").mockImplementation(function (this: WorkMeter, stretch: number) {
+      longest = Math.max(longest, this.done - (last.get(this) ?? 0));
+      last.set(this, this.done);
+      paused.call(this, stretch);
+    });
+    try {
+      await countedNs(store, text);
+    } finally {
+      spy.mockRestore();
+    }
+    return longest;
+  }
+  /** 30 ms. */
+  const MOST = 20_000_000;
+
+  it("have at most 30 ms while rows are put in order", async () => {
+    const prefix = "p".repeat(550);
+    const rows = storeOf(
+      Array.from({ length: 4000 }, (_, at) => entry(at, "m", { a: `${prefix}${(at * 7919) % 4001}` })),
+      "recent",
+    );
+    for (const query of ["* | limit 4000 | sort a", "* | sort a | limit 4000"]) {
+      const ns = await countedNs(rows, query);
+      // At least ten comparisons of each row, of 50 ns each.
+      expect(ns, query).toBeGreaterThan(4000 * 10 * 50);
+      const longest = await longestStep(rows, query);
+      expect(longest, query).toBeGreaterThan(0);
+      expect(longest, query).toBeLessThan(MOST);
+    }
+  });
+
+  it.each(TIERS)("have at most 30 ms for many tests of wide entries in %s", async (tier) => {
+    const wide = storeOf(
+      Array.from({ length: 5 }, (_, at) =>
+        entry(at, "m", Object.fromEntries(Array.from({ length: 9000 }, (__, item) => [`k${at}_${item}`, item]))),
+      ),
+      tier,
+    );
+    const queries = [
+      Array.from({ length: 100 }, (_, at) => `x${at}:y`).join(" OR "),
+      Array.from({ length: 6 }, (_, at) => `-a.b.c.d.e.f${at}:*`).join(" "),
+    ];
+    for (const query of queries) expect(await longestStep(wide, query), query).toBeLessThan(MOST);
   });
 });

@@ -1,3 +1,4 @@
+import { WORK, type WorkMeter } from "../../query/budget.ts";
 import { LEADING_COLUMNS, pathKey } from "../columns.ts";
 import { TEXT_MEMBERS } from "../members.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
@@ -22,8 +23,12 @@ export function columnsOfLines(reader: SegmentReader): number[] {
   return [TIMESTAMP_COLUMN, ...columnsOfMembers(reader), ...data, reader.shapeColumn];
 }
 
-/** Returns the columns of `data` that lines with these shapes may have a value in. */
-export function columnsOfShapes({ properties }: SegmentReader, shapes: TextColumn): number[] {
+/** Returns the columns of `data` that lines with these shapes may have a value in. Yields when a pause is due. */
+export function* columnsOfShapes(
+  { properties }: SegmentReader,
+  shapes: TextColumn,
+  meter: WorkMeter,
+): Generator<void, number[]> {
   const texts = shapes.kind === "texts" ? shapes.texts : shapes.dictionary;
   const used = shapes.kind === "texts" ? Array.from({ length: texts.length }, (_, at) => at) : new Set(shapes.indices);
   const keys = new Set<string>();
@@ -32,6 +37,9 @@ export function columnsOfShapes({ properties }: SegmentReader, shapes: TextColum
     const text = at < 0 ? "" : texts.at(at);
     if (known.has(text)) continue;
     known.add(text);
+    // The joiner of the lines parses it, too.
+    meter.add(WORK.text + 2 * text.length * WORK.shapeByte);
+    if (meter.isDue) yield;
     for (const { key, inRest } of parseTemplate(texts.bytesAt(at))?.slots ?? []) if (!inRest) keys.add(key);
   }
   const columns = properties.columns.map(({ path }, index) => ({

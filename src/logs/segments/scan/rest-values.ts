@@ -1,4 +1,5 @@
 import { WORK, type WorkMeter } from "../../query/budget.ts";
+import { ObjectWork } from "../../query/json-bytes.ts";
 import { beginPathWork, takePathWork } from "../../search/data-values.ts";
 import type { ValueSteps } from "../../search/entry-steps.ts";
 import type { TextColumn, Texts } from "../decode/column-values.ts";
@@ -10,15 +11,10 @@ import { TextFinder } from "./text-finder.ts";
 /** Work units of parsing what a row has in `rest`, and each of its bytes. */
 const PARSE_WORK = 500;
 const PARSE_BYTE_WORK = 8;
-/** Bytes of a text from which names have a price: objects with many of them take longer. Work units of a name. */
-const LONG_TEXT = 4096;
-const NAME_WORK = 200;
 /** Work units of searching a byte for a name. */
 const SEARCHED_BYTE_WORK = 0.5;
 /** Characters that JSON writes in another way than as themselves. */
 const ESCAPED = /["\\\p{Cc}]|\p{Surrogate}/u;
-
-const COLON = 0x3a;
 
 /** A test of the values of `data` that have no column. */
 export class RestValues {
@@ -28,6 +24,7 @@ export class RestValues {
   readonly #finder: TextFinder | null;
   /** Texts that each object has with a value that passes. */
   readonly #names: readonly Buffer[];
+  readonly #objects = new ObjectWork();
 
   /**
    * @param passes whether a part of `data` has a value that passes
@@ -83,7 +80,7 @@ export class RestValues {
       meter.add(WORK.condition + bytes.length * SEARCHED_BYTE_WORK);
       if (!this.#names.every((name) => bytes.includes(name))) return false;
     }
-    meter.add(PARSE_WORK + bytes.length * PARSE_BYTE_WORK + mostNames(bytes) * NAME_WORK);
+    meter.add(PARSE_WORK + bytes.length * PARSE_BYTE_WORK + this.#objects.of(bytes, 0, bytes.length));
     const data = parsed(bytes);
     return this.#steps === null ? this.#counted(data, meter) : yield* this.#steps(data, meter);
   }
@@ -117,14 +114,6 @@ function namesOf(path: readonly (string | number)[]): Buffer[] {
   return [...(isPlain(last) ? [`${last}"`] : []), ...(isPlain(first) ? [`"${first}`] : [])].map((text) =>
     Buffer.from(text),
   );
-}
-
-/** Returns how many names a long text has at most. */
-function mostNames(bytes: Buffer): number {
-  if (bytes.length < LONG_TEXT) return 0;
-  let colons = 0;
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] === COLON) colons++;
-  return colons;
 }
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
