@@ -37,6 +37,12 @@ export function textOfAny(bytes: Uint8Array): string {
   return utf8.decode(valid.subarray(0, end));
 }
 
+/** Like `textOfAny` of a range. */
+export function textOfRange(bytes: Buffer, from: number, to: number): string {
+  const text = bytes.toString("utf8", from, to);
+  return text.includes("\ufffd") ? textOfAny(bytes.subarray(from, to)) : text;
+}
+
 /** Returns the length of a character of UTF-8; 0 if there is none. */
 function characterBytes(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;

@@ -1,3 +1,4 @@
+import { textOfAny } from "../../platform/bytes.ts";
 import { type Steps, TURN_COST, type TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "../decoder.ts";
 import type { DoorEntrySink } from "../entry.ts";
@@ -39,8 +40,6 @@ const PUSH: JsonNode = {
   },
 };
 
-const utf8 = new TextDecoder();
-
 /** Reads Loki's push as JSON: https://grafana.com/docs/loki/latest/reference/loki-http-api/#ingest-logs */
 export class LokiJsonDecoder implements DoorDecoder {
   readonly #meter: TurnMeter;
@@ -59,7 +58,7 @@ export class LokiJsonDecoder implements DoorDecoder {
     this.#entries = new LokiEntries(sink, reader);
     const parts = {
       value: (name: string, bytes: Uint8Array, length: number) => {
-        const text = utf8.decode(bytes);
+        const text = textOfAny(bytes);
         if (name === "labels") this.#setLabels(text);
         else if (name === "entry") this.#addEntry(text, length > bytes.length ? length : undefined);
         // Encoders of Go write `null` for an empty list.

@@ -1,4 +1,5 @@
 import { define } from "../../logs/ingest/validate.ts";
+import { textOfAny } from "../../platform/bytes.ts";
 import { type Steps, TURN_COST, type TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "../decoder.ts";
 import type { DoorEntrySink } from "../entry.ts";
@@ -94,7 +95,7 @@ export class LokiProtobufDecoder implements DoorDecoder {
   #setLabels(bytes: Uint8Array): void {
     this.#hasLabels = true;
     this.#meter.spend(COST_OF_LABELS + bytes.length * COST_OF_BYTE);
-    const text = utf8.decode(bytes);
+    const text = textOfAny(bytes);
     this.#entries.setLabels(labelsOf(text), text);
     this.#flushEarly(text.length);
   }
@@ -156,8 +157,6 @@ export class LokiProtobufDecoder implements DoorDecoder {
 
 /** Memory of a held entry beside its bytes. */
 const EARLY_OVERHEAD = 200;
-
-const utf8 = new TextDecoder();
 
 function timeOf(reader: FieldReader): LokiTime {
   let seconds = 0;

@@ -1,3 +1,4 @@
+import { textOfAny } from "../../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault } from "../decoder.ts";
 import { MAX_VALUE_BYTES } from "../shared/json-cutter.ts";
@@ -260,15 +261,13 @@ export class FieldReader {
   }
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
-
 /** Decodes UTF-8. A short text of ASCII is read by a loop, which is faster than a call of the decoder. */
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > SHORT_TEXT) return utf8.decode(bytes.subarray(start, end));
+  if (end - start > SHORT_TEXT) return textOfAny(bytes.subarray(start, end));
   let text = "";
   for (let i = start; i < end; i++) {
     const byte = bytes[i] ?? 0;
-    if (byte >= 0x80) return utf8.decode(bytes.subarray(start, end));
+    if (byte >= 0x80) return textOfAny(bytes.subarray(start, end));
     text += String.fromCharCode(byte);
   }
   return text;

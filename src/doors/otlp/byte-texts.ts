@@ -1,3 +1,5 @@
+import { textOfRange } from "../../platform/bytes.ts";
+
 /** Bytes of which a text is made at once; short texts are parts of it. */
 const WINDOW_BYTES = 32 * 1024;
 const SHORT_BYTES = 16 * 1024;
@@ -28,11 +30,11 @@ export class ByteTexts {
     return this.#window.slice(from - this.#from, to - this.#from);
   }
 
-  /** The text of UTF-8. Invalid bytes are replaced by U+FFFD. */
+  /** The text of UTF-8. Invalid bytes are read as Latin-1. */
   utf8(from: number, to: number): string {
     const { bytes } = this;
     for (let i = from; i < to; i++) {
-      if ((bytes[i] ?? 0) >= FIRST_NOT_ASCII) return bytes.toString("utf8", from, to);
+      if ((bytes[i] ?? 0) >= FIRST_NOT_ASCII) return textOfRange(bytes, from, to);
     }
     return this.ascii(from, to);
   }
@@ -43,7 +45,7 @@ export class ByteTexts {
     for (let i = from; i < to; i++) {
       const byte = bytes[i] ?? 0;
       if (byte < SPACE || byte >= FIRST_NOT_ASCII || byte === QUOTE || byte === BACKSLASH) {
-        return JSON.stringify(bytes.toString("utf8", from, to));
+        return JSON.stringify(textOfRange(bytes, from, to));
       }
     }
     return `"${this.ascii(from, to)}"`;

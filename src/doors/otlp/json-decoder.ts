@@ -1,5 +1,6 @@
 import { isSpace } from "../../logs/ingest/check-json.ts";
 import { markLength } from "../../logs/ingest/entry-offsets.ts";
+import { textOfRange } from "../../platform/bytes.ts";
 import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { DoorBodyFault, type DoorDecoder } from "../decoder.ts";
 import type { DoorEntrySink } from "../entry.ts";
@@ -71,7 +72,7 @@ export class JsonLogsDecoder implements DoorDecoder {
     const read = (record: LogRecord, from: number, to: number) => {
       if (this.#plain.read(from, to, record)) return true;
       record.clear();
-      const text = this.#texts.bytes.toString("utf8", from, to);
+      const text = textOfRange(this.#texts.bytes, from, to);
       if (!this.#records.readRecord(text, record)) throw notJson();
       return text !== "null";
     };
@@ -245,7 +246,7 @@ export class JsonLogsDecoder implements DoorDecoder {
       case "nothing":
         return;
       default: {
-        const text = this.#texts.bytes.toString("utf8", this.#valueAt - base, this.#at - base);
+        const text = textOfRange(this.#texts.bytes, this.#valueAt - base, this.#at - base);
         const isOfResource = this.#use === "resource" || this.#use === "resource schema";
         const size = this.#at - this.#valueAt;
         if (!(isOfResource ? queue.noteResource(size) : queue.noteScope(size))) {
@@ -279,7 +280,7 @@ export class JsonLogsDecoder implements DoorDecoder {
       yield* this.#queue.split();
       const record = new LogRecord();
       const from = this.#valueAt - this.#input.base;
-      record.body = this.#texts.bytes.toString("utf8", from, Math.min(from + TEXT_BYTES, this.#at - this.#input.base));
+      record.body = textOfRange(this.#texts.bytes, from, Math.min(from + TEXT_BYTES, this.#at - this.#input.base));
       this.#cut = record;
     } else this.#cut = use.startsWith("resource") ? this.#queue.resource : this.#queue.scope;
     this.#use = "cut";

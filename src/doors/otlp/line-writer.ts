@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { textOfRange } from "../../platform/bytes.ts";
 
 /** Writes JSON as UTF-8 into a buffer. */
 
@@ -57,7 +58,7 @@ export class LineWriter {
     for (let i = from; i < to; i++) {
       const byte = source[i] ?? 0;
       if (byte < SPACE || byte >= FIRST_NOT_ASCII || byte === QUOTE || byte === BACKSLASH) {
-        return this.#escaped(source.toString("utf8", from, to));
+        return this.#escaped(textOfRange(source, from, to));
       }
       bytes[at++] = byte;
     }
@@ -102,7 +103,7 @@ export class LineWriter {
       bytes[at++] = byte;
     }
     if (all >= FIRST_NOT_ASCII && !isUtf8(bytes.subarray(first, at))) {
-      at = first + encoder.encodeInto(source.toString("utf8", from, to), bytes.subarray(first)).written;
+      at = first + encoder.encodeInto(textOfRange(source, from, to), bytes.subarray(first)).written;
     }
     this.at = at;
     return true;
