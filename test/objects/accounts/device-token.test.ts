@@ -1,6 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { mintDeviceToken } from "../../../src/accounts/login-throttle.ts";
+import { newIp } from "../client-ips.ts";
 import { emailStub, mailedToken } from "./mail-support.ts";
 import { bearer, call, login, PASSWORD, registered, settings, signedIn } from "./support.ts";
 
@@ -18,7 +19,8 @@ const from = (ip: string, email: string, password: string, deviceToken?: string)
 async function attack(email: string): Promise<number[]> {
   const statuses: number[] = [];
   for (let network = 0; network < 21; network++) {
-    for (let i = 0; i < 5; i++) statuses.push((await from(`198.18.${network}.1`, email, "a wrong password")).status);
+    const ip = newIp();
+    for (let i = 0; i < 5; i++) statuses.push((await from(ip, email, "a wrong password")).status);
   }
   return statuses;
 }
@@ -31,16 +33,16 @@ describe("B10: a device that has signed in before", () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(100);
     expect(statuses.slice(100)).toEqual([429, 429, 429, 429, 429]);
     await evictDurableObject(emailStub(email));
-    const owner = await from("203.0.113.5", email, PASSWORD, deviceToken);
+    const ip = newIp();
+    const owner = await from(ip, email, PASSWORD, deviceToken);
     expect([owner.status, owner.code]).toEqual([200, null]);
     // The attacker's failures still count.
-    const without = await from("203.0.113.5", email, PASSWORD);
+    const without = await from(ip, email, PASSWORD);
     expect([without.status, without.code]).toEqual([429, "RATE_LIMITED"]);
     // Each sign-in issues a device token; earlier ones stay valid.
     const next = signedIn(owner).deviceToken;
     expect(next).not.toBe(deviceToken);
-    for (const token of [next, deviceToken])
-      expect((await from("203.0.113.6", email, PASSWORD, token)).status).toBe(200);
+    for (const token of [next, deviceToken]) expect((await from(newIp(), email, PASSWORD, token)).status).toBe(200);
   });
 
   it("B10: has a separate counter, which does not affect others", async () => {
@@ -49,11 +51,11 @@ describe("B10: a device that has signed in before", () => {
     const now = vi.spyOn(Date, "now").mockReturnValue(Date.now());
     for (let i = 0; i < 10; i++) {
       // From any client IP: the device counts, not the network.
-      expect((await from(`198.51.${i}.1`, email, "a wrong password", deviceToken)).status).toBe(401);
+      expect((await from(newIp(), email, "a wrong password", deviceToken)).status).toBe(401);
     }
-    const locked = await from("198.51.100.1", email, PASSWORD, deviceToken);
+    const locked = await from(newIp(), email, PASSWORD, deviceToken);
     expect([locked.status, locked.headers.get("Retry-After")]).toEqual([429, "30"]);
-    expect((await from("198.51.100.1", email, PASSWORD)).status).toBe(200);
+    expect((await from(newIp(), email, PASSWORD)).status).toBe(200);
     now.mockRestore();
   });
 
@@ -61,7 +63,7 @@ describe("B10: a device that has signed in before", () => {
     const email = address();
     const { deviceToken } = await registered(email);
     const answers = await Promise.all(
-      Array.from({ length: 25 }, (_, i) => from(`198.51.${i}.1`, email, "a wrong password", deviceToken)),
+      Array.from({ length: 25 }, () => from(newIp(), email, "a wrong password", deviceToken)),
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
@@ -70,7 +72,7 @@ describe("B10: a device that has signed in before", () => {
   it("B10: cannot sign in by its token alone, at login or as a bearer token", async () => {
     const email = address();
     const { deviceToken, accessToken } = await registered(email);
-    expect((await from("203.0.113.9", email, "a wrong password", deviceToken)).code).toBe("INVALID_CREDENTIALS");
+    expect((await from(newIp(), email, "a wrong password", deviceToken)).code).toBe("INVALID_CREDENTIALS");
     expect((await call("/auth/me", { headers: bearer(deviceToken) })).code).toBe("INVALID_ACCESS_TOKEN");
     expect((await call("/auth/refresh", { body: { refreshToken: deviceToken } })).code).toBe("INVALID_REFRESH_TOKEN");
     expect((await call("/auth/me", { headers: bearer(accessToken) })).status).toBe(200);
@@ -85,18 +87,18 @@ describe("B10: a device that has signed in before", () => {
     const elsewhere = mintDeviceToken({ userId: other.user.id, email, epoch: 0 }, REFRESH_PEPPER, Date.now());
     const forged = mintDeviceToken({ userId: user.id, email, epoch: 0 }, "x".repeat(32), Date.now());
     for (const token of [other.deviceToken, elsewhere, forged, "", "dt_x_y", "x".repeat(100_000)]) {
-      expect((await from("203.0.113.10", email, PASSWORD, token)).status).toBe(429);
+      expect((await from(newIp(), email, PASSWORD, token)).status).toBe(429);
     }
     // A new password ends earlier device tokens.
     const body = { currentPassword: PASSWORD, newPassword: "another good phrase" };
-    const stub = await from("203.0.113.11", email, PASSWORD, deviceToken);
+    const stub = await from(newIp(), email, PASSWORD, deviceToken);
     expect(stub.status).toBe(200);
     await call("/auth/forgot-password", { body: { email } });
     const token = await mailedToken(email, "reset-password");
     expect((await call("/auth/reset-password", { body: { token, password: body.newPassword } })).status).toBe(200);
     expect((await call("/auth/me", { headers: bearer(accessToken) })).code).toBe("SESSION_REVOKED");
     await attack(email);
-    expect((await from("203.0.113.12", email, body.newPassword, deviceToken)).status).toBe(429);
+    expect((await from(newIp(), email, body.newPassword, deviceToken)).status).toBe(429);
   });
 
   it("B10: gets a token by a mailed link, too, which works while logins are locked", async () => {
@@ -110,6 +112,6 @@ describe("B10: a device that has signed in before", () => {
     const { deviceToken } = answer.data as { deviceToken: string };
     expect(deviceToken).toMatch(/^dt_/);
     // The first proof of the address purged the earlier password.
-    expect((await from("203.0.113.13", email, PASSWORD, deviceToken)).status).toBe(401);
+    expect((await from(newIp(), email, PASSWORD, deviceToken)).status).toBe(401);
   });
 });

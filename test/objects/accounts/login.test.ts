@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { isId } from "../../../src/ids.ts";
+import { newIp } from "../client-ips.ts";
 import { call, callWith, claimsOf, dump, login, me, PASSWORD, registered, signedIn, userStub } from "./support.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -103,7 +104,7 @@ describe("/auth and its limit", () => {
 
   it("counts every route by client IP, before the body is read, and an /auth/me without credentials once", async () => {
     const limited = { AUTH_LIMIT: "5" };
-    const headers = from("198.51.100.7");
+    const headers = from(newIp());
     const seen = [
       await callWith(limited, "/auth/me", { headers }),
       await callWith(limited, "/auth/me", { headers: { ...headers, Authorization: "Bearer nonsense" } }),
@@ -120,12 +121,12 @@ describe("/auth and its limit", () => {
     expect([refused.status, refused.code]).toEqual([429, "RATE_LIMITED"]);
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
     expect(derive).not.toHaveBeenCalled();
-    const other = await callWith(limited, "/auth/me", { headers: from("198.51.100.8") });
+    const other = await callWith(limited, "/auth/me", { headers: from(newIp()) });
     expect(other.status).toBe(401);
   });
 
   it("admits exactly its limit of many at once", async () => {
-    const headers = from("198.51.100.9");
+    const headers = from(newIp());
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => callWith({ AUTH_LIMIT: "5" }, "/auth/me", { headers })),
     );

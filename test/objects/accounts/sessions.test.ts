@@ -4,6 +4,7 @@ import { z } from "zod";
 import { readAccount } from "../../../src/accounts/account.ts";
 import { hashPassword } from "../../../src/accounts/password.ts";
 import { newId } from "../../../src/ids.ts";
+import { newNetwork } from "../client-ips.ts";
 import { deliver, mailedToken, mailsTo } from "./mail-support.ts";
 import {
   type Answer,
@@ -52,7 +53,8 @@ function changePassword(accessToken: string, body: unknown): Promise<Answer> {
 describe("/auth/sessions", () => {
   it("lists the valid sessions, the one used last first, and marks the current one", async () => {
     const first = await registered("list@example.com");
-    const headers = { "User-Agent": `agent/${"9".repeat(300)}`, "CF-Connecting-IP": "2001:db8:1:2:3:4:5:6" };
+    const network = newNetwork();
+    const headers = { "User-Agent": `agent/${"9".repeat(300)}`, "CF-Connecting-IP": `${network}:3:4:5:6` };
     const second = signedIn(
       await call("/auth/login", { body: { email: "list@example.com", password: PASSWORD }, headers }),
     );
@@ -65,7 +67,7 @@ describe("/auth/sessions", () => {
     ]);
     expect(items.map(({ current }) => current)).toEqual([false, true]);
     expect(items[0]).toMatchObject({ method: "password", userAgent: "later", ip: "0.0.0.0" });
-    expect(items[1]).toMatchObject({ ip: "2001:db8:1:2::/64", userAgent: `agent/${"9".repeat(250)}` });
+    expect(items[1]).toMatchObject({ ip: `${network}::/64`, userAgent: `agent/${"9".repeat(250)}` });
     expect(Date.parse(items[1]?.expiresAt ?? "") - Date.parse(items[1]?.lastUsedAt ?? "")).toBe(30 * 86_400_000);
   });
 

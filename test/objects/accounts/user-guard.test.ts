@@ -13,6 +13,7 @@ import { createApp } from "../../../src/http/pipeline.ts";
 import { resource } from "../../../src/http/resource.ts";
 import { newId } from "../../../src/ids.ts";
 import { authenticateUser, type UserGuardOptions, userGuard } from "../../../src/routes/guards/user.ts";
+import { newIp } from "../client-ips.ts";
 import { type Answer, answerOf, bearer, claimsOf, registered, requestOf, settings, userStub } from "./support.ts";
 
 /** Routes as other resources define them: counted by the user, counted elsewhere, and the default call. */
@@ -55,7 +56,9 @@ routes.route(
 );
 const app = createApp({ resources: [routes], countUnrouted: async () => undefined, fallback: async () => null });
 
-async function get(path: string, authorization?: string, ip = "203.0.113.1", secrets = {}): Promise<Answer> {
+const IP = newIp();
+
+async function get(path: string, authorization?: string, ip = IP, secrets = {}): Promise<Answer> {
   const headers = { "CF-Connecting-IP": ip, ...(authorization === undefined ? {} : { Authorization: authorization }) };
   const ctx = createExecutionContext();
   const response = await app.fetch(requestOf(path, { headers }), { ...env, ...secrets }, ctx);
@@ -131,7 +134,7 @@ describe("userGuard", () => {
         [`Bearer ${noSession}`, "SESSION_REVOKED"],
         [`Bearer ${noUser}`, "SESSION_REVOKED"],
       ] as const;
-      const ip = `203.0.113.${100 + PATHS.indexOf(path)}`;
+      const ip = newIp();
       let remaining = 1000;
       for (const [authorization, code] of cases) {
         const answer = await get(path, authorization, ip);

@@ -61,12 +61,12 @@ interface World {
 
 function world(options: LimitedBucketOptions = {}, compactionStore = store): World {
   const memory = new MemoryBucket();
-  // Waits take no time, but the clock of the bucket's limits advances.
-  let clock = NOW;
+  // Waits take no time, but the time of the bucket's limits advances.
+  let time = NOW;
   const wait = async (milliseconds: number) => {
-    clock += milliseconds;
+    time += milliseconds;
   };
-  const limited = new LimitedBucket(memory.binding, { readMs: 0, writeMs: 0, now: () => clock, ...options });
+  const limited = new LimitedBucket(memory.binding, { readMs: 0, writeMs: 0, now: () => time, ...options });
   const timer = {
     wait,
     random: () => 0.5,

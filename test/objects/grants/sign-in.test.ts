@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { deliver, mailedToken, mailsTo } from "../accounts/mail-support.ts";
 import { bearer, call, callWith, dump, settings, workspaceStub } from "../accounts/support.ts";
+import { newIp } from "../client-ips.ts";
 import { onSql } from "../ingest/support.ts";
 import { callTool, column, rpc } from "../mcp/support.ts";
 import {
@@ -522,11 +523,12 @@ describe("floods", () => {
   it("21.3: 20 registrations an hour from one client IP, which store nothing", async () => {
     const body = { client_name: "Flood", redirect_uris: ["http://127.0.0.1/cb"] };
     const statuses: number[] = [];
+    const ip = newIp();
     for (let n = 0; n < 21; n++) {
       const response = await exports.default.fetch(
         new Request("http://taffrail.test/oauth/register", {
           method: "POST",
-          headers: { "Content-Type": "application/json", "CF-Connecting-IP": "203.0.113.77" },
+          headers: { "Content-Type": "application/json", "CF-Connecting-IP": ip },
           body: JSON.stringify(body),
         }),
       );

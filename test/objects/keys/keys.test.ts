@@ -5,6 +5,7 @@ import { newId } from "../../../src/ids.ts";
 import { newApiKey } from "../../../src/keys/api-key.ts";
 import { app } from "../../../src/routes/app.ts";
 import { type Answer, answerOf, bearer, call, dump, requestOf } from "../accounts/support.ts";
+import { newIp } from "../client-ips.ts";
 import { evict, messagesOf, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
 import { as, keyOf, newKey, newOwner, newProject, type Owner, refusal } from "../projects/support.ts";
 
@@ -319,9 +320,10 @@ describe("a request with a key", () => {
         throw new Error("A workspace was touched.");
       },
     });
+    const ip = newIp();
     const through = async (token: string) => {
       const ctx = createExecutionContext();
-      const headers = { ...bearer(token), "CF-Connecting-IP": "198.51.100.7" };
+      const headers = { ...bearer(token), "CF-Connecting-IP": ip };
       const request = requestOf(`/logger/${projectId}/log`, { body: log, headers });
       const response = await app.fetch(request, { ...env, WORKSPACES: noWorkspaces }, ctx);
       await waitOnExecutionContext(ctx);
@@ -338,7 +340,7 @@ describe("a request with a key", () => {
     expect(remaining).toEqual(remaining.map((_, i) => 999 - i));
     const missing = await call(`/logger/${projectId}/log`, {
       body: log,
-      headers: { "CF-Connecting-IP": "198.51.100.7" },
+      headers: { "CF-Connecting-IP": ip },
     });
     expect(refusal(missing)).toEqual([401, "UNAUTHORIZED"]);
     expect(missing.headers.get("WWW-Authenticate")).toBe('Bearer realm="taffrail", error="invalid_request"');
@@ -365,7 +367,7 @@ describe("a request with a key", () => {
   it("that is well-formed but unknown to its workspace is 401, counts by client IP, and writes nothing", async () => {
     const { secret } = newApiKey(owner.workspaceId);
     const before = await runInDurableObject(workspace(owner.workspaceId), (_, { storage }) => dump(storage.sql));
-    const headers = { "CF-Connecting-IP": "198.51.100.8" };
+    const headers = { "CF-Connecting-IP": newIp() };
     for (const left of ["999", "998"]) {
       const answer = await send({ projectId, secret }, log, { headers });
       expect(refusal(answer)).toEqual([401, "INVALID_API_KEY"]);

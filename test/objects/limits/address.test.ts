@@ -1,10 +1,12 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { newIp } from "../client-ips.ts";
 
 describe("AddressObject", () => {
-  const limits = { identifier: "ip:192.0.2.1", limit: 50, windowSeconds: 60, cost: 1 };
-  const stub = () => env.ADDRESSES.get(env.ADDRESSES.idFromName("ip:192.0.2.1"));
+  const name = `ip:${newIp()}`;
+  const limits = { identifier: name, limit: 50, windowSeconds: 60, cost: 1 };
+  const stub = () => env.ADDRESSES.get(env.ADDRESSES.idFromName(name));
 
   it("admits exactly the limit under concurrency, and no further request after eviction", async () => {
     const states = await Promise.all(Array.from({ length: 200 }, () => stub().check(limits, "API_DEFAULT")));

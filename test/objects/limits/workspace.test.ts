@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Answer, call } from "../accounts/support.ts";
+import { newIp, newNetwork } from "../client-ips.ts";
 import { evict, receiptOf, send, workspace } from "../ingest/support.ts";
 import { as, type KeyOf, newKey, newOwner, newProject, type Owner, refusal } from "../projects/support.ts";
 
@@ -194,25 +195,27 @@ describe("unauthenticated requests", () => {
     call(path, { method, headers: { "CF-Connecting-IP": ip } });
 
   it("count by client IP below every group, with any fault", async () => {
+    const ip = newIp();
     const answers = [
-      await from("192.0.2.1", "/projects"),
-      await from("192.0.2.1", "/projects/x/keys"),
-      await from("192.0.2.1", "/logger"),
-      await from("192.0.2.1", "/logger/x/log", "POST"),
-      await from("192.0.2.1", "/logger/query", "POST"),
-      await from("192.0.2.1", "/workspaces/x/y/z"),
-      await from("192.0.2.1", "/sandbox/x"),
-      await from("192.0.2.1", "/projects", "DELETE"),
+      await from(ip, "/projects"),
+      await from(ip, "/projects/x/keys"),
+      await from(ip, "/logger"),
+      await from(ip, "/logger/x/log", "POST"),
+      await from(ip, "/logger/query", "POST"),
+      await from(ip, "/workspaces/x/y/z"),
+      await from(ip, "/sandbox/x"),
+      await from(ip, "/projects", "DELETE"),
     ];
     expect(answers.map(remaining)).toEqual([999, 998, 997, 996, 995, 994, 993, 992]);
-    expect(remaining(await from("192.0.2.2", "/projects"))).toBe(999);
+    expect(remaining(await from(newIp(), "/projects"))).toBe(999);
   });
 
   it("count by /64 for IPv6, and separately under /auth", async () => {
-    expect(remaining(await from("2001:db8:1:2::1", "/projects"))).toBe(999);
-    expect(remaining(await from("2001:db8:1:2:ffff::9", "/projects"))).toBe(998);
-    expect(remaining(await from("2001:db8:1:3::1", "/projects"))).toBe(999);
-    const auth = await from("2001:db8:1:2::1", "/auth/nothing");
+    const network = newNetwork();
+    expect(remaining(await from(`${network}::1`, "/projects"))).toBe(999);
+    expect(remaining(await from(`${network}:ffff::9`, "/projects"))).toBe(998);
+    expect(remaining(await from(`${newNetwork()}::1`, "/projects"))).toBe(999);
+    const auth = await from(`${network}::1`, "/auth/nothing");
     expect(number(auth, "X-RateLimit-Limit")).toBe(100_000);
     expect(remaining(auth)).toBe(99_999);
   });

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../../src/accounts/oauth/flows.ts";
 import { app } from "../../../src/routes/app.ts";
+import { newIp } from "../client-ips.ts";
 
 const SECURE = {
   BASE_URL: "https://logs.example.com",
@@ -45,7 +46,7 @@ it("O1: a cookie of the plain name is not accepted instead", async () => {
 });
 
 /** Requests the callback of a flow that began in this browser. */
-async function comeBack(more: string, settings: object = {}, ip = "203.0.113.76"): Promise<Response> {
+async function comeBack(more: string, settings: object = {}, ip = newIp()): Promise<Response> {
   const from = { "CF-Connecting-IP": ip };
   const started = await fetchWith("/auth/oauth/provider_a", from, settings);
   const cookie = started.headers.get("Set-Cookie")?.split(";")[0] ?? "";
@@ -60,7 +61,7 @@ it("O1: a failed flow deletes its cookie", async () => {
 });
 
 it("O1: a limited callback keeps the cookie of another flow", async () => {
-  const [ip, settings] = ["203.0.113.77", { AUTH_LIMIT: "1" }];
+  const [ip, settings] = [newIp(), { AUTH_LIMIT: "1" }];
   const from = { "CF-Connecting-IP": ip };
   const started = await fetchWith("/auth/oauth/provider_a", from, settings);
   const cookie = started.headers.get("Set-Cookie")?.split(";")[0] ?? "";
@@ -72,8 +73,7 @@ it("O1: a limited callback keeps the cookie of another flow", async () => {
 
 describe("under AUTH a provider's callback", () => {
   const settings = { AUTH_LIMIT: "2" };
-  let addresses = 0;
-  const newAddress = () => ({ "CF-Connecting-IP": `203.0.113.${100 + addresses++}` });
+  const newAddress = () => ({ "CF-Connecting-IP": newIp() });
   const remaining = (response: Response) => Number(response.headers.get("X-RateLimit-Remaining"));
   const errorOf = (response: Response) => new URL(response.headers.get("Location") ?? "").searchParams.get("error");
 

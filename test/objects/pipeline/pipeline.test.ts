@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ERROR_STATUS } from "../../../src/http/errors.ts";
 import { app } from "../../../src/routes/app.ts";
 import { type Answer, answerOf, bearer, call, callWith, requestOf } from "../accounts/support.ts";
+import { newIp } from "../client-ips.ts";
 import { newTenant, numbered, send, type Tenant } from "../ingest/support.ts";
 import { as, newOwner, newProject, type Owner, refusal } from "../projects/support.ts";
 
@@ -240,7 +241,7 @@ describe("OPTIONS", () => {
   });
 
   it("is never counted", async () => {
-    const headers = { "CF-Connecting-IP": "203.0.113.77" };
+    const headers = { "CF-Connecting-IP": newIp() };
     for (const path of ["/projects", "/logger/x/log", "/auth/login", "/logger/nothing", "/auth/nothing"]) {
       const response = await raw(path, { method: "OPTIONS", headers });
       await response.text();
@@ -435,7 +436,7 @@ it("use no code outside the closed list", () => {
 describe("a refusal without a route", () => {
   it("has every header, of the limit and of the request", async () => {
     const origin = "http://127.0.0.1:8787";
-    const ip = "198.51.100.77";
+    const ip = newIp();
     const limited = { ...env, AUTH_LIMIT: "2" };
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) {

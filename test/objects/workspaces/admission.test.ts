@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { app } from "../../../src/routes/app.ts";
 import { type Answer, answerOf, bearer, type Call, call, callWith, claimsOf, userStub } from "../accounts/support.ts";
+import { newIp } from "../client-ips.ts";
 import { onSql } from "../ingest/support.ts";
 import { newKey, newProject } from "../projects/support.ts";
 import { addMember, by, newMember, newUser, newWorkspace, remove, setRole, type User } from "./support.ts";
@@ -57,7 +58,7 @@ async function askSlowly(
     { highWaterMark: 0 },
   );
   const named = path.startsWith("/workspaces") ? bearer(user.accessToken) : headersOf(user);
-  const headers = { ...named, "Content-Type": "application/json", "CF-Connecting-IP": "203.0.113.77" };
+  const headers = { ...named, "Content-Type": "application/json", "CF-Connecting-IP": newIp() };
   const ctx = createExecutionContext();
   const request = new Request(`http://taffrail.test${path}`, { method, headers, body: stream });
   const response = await app.fetch(request, env, ctx);
