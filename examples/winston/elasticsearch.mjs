@@ -10,4 +10,4 @@ const transport = new ElasticsearchTransport({
 const logger = winston.createLogger({ transports: [transport] });
 
 logger.error("Payment failed", { order: 7 });
-await transport.flush(); // at the end of the program: sends what is left
+await transport.flush(); // at the end of the program: sends what is left, but does not wait for a request that is being sent
