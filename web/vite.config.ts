@@ -1,8 +1,13 @@
+import { createHash } from "node:crypto";
 import path from "node:path";
-import { defineConfig } from "vite";
+import { build, defineConfig, type Plugin } from "vite";
 
 /** The service to which `npm run web:dev` forwards API calls. */
 const SERVICE = process.env.TAFFRAIL_URL ?? "http://127.0.0.1:8787";
+
+/** All files are below one path, which is all that the worker must recognise. */
+const BASE = "/app/";
+const TARGET = "es2023";
 
 /** Files that every page loads: named again beside each part that is loaded later, they would be a third of its names. */
 const ALWAYS = /\/(?:index|shared)-/;
@@ -25,15 +30,46 @@ function fileOf(id: string, graph: ModuleGraph): string | null {
   return needed.has(id) ? "shared" : null;
 }
 
+/**
+ * Writes the script that requests the explorer's first entries into the page, so that it runs before any file is loaded. The
+ * worker allows it by its hash. `npm run web:dev` goes without it.
+ */
+function earlyScript(): Plugin {
+  let code = "";
+  return {
+    name: "taffrail-early",
+    apply: "build",
+    async buildStart() {
+      const input = path.join(import.meta.dirname, "src/early/early.ts");
+      const made = await build({
+        configFile: false,
+        logLevel: "error",
+        build: { write: false, target: TARGET, rolldownOptions: { input, output: { format: "iife" } } },
+      });
+      const [chunk] = "output" in made ? made.output : [];
+      if (chunk === undefined) throw new Error("The early script is missing in its build.");
+      code = chunk.code.trim();
+    },
+    transformIndexHtml: {
+      order: "post",
+      // Before the style sheets, which an inline script would wait for.
+      handler: (html) => {
+        const hash = createHash("sha256").update(code).digest("base64");
+        return html.replace("<title>", (title) => `<script data-hash="sha256-${hash}">${code}</script>\n${title}`);
+      },
+    },
+  };
+}
+
 export default defineConfig({
+  plugins: [earlyScript()],
   root: import.meta.dirname,
-  base: "/app/",
-  // All files are below one path, which is all that the worker must recognise.
+  base: BASE,
   // Names of classes are in scripts and styles: `row_x3k`.
   css: { modules: { generateScopedName: "[local]_[hash:base64:4]" } },
   build: {
     assetsDir: "files",
-    target: "es2023",
+    target: TARGET,
     // A data: URL in a style sheet would need an exception in the policy.
     assetsInlineLimit: 0,
     // The preload polyfill is an inline script, which the policy refuses.

@@ -71,6 +71,26 @@ describe("the list of entries", () => {
     await context.close();
   });
 
+  it("19: requests its first entries before its code is loaded, and once", async () => {
+    const context = await console.open({ as: tenant.account });
+    const page = await context.newPage();
+    const asked: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route("**/logger/query", async (route) => {
+      asked.push(route.request().postData() ?? "");
+      resolve();
+      await route.continue();
+    });
+    await page.route("**/app/files/index-*.js", async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.goto(logsOf(tenant));
+    await rows(page).first().waitFor();
+    expect(asked).toHaveLength(1);
+    await context.close();
+  });
+
   it.each([
     [1024, 700],
     [360, 740],

@@ -20,9 +20,12 @@ const PAGE = "/app/index.html";
 /** Seconds for which a browser may keep a file whose name contains a hash of its content. */
 const FILE_MAX_AGE = 31_536_000;
 
+/** The only inline script, with its hash as the build writes it; see web/vite.config.ts. */
+const INLINE_SCRIPT = /<script data-hash="(sha256-[\w+/]+=)">/;
+
 /**
- * Allows this origin only: no other host, no inline script or style, no frame, no form that leaves the page. Scripts
- * set styles through the object model, which needs no permission.
+ * Allows this origin only: no other host, no inline script but that of the build, no inline style, no frame, no form that
+ * leaves the page. Scripts set styles through the object model, which needs no permission.
  */
 const POLICY = [
   "default-src 'none'",
@@ -37,6 +40,11 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
+
+function policyOf(html: string): string {
+  const [, hash] = INLINE_SCRIPT.exec(html) ?? [];
+  return hash === undefined ? POLICY : POLICY.replace("script-src 'self'", `$& '${hash}'`);
+}
 
 /** Returns the console's page for each of its paths, and the files it loads; `null` for any other path. */
 export async function consolePage(c: Context<AppEnv>): Promise<Response | null> {
@@ -68,14 +76,15 @@ async function page(c: Context<AppEnv>, status: 200 | 404): Promise<Response | n
   const html = (await found.text()).replace(PROVIDERS_META, `$1${providers}`);
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": policyOf(html),
     // The page names the files of one release: a cached page would request files of an older one.
     "Cache-Control": "no-cache",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
   };
   if (status === 404) Object.assign(headers, { Vary: "Accept" });
-  return new Response(c.req.method === "HEAD" ? null : html, { status, headers });
+  const response = new Response(c.req.method === "HEAD" ? null : html, { status, headers });
+  return isLocal(c) ? compressed(c, response) : response;
 }
 
 async function consoleFile(c: Context<AppEnv>): Promise<Response | null> {
@@ -89,7 +98,7 @@ async function consoleFile(c: Context<AppEnv>): Promise<Response | null> {
 /** Types of files that compression makes smaller. Fonts are compressed already. */
 const COMPRESSIBLE = /^(?:text\/|application\/(?:javascript|json)|image\/svg)/;
 
-/** Compresses a file for a client that accepts it. In production the network in front of the worker does. */
+/** Compresses a response for a client that accepts it. In production the network in front of the worker does. */
 function compressed(c: Context<AppEnv>, response: Response): Response {
   const accepted = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(c.req.header("Accept-Encoding") ?? "");
   response.headers.append("Vary", "Accept-Encoding");

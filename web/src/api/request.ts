@@ -1,3 +1,5 @@
+import { takeEarly } from "./early-calls.ts";
+import { callOf, exchange } from "./exchange.ts";
 import { ApiFailure, type FailureDetail, type LimitState, unreachable } from "./failure.ts";
 
 export interface RequestOptions {
@@ -35,26 +37,12 @@ interface Envelope {
  * @throws ApiFailure if the call is refused or the service does not respond; the signal's reason if it is aborted
  */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-  const headers = new Headers({ Accept: "application/json" });
-  if (options.token !== undefined) headers.set("Authorization", `Bearer ${options.token}`);
-  if (options.workspaceId !== undefined) headers.set("X-Workspace-Id", options.workspaceId);
-  if (options.idempotencyKey !== undefined) headers.set("Idempotency-Key", options.idempotencyKey);
-  if (options.searchId !== undefined) headers.set("X-Search-Id", options.searchId);
-  if (options.body !== undefined) headers.set("Content-Type", "application/json");
   let response: Response;
   let text: string;
   try {
-    response = await fetch(path, {
-      method: options.method ?? (options.body === undefined ? "GET" : "POST"),
-      headers,
-      body: options.body === undefined ? null : JSON.stringify(options.body),
-      signal: options.signal ?? null,
-      keepalive: options.keepalive ?? false,
-      // The only cookie of the API belongs to a sign-in through a provider, and navigations carry that cookie.
-      credentials: "same-origin",
-      cache: "no-store",
-    });
-    text = await response.text();
+    const call = callOf(path, options);
+    ({ response, text } = await (takeEarly(call) ?? exchange(call, options)));
+    options.signal?.throwIfAborted();
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw unreachable();

@@ -2,14 +2,12 @@ import { effect, signal } from "@preact/signals";
 import { type ApiFailure, failureOf, isLimited, isOutage } from "../api/failure.ts";
 import { recovery } from "../lib/retry.ts";
 import { authorized, user } from "../session/session.ts";
+import { listPagePath } from "./list-page.ts";
 import type { Page, Project, Workspace } from "./types.ts";
 
 /** The account's workspaces; `null` until they are loaded. Shared by the header and the pages. */
 export const workspaces = signal<readonly Workspace[] | null>(null);
 export const workspacesFailure = signal<ApiFailure | null>(null);
-
-/** Largest page of the API's lists. */
-const PAGE = 200;
 
 /** Milliseconds for which the loaded list counts as fresh. */
 const FRESH_MS = 5000;
@@ -81,8 +79,7 @@ export function loadProjects(workspaceId: string, signal?: AbortSignal): Promise
 export async function allOf<T>(path: string, workspaceId?: string, signal?: AbortSignal): Promise<T[]> {
   const items: T[] = [];
   for (let cursor: string | null = null; ; ) {
-    const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === null ? {} : { cursor }) });
-    const { data } = await authorized<Page<T>>(`${path}?${query}`, {
+    const { data }: { data: Page<T> } = await authorized<Page<T>>(listPagePath(path, cursor), {
       ...(workspaceId === undefined ? {} : { workspaceId }),
       ...(signal === undefined ? {} : { signal }),
     });

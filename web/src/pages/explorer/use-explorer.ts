@@ -5,9 +5,9 @@ import { usePoll } from "../../lib/poll.ts";
 import { recovery } from "../../lib/retry.ts";
 import type { LogEntry } from "../../model/types.ts";
 import { loadProjects, loadWorkspaces, workspaces } from "../../model/workspaces.ts";
-import type { QueryRequest } from "./actions/curl.ts";
 import type { Filters } from "./filters.ts";
 import { useStats } from "./histogram/use-stats.ts";
+import { listRequest, within } from "./list-request.ts";
 import { useLive, useMerged } from "./live/use-live.ts";
 import { useMissing } from "./results/use-missing.ts";
 import type { Asked } from "./search/asked.ts";
@@ -50,10 +50,8 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const { isAnswer } = asked;
   const hasList = !isAnswer && !asked.isInvalid;
   const wanted = useMemo((): Filters => (asked.q === null ? {} : { q: asked.q }), [asked.q]);
-  const filters = useMemo((): Filters => {
-    return { ...wanted, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  }, [wanted, from, to]);
-  const request: QueryRequest = { ...(projectId === null ? {} : { projectId }), filters, order: view.order };
+  const filters = useMemo(() => within(wanted, times), [wanted, from, to]);
+  const request = listRequest(projectId, filters, view.order);
   const key = JSON.stringify([workspaceId, request, round]);
 
   const query = JSON.stringify([workspaceId, shown]);

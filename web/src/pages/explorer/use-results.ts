@@ -1,12 +1,10 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../../api/failure.ts";
 import { recovery, shownWhileRetrying, useRetry } from "../../lib/retry.ts";
 import type { LogEntry } from "../../model/types.ts";
 import type { QueryRequest } from "./actions/curl.ts";
+import { firstPage, PAGE } from "./list-request.ts";
 import { type QueryPage, queryLogs } from "./query.ts";
-
-/** Entries of one page: a few screens. */
-const PAGE = 100;
 
 type Step = "load" | "more" | "count";
 
@@ -88,7 +86,8 @@ export function useResults(
     );
   }, []);
 
-  useEffect(() => {
+  // Before the frame: the response to an early call may be there, and its rows belong into this frame.
+  useLayoutEffect(() => {
     if (request !== null) run("load", key);
     return () => work.current?.abort();
   }, [key, request === null]);
@@ -116,7 +115,7 @@ function trying({ failure, failedOn }: State): Pick<State, "failure" | "failedOn
 }
 
 function bodyOf(busy: Step, wanted: QueryRequest, { request, nextCursor, asOf }: State): QueryRequest {
-  if (busy === "load") return { ...wanted, pagination: { limit: PAGE } };
+  if (busy === "load") return firstPage(wanted);
   if (busy === "more") {
     return { ...request, pagination: { limit: PAGE, ...(nextCursor === null ? {} : { cursor: nextCursor }) } };
   }
