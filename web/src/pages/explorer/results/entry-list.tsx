@@ -1,13 +1,16 @@
 import { ArrowUp } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
+import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { FilterPatch } from "../filters.ts";
 import type { Column } from "../view/columns.ts";
 import css from "./entry-list.module.css";
+import { MATCHES, SearchedText } from "./marked.tsx";
+import { MissingEntries } from "./missing.ts";
 import { Row, rowClass } from "./row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
 import { useRowKeys } from "./use-row-keys.ts";
@@ -115,6 +118,9 @@ export function EntryList(props: EntryListProps) {
     { box, rows, onScroll: arrivals.onScroll },
   );
   const { virtual, items, margin, toTop } = list;
+  const search = useContext(SearchedText);
+  const matches = useLazy(MATCHES, search !== "", () => undefined);
+  const missing = useContext(MissingEntries);
   const heading = useLazy(HEAD, virtual !== null && !isNarrow, () => undefined);
   const measured = virtual?.scrollRect?.width;
   useLayoutEffect(() => {
@@ -145,13 +151,14 @@ export function EntryList(props: EntryListProps) {
   }, [isNearEnd, entries.at(-1)?.id]);
 
   const parts = useLazy(DETAILS, open.length > 0, () => setOpen([]));
-  const toggle = (entry: LogEntry, index: number): void => {
+  const toggle = useLatest((entry: LogEntry): void => {
     const isOpen = open.includes(entry.id);
     setOpen(isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id]);
     props.onShown?.(isOpen ? null : entry.id);
     // A closed row is not measured: its height is constant.
-    if (isOpen) virtual?.resizeItem(index, isNarrow ? height.two : height.one);
-  };
+    if (isOpen) virtual?.resizeItem(entries.indexOf(entry), isNarrow ? height.two : height.one);
+  });
+  const onFocus = useLatest((entry: LogEntry): void => keys.point(entries.indexOf(entry)));
   return (
     <div class={css.frame}>
       {arrivals.fresh > 0 ? (
@@ -236,9 +243,12 @@ export function EntryList(props: EntryListProps) {
                   isOneDay={isOneDay}
                   inline={inline}
                   cells={cells}
+                  search={search}
+                  matches={matches}
+                  missing={missing.get(entry.seq)}
                   detailsId={`${detailsId}-${entry.id}`}
-                  onToggle={() => toggle(entry, index)}
-                  onFocus={() => keys.point(index)}
+                  onToggle={toggle}
+                  onFocus={onFocus}
                 />
                 {isOpen && parts !== null && virtual !== null ? (
                   <parts.Details

@@ -6,6 +6,8 @@ import { visible } from "../view/visible.ts";
 /** The search of the current view, whose matches are marked in entries; empty without a search. */
 export const SearchedText = createContext("");
 
+export type Matches = typeof import("./search-match.ts");
+
 /** Finds the matches, loaded for the first search. */
 export const MATCHES = lazyModule(() => import("./search-match.ts"));
 

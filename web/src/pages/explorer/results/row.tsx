@@ -1,15 +1,15 @@
-import { useContext, useMemo } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { isSelecting } from "../../../ui/selection.ts";
-import { useLazy } from "../../../ui/use-lazy.ts";
 import { visible } from "../view/visible.ts";
 import { AnsiText } from "./ansi-text.tsx";
 import type { ReadCell } from "./cells.ts";
 import { writePath } from "./data-path.ts";
 import { isInline } from "./inline-fields.ts";
-import { MATCHES, Marked, SearchedText } from "./marked.tsx";
-import { MissingEntries } from "./missing.ts";
+import { Marked, type Matches } from "./marked.tsx";
+import type { Missing } from "./missing.ts";
 import { ownName } from "./own-name.ts";
 import css from "./row.module.css";
 import type { DataMatch } from "./search-match.ts";
@@ -40,21 +40,26 @@ interface RowProps {
   inline: readonly (readonly string[])[];
   /** The chosen columns, with their names. */
   cells: readonly { field: string; read: ReadCell }[];
+  /** The text that is searched for; empty without one. */
+  search: string;
+  /** What finds the search in an entry, once it is loaded. */
+  matches: Matches | null;
+  missing: Missing | undefined;
   detailsId: string;
-  onToggle: () => void;
-  onFocus: () => void;
+  onToggle: (entry: LogEntry) => void;
+  onFocus: (entry: LogEntry) => void;
 }
 
-/** An entry in one line, or in two on a narrow list. */
-export function Row({ entry, project, isNarrow, isOneDay, inline, cells, ...rest }: RowProps) {
-  const { isOpen, isMarked, isStop, detailsId, onToggle, onFocus } = rest;
+/**
+ * An entry in one line, or in two on a narrow list. A row whose properties are the same is not rendered again (as every
+ * component that reads a signal), so the list passes functions that do not change.
+ */
+export function Row({ entry, project, isNarrow, isOneDay, inline, cells, search, ...rest }: RowProps) {
+  const { isOpen, isMarked, isStop, detailsId, matches, missing, onToggle, onFocus } = rest;
   const { level, message, timestamp } = entry;
   const [category, type] = [visible(entry.category), visible(entry.type)];
   const service = visible(ownName(entry, "service"));
   const date = new Date(timestamp);
-  const search = useContext(SearchedText);
-  const missing = useContext(MissingEntries).get(entry.seq);
-  const matches = useLazy(MATCHES, search !== "", () => undefined);
   const match = useMemo(() => matches && hiddenMatch(entry, search, matches), [entry, search, matches]);
   const classes: (string | undefined)[] = [rowClass({ isMixed: project !== null, isOneDay })];
   if (isNarrow) classes.push(css.narrow);
@@ -73,9 +78,9 @@ export function Row({ entry, project, isNarrow, isOneDay, inline, cells, ...rest
       aria-controls={isOpen ? detailsId : undefined}
       aria-current={isMarked ? "true" : undefined}
       onClick={({ currentTarget }) => {
-        if (!isSelecting(currentTarget)) onToggle();
+        if (!isSelecting(currentTarget)) onToggle(entry);
       }}
-      onFocus={onFocus}
+      onFocus={() => onFocus(entry)}
     >
       <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
         {(isOneDay || (isNarrow && isToday(date)) ? TIME : DAY_AND_TIME)(date)}
@@ -96,7 +101,7 @@ export function Row({ entry, project, isNarrow, isOneDay, inline, cells, ...rest
           {visible(project)}
         </span>
       )}
-      {isNarrow ? null : cells.map(({ field, read }) => <Cell key={field} text={read(entry)} />)}
+      {isNarrow ? null : cells.map(({ field, read }) => <Cell key={field} text={read(entry)} search={search} />)}
       <span class={css.message}>
         {missing === undefined ? null : (
           <span class={css.missing} title={`Before this entry: ${missing.reasons.join("; ")}`}>
@@ -112,9 +117,9 @@ export function Row({ entry, project, isNarrow, isOneDay, inline, cells, ...rest
           <AnsiText text={message.length > MESSAGE ? message.slice(0, MESSAGE) : message} />
         </span>
         {isNarrow && cells.length > 0 ? (
-          <Pairs pairs={cells.map(({ field, read }) => [field, read(entry)])} />
+          <Pairs pairs={cells.map(({ field, read }) => [field, read(entry)])} search={search} />
         ) : (
-          <Pairs pairs={inline.map((path) => [path.join("."), inlineText(entry, path)])} />
+          <Pairs pairs={inline.map((path) => [path.join("."), inlineText(entry, path)])} search={search} />
         )}
       </span>
     </div>
@@ -126,16 +131,16 @@ export function rowClass({ isMixed, isOneDay }: { isMixed: boolean; isOneDay: bo
   return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : ""].join(" ");
 }
 
-function Cell({ text }: { text: string }) {
+function Cell({ text, search }: { text: string; search: string }) {
   return (
     <span class={css.cell} title={visible(text)}>
-      <Marked text={text} />
+      {marked(text, search)}
     </span>
   );
 }
 
 /** Names with values, without those that an entry lacks. */
-function Pairs({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
+function Pairs({ pairs, search }: { pairs: readonly (readonly [string, string])[]; search: string }) {
   const there = pairs.filter(([, text]) => text !== "");
   if (there.length === 0) return null;
   return (
@@ -143,11 +148,16 @@ function Pairs({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
       {there.map(([name, text]) => (
         <span key={name} class={css.pair}>
           <span class={css.key}>{visible(name)}=</span>
-          <Marked text={text} />
+          {marked(text, search)}
         </span>
       ))}
     </span>
   );
+}
+
+/** Without a search the text itself: a component for each value is a third of a row's work. */
+function marked(text: string, search: string): ComponentChildren {
+  return search === "" ? visible(text) : <Marked text={text} />;
 }
 
 function inlineText({ data }: LogEntry, path: readonly string[]): string {
@@ -159,8 +169,6 @@ function inlineText({ data }: LogEntry, path: readonly string[]): string {
   }
   return isInline(value) ? String(value) : "";
 }
-
-type Matches = typeof import("./search-match.ts");
 
 /** The match that explains why an entry was found, unless the visible part of its message contains one. */
 function hiddenMatch(

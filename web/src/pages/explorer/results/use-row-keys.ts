@@ -7,7 +7,7 @@ const PAGE = 15;
 interface KeyActs {
   onContext: (entry: LogEntry) => void;
   onCopy: (entry: LogEntry) => void;
-  toggle: (entry: LogEntry, index: number) => void;
+  toggle: (entry: LogEntry) => void;
   /** Ids of the open entries. */
   open: readonly string[];
 }
@@ -65,8 +65,8 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     } else if (key === "c") onContext(entry);
     else if (key === "y") onCopy(entry);
     else if (key === "Enter" || key === " ") {
-      if (!event.repeat) toggle(entry, index);
-    } else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry, index);
+      if (!event.repeat) toggle(entry);
+    } else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry);
     else return;
     event.preventDefault();
   };
