@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Page } from "playwright-core";
+import type { Download, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
@@ -169,14 +169,22 @@ describe("the overview of a workspace", () => {
     expect(lines).toHaveLength(5);
     const { sha256 } = JSON.parse(lines.at(-1) ?? "").manifest;
     await page.getByText(sha256).waitFor();
-    const command = (await page.locator("code", { hasText: "openssl" }).textContent()) ?? "";
     const folder = await mkdtemp(path.join(tmpdir(), "export-"));
-    await file.saveAs(path.join(folder, file.suggestedFilename()));
-    expect(execFileSync("sh", ["-c", command], { cwd: folder, encoding: "utf8" })).toContain(sha256);
-    await rm(folder, { recursive: true });
+    const verified = async (download: Download): Promise<string> => {
+      const command = (await page.locator("code", { hasText: "openssl" }).textContent()) ?? "";
+      await download.saveAs(path.join(folder, download.suggestedFilename()));
+      return execFileSync("sh", ["-c", command], { cwd: folder, encoding: "utf8" });
+    };
+    expect(await verified(file)).toContain(sha256);
     expect(await axeFaults(page)).toEqual([]);
     await choose(page.getByLabel("Format"), "Parquet: columns, for DuckDB or Spark");
     await page.waitForURL("**/settings/export?format=parquet&project=*");
+    const columns = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const parquet = await columns;
+    await page.locator("code", { hasText: `${projectId}.parquet` }).waitFor();
+    expect(await verified(parquet)).toContain(await page.locator("code").first().textContent());
+    await rm(folder, { recursive: true });
     await page.context().close();
   });
 

@@ -1,65 +1,91 @@
 import { ApiFailure, unreachable } from "../../api/failure.ts";
 import { accessToken } from "../../session/session.ts";
 import type { Sink } from "../explorer/actions/download.ts";
-import { type ExportChoice, type Manifest, manifestOf } from "./export-choice.ts";
+import type { ExportChoice } from "./export-choice.ts";
+import { type ExportEnd, ndjsonEnd, parquetEnd } from "./export-manifest.ts";
 
 export interface ExportResult {
   bytes: number;
-  /** `null` for Parquet, whose manifest is in the footer of the file. */
-  manifest: Manifest | null;
+  end: ExportEnd;
 }
 
 interface ExportRun {
   workspaceId: string;
   projectId: string;
   choice: ExportChoice;
+  /** `seq` of the last entry that is not exported; 0 for all. */
+  afterSeq: number;
   sink: Sink;
   onProgress: (bytes: number) => void;
   signal: AbortSignal;
 }
 
-/** Bytes at the end of an export in which its manifest is: the last line. */
-const TAIL_BYTES = 4096;
+/** Bytes at the end of an export in which its manifest is. The footer of the largest Parquet file is smaller. */
+const TAIL_BYTES = { ndjson: 4096, parquet: 4 * 1024 * 1024 } as const;
 
 /**
  * Writes an export to a file as it arrives.
  * @throws ApiFailure if the service refuses it, or if the connection ends before the export; nothing is written then
  */
-export async function runExport({ choice, sink, onProgress, signal, ...of }: ExportRun): Promise<ExportResult> {
+export async function runExport(run: ExportRun): Promise<ExportResult> {
+  const { choice, sink, onProgress, signal } = run;
   try {
-    const response = await open(of.workspaceId, of.projectId, choice, signal);
+    const response = await open(run);
     let bytes = 0;
-    let tail = "";
-    const decoder = new TextDecoder();
+    const tail = new Tail(TAIL_BYTES[choice.format]);
     for await (const chunk of chunksOf(response)) {
       await sink.write(chunk);
       bytes += chunk.length;
-      if (choice.format === "ndjson") {
-        tail = (tail + decoder.decode(chunk.subarray(-TAIL_BYTES), { stream: false })).slice(-TAIL_BYTES);
-      }
+      tail.add(chunk);
       onProgress(bytes);
     }
-    const manifest = choice.format === "ndjson" ? manifestOf(tail) : null;
-    // A response that ended early lacks its last line.
-    if (choice.format === "ndjson" && manifest === null) throw unreachable();
+    const end = (choice.format === "ndjson" ? ndjsonEnd : parquetEnd)(tail.bytes());
+    // A response that ended early lacks its manifest.
+    if (end === null) throw unreachable();
     await sink.close();
-    return { bytes, manifest };
+    return { bytes, end };
   } catch (error) {
     await sink.discard();
     throw error instanceof ApiFailure || signal.aborted ? error : unreachable();
   }
 }
 
-async function open(
-  workspaceId: string,
-  projectId: string,
-  choice: ExportChoice,
-  signal: AbortSignal,
-): Promise<Response> {
+/** At least the last bytes of a stream. */
+class Tail {
+  readonly #least: number;
+  readonly #chunks: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(least: number) {
+    this.#least = least;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    for (let first = this.#chunks[0]; first && this.#size - first.length >= this.#least; first = this.#chunks[0]) {
+      this.#chunks.shift();
+      this.#size -= first.length;
+    }
+  }
+
+  bytes(): Uint8Array {
+    const all = new Uint8Array(this.#size);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      all.set(chunk, at);
+      at += chunk.length;
+    }
+    return all;
+  }
+}
+
+async function open({ workspaceId, projectId, choice, afterSeq, signal }: ExportRun): Promise<Response> {
   const query = new URLSearchParams({ format: choice.format });
   for (const end of ["from", "to"] as const) {
     if (choice[end] !== "") query.set(end, new Date(choice[end]).toISOString());
   }
+  if (afterSeq > 0) query.set("afterSeq", String(afterSeq));
   const response = await fetch(`/logger/${encodeURIComponent(projectId)}/export?${query}`, {
     headers: { Authorization: `Bearer ${await accessToken()}`, "X-Workspace-Id": workspaceId },
     cache: "no-store",

@@ -12,7 +12,8 @@ import { Card, Row } from "../../ui/page.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { openSink } from "../explorer/actions/sinks.ts";
-import { type ExportChoice, exportParameters, readChoice, verifyCommand } from "./export-choice.ts";
+import { type ExportChoice, exportParameters, readChoice } from "./export-choice.ts";
+import { verifyCommand } from "./export-manifest.ts";
 import { type ExportResult, runExport } from "./export-run.ts";
 import { Section } from "./section.tsx";
 import { sizeOf } from "./usage.tsx";
@@ -26,7 +27,7 @@ const FORMATS = [
 type Phase =
   | { kind: "ready" }
   | { kind: "running"; bytes: number }
-  | { kind: "done"; result: ExportResult }
+  | { kind: "done"; file: string; result: ExportResult }
   | { kind: "failed"; failure: ApiFailure };
 
 /** Writes all entries of a project to a file. The choice is in the address, so that a link opens the same export. */
@@ -97,8 +98,9 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
   useEffect(() => () => work.current?.abort(), []);
   const isWrong = choice.from !== "" && choice.to !== "" && Date.parse(choice.from) >= Date.parse(choice.to);
 
-  async function start(): Promise<void> {
-    const sink = await openSink(`${projectId}.${choice.format}`);
+  async function start(afterSeq: number): Promise<void> {
+    const file = [projectId, ...(afterSeq === 0 ? [] : [afterSeq]), choice.format].join(".");
+    const sink = await openSink(file);
     if (sink === null) return;
     const controller = new AbortController();
     work.current = controller;
@@ -108,8 +110,9 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
     show({ kind: "running", bytes: 0 });
     try {
       const onProgress = (bytes: number): void => show({ kind: "running", bytes });
-      const result = await runExport({ workspaceId, projectId, choice, sink, onProgress, signal: controller.signal });
-      show({ kind: "done", result });
+      const { signal } = controller;
+      const result = await runExport({ workspaceId, projectId, choice, afterSeq, sink, onProgress, signal });
+      show({ kind: "done", file, result });
     } catch (error) {
       show({ kind: "failed", failure: failureOf(error) });
     }
@@ -133,10 +136,11 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
       </>
     );
   }
+  const rest = phase.kind === "done" && !phase.result.end.manifest.complete ? phase.result.end.manifest.through : null;
   return (
     <>
       {isWrong ? <p role="alert">The end must be after the start.</p> : null}
-      {phase.kind === "done" ? <Done projectId={projectId} result={phase.result} /> : null}
+      {phase.kind === "done" ? <Done {...phase} /> : null}
       {phase.kind === "failed" ? (
         <>
           <p>No file was written.</p>
@@ -144,31 +148,37 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
         </>
       ) : null}
       <Row>
-        <Button look="primary" icon={Download} disabled={isWrong} onClick={start}>
+        <Button look="primary" icon={Download} disabled={isWrong} onClick={() => start(0)}>
           Export
         </Button>
+        {rest === null ? null : (
+          <Button icon={Download} onClick={() => start(rest)}>
+            Export the rest
+          </Button>
+        )}
       </Row>
     </>
   );
 }
 
-function Done({ projectId, result: { bytes, manifest } }: { projectId: string; result: ExportResult }) {
+/** What the file has, and how to verify it: the command must print the SHA-256 of the manifest. */
+function Done({ file, result: { bytes, end } }: { file: string; result: ExportResult }) {
+  const { count, complete, through, unreadable, sha256 } = end.manifest;
+  const command = verifyCommand(file, bytes, end);
   return (
     <div role="status">
       <p>
-        Done: {sizeOf(bytes)}
-        {manifest === null ? "" : `, ${COUNT.format(manifest.count)} entries`}.
+        Done: {sizeOf(bytes)}, {COUNT.format(count)} entries.
       </p>
-      {manifest === null ? null : <Verify command={verifyCommand(`${projectId}.ndjson`)} sha256={manifest.sha256} />}
-      {manifest?.complete === false ? <p role="alert">Some entries could not be read: the file lacks them.</p> : null}
-    </div>
-  );
-}
-
-/** How to verify the file: the command must print the SHA-256 of the manifest. */
-function Verify({ command, sha256 }: { command: string; sha256: string }) {
-  return (
-    <>
+      {complete ? null : (
+        <p role="alert">
+          The file ends at seq {COUNT.format(through)}, which is as much as one request may read. Export the rest to a
+          second file.
+        </p>
+      )}
+      {unreadable === 0 ? null : (
+        <p role="alert">{COUNT.format(unreadable)} entries could not be read: the file lacks them.</p>
+      )}
       <p>
         SHA-256 of the entries: <code>{sha256}</code>
       </p>
@@ -176,6 +186,6 @@ function Verify({ command, sha256 }: { command: string; sha256: string }) {
         To verify the file, compare it with the output of <code>{command}</code>{" "}
         <Copy text={command} label="Copy command" />
       </p>
-    </>
+    </div>
   );
 }
