@@ -183,7 +183,12 @@ async function useUp(page: Page): Promise<void> {
 }
 
 async function openEntry(page: Page): Promise<void> {
-  await page.locator("[data-row]").first().click();
+  const row = page.locator("[data-row]").first();
+  await row.click();
+  await page
+    .getByRole("region", { name: /^Details of entry/ })
+    .first()
+    .waitFor();
 }
 
 async function openContext(page: Page): Promise<void> {
