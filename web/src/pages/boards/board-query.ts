@@ -59,9 +59,14 @@ export function queryOf({ query, range }: Panel, times: Times, projectId: string
 
 /** Returns the kind that fits a query best, for a new panel. */
 export function usualKind(query: string): PanelKind {
+  return kindsOf(query)[0] ?? "table";
+}
+
+/** Returns the kinds in which a query can be shown, the usual one first: without spans of time there are no lines and areas. */
+export function kindsOf(query: string): readonly PanelKind[] {
   const result = parse(query);
-  if (!result.ok || result.columns === null) return "table";
-  if (result.columns.some(({ type }) => type === "time")) return "bars";
-  if (result.columns.length === 1) return "number";
-  return "table";
+  if (!result.ok || result.columns === null) return ["table"];
+  if (result.columns.some(({ type }) => type === "time")) return ["bars", "line", "area", "number", "table"];
+  if (result.columns.length === 1) return ["number", "table"];
+  return ["table", "bars", "number"];
 }

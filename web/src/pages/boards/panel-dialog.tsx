@@ -46,7 +46,7 @@ export function PanelDialog({ panel, onSave, onClose }: PanelDialogProps) {
             />
           )}
         </Field>
-        <KindField kind={kind} onChange={setKind} />
+        <KindField query={query} kind={kind} onChange={setKind} />
         <Row>
           <Button type="submit" look="primary">
             {panel.query === "" ? "Add" : "Apply"}

@@ -107,7 +107,7 @@ export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClos
             maxLength={BOARD_LIMITS.title}
             onChange={setTitle}
           />
-          <KindField kind={kind} onChange={setKind} />
+          <KindField query={query} kind={kind} onChange={setKind} />
           <Problem failure={saving.failure} />
           <Row>
             <Button type="submit" look="primary" busy={saving.busy} disabled={!isReady}>

@@ -6,9 +6,11 @@ import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { useAfterPaint } from "../../ui/use-after-paint.ts";
 import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
+import { useMedia } from "../../ui/use-media.ts";
 import { LinkedWorkspace } from "../investigate/linked-workspace.ts";
 import { toolLink } from "../investigate/links.ts";
 import type { ActionDialog } from "./actions/actions.tsx";
+import { PHONE } from "./actions/phone.ts";
 import { focusOn, focusOnceThere, selectIn, useShortcuts } from "./actions/shortcuts.ts";
 import css from "./explorer.module.css";
 import type { FilterPatch } from "./filters.ts";
@@ -26,6 +28,9 @@ import { LANGUAGE } from "./view/load-language.ts";
 import { between, isOpen, zoomedOut } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
 import { type View, withQuery } from "./view/view.ts";
+
+/** Windows in which the fields have a column beside the list, as in the style sheet. */
+const WIDE = "(min-width: 1000px)";
 
 /** Parts that the first row does not need. */
 const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
@@ -73,7 +78,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
   useLazy(LANGUAGE, isPainted || view.query !== undefined, () => undefined);
   const openEntry = useOpenEntry();
-  const isWide = useWide();
+  const isWide = useMedia(WIDE);
+  const isPhone = useMedia(PHONE);
   const fields = useLazy(FIELDS, isPainted && explorer.fieldsKey !== null && (isWide || panelOpen), () => undefined);
   const onQuery = (query: string): void => change((before) => withQuery(before, query));
   const onColumns = (columns: readonly Column[]): void =>
@@ -155,8 +161,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           />
           <div class={css.actions}>
             {actions === null ? (
-              Array.from({ length: isWide ? (hasPages ? 7 : 4) : hasPages ? 4 : 2 }, (_, at) => (
-                <span key={at} class={css.place} data-word={hasPages && at < 2} />
+              Array.from({ length: isWide ? (hasPages ? 7 : 4) : hasPages && !isPhone ? 4 : 2 }, (_, at) => (
+                <span key={at} class={css.place} data-word={hasPages && !isPhone && at < 2} />
               ))
             ) : (
               <actions.Actions
@@ -309,19 +315,6 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       </div>
     </SearchedText.Provider>
   );
-}
-
-/** Width in pixels from which the fields have a column beside the list, as in the style sheet. */
-const WIDE = matchMedia("(min-width: 1000px)");
-
-function useWide(): boolean {
-  const [isWide, setWide] = useState(WIDE.matches);
-  useEffect(() => {
-    const changed = (): void => setWide(WIDE.matches);
-    WIDE.addEventListener("change", changed);
-    return () => WIDE.removeEventListener("change", changed);
-  }, []);
-  return isWide;
 }
 
 /** Focuses the list's row, or with the focus in the list lets the list handle the key. */

@@ -5,7 +5,7 @@ import type { View } from "../explorer/view/view.ts";
 import { toolLink } from "./links.ts";
 import css from "./query-links.module.css";
 
-const LINKS = [
+export const QUERY_LINKS = [
   { tool: "patterns", label: "Patterns", shape: Shapes },
   { tool: "compare", label: "Compare", shape: GitCompareArrows },
 ] as const;
@@ -18,7 +18,7 @@ interface QueryLinksProps {
 
 /** Links of a query to the pages that show its entries in another way. */
 export function QueryLinks({ workspaceId, projectId, view }: QueryLinksProps) {
-  return LINKS.map(({ tool, label, shape }) => (
+  return QUERY_LINKS.map(({ tool, label, shape }) => (
     <a
       key={tool}
       class={`${buttonClass("quiet")} ${css.link}`}

@@ -6,12 +6,15 @@ import { IconButton, iconButtonClass } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { useMedia } from "../../../ui/use-media.ts";
 import { LinkedWorkspace } from "../../investigate/linked-workspace.ts";
-import { QueryLinks } from "../../investigate/query-links.tsx";
+import { toolLink } from "../../investigate/links.ts";
+import { QUERY_LINKS, QueryLinks } from "../../investigate/query-links.tsx";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
 import css from "./actions.module.css";
 import type { QueryRequest } from "./curl.ts";
+import { PHONE } from "./phone.ts";
 
 const DIALOGS = lazyModule(() => import("./action-dialogs.tsx"));
 
@@ -39,6 +42,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
   const { route } = useLocation();
   // A guest has the explorer alone.
   const hasPages = useContext(LinkedWorkspace) !== null;
+  const isPhone = useMedia(PHONE);
   const close = (): void => onDialog(null);
   const dialogs = useLazy(DIALOGS, dialog !== null, close);
   return (
@@ -53,7 +57,9 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
           onClick={onPanel}
         />
       </span>
-      {hasPages ? <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} /> : null}
+      {hasPages && !isPhone ? (
+        <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} />
+      ) : null}
       <span class={css.wide}>
         <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
         <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
@@ -78,6 +84,13 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
           look="quiet"
           placement="bottom-end"
           items={[
+            ...(hasPages && isPhone
+              ? QUERY_LINKS.map(({ tool, label, shape }) => ({
+                  label,
+                  icon: shape,
+                  onSelect: () => route(toolLink(scope.workspaceId, scope.projectId, tool, scope.view)),
+                }))
+              : []),
             { label: "Refresh", icon: RotateCw, shortcut: "r", onSelect: onReload },
             { label: "Views", icon: Bookmark, shortcut: "v", onSelect: () => onDialog("views") },
             { label: "Share", icon: Share2, shortcut: "s", onSelect: () => onDialog("share") },

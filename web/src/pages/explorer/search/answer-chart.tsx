@@ -34,7 +34,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, kind,
   return (
     <div class={css.charts}>
       <div class={css.kinds}>
-        <KindField kind={shown} onChange={onKind} />
+        <KindField query={query} kind={shown} onChange={onKind} />
         {role !== undefined && may(role, "board.update") ? (
           <Button icon={LayoutDashboard} onClick={() => setSaving(true)}>
             Save to board

@@ -1,9 +1,9 @@
 import { ChevronDown, ChevronRight } from "lucide";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useMedia } from "../../../lib/use-media.ts";
 import type { Level } from "../../../model/types.ts";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
 import { Icon } from "../../../ui/icon.tsx";
+import { useMedia } from "../../../ui/use-media.ts";
 import { visible } from "../../explorer/view/visible.ts";
 import { lengthText } from "../length-text.ts";
 import { moreSevere } from "../more-severe.ts";
