@@ -142,6 +142,8 @@ describe("a live view", () => {
 
   it("ends with a reason when its session ends, and keeps its entries", async () => {
     const { tenant, page } = await following();
+    // What the page requests after its first rows would be refused, which signs out the page.
+    await page.waitForLoadState("networkidle");
     const { refreshToken } = tenant.account;
     expect((await call(console.server.url, "/auth/logout", { body: { refreshToken } })).status).toBe(200);
     await waitForStatus(page, "Your session ended.");

@@ -57,7 +57,7 @@ export function ReleaseMarks({ releases, bars, width, onPick }: ReleaseMarksProp
               class={css.sign}
               aria-label={name}
               data-tooltip={name}
-              data-several={each.length > 1}
+              data-count={each.length > 1 ? each.length : undefined}
               tabIndex={at === focusable ? 0 : -1}
               onFocus={() => setStop(at)}
               onClick={() => onPick(each)}

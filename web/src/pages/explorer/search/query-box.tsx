@@ -76,7 +76,10 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     const at = place.current.getBoundingClientRect().left - box.left;
     caret.current.style.marginInlineStart = `${Math.max(EDGE_PX, Math.min(at, box.width - EDGE_PX * 2))}px`;
   };
-  useLayoutEffect(follow);
+  useLayoutEffect(() => {
+    // Nothing scrolls in an empty box, and reading its offset would lay out the page once more before its first rows.
+    if (text !== "") follow();
+  });
 
   const search = async (query: string): Promise<void> => {
     setOpen(null);

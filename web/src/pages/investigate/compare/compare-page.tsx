@@ -93,7 +93,14 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
           <SpanHeads {...of} overview={shownOverview} />
           <ReleaseLinks {...of} />
           <div class={css.notes}>
-            <Notes notes={notesOf([...shownOverview.answers, ...(shownFields?.answers ?? [])])} />
+            <Notes
+              notes={[
+                ...(shownOverview.before.total === 0 && shownOverview.now.total > 0
+                  ? ["The span before has no entries that match: choose another one, or the time around a release."]
+                  : []),
+                ...notesOf([...shownOverview.answers, ...(shownFields?.answers ?? [])]),
+              ]}
+            />
           </div>
           <Overlay before={shownOverview.before} now={shownOverview.now} />
           <div class={css.columns}>
