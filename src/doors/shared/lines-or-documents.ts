@@ -19,7 +19,7 @@ const ARRAY_START_BYTES = 4 * 1024;
 const CONTROLS = /[\0-\x08\x0e-\x1a\x1c-\x1f]/g;
 /** Bytes of a body by which binary data are recognized. */
 const SAMPLE_BYTES = 1024;
-/** A text of UTF-8 has fewer control characters than one of so many bytes. One of another encoding has none. */
+/** A text of UTF-8 has one control character, or fewer than one of so many bytes. A text of another encoding has none. */
 const BYTES_OF_CONTROL = 16;
 const NOT_TEXT = "The body is neither JSON nor text.";
 
@@ -252,7 +252,8 @@ export function checkText(start: Uint8Array): void {
   const sample = start.subarray(0, SAMPLE_BYTES);
   const controls = latin1Text(sample, 0, sample.length).match(CONTROLS)?.length ?? 0;
   if (controls === 0) return;
-  if (controls * BYTES_OF_CONTROL > sample.length || !isStartOfUtf8(sample)) throw new DoorBodyFault(NOT_TEXT);
+  const isMany = controls > 1 && controls * BYTES_OF_CONTROL > sample.length;
+  if (isMany || !isStartOfUtf8(sample)) throw new DoorBodyFault(NOT_TEXT);
 }
 
 /** @param start the last character of it may be cut */

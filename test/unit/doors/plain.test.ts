@@ -340,4 +340,5 @@ test("refuses binary data, and keeps a text with some control characters", () =>
     expect(() => decoded(binary, 1_000_000, "text/plain")).toThrow(DoorBodyFault);
   }
   expect(linesOf(decoded(`torn \0 here\n${text}`, 1_000_000, "text/plain"))).toHaveLength(101);
+  expect(linesOf(decoded("a\0b\n", 1_000_000, "text/plain"))).toHaveLength(1);
 });
