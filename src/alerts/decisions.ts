@@ -8,6 +8,7 @@ import { conditionText } from "./condition.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
 import type { Counted } from "./matcher.ts";
+import { NOTIFICATION_LIMITS } from "./notifications/notification.ts";
 import type { RunRule } from "./project-alerts.ts";
 import { ALERT_LIMITS } from "./rule.ts";
 import { fillTemplate } from "./template.ts";
@@ -182,7 +183,7 @@ export function textsOf({ definition, counted }: RunRule, decision: RunDecision,
   };
   const title = `${kind === "firing" ? "Firing" : "Resolved"}: ${name}${groupText === "" ? "" : ` (${groupText})`}`;
   const usual = "{{value}} ({{condition}}) in {{window}} until {{at}}";
-  const text = fillTemplate(message === "" ? usual : message, values);
+  const text = fillTemplate(message === "" ? usual : message, values, NOTIFICATION_LIMITS.message);
   return { group, title, message: text, window, link: linkOf(place, counted, decision, windowMs) };
 }
 

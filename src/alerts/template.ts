@@ -6,11 +6,18 @@ const PLACE = /\{\{\s*([^{}]{1,300}?)\s*\}\}/g;
 /** Names that every message has; `group.` and a field of the rule's groups come in addition. */
 export const TEMPLATE_NAMES = ["name", "state", "value", "condition", "window", "group", "at"] as const;
 
-/** Replaces the names in a message by their values. A name without a value stays as written. */
-export function fillTemplate(template: string, values: TemplateValues): string {
-  return template.replace(PLACE, (written, name: string) =>
-    Object.hasOwn(values, name) ? (values[name] ?? "") : written,
-  );
+/**
+ * Replaces the names in a message by their values. A name without a value stays as written.
+ * @param most characters of values after which further names are left out: the caller cuts longer texts
+ */
+export function fillTemplate(template: string, values: TemplateValues, most: number): string {
+  let length = 0;
+  return template.replace(PLACE, (written, name: string) => {
+    if (length > most) return "";
+    const text = Object.hasOwn(values, name) ? (values[name] ?? "") : written;
+    length += text.length;
+    return text;
+  });
 }
 
 /** Returns the names in a message that no rule has; `fields`: those of the rule's groups. */

@@ -14,8 +14,8 @@ const LEASE_MS = 15_000;
 /** Attempts at the same time, of a workspace and to one destination. The platform allows 6 connections. */
 export const AT_ONCE = { workspace: 6, destination: 3 } as const;
 
-/** Deliveries of deleted projects that one step removes from the queue of a destination. */
-const MOST_SKIPPED = 100;
+/** Deliveries that have expired, or whose project was deleted, that one call passes over: of one destination, and of all. */
+const MOST_SKIPPED = { destination: 20, all: 100 } as const;
 
 /** A delivery to attempt now. */
 export interface DueDelivery {
@@ -62,11 +62,12 @@ export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number)
     )
     .toArray()
     .map(({ id }) => id);
+  const skips = { left: MOST_SKIPPED.all };
   for (let turn = 0; turn < AT_ONCE.destination; turn++) {
     for (const id of destinations) {
       if (busy.length >= AT_ONCE.workspace) return due;
       if (busy.filter((each) => each === id).length >= AT_ONCE.destination) continue;
-      const next = takeOne(sql, id, now);
+      const next = takeOne(sql, id, skips, now);
       if (next === null) continue;
       due.push(next);
       busy.push(id);
@@ -75,13 +76,14 @@ export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number)
   return due;
 }
 
-function takeOne(sql: SqlStorage, destination: string, now: number): DueDelivery | null {
-  for (let skipped = 0; skipped < MOST_SKIPPED; skipped++) {
+function takeOne(sql: SqlStorage, destination: string, skips: { left: number }, now: number): DueDelivery | null {
+  for (let skipped = 0; skipped < MOST_SKIPPED.destination && skips.left > 0; skipped++) {
     const row = maybe<Row>(sql, NEXT, destination, now);
     if (row === null) return null;
     if (row.is_deleted === 1) sql.exec("DELETE FROM deliveries WHERE id = ?", row.id);
     else if (row.expires_at <= now) end(sql, row.id, row.state === "repeating" ? "delivered" : "dead");
     else return begun(sql, destination, row, now);
+    skips.left--;
     release(sql, destination, row.series, now);
   }
   return null;

@@ -11,8 +11,8 @@ export const NOTIFICATION_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const SCAN_ROWS = 1000;
 /** Characters of content after which a page ends. */
 const PAGE_CHARACTERS = 256 * 1024;
-/** Notifications that one step deletes. */
-const SWEEP_ROWS = 500;
+/** Notifications that one step deletes, each with up to 20 deliveries. */
+const SWEEP_ROWS = 100;
 
 export const DELIVERY_STATES = ["pending", "delivered", "dead"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

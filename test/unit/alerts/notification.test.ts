@@ -7,6 +7,7 @@ import {
   type Notification,
 } from "../../../src/alerts/notifications/notification.ts";
 import { seriesOf } from "../../../src/alerts/notifications/series.ts";
+import { fillTemplate } from "../../../src/alerts/template.ts";
 
 const NOTIFICATION: Notification = {
   id: "n1",
@@ -70,5 +71,14 @@ describe("bounds of a notification", () => {
         expect(short.isWellFormed()).toBe(true);
       }),
     );
+  });
+});
+
+describe("a message", () => {
+  it("that names a long value often does not grow beyond what is sent of it", () => {
+    const values = { group: "x".repeat(16_000), value: "3" };
+    expect(fillTemplate("{{value}} {{ group }}", values, 4000)).toBe(`3 ${values.group}`);
+    const text = fillTemplate("{{group}}".repeat(222), values, 4000);
+    expect([text.length, cut(text, 4000).endsWith("…")]).toEqual([16_000, true]);
   });
 });

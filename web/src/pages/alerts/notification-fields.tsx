@@ -1,4 +1,5 @@
 import { Plus, X } from "lucide";
+import { NOTIFICATION_LIMITS } from "../../../../src/alerts/notifications/notification.ts";
 import { fillTemplate } from "../../../../src/alerts/template.ts";
 import type { Destination } from "../../model/types.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -79,7 +80,9 @@ export function NotificationFields(props: NotificationFieldsProps) {
       </Field>
       <div>
         <p class={css.hint}>Preview of the message</p>
-        <p class={css.preview}>{visible(fillTemplate(message === "" ? USUAL : message, sample))}</p>
+        <p class={css.preview}>
+          {visible(fillTemplate(message === "" ? USUAL : message, sample, NOTIFICATION_LIMITS.message))}
+        </p>
       </div>
       <Labels {...props} />
     </>
