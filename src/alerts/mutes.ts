@@ -27,17 +27,22 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Milliseconds ahead that are looked at. Mutes that cover a week recur for ever. */
 const HORIZON_MS = 8 * DAY_MS;
 
+/** The last span without notifications that was found for some mutes, so that a thousand groups cost one search. */
+const spans = new WeakMap<readonly Mute[], MutedSpan>();
+
 /** Returns the end of the mutes that are in effect at a time, at most 8 days ahead; `null` if none is. */
 export function mutedUntil(mutes: readonly Mute[], at: number): number | null {
-  let until: number | null = null;
-  for (;;) {
-    const now: number = until ?? at;
-    const ends = mutes.map((mute) => endAfter(mute, now) ?? 0);
-    const next = Math.max(0, ...ends);
-    if (next <= now) return until;
-    until = next;
-    if (until > at + HORIZON_MS) return until;
+  const known = spans.get(mutes);
+  if (known !== undefined && known.from <= at && at < known.to) return known.to;
+  let until = at;
+  while (until <= at + HORIZON_MS) {
+    const now = until;
+    for (const mute of mutes) until = Math.max(until, endAfter(mute, now) ?? 0);
+    if (until === now) break;
   }
+  if (until === at) return null;
+  spans.set(mutes, { from: at, to: until });
+  return until;
 }
 
 /** Returns the end of a mute that is in effect at a time; `null` if it is not. */
@@ -72,23 +77,58 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Time zones whose clocks are kept. */
+/** Time zones whose clocks are kept, and times for which how far they are ahead is. */
 const MAX_CLOCKS = 100;
+const MAX_OFFSETS = 50_000;
 const clocks = new Map<string, Intl.DateTimeFormat>();
+/** By time zone and the beginning of a day or quarter of an hour; `clocks` takes microseconds for each. */
+const offsets = new Map<string, Map<number, number>>();
+let offsetCount = 0;
+
+/** Clocks are changed at full quarters of an hour. */
+const QUARTER_MS = 15 * MINUTE_MS;
 
 /** Returns what the clock of a time zone shows, as milliseconds of a clock that shows UTC. */
 function wallOf(at: number, timeZone: string): number {
-  let clock = clocks.get(timeZone);
-  if (clock === undefined) {
-    if (clocks.size === MAX_CLOCKS) clocks.clear();
-    const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
-    clock = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", second: "2-digit", ...digits });
-    clocks.set(timeZone, clock);
+  const day = Math.floor(at / DAY_MS) * DAY_MS;
+  const offset = offsetAt(day, timeZone);
+  // On a day without a change of the clock, it is as far ahead at all times.
+  if (offset === offsetAt(day + DAY_MS, timeZone)) return at + offset;
+  return at + offsetAt(Math.floor(at / QUARTER_MS) * QUARTER_MS, timeZone);
+}
+
+/** Returns how many milliseconds the clock of a time zone is ahead of UTC. @param at a full second */
+function offsetAt(at: number, timeZone: string): number {
+  let known = offsets.get(timeZone);
+  const offset = known?.get(at);
+  if (offset !== undefined) return offset;
+  if (offsetCount === MAX_OFFSETS) {
+    offsets.clear();
+    offsetCount = 0;
+    known = undefined;
   }
+  known ??= new Map();
+  offsets.set(timeZone, known);
+  const found = shownBy(clockOf(timeZone), at) - at;
+  known.set(at, found);
+  offsetCount++;
+  return found;
+}
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone);
+  if (known !== undefined) return known;
+  if (clocks.size === MAX_CLOCKS) clocks.clear();
+  const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
+  const clock = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", second: "2-digit", ...digits });
+  clocks.set(timeZone, clock);
+  return clock;
+}
+
+function shownBy(clock: Intl.DateTimeFormat, at: number): number {
   const parts = new Map<string, number>(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const part = (type: string) => parts.get(type) ?? 0;
-  const shown = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
-  return shown + (((at % 1000) + 1000) % 1000);
+  return Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
 }
 
 /** Returns when the clock of a time zone shows a time. In a gap of the clock: that long after the gap began. */

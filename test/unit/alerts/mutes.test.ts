@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isTimeZone, type MutedHours, mutedUntil, WEEKDAYS } from "../../../src/alerts/mutes.ts";
 
@@ -34,6 +35,67 @@ describe("Hours of days of the week", () => {
     const span = { from: at("2026-11-28T05:00:00.000Z"), to: at("2026-11-28T09:00:00.000Z") };
     expect(mutedUntil([span, night], at("2026-11-27T23:00:00.000Z"))).toBe(span.to);
   });
+});
+
+/** Whether a mute is in effect, by what the clock of its time zone shows. */
+function isMutedBy({ days, start, end, timeZone }: MutedHours, time: number): boolean {
+  const shown = (wanted: Intl.DateTimeFormatOptions, when: number) =>
+    new Intl.DateTimeFormat("en-GB", { timeZone, ...wanted }).format(when);
+  const [hour = 0, minute = 0] = shown({ hour: "2-digit", minute: "2-digit" }, time).split(":").map(Number);
+  const clock = hour * 60 + minute;
+  const begun = clock >= start ? time : time - (clock + 180) * 60_000;
+  const isDay = days.some((day) => day === shown({ weekday: "short" }, begun).toLowerCase());
+  return isDay && (end > start ? clock >= start && clock < end : clock >= start || clock < end);
+}
+
+const hours = fc.record({
+  days: fc.subarray([...WEEKDAYS], { minLength: 1 }),
+  // Outside of the hours in which clocks are changed.
+  start: fc.integer({ min: 5 * 60, max: 22 * 60 }),
+  end: fc.integer({ min: 5 * 60, max: 22 * 60 }),
+  timeZone: fc.constantFrom(
+    "Europe/Berlin",
+    "America/St_Johns",
+    "Australia/Lord_Howe",
+    "Pacific/Chatham",
+    "Asia/Kolkata",
+  ),
+});
+
+test("Whether a mute is in effect is what the clock of its time zone shows, on days of its changes, too", () => {
+  const near = fc
+    .record({
+      // Changes of the clocks of Berlin, St John's and Lord Howe, and a day without one.
+      day: fc.constantFrom("2026-03-29", "2026-03-08", "2026-04-04", "2026-10-03", "2026-11-01", "2026-07-15"),
+      minutes: fc.integer({ min: -1440, max: 2880 }),
+    })
+    .map(({ day, minutes }) => at(`${day}T00:00:00.000Z`) + minutes * 60_000);
+  fc.assert(
+    fc.property(hours, near, (mute, time) => {
+      expect(mutedUntil([mute], time) !== null).toBe(isMutedBy(mute, time));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("A search among mutes that follow each other for a week is made once", () => {
+  const length = 72;
+  const mutes = Array.from({ length: 20 }, (_, n): MutedHours => {
+    return { days: WEEKDAYS, start: n * length, end: ((n + 1) * length) % 1440, timeZone: "UTC" };
+  });
+  let reads = 0;
+  const counted = mutes.map((mute) => {
+    const get = () => {
+      reads++;
+      return mute.days;
+    };
+    return Object.defineProperty({ ...mute }, "days", { get });
+  });
+  const now = at("2026-11-27T12:00:00.000Z");
+  const first = mutedUntil(counted, now);
+  const readsOfOne = reads;
+  for (let after = 0; after < 1000; after++) expect(mutedUntil(counted, now + after * 1000)).toBe(first);
+  expect(reads).toBe(readsOfOne);
 });
 
 test("Time zones are those of the runtime", () => {
