@@ -28,12 +28,41 @@ export interface Bucket extends BucketCounts {
   isChanged: boolean;
 }
 
+/** Groups one after the other. The caller may change and delete the one that it has got last. */
+export type Groups = Generator<Group, undefined>;
+
+export const isFiring = ({ status }: Pick<Group, "status">) => status === "firing";
+
 /** Where the buckets of a run are stored. */
 export interface BucketStorage {
   read(bucket: number): Uint8Array;
   write(bucket: number, groups: Uint8Array, counts: BucketCounts): void;
   /** Removes a bucket and those after it. */
   removeFrom(bucket: number): void;
+}
+
+/** What a run has left out. */
+export interface LeftOut {
+  /** Entries whose group had no room. */
+  overflow: number;
+  /** Entries that were received after a window with their time was decided. */
+  late: number;
+}
+
+/** What is stored of a run. */
+export interface StoredRun extends LeftOut {
+  seed: number;
+  storage: BucketStorage | null;
+  buckets: readonly BucketCounts[];
+  changedMutes: ChangedMutes | null;
+}
+
+/** A change of mutes after which not all groups that fire were checked. */
+export interface ChangedMutes {
+  /** The next bucket to check. */
+  from: number;
+  /** When they were changed, epoch milliseconds. */
+  at: number;
 }
 
 /** What the buckets of several runs have open, and what they have cost. */
@@ -45,6 +74,11 @@ export interface BucketUse {
   /** Writes what has changed, so that all of it can be freed. */
   save(): void;
 }
+
+/** Bytes that the groups of a project hold, beside a bucket, before what has changed is written. */
+export const HELD_BYTES = 4 * 1024 * 1024;
+/** Buckets that one turn removes of a run that is over. */
+export const REMOVED_AT_ONCE = 64;
 
 /** Groups, cells and bytes of a bucket on average: a row has some 10 KB, at most 64 KB, unless one group has more. */
 const BUCKET_GROUPS = 48;

@@ -1,24 +1,16 @@
-import { type BucketCounts, type BucketStorage, type BucketUse, hitsOfTurn, randomSeed } from "./bucket.ts";
+import {
+  type BucketUse,
+  type ChangedMutes,
+  type Groups,
+  hitsOfTurn,
+  type LeftOut,
+  randomSeed,
+  type StoredRun,
+} from "./bucket.ts";
 import { addEntries, advance, type Decision, end, type Group, isForgettable, newGroup } from "./group.ts";
 import { GroupBuckets } from "./group-buckets.ts";
-import { ALERT_LIMITS, stepOf, type Watch } from "./rule.ts";
+import { ALERT_LIMITS, type Run, stepOf, throughStep, type Watch } from "./rule.ts";
 import { type Added, cellsOfSteps } from "./window-steps.ts";
-
-/**
- * The life of a rule without a change of what it decides: from when it was created or changed to when it was changed
- * again or deleted. It counts entries with `startSeq < seq <= endSeq` and decides for `startAt < t <= endAt`.
- */
-export interface Run {
-  /** Its number in the workspace. */
-  num: number;
-  watch: Watch;
-  startSeq: number;
-  /** Epoch milliseconds. */
-  startAt: number;
-  /** `null` while the rule runs. */
-  endSeq: number | null;
-  endAt: number | null;
-}
 
 /** Entries of one group and step that were received at about the same time. Plain data. */
 export interface Hit extends Added {
@@ -32,37 +24,25 @@ export interface RunDecision extends Decision {
   run: number;
 }
 
-/** What a run has left out. */
-export interface LeftOut {
-  /** Entries whose group had no room. */
-  overflow: number;
-  /** Entries that were received after a window with their time was decided. */
-  late: number;
-}
-
 /** What a run holds. */
 export interface RunState extends LeftOut {
   run: Run;
   groups: GroupBuckets;
-  /** Through when all groups of a full run were last advanced. */
-  sweptThrough: number;
+  /** Of a full run: its groups that are due, to be advanced so that they may make room, and the step for which they are. */
+  sweep: { step: number; due: Groups } | null;
+  changedMutes: ChangedMutes | null;
 }
 
 /** Whether the workspace may have another group, and further values. */
 export type HasRoom = (kind: "group" | "cells") => boolean;
-
-/** What is stored of a run. */
-export interface StoredRun extends LeftOut {
-  seed: number;
-  storage: BucketStorage | null;
-  buckets: readonly BucketCounts[];
-}
 
 /**
  * Work units, about a microsecond of a slow thread, after which a turn ends: a clock cannot tell, because that of the
  * production runtime stands still within a turn.
  */
 const MAX_WORK = 20_000;
+/** Work units of a turn for which groups without entries are looked for to make room for others. */
+const MAX_SWEEP_WORK = 20_000;
 /** Work units of the decision of a step, and of the values that it reads. */
 const STEP_WORK = 5;
 const CELLS_OF_WORK = 20;
@@ -72,6 +52,8 @@ export class Evaluator {
   readonly runs = new Map<number, RunState>();
   #decisions: RunDecision[] = [];
   readonly #use: BucketUse = { held: 0, work: 0, save: () => this.save() };
+  /** Work units of this turn that have looked for groups without entries. */
+  #sweepWork = 0;
   readonly #hasRoom: HasRoom;
   readonly #decisionWork: (run: number) => number;
 
@@ -122,27 +104,38 @@ export class Evaluator {
 
   /** Adds a run with the groups that it had. */
   restore(run: Run, stored?: StoredRun): RunState {
-    const { seed, storage, buckets, overflow, late } = stored ?? { ...NOT_STORED, seed: randomSeed() };
+    const { seed, storage, buckets, ...rest } = stored ?? { ...NOT_STORED, seed: randomSeed() };
     const watch = () => this.runs.get(run.num)?.run.watch ?? run.watch;
     const groups = new GroupBuckets(watch, run.startAt, seed, storage, buckets, this.#use);
-    const state: RunState = { run, groups, overflow, late, sweptThrough: 0 };
+    const state: RunState = { run, groups, ...rest, sweep: null };
     this.runs.set(run.num, state);
     return state;
   }
 
   /** Replaces a run's members that no decision depends on, and those of `Watch.mutes`. */
-  update(run: Run): void {
+  update(run: Run, changedMutes: ChangedMutes | null): void {
     const state = this.runs.get(run.num);
-    if (state === undefined) return;
-    const isAlike = JSON.stringify(state.run.watch.mutes) === JSON.stringify(run.watch.mutes);
-    state.run = run;
-    if (isAlike) return;
-    // A mute may have ended earlier than it did before.
-    for (const group of state.groups.firing()) {
-      if (group.isReported) continue;
-      group.due = Math.floor(group.since / stepOf(run.watch.windowMs)) + 1;
-      state.groups.set(group);
+    if (state !== undefined) Object.assign(state, { run, changedMutes });
+  }
+
+  /**
+   * Has groups that fire and are not reported decided at the time of a change of mutes, which may end earlier than those
+   * before, until a turn has done enough. No time may pass before it has returned `true`.
+   * @returns whether all are checked
+   */
+  checkMutes(): boolean {
+    for (const state of this.runs.values()) {
+      const { run, groups, changedMutes: changed } = state;
+      if (changed === null) continue;
+      const step = throughStep(run, changed.at - 1) + 1;
+      for (; changed.from < groups.extent.buckets; changed.from++) {
+        if (this.isSpent) return false;
+        for (const group of groups.firingIn(changed.from))
+          if (!group.isReported) groups.set({ ...group, due: Math.min(group.due ?? step, step) });
+      }
+      state.changedMutes = null;
     }
+    return true;
   }
 
   /** Adds entries. Those of a run must come in the order in which they were received. */
@@ -247,6 +240,7 @@ export class Evaluator {
     const decisions = this.#decisions;
     this.#decisions = [];
     this.#use.work = 0;
+    this.#sweepWork = 0;
     return decisions;
   }
 
@@ -277,21 +271,17 @@ export class Evaluator {
     if (state.run.watch.measure !== null && !this.#hasRoom("cells")) return false;
     const isFull = () => state.groups.size >= ALERT_LIMITS.groups || !this.#hasRoom("group");
     if (!isFull()) return true;
-    if (state.sweptThrough < through) {
-      state.sweptThrough = through;
-      for (const group of state.groups.due(through)) {
-        this.#advance(state, group, through);
-        this.#forget(state, group);
-      }
+    if ((state.sweep?.step ?? 0) < through) state.sweep = { step: through, due: state.groups.due(through) };
+    while (isFull() && this.#sweepWork < MAX_SWEEP_WORK) {
+      const before = this.#use.work;
+      const group = state.sweep?.due.next().value;
+      if (group === undefined) return false;
+      this.#advance(state, group, through);
+      this.#forget(state, group);
+      this.#sweepWork += this.#use.work - before;
     }
     return !isFull();
   }
 }
 
-const NOT_STORED = { storage: null, buckets: [], overflow: 0, late: 0 };
-
-/** Returns the last step that can be decided when all entries received until a time have been added. */
-function throughStep({ watch, endAt }: Run, through: number): number {
-  const until = endAt === null ? through : Math.min(through, endAt);
-  return Math.floor((until - (watch.delayMs ?? 0)) / stepOf(watch.windowMs));
-}
+const NOT_STORED = { storage: null, buckets: [], overflow: 0, late: 0, changedMutes: null };

@@ -8,12 +8,16 @@ import {
   countGroups,
   earliestDue,
   GROUP_WORK,
+  type Groups,
+  HELD_BYTES,
+  isFiring,
   isMoreThan,
   keep,
   NO_BYTES,
   newBucket,
   packedBytesOf,
   placeOf,
+  REMOVED_AT_ONCE,
   release,
   repack,
   splitAt,
@@ -24,11 +28,6 @@ import {
 import type { Group } from "./group.ts";
 import { indexGroups, PackedGroup, packGroups, unpackGroup } from "./pack.ts";
 import type { Watch } from "./rule.ts";
-
-/** Bytes that the groups of a project hold, beside a bucket, before what has changed is written. */
-const HELD_BYTES = 4 * 1024 * 1024;
-/** Buckets that one call of `removeSome` removes. */
-const REMOVED_AT_ONCE = 64;
 
 /**
  * The groups of a run, in buckets by the hash of their keys (linear hashing): a bucket is split when there are too many
@@ -130,35 +129,34 @@ export class GroupBuckets {
     this.#size--;
   }
 
-  /** Returns all groups, one bucket after the other. The caller may change and delete the one that it has got last. */
-  all(): Generator<Group> {
-    const isAny = () => true;
-    return this.#some(isAny, isAny);
-  }
-
-  /** Returns the groups that are due at a step or before, as `all` does. */
-  due(step: number): Generator<Group> {
+  /** Returns the groups that are due at a step or before, one bucket after the other. */
+  due(step: number): Groups {
     const isDue = ({ due }: Pick<BucketCounts, "due">) => due !== null && due <= step;
     return this.#some(isDue, isDue);
   }
 
-  /** Returns the groups that fire, as `all` does. */
-  firing(): Generator<Group> {
-    return this.#some(
-      ({ firing }) => firing > 0,
-      ({ status }) => status === "firing",
-    );
+  /** Returns the groups that fire, one bucket after the other. */
+  firing(): Groups {
+    return this.#some(({ firing }) => firing > 0, isFiring);
   }
 
-  *#some(hasAny: (bucket: BucketCounts) => boolean, isOne: (group: Group | PackedGroup) => boolean): Generator<Group> {
+  /** Returns the groups of a bucket that fire. */
+  *firingIn(index: number): Groups {
+    const bucket = this.#buckets[index];
+    if (bucket !== undefined && (bucket.isChanged || bucket.firing > 0)) yield* this.#someOf(bucket, isFiring);
+  }
+
+  *#some(hasAny: (bucket: BucketCounts) => boolean, isOne: (group: Group | PackedGroup) => boolean): Groups {
     // A split may move groups of a bucket that has not been visited to a new one, at the end.
-    for (const bucket of this.#buckets) {
-      if (!bucket.isChanged && !hasAny(bucket)) continue;
-      const found = [...this.#opened(bucket)].flatMap(([key, group]) => (isOne(group) ? key : []));
-      for (const key of found) {
-        const group = this.get(key);
-        if (group !== undefined) yield group;
-      }
+    for (const bucket of this.#buckets) if (bucket.isChanged || hasAny(bucket)) yield* this.#someOf(bucket, isOne);
+  }
+
+  *#someOf(bucket: Bucket, isOne: (group: Group | PackedGroup) => boolean): Groups {
+    this.#use.work += GROUP_WORK;
+    const found = [...this.#opened(bucket)].flatMap(([key, group]) => (isOne(group) ? key : []));
+    for (const key of found) {
+      const group = this.get(key);
+      if (group !== undefined) yield group;
     }
   }
 

@@ -7,11 +7,10 @@ import type { CompiledRules } from "./compiled-rules.ts";
 import type { Hit } from "./evaluator.ts";
 import { type Counted, HIT_WEIGHT, RuleMatcher } from "./matcher.ts";
 
-/** Entries of a project with `after < seq <= until`, and what counts them. Plain data. */
-export interface MatchCall {
+/** Entries of a project with `after < seq <= until` that rules are to count. Plain data. */
+export interface MatchedRange {
   workspaceId: string;
   projectId: string;
-  rules: Counted[];
   range: SeqRange;
   /** The batches of the range; `null` if it is in the cold tier. */
   batches: RecentBatch[] | null;
@@ -19,6 +18,17 @@ export interface MatchCall {
   floor: number;
   /** Hits that a turn of the object adds: what was counted comes in parts. Absent from an older object: in one. */
   hitsAtOnce?: number;
+}
+
+/** As objects of versions before `TextMatchCall` send it. */
+export interface MatchCall extends MatchedRange {
+  rules: Counted[];
+}
+
+/** A call with its rules as JSON: a thread copies a text faster than the filters of a hundred rules. */
+export interface TextMatchCall extends MatchedRange {
+  /** An array of `Counted`. */
+  rules: string;
 }
 
 /** What was counted of a range up to a `seq`. Plain data. */
@@ -57,7 +67,7 @@ interface PlacedLine {
 /** Counts a range, or its beginning if it has many groups or takes long. */
 export async function matchRange(
   cold: ColdSeqSource,
-  call: MatchCall,
+  call: MatchedRange,
   rules: CompiledRules,
   report: ReportUnreadable,
 ): Promise<Matched> {
@@ -101,7 +111,7 @@ class RangeCounter {
   /** When the call is full; `null` before its first line. */
   #until: number | null = null;
 
-  constructor(matcher: RuleMatcher, pacer: ScanPacer, { range, floor, hitsAtOnce }: MatchCall) {
+  constructor(matcher: RuleMatcher, pacer: ScanPacer, { range, floor, hitsAtOnce }: MatchedRange) {
     this.#receivedAt = floor;
     this.#matcher = matcher;
     this.#pacer = pacer;

@@ -1,8 +1,10 @@
 import { mapRows, maybe } from "../platform/sql.ts";
-import { countedOf, type RuleDefinition, watchOf } from "./definition.ts";
-import { Evaluator, type HasRoom, type Run } from "./evaluator.ts";
+import { type BucketCounts, workOf } from "./bucket.ts";
+import { countedOf, countedQueryOf, type RuleDefinition, watchOf } from "./definition.ts";
+import { Evaluator, type HasRoom } from "./evaluator.ts";
 import type { Counted } from "./matcher.ts";
-import { importGroups, readStoredRun } from "./stored-groups.ts";
+import type { Run } from "./rule.ts";
+import { changedMutesOf, importSome, readCounts, storedRunOf } from "./stored-groups.ts";
 
 /** A run with the rule that it reports. */
 export interface RunRule extends Run {
@@ -12,6 +14,8 @@ export interface RunRule extends Run {
   version: number;
   definition: RuleDefinition;
   counted: Counted;
+  /** The same as JSON. */
+  countedText: string;
 }
 
 /** Work units of storing a decision, its notification, and a delivery of it. */
@@ -39,7 +43,13 @@ export type RunRow = {
   overflow: number;
   late: number;
   seed: number;
+  mutesFrom: number | null;
+  changedAt: number;
 };
+
+/** Work units of loading a rule, whose query may have 200 tests, and of one turn of loading. */
+const RULE_WORK = 800;
+const LOAD_WORK = 15_000;
 
 /** The rules of a project in memory, as they are on disk. After a rollback it must be loaded again. */
 export class ProjectAlerts {
@@ -48,41 +58,85 @@ export class ProjectAlerts {
   readonly runs = new Map<number, RunRule>();
   position: Position;
 
+  /** Buckets of the run that is being loaded. */
+  #loaded: BucketCounts[] = [];
+
   /**
-   * Reads the rules of a project, in the caller's transaction; `null` if it has none.
+   * Begins to read the rules of a project; `null` if it has none. Nothing else may be called before `loadSome` has returned
+   * `true`.
    * @param hasRoom whether the workspace may have another group, and further values
    */
-  static load(sql: SqlStorage, project: number, hasRoom: HasRoom): ProjectAlerts | null {
+  static open(sql: SqlStorage, project: number, hasRoom: HasRoom): ProjectAlerts | null {
     const position = readPosition(sql, project);
-    return position === null ? null : new ProjectAlerts(sql, project, position, hasRoom);
+    return position === null ? null : new ProjectAlerts(project, position, hasRoom);
   }
 
-  private constructor(sql: SqlStorage, project: number, position: Position, hasRoom: HasRoom) {
+  private constructor(project: number, position: Position, hasRoom: HasRoom) {
     this.project = project;
     this.position = position;
     this.evaluator = new Evaluator(hasRoom, (run) => this.#decisionWork(run));
-    for (const row of readRuns(sql, project)) {
-      const rule = readRule(sql, row);
-      const stored = readStoredRun(sql, project, row);
-      this.runs.set(row.num, rule);
-      if (stored.buckets.length === 0 && row.overflow === 0 && isNew(rule, position))
-        this.evaluator.begin(rule, stored);
-      else this.evaluator.restore(rule, stored);
-    }
-    importGroups(sql, project, this.evaluator);
-    this.evaluator.save();
   }
 
-  /** Takes what members have changed since the last call: new, changed and ended rules. */
-  sync(sql: SqlStorage): void {
+  /**
+   * Reads as much as one turn should, in the caller's transaction. Between two calls only members may change the rules.
+   * @returns whether all is read; `null` if the project has no rules any more
+   */
+  loadSome(sql: SqlStorage): boolean | null {
+    if (readPosition(sql, this.project) === null) return null;
+    let work = 0;
+    for (const row of readRuns(sql, this.project)) {
+      if (this.runs.has(row.num)) continue;
+      for (let isWhole = false; !isWhole; ) {
+        if (work > LOAD_WORK) return false;
+        const counts = readCounts(sql, this.project, row.num, this.#loaded.length);
+        work += counts.reduce((sum, { size }) => sum + workOf(size), 0);
+        this.#loaded.push(...counts);
+        isWhole = counts.length === 0;
+      }
+      work += RULE_WORK;
+      this.#restore(sql, row, this.#loaded.splice(0));
+    }
+    return importSome(sql, this.project, this.evaluator);
+  }
+
+  #restore(sql: SqlStorage, row: RunRow, buckets: readonly BucketCounts[]): void {
+    const rule = readRule(sql, row);
+    const stored = storedRunOf(sql, this.project, row, buckets);
+    this.runs.set(row.num, rule);
+    if (buckets.length === 0 && row.overflow === 0 && isNew(rule, this.position)) this.evaluator.begin(rule, stored);
+    else this.evaluator.restore(rule, stored);
+  }
+
+  /**
+   * Takes what members have changed since the last call: new, changed and ended rules, as many as one turn should. Nothing
+   * may be counted before it has returned `true`.
+   * @returns whether all are taken
+   */
+  sync(sql: SqlStorage): boolean {
+    let work = 0;
     for (const row of readRuns(sql, this.project)) {
       const known = this.runs.get(row.num);
       if (known?.version === row.version && known.endAt === row.endAt) continue;
+      if (work > LOAD_WORK) return false;
+      work += RULE_WORK;
       const rule = readRule(sql, row);
       this.runs.set(row.num, rule);
-      if (known === undefined) this.evaluator.begin(rule, readStoredRun(sql, this.project, row));
-      else this.evaluator.update(rule);
+      if (known === undefined) this.evaluator.begin(rule, storedRunOf(sql, this.project, row, []));
+      else this.evaluator.update(rule, changedMutesOf(row));
     }
+    return true;
+  }
+
+  /**
+   * Checks groups that fire for changed mutes, as much as one turn should, in the caller's transaction.
+   * @returns whether all are checked
+   */
+  checkMutes(sql: SqlStorage): boolean {
+    const changed = [...this.evaluator.runs.values()].filter(({ changedMutes }) => changedMutes !== null);
+    const isDone = changed.length === 0 || this.evaluator.checkMutes();
+    for (const { run, changedMutes } of changed)
+      sql.exec("UPDATE alert_runs SET mutes_from = ? WHERE num = ?", changedMutes?.from ?? null, run.num);
+    return isDone;
   }
 
   /** Writes what has changed since the last call, and removes runs that are gone. */
@@ -104,9 +158,9 @@ export class ProjectAlerts {
     return DECISION_WORK + (destinations === 0 ? 0 : NOTIFICATION_WORK + destinations * DELIVERY_WORK);
   }
 
-  /** What matching must count. */
-  counted(): Counted[] {
-    return [...this.runs.values()].map(({ counted }) => counted);
+  /** What matching must count: see `TextMatchCall.rules`. */
+  get counted(): string {
+    return `[${[...this.runs.values()].map(({ countedText }) => countedText).join()}]`;
   }
 
   /** Numbers of groups by run as they are on disk, so that an unchanged one is not written. */
@@ -143,7 +197,8 @@ function readRuns(sql: SqlStorage, project: number): RunRow[] {
     sql,
     (row: RunRow) => row,
     `SELECT n.num, n.rule, r.id AS ruleId, n.version, n.start_seq AS startSeq, n.start_at AS startAt, n.end_seq AS endSeq,
-       n.end_at AS endAt, n.overflow, n.late, n.seed
+       n.end_at AS endAt, n.overflow, n.late, n.seed, n.mutes_from AS mutesFrom,
+       r.updated_at AS changedAt
      FROM alert_runs n JOIN alert_rules r ON r.num = n.rule WHERE n.project = ? ORDER BY n.num`,
     project,
   );
@@ -159,7 +214,9 @@ function readRule(sql: SqlStorage, { num, rule, ruleId, version, startSeq, start
   if (row === null) throw new RangeError("A run has no version of its rule.");
   // SAFETY: only `rules.ts` writes versions.
   const definition = JSON.parse(row.content) as RuleDefinition;
-  const watch = watchOf(definition);
-  const counted = { run: num, startSeq, endSeq, ...countedOf(definition) };
-  return { num, rule, ruleId, version, startSeq, startAt, endSeq, endAt, watch, definition, counted };
+  const query = countedQueryOf(definition);
+  const watch = watchOf(definition, query);
+  const counted = { run: num, startSeq, endSeq, ...countedOf(definition, query) };
+  const run = { num, startSeq, startAt, endSeq, endAt, watch };
+  return { ...run, rule, ruleId, version, definition, counted, countedText: JSON.stringify(counted) };
 }

@@ -93,7 +93,10 @@ export async function replay(
       for (let step = steps.next(); step.done !== true; step = steps.next()) await pacer.pause();
       await pacer.pause();
     }
-    for (const hit of matcher.takeHits()) evaluator.add(hit);
+    for (const hit of matcher.takeHits()) {
+      evaluator.add(hit);
+      if (evaluator.isSpent) take();
+    }
     for (const [num, count] of matcher.takeLate()) evaluator.addLate(num, count);
     through = Math.max(from, receivedAt - 1);
     take();

@@ -61,6 +61,28 @@ export interface Watch {
   mutes: readonly Mute[];
 }
 
+/**
+ * The life of a rule without a change of what it decides: from when it was created or changed to when it was changed
+ * again or deleted. It counts entries with `startSeq < seq <= endSeq` and decides for `startAt < t <= endAt`.
+ */
+export interface Run {
+  /** Its number in the workspace. */
+  num: number;
+  watch: Watch;
+  startSeq: number;
+  /** Epoch milliseconds. */
+  startAt: number;
+  /** `null` while the rule runs. */
+  endSeq: number | null;
+  endAt: number | null;
+}
+
+/** Returns the last step that can be decided when all entries received until a time have been added. */
+export function throughStep({ watch, endAt }: Pick<Run, "watch" | "endAt">, through: number): number {
+  const until = endAt === null ? through : Math.min(through, endAt);
+  return Math.floor((until - (watch.delayMs ?? 0)) / stepOf(watch.windowMs));
+}
+
 /** Returns the milliseconds between two decisions: a sixtieth of the window, at least a second. */
 export function stepOf(windowMs: number): number {
   return windowMs / STEPS;

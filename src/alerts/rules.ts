@@ -107,9 +107,12 @@ export function createRule(
   note: AuditNote,
 ): Result<AlertRule> {
   const { project, now } = scope;
-  const count = one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_rules WHERE deleted_at IS NULL").n;
-  if (count >= ALERT_LIMITS.rules) return fail("CONFLICT", `A workspace has at most ${ALERT_LIMITS.rules} alerts.`);
+  const live =
+    "SELECT COUNT(*) AS n FROM alert_rules WHERE deleted_at IS NULL AND project IN (SELECT num FROM projects)";
+  if (one<{ n: number }>(sql, live).n >= ALERT_LIMITS.rules)
+    return fail("CONFLICT", `A workspace has at most ${ALERT_LIMITS.rules} alerts.`);
   if (isTaken(sql, project.num, definition.name)) return taken(definition.name);
+  if (hasTooManyRuns(sql)) return tooManyRuns();
   const known = knownDestinations(sql, definition.destinationIds);
   if (!known.ok) return known;
   const id = newId("alert");
@@ -157,20 +160,15 @@ export function changeRule(
   const added = next.destinationIds.filter((destination) => !old.destinationIds.includes(destination));
   const known = knownDestinations(sql, added);
   if (!known.ok) return known;
-  if (!decidesAlike(old, next) && hasTooManyRuns(sql, project.num)) {
-    return fail("CONFLICT", "Earlier versions of the project's alerts are still being counted. Try again later.");
-  }
+  if (!decidesAlike(old, next) && hasTooManyRuns(sql)) return tooManyRuns();
   const newest = row.version + 1;
-  sql.exec(
-    "UPDATE alert_rules SET name = ?, version = ?, updated_at = ? WHERE num = ?",
-    next.name,
-    newest,
-    now,
-    row.num,
-  );
+  const update = "UPDATE alert_rules SET name = ?, version = ?, updated_at = ? WHERE num = ?";
+  sql.exec(update, next.name, newest, now, row.num);
   writeVersion(sql, row.num, newest, next, userId, now);
   if (decidesAlike(old, next)) {
-    sql.exec("UPDATE alert_runs SET version = ? WHERE rule = ? AND end_at IS NULL", newest, row.num);
+    const mutesFrom = JSON.stringify(next.mutes) === JSON.stringify(old.mutes) ? "mutes_from" : "0";
+    const kept = `UPDATE alert_runs SET version = ?, mutes_from = ${mutesFrom} WHERE rule = ? AND end_at IS NULL`;
+    sql.exec(kept, newest, row.num);
   } else {
     endRuns(sql, scope, row.num);
     beginRun(sql, scope, row.num, newest);
@@ -189,13 +187,9 @@ export function deleteRule(sql: SqlStorage, scope: RuleScope, id: string, note: 
   return ok(true);
 }
 
-/** Deletes the alerts of a project: at most 100 rules and the groups of a workspace. Decisions follow in steps. */
-export function deleteRulesOf(sql: SqlStorage, project: number): void {
-  const rules = "SELECT num FROM alert_rules WHERE project = ?";
-  sql.exec(`DELETE FROM alert_versions WHERE rule IN (${rules})`, project);
-  for (const table of ["alert_rules", "alert_runs", "alert_positions", "alert_groups", "alert_buckets", "alert_gaps"]) {
-    sql.exec(`DELETE FROM ${table} WHERE project = ?`, project);
-  }
+/** Ends the alerts of a project that is being deleted. `deleteSomeOrphans` deletes what they have stored. */
+export function endRulesOf(sql: SqlStorage, project: number): void {
+  sql.exec("DELETE FROM alert_positions WHERE project = ?", project);
 }
 
 /** Deletes the rows of deleted rules that have no run any more. */
@@ -235,11 +229,15 @@ export function listVersions(sql: SqlStorage, project: number, id: string): Resu
   );
 }
 
-/** Runs of a project that are counted at the same time, those of earlier versions included. */
+/** Runs of a workspace that are counted at the same time, those of earlier versions and of deleted rules included. */
 const MAX_RUNS = 300;
 
-function hasTooManyRuns(sql: SqlStorage, project: number): boolean {
-  return one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_runs WHERE project = ?", project).n >= MAX_RUNS;
+function hasTooManyRuns(sql: SqlStorage): boolean {
+  return one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_runs").n >= MAX_RUNS;
+}
+
+function tooManyRuns(): Result<never> {
+  return fail("CONFLICT", "Earlier versions of the workspace's alerts are still being counted. Try again later.");
 }
 
 function isTaken(sql: SqlStorage, project: number, name: string): boolean {

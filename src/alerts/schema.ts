@@ -148,3 +148,8 @@ export const ALERT_BUCKETS_SCHEMA = [
   `-- 0: the value is an estimate.
    ALTER TABLE alert_decisions ADD COLUMN is_exact INTEGER NOT NULL DEFAULT 1`,
 ] as const;
+
+export const ALERT_MUTES_SCHEMA = [
+  `-- The bucket from which on groups that fire are to be checked for reports that are due earlier by changed mutes; null: none.
+   ALTER TABLE alert_runs ADD COLUMN mutes_from INTEGER`,
+] as const;

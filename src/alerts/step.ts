@@ -41,8 +41,9 @@ export function advanceRules(
   { place, lastSeq, now }: StepContext,
 ): Step {
   const { evaluator } = alerts;
-  alerts.sync(sql);
-  let isAdvanced = advanceThrough(alerts, alerts.position.through);
+  if (!alerts.sync(sql)) return { decisions: 0, isDone: false, isOver: false };
+  // Until then no time passes: what changed mutes report is decided at the first time after the change.
+  let isAdvanced = alerts.checkMutes(sql) && advanceThrough(alerts, alerts.position.through);
   while (isAdvanced && !evaluator.isSpent) {
     const [part] = parts;
     if (part === undefined) break;

@@ -1,24 +1,46 @@
-import { mapRows, maybe } from "../platform/sql.ts";
-import { type BucketCounts, type BucketStorage, randomSeed } from "./bucket.ts";
-import type { Evaluator, StoredRun } from "./evaluator.ts";
+import { exists, mapRows, maybe } from "../platform/sql.ts";
+import {
+  type BucketCounts,
+  type BucketStorage,
+  type ChangedMutes,
+  REMOVED_AT_ONCE,
+  randomSeed,
+  type StoredRun,
+} from "./bucket.ts";
+import type { Evaluator } from "./evaluator.ts";
 import type { Group } from "./group.ts";
+import type { RunRow } from "./project-alerts.ts";
 
-/** The stored buckets of a run's groups. A run without a seed gets one, in the caller's transaction. */
-export function readStoredRun(
+/** Returns what is stored of a run with its buckets. A run without a seed gets one, in the caller's transaction. */
+export function storedRunOf(
   sql: SqlStorage,
   project: number,
-  { num, seed, overflow, late }: { num: number; seed: number; overflow: number; late: number },
+  row: RunRow,
+  buckets: readonly BucketCounts[],
 ): StoredRun {
-  const chosen = seed === 0 ? randomSeed() || 1 : seed;
-  if (seed === 0) sql.exec("UPDATE alert_runs SET seed = ? WHERE num = ?", chosen, num);
-  const buckets = mapRows(
+  const { num, overflow, late } = row;
+  const seed = row.seed === 0 ? randomSeed() || 1 : row.seed;
+  if (row.seed === 0) sql.exec("UPDATE alert_runs SET seed = ? WHERE num = ?", seed, num);
+  const storage = new StoredBuckets(sql, project, num);
+  return { seed, storage, buckets, overflow, late, changedMutes: changedMutesOf(row) };
+}
+
+export function changedMutesOf({ mutesFrom: from, changedAt: at }: RunRow): ChangedMutes | null {
+  return from === null ? null : { from, at };
+}
+
+/** Buckets whose numbers one call of `readCounts` returns. SQLite reads a whole bucket for them. */
+const COUNTS_AT_ONCE = 32;
+
+/** Returns the numbers of some buckets of a run, in order. @param from the first one */
+export function readCounts(sql: SqlStorage, project: number, run: number, from: number): BucketCounts[] {
+  return mapRows(
     sql,
     (row: Record<"live" | "pending" | "firing" | "cells" | "size", number> & { due: number | null }) => row,
-    "SELECT live, pending, firing, cells, due, LENGTH(groups) AS size FROM alert_buckets WHERE project = ? AND run = ? ORDER BY bucket",
-    project,
-    num,
+    `SELECT live, pending, firing, cells, due, LENGTH(groups) AS size FROM alert_buckets
+     WHERE project = ? AND run = ? AND bucket >= ? ORDER BY bucket LIMIT ${COUNTS_AT_ONCE}`,
+    ...[project, run, from],
   );
-  return { seed: chosen, storage: new StoredBuckets(sql, project, num), buckets, overflow, late };
 }
 
 class StoredBuckets implements BucketStorage {
@@ -59,17 +81,29 @@ class StoredBuckets implements BucketStorage {
 /** A group as versions before buckets stored it: triples of a step after `origin`, its entries and its first `seq`. */
 type EarlierGroup = Omit<Group, "steps"> & { steps: number[]; origin: number; lastSeq: number };
 
-/** Moves groups that an earlier version has stored to buckets, in the caller's transaction. */
-export function importGroups(sql: SqlStorage, project: number, { runs }: Evaluator): void {
-  const parts = sql.exec<{ groups: string }>("SELECT groups FROM alert_groups WHERE project = ?", project).toArray();
-  if (parts.length === 0) return;
-  for (const { groups } of parts) {
+/** Rows of 64 groups that one call of `importSome` moves. */
+const PARTS_AT_ONCE = 8;
+
+/**
+ * Moves some of the groups that an earlier version has stored to buckets, in the caller's transaction.
+ * @returns whether none is left
+ */
+export function importSome(sql: SqlStorage, project: number, evaluator: Evaluator): boolean {
+  const parts = mapRows(
+    sql,
+    (row: { part: number; groups: string }) => row,
+    `SELECT part, groups FROM alert_groups WHERE project = ? ORDER BY part LIMIT ${PARTS_AT_ONCE}`,
+    project,
+  );
+  for (const { part, groups } of parts) {
     // SAFETY: only earlier versions of this module have written parts.
     for (const place of JSON.parse(groups) as ([run: number, group: EarlierGroup] | null)[]) {
-      if (place !== null) runs.get(place[0])?.groups.set(fromEarlier(place[1]));
+      if (place !== null) evaluator.runs.get(place[0])?.groups.set(fromEarlier(place[1]));
     }
+    sql.exec("DELETE FROM alert_groups WHERE project = ? AND part = ?", project, part);
   }
-  sql.exec("DELETE FROM alert_groups WHERE project = ?", project);
+  if (parts.length > 0) evaluator.save();
+  return parts.length < PARTS_AT_ONCE;
 }
 
 function fromEarlier({ steps, origin, lastSeq, ...group }: EarlierGroup): Group {
@@ -83,4 +117,35 @@ function fromEarlier({ steps, origin, lastSeq, ...group }: EarlierGroup): Group 
       return { at: after + origin, count: entries, firstSeq, lastSeq: last, part: null };
     }),
   };
+}
+
+/** Rules of a deleted project that one call of `deleteSomeOrphans` deletes, each with at most 20 versions and its runs. */
+const RULES_AT_ONCE = 5;
+
+/**
+ * Deletes some of what the alerts of deleted projects have stored, except decisions and notifications. The rules come
+ * last: by them the projects are found.
+ * @returns whether none is left
+ */
+export function deleteSomeOrphans(sql: SqlStorage): boolean {
+  const orphans =
+    "SELECT num, project FROM alert_rules WHERE project NOT IN (SELECT num FROM projects) ORDER BY project";
+  const rules = mapRows(sql, (row: { num: number; project: number }) => row, `${orphans} LIMIT ${RULES_AT_ONCE}`);
+  const [first] = rules;
+  if (first === undefined) return true;
+  const { project } = first;
+  const buckets = `SELECT run, bucket FROM alert_buckets WHERE project = ?1 LIMIT ${REMOVED_AT_ONCE}`;
+  const places = [
+    `DELETE FROM alert_buckets WHERE project = ?1 AND (run, bucket) IN (${buckets}) RETURNING 1`,
+    `DELETE FROM alert_groups WHERE project = ?1 AND part IN
+       (SELECT part FROM alert_groups WHERE project = ?1 LIMIT ${PARTS_AT_ONCE}) RETURNING 1`,
+  ];
+  for (const statement of places) if (exists(sql, statement, project)) return false;
+  sql.exec("DELETE FROM alert_gaps WHERE project = ?", project);
+  for (const { num } of rules.filter((rule) => rule.project === project)) {
+    sql.exec("DELETE FROM alert_versions WHERE rule = ?", num);
+    sql.exec("DELETE FROM alert_runs WHERE project = ? AND rule = ?", project, num);
+    sql.exec("DELETE FROM alert_rules WHERE num = ?", num);
+  }
+  return false;
 }

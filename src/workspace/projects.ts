@@ -1,4 +1,4 @@
-import { deleteRulesOf } from "../alerts/rules.ts";
+import { endRulesOf } from "../alerts/rules.ts";
 import { dropProjectFromGrants } from "../grants/store.ts";
 import { newId } from "../ids.ts";
 import { mapRows, maybe, one } from "../platform/sql.ts";
@@ -82,7 +82,7 @@ export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
   sql.exec("DELETE FROM keys WHERE project = ?", num);
   deleteSavedOf(sql, num);
-  deleteRulesOf(sql, num);
+  endRulesOf(sql, num);
   dropProjectFromGrants(sql, num);
   recordProjectDeletion(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);

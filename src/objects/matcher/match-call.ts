@@ -1,5 +1,6 @@
 import { CompiledRules } from "../../alerts/compiled-rules.ts";
-import { type MatchCall, type Matched, matchRange } from "../../alerts/match-range.ts";
+import { type Matched, type MatchedRange, matchRange } from "../../alerts/match-range.ts";
+import type { Counted } from "../../alerts/matcher.ts";
 import type { Env } from "../../env.ts";
 import type { ReportUnreadable } from "../../logs/batch.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
@@ -17,7 +18,7 @@ const COLD_BYTES = 4 * 1024 * 1024;
  * Tests the entries of a call by the filters of its rules.
  * @returns `null` if there is no memory: try again later
  */
-export async function answerMatchCall(env: Env, call: MatchCall, rules: CompiledRules): Promise<Matched | null> {
+export async function answerMatchCall(env: Env, call: MatchedRange, rules: CompiledRules): Promise<Matched | null> {
   const { workspaceId, projectId, batches } = call;
   const bytes =
     batches?.reduce((sum, { size, body }) => Math.max(sum, heldBytes(size ?? 0, body.length)), 0) ?? COLD_BYTES;
@@ -41,10 +42,11 @@ export class LastRules {
   #text = "";
   #rules = new CompiledRules([]);
 
-  of({ rules }: Pick<MatchCall, "rules">): CompiledRules {
-    const text = JSON.stringify(rules);
+  /** @param text see `TextMatchCall.rules` */
+  of(text: string): CompiledRules {
     if (text !== this.#text) {
-      this.#rules = new CompiledRules(rules);
+      // SAFETY: workspace objects write it.
+      this.#rules = new CompiledRules(JSON.parse(text) as Counted[]);
       this.#text = text;
     }
     return this.#rules;

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { MatchCall, Matched } from "../../alerts/match-range.ts";
+import type { MatchCall, Matched, TextMatchCall } from "../../alerts/match-range.ts";
 import type { Env } from "../../env.ts";
 import type { MatcherRpc } from "../../rpc/matcher.ts";
 import { answerMatchCall, LastRules } from "./match-call.ts";
@@ -12,6 +12,10 @@ export class MatcherObject extends DurableObject<Env> implements MatcherRpc {
   readonly #rules = new LastRules();
 
   match(call: MatchCall): Promise<Matched | null> {
-    return answerMatchCall(this.env, call, this.#rules.of(call));
+    return answerMatchCall(this.env, call, this.#rules.of(JSON.stringify(call.rules)));
+  }
+
+  matchByText(call: TextMatchCall): Promise<Matched | null> {
+    return answerMatchCall(this.env, call, this.#rules.of(call.rules));
   }
 }

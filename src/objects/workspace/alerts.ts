@@ -30,6 +30,8 @@ const AT_ONCE = 4;
 interface Project {
   /** `null`: to be read from disk. */
   alerts: ProjectAlerts | null;
+  /** Live groups of its rules on disk when the object started. */
+  groups: number;
   /** The step that is being made. */
   step: Promise<void> | null;
   /** Whether members may have changed the rules since the last step. */
@@ -104,12 +106,17 @@ export class Alerts implements Duty {
   }
 
   #known(): Map<number, Project> {
-    const select = "SELECT project FROM alert_positions ORDER BY project";
+    const groups = "SELECT COALESCE(SUM(n.groups), 0) FROM alert_runs n WHERE n.project = p.project";
+    const select = `SELECT p.project, (${groups}) AS groups FROM alert_positions p ORDER BY p.project`;
     this.#projects ??= new Map(
-      mapRows(this.#state.sql, ({ project }: { project: number }) => project, select).map((num) => [
-        num,
-        { alerts: null, step: null, isChanged: false, notBefore: 0, faults: 0 },
-      ]),
+      mapRows(
+        this.#state.sql,
+        ({ project, groups }: Record<"project" | "groups", number>): [number, Project] => [
+          project,
+          { alerts: null, groups, step: null, isChanged: false, notBefore: 0, faults: 0 },
+        ],
+        select,
+      ),
     );
     return this.#projects;
   }
@@ -200,17 +207,29 @@ export class Alerts implements Duty {
     const { row, sql } = this.#state;
     const found = row && findProjectByNum(sql, num);
     if (!row || !found) return null;
-    project.alerts ??= this.#state.transaction(() => ProjectAlerts.load(sql, num, (kind) => this.#hasRoom(kind)));
-    const { alerts } = project;
+    const alerts = project.alerts ?? (await this.#load(num));
     if (alerts === null) return null;
+    project.alerts = alerts;
     project.isChanged = false;
-    alerts.sync(sql);
+    while (!alerts.sync(sql)) await untilIdle();
     const parts = alerts.position.seq < found.lastSeq ? await this.#matching.match(row, found, alerts) : [];
     for (;;) {
       const step = this.#turn(num, project, alerts, parts);
       if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
       if (step === null || step.isOver || parts.length === 0) return step;
       // Requests come first.
+      await untilIdle();
+    }
+  }
+
+  /** Reads the rules of a project in turns. @returns `null` if it has none */
+  async #load(num: number): Promise<ProjectAlerts | null> {
+    const { sql } = this.#state;
+    const alerts = ProjectAlerts.open(sql, num, (kind) => this.#hasRoom(kind));
+    if (alerts === null) return null;
+    for (;;) {
+      const isLoaded = this.#state.transaction(() => alerts.loadSome(sql));
+      if (isLoaded !== false) return isLoaded && alerts;
       await untilIdle();
     }
   }
@@ -229,8 +248,8 @@ export class Alerts implements Duty {
 
   #hasRoom(kind: "group" | "cells"): boolean {
     let sum = 0;
-    for (const { alerts } of this.#known().values())
-      sum += (kind === "group" ? alerts?.evaluator.groups : alerts?.evaluator.cells) ?? 0;
+    for (const { alerts, groups } of this.#known().values())
+      sum += kind === "group" ? (alerts?.evaluator.groups ?? groups) : (alerts?.evaluator.cells ?? 0);
     return sum < (kind === "group" ? ALERT_LIMITS.allGroups : ALERT_LIMITS.allCells);
   }
 

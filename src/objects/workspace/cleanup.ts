@@ -1,5 +1,6 @@
 import { deleteSomeDecisions, sweepDecisions } from "../../alerts/decisions.ts";
 import { deleteSomeNotifications, sweepNotifications } from "../../alerts/notifications/history.ts";
+import { deleteSomeOrphans } from "../../alerts/stored-groups.ts";
 import type { Env } from "../../env.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import { ColdCleaner, type Deletion } from "../../logs/cold/store/cold-cleaner.ts";
@@ -98,6 +99,7 @@ export function runHousekeeping(
   if (sweepStaged(sql, now)) urgent = true;
   if (sweepNotifications(sql, now)) urgent = true;
   sweepDecisions(sql, now);
+  if (!deleteSomeOrphans(sql)) urgent = true;
   const deleted: number[] = [];
   const project = nextProjectToClear(sql);
   if (project !== null) {

@@ -1,4 +1,4 @@
-import type { MatchCall, Matched } from "../../alerts/match-range.ts";
+import type { Matched, TextMatchCall } from "../../alerts/match-range.ts";
 import type { ProjectAlerts } from "../../alerts/project-alerts.ts";
 import type { Env } from "../../env.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
@@ -39,7 +39,7 @@ export class Matching {
     const call = {
       workspaceId: row.id,
       projectId: project.id,
-      rules: alerts.counted(),
+      rules: alerts.counted,
       floor: decided + 1,
       hitsAtOnce,
     };
@@ -51,7 +51,7 @@ export class Matching {
     return matched;
   }
 
-  async #call(call: MatchCall): Promise<Matched[]> {
+  async #call(call: TextMatchCall): Promise<Matched[]> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), ANSWER_MS);
@@ -66,18 +66,18 @@ export class Matching {
     }
   }
 
-  async #answer(call: MatchCall): Promise<Matched | null> {
+  async #answer(call: TextMatchCall): Promise<Matched | null> {
     const { MATCHERS } = this.#env;
     if (MATCHERS !== undefined && Date.now() >= this.#withoutMatchersUntil) {
       try {
-        return await matcherOf(MATCHERS, call.projectId).match(call);
+        return await matcherOf(MATCHERS, call.projectId).matchByText(call);
       } catch {
-        // The class may be missing where an earlier version still runs.
+        // The class or the method may be missing where an earlier version still runs.
         this.#withoutMatchersUntil = Date.now() + WITHOUT_MATCHERS_MS;
       }
     }
     // SAFETY: worker.ts exports the class under this name, and the runtime gives every export a loopback binding.
-    const exports = this.#ctx.exports as unknown as { AlertMatcher: Pick<AlertMatcher, "match"> };
-    return exports.AlertMatcher.match(call);
+    const exports = this.#ctx.exports as unknown as { AlertMatcher: Pick<AlertMatcher, "matchByText"> };
+    return exports.AlertMatcher.matchByText(call);
   }
 }

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type PlainDecision, type PlainRule, recompute } from "../../../scripts/alerts/recompute.ts";
 import type { PlainFunction } from "../../../scripts/alerts/values.ts";
-import type { BucketCounts, BucketStorage } from "../../../src/alerts/bucket.ts";
+import type { BucketCounts, BucketStorage, StoredRun } from "../../../src/alerts/bucket.ts";
 import type { Condition } from "../../../src/alerts/condition.ts";
-import { Evaluator, type Hit, type Run, type RunDecision, type StoredRun } from "../../../src/alerts/evaluator.ts";
+import { Evaluator, type Hit, type RunDecision } from "../../../src/alerts/evaluator.ts";
 import { FORGET_MS } from "../../../src/alerts/group.ts";
 import { takenOf, withValues } from "../../../src/alerts/measure.ts";
-import { stepOf, stepsOf, type Watch } from "../../../src/alerts/rule.ts";
+import { type Run, stepOf, stepsOf, type Watch } from "../../../src/alerts/rule.ts";
 
 const MINUTE = 60_000;
 /** Not a multiple of any step. */
@@ -177,7 +177,8 @@ class Disk implements BucketStorage {
   }
 
   stored({ overflow = 0, late = 0 } = {}): StoredRun {
-    return { seed: 7, storage: this, buckets: this.rows.map(({ counts }) => counts), overflow, late };
+    const buckets = this.rows.map(({ counts }) => counts);
+    return { seed: 7, storage: this, buckets, overflow, late, changedMutes: null };
   }
 }
 
@@ -395,11 +396,30 @@ describe("A mute", () => {
     evaluator.begin({ ...runOf(muted(10 * MINUTE)), startAt: EVEN });
     for (const at of times) evaluator.add(hitOf(threshold, "[]", at, at, [1], 0));
     evaluator.advance(EVEN + 20_000, 10);
-    evaluator.update({ ...runOf(muted(15_000)), startAt: EVEN });
+    evaluator.update({ ...runOf(muted(15_000)), startAt: EVEN }, { from: 0, at: EVEN + 20_001 });
+    expect(evaluator.checkMutes()).toBe(true);
     evaluator.advance(EVEN + 25_000, 10);
-    expect(evaluator.takeDecisions().map(({ isReported, isLate }) => [isReported, isLate])).toEqual([
-      [false, false],
-      [true, true],
+    expect(evaluator.takeDecisions().map(({ at, isReported, isLate }) => [at - EVEN, isReported, isLate])).toEqual([
+      [1000, false, false],
+      [21_000, true, true],
+    ]);
+  });
+
+  test("that ends after windows whose entries are gone changes nothing that was decided", () => {
+    const evaluator = new Evaluator();
+    evaluator.begin({ ...runOf(muted(60 * MINUTE)), startAt: EVEN });
+    for (let n = 0; n < 40; n++) {
+      const at = EVEN + 1 + n * 5000;
+      evaluator.advance(at - 1, 10);
+      evaluator.add(hitOf(threshold, "[]", at, at, [1], n));
+    }
+    evaluator.update({ ...runOf(threshold), startAt: EVEN }, { from: 0, at: EVEN + 195_001 });
+    expect(evaluator.checkMutes()).toBe(true);
+    evaluator.advance(EVEN + 10 * MINUTE, 10);
+    expect(evaluator.takeDecisions().map(({ kind, at, isReported }) => [kind, at - EVEN, isReported])).toEqual([
+      ["firing", 6000, false],
+      ["firing", 196_000, true],
+      ["resolved", 251_000, true],
     ]);
   });
 });
@@ -449,7 +469,10 @@ test("Groups beyond the bound are counted as such, and a group whose time is ove
   const state = evaluator.runs.get(1);
   expect([evaluator.groups, state?.overflow]).toEqual([2, 3]);
   hit("c", EVEN + 3 * MINUTE);
-  expect([[...(state?.groups.all() ?? [])].map(({ key }) => key), state?.overflow]).toEqual([["c"], 3]);
+  expect([[...(state?.groups.due(Number.POSITIVE_INFINITY) ?? [])].map(({ key }) => key), state?.overflow]).toEqual([
+    ["b", "c"],
+    3,
+  ]);
   limit = 1;
   hit("d", EVEN + 3 * MINUTE);
   expect(state?.overflow).toBe(6);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BucketCounts, BucketStorage } from "../../../src/alerts/bucket.ts";
-import { Evaluator, type Run } from "../../../src/alerts/evaluator.ts";
-import type { Watch } from "../../../src/alerts/rule.ts";
+import { Evaluator } from "../../../src/alerts/evaluator.ts";
+import type { Run, Watch } from "../../../src/alerts/rule.ts";
 
 const START = 1_790_000_000_000;
 const RUNS = [1, 2, 3, 4, 5];
@@ -20,10 +20,14 @@ const watch: Watch = {
 class Disk {
   readonly rows = new Map<string, { groups: Uint8Array; counts: BucketCounts }>();
   written = { rows: 0, bytes: 0 };
+  reads = 0;
 
   of(run: number): BucketStorage {
     return {
-      read: (bucket) => this.rows.get(`${run} ${bucket}`)?.groups ?? new Uint8Array(),
+      read: (bucket) => {
+        this.reads++;
+        return this.rows.get(`${run} ${bucket}`)?.groups ?? new Uint8Array();
+      },
       write: (bucket, groups, counts) => {
         this.written.rows++;
         this.written.bytes += groups.length;
@@ -53,7 +57,8 @@ function opened(disk: Disk, endAt: number | null): Evaluator {
   for (const num of RUNS) {
     const run: Run = { num, watch, startSeq: 0, startAt: START, endSeq: null, endAt };
     const buckets = disk.stored(num);
-    evaluator.restore(run, { seed: num, storage: disk.of(num), buckets, overflow: 0, late: 0 });
+    const stored = { seed: num, storage: disk.of(num), buckets, overflow: 0, late: 0, changedMutes: null };
+    evaluator.restore(run, stored);
   }
   return evaluator;
 }
@@ -89,6 +94,23 @@ test("No turn of many groups with long keys writes much, and what has no room is
   const overflow = [...evaluator.runs.values()].reduce((sum, state) => sum + state.overflow, 0);
   expect([evaluator.groups, overflow]).toEqual([RUNS.length * GROUPS_OF_RUN, RUNS.length]);
   expect(Math.max(...[...disk.rows.values()].map(({ groups }) => groups.length))).toBeLessThan(128 * 1024);
+  evaluator.close();
+
+  // Of a full workspace, no more groups whose time is over are looked for than make room.
+  evaluator = opened(disk, null);
+  disk.reads = 0;
+  for (const run of RUNS) {
+    const later = {
+      ...counted,
+      step: step + 200,
+      undecided: step + 200,
+      firstAt: START + 200_001,
+      lastAt: START + 200_001,
+    };
+    evaluator.add({ ...later, run, key: JSON.stringify(["new"]), firstSeq: 9999, lastSeq: 9999 });
+  }
+  expect([...evaluator.runs.values()].map((state) => state.overflow)).toEqual(RUNS.map(() => 0));
+  expect(disk.reads).toBeLessThanOrEqual(3 * RUNS.length);
   evaluator.close();
 
   evaluator = opened(disk, null);
