@@ -75,10 +75,10 @@ function viewText({ way, rows, interactive, key }: FirstViewFigures): string {
   return `Explorer, ${way}: rows after ${of(rows)}, interactive after ${of(interactive)}, a key shows after ${of(key)}`;
 }
 
-function liveText({ sent, shown, frames, onTime, longest, longestGap, keys }: LiveFigures): string {
+function liveText({ sent, shown, frames, onTime, longest, longestCpu, longestGap, keys }: LiveFigures): string {
   return (
     `Live at 2,000 entries/s: ${shown} of ${sent} shown, ${frames} frames, ${(onTime * 100).toFixed(1)} % on time, ` +
-    `longest task ${longest.toFixed(1)} ms, longest time between two frames ${longestGap.toFixed(1)} ms, ` +
+    `longest task ${longest.toFixed(1)} ms (${longestCpu.toFixed(1)} ms of processor), longest time between two frames ${longestGap.toFixed(1)} ms, ` +
     `a key shows after ${median(keys).toFixed(0)} ms (worst ${keys.at(-1)?.toFixed(0)})`
   );
 }

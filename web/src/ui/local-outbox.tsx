@@ -14,8 +14,9 @@ export function LocalOutbox() {
   const [isThere, setIsThere] = useState(false);
   useEffect(() => {
     if (!LOOPBACK.has(location.hostname)) return;
+    // A body that is not read would keep one of the six connections.
     outbox ??= fetch("/dev/outbox").then(
-      ({ ok }) => ok,
+      ({ ok, body }) => body?.cancel().then(() => ok) ?? ok,
       () => false,
     );
     void outbox.then(setIsThere);

@@ -43,7 +43,7 @@ export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClos
   const boards = useLoad(workspaceId, (signal) => boardCalls.list(workspaceId, signal));
   const fitting = boards.data?.filter((board) => board.projectId === projectId) ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
-  const [name, setName] = useState("");
+  const [name, setName] = useState(projectId === null ? "All projects" : "Charts");
   const [title, setTitle] = useState(() => titleOf(query));
   const [kind, setKind] = useState(first);
   const [saved, setSaved] = useState<Pick<Board, "id" | "name"> | null>(null);

@@ -37,7 +37,9 @@ const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
 const ANSWER = lazyModule(() => import("./search/answer-view.tsx"));
 /** Waits for the font, too: it would move the names of the levels after they are drawn. */
 const HISTOGRAM = lazyModule(async () => {
-  const [module] = await Promise.all([import("./histogram/histogram.tsx"), document.fonts.ready]);
+  const module = await import("./histogram/histogram.tsx");
+  // Read after a frame: it lays out the page, which the fonts have just changed.
+  await document.fonts.ready;
   return module;
 });
 const LIVE_BAR = lazyModule(() => import("./live/live-bar.tsx"));
