@@ -14,7 +14,7 @@ const SOURCES: Readonly<Record<Source, string>> = {
   stated: "as stated",
   duration: "its duration, up to the time of the entry",
   entries: "from its first to its last entry",
-  moment: "a moment",
+  moment: "without a duration",
 };
 
 /** Entries of a span in its list. */
@@ -40,7 +40,8 @@ export function SpanDetails({ workspaceId, span, shown, start, projects, onShow 
     <>
       <h2 class={css.spanTitle}>{visible(span.entry.message.slice(0, 200))}</h2>
       <p class={css.hint}>
-        {lengthText(span.end - span.start)}, {SOURCES[span.source]}, after {lengthText(span.start - start)}
+        {span.source === "moment" ? "" : `${lengthText(span.end - span.start)}, `}
+        {SOURCES[span.source]}; begins {lengthText(span.start - start)} after the trace
       </p>
       {span.entries.length < 2 ? null : (
         <ol class={css.entries} aria-label="Entries of the span">
