@@ -17,15 +17,16 @@ const TAKE_GROUPING: ReadonlySet<RangeFunction> = new Set<RangeFunction>([
 
 /** As in Loki, a selector must not leave all entries of all streams. */
 export function requireMatcher(matchers: readonly Matcher[], position: number): void {
-  const narrows = matchers.some(({ operator, value }) => {
-    if (operator === "=") return value !== "";
-    if (operator === "=~") return value !== "" && value !== ".*" && !/^(.*\|)?\|?$/.test(value);
-    return false;
-  });
-  if (narrows) return;
+  if (matchers.some(isNarrow)) return;
   const message =
     "queries require at least one regexp or equality matcher that does not have an empty-compatible value";
   throw new LogqlError(`${message}, for instance {level=~".+"}`, position);
+}
+
+/** Whether streams without the label do not match. */
+function isNarrow({ operator, value }: Matcher): boolean {
+  const isEmpty = operator === "=" || operator === "!=" ? value === "" : /^(?:\.\*|(?:.*\|)?\|?)$/.test(value);
+  return operator === "=" || operator === "=~" ? !isEmpty : isEmpty;
 }
 
 /** Reads a number with or without a sign. @throws LogqlError */

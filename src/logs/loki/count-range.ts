@@ -46,10 +46,11 @@ export async function countRange(
   if (!result.ok) return null;
   pacer.meter.add(result.work);
   const { complete, matched, rows } = result.answer;
-  if (!complete) return null;
+  // A list is no label, and counts in the groups of its items.
+  if (!complete || result.hasLists) return null;
   const passes = selectorTest(matchers, new QueryRegexes(pacer.meter).compile);
   const counted = rows.map((row) => rowOf(row, named));
-  // Rows are missing, a value is no text, or an entry is in several rows because its value is a list.
+  // Rows are missing, or a value is no text.
   const total = counted.reduce((sum, row) => sum + (row?.count ?? Number.NaN), 0);
   if (total !== matched) return null;
   let added = 0;

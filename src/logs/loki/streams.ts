@@ -61,7 +61,8 @@ export async function readStreams(reading: LokiReading, selection: Selection): P
 }
 
 /** Returns the six own labels of all entries, with the numbers of entries. */
-export async function ownStreams(reading: LokiReading, { matchers, from, to }: Selection): Promise<Stream[]> {
+export async function ownStreams(reading: LokiReading, selection: Selection): Promise<Stream[]> {
+  const { matchers, from, to } = selection;
   const { source, budget, memory, pacer } = reading;
   const passes = selectorTest(matchers, new QueryRegexes(pacer.meter).compile);
   const keys = STREAM_LABELS.map((name) => ({ name, field: fieldOf(name) }));
@@ -73,15 +74,30 @@ export async function ownStreams(reading: LokiReading, { matchers, from, to }: S
   if (!result.ok) throw new LokiLimit(TOO_MUCH_WORK);
   pacer.meter.add(result.work);
   if (!result.answer.complete) throw new LokiLimit(TOO_MUCH_WORK);
+  // A list is no label, and counts in the groups of its items.
+  if (result.hasLists) return ownStreamsOfLines(reading, selection);
   return result.answer.rows.flatMap((row): Stream[] => {
     const values: unknown[] = JSON.parse(Buffer.from(row, "latin1").toString("utf8"));
     const labels = new Map<string, string>();
     for (const [at, name] of STREAM_LABELS.entries()) {
       const value = values[at];
-      if (value !== null && value !== undefined && value !== "") labels.set(name, String(value));
+      if (value !== undefined && value !== "" && typeof value !== "object") labels.set(name, String(value));
     }
     return passes(labels) ? [{ labels, entries: Number(values.at(-1)) }] : [];
   });
+}
+
+async function ownStreamsOfLines(reading: LokiReading, selection: Selection): Promise<Stream[]> {
+  const streams = new Map<string, Stream>();
+  await readSample(reading, selection, Number.POSITIVE_INFINITY, (all) => {
+    const labels = ownLabels(all);
+    const key = labelKey(labels);
+    const known = streams.get(key) ?? { labels, entries: 0 };
+    known.entries++;
+    streams.set(key, known);
+    if (streams.size > MAX_ROWS) throw new LokiLimit(`the selector has more than ${MAX_ROWS} streams`);
+  });
+  return [...streams.values()];
 }
 
 function ownLabels(labels: LabelSet): LabelSet {

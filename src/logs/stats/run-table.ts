@@ -1,4 +1,4 @@
-import { Aggregator } from "../aggregate/aggregator.ts";
+import { Aggregator, TYPE_BITS } from "../aggregate/aggregator.ts";
 import { MAX_GROUPS } from "../aggregate/groups.ts";
 import type { TableSort } from "../aggregate/order.ts";
 import type { AggregatePlan } from "../aggregate/plan.ts";
@@ -41,7 +41,10 @@ export interface TableAnswer {
   notes: string[];
 }
 
-export type TableResult = { ok: true; answer: TableAnswer; work: number } | { ok: false; reason: "future_snapshot" };
+/** `hasLists`: a value of a field is an item of an array, so that an entry may be in several groups. */
+export type TableResult =
+  | { ok: true; answer: TableAnswer; work: number; hasLists: boolean }
+  | { ok: false; reason: "future_snapshot" };
 
 /** The resources of one request that reads entries into tables. */
 export interface TableReading {
@@ -68,6 +71,7 @@ export async function runTable(
   return {
     ok: true,
     work: reading.pacer.meter.done,
+    hasLists: aggregator.types.some((bits) => (bits & TYPE_BITS.array) !== 0),
     answer: {
       columns,
       rows,

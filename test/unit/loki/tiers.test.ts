@@ -11,6 +11,7 @@ import { parseStoredLine } from "../../../src/logs/entry.ts";
 import type { LokiReading } from "../../../src/logs/loki/reading.ts";
 import { runLogs } from "../../../src/logs/loki/run-logs.ts";
 import { runMetric } from "../../../src/logs/loki/run-metric.ts";
+import { ownStreams } from "../../../src/logs/loki/streams.ts";
 import { ScanPacer, SEARCH_BUDGET } from "../../../src/logs/query/budget.ts";
 import { compareRows } from "../../../src/logs/query/feed.ts";
 import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
@@ -214,6 +215,46 @@ describe("LogQL over both tiers", () => {
     const lines = await workOf('sum by (level) (count_over_time({service="web"} |= "" [20ms]))', 12);
     expect(columns.value).toEqual(lines.value);
     expect(columns.work).toBeLessThan(lines.work / 3);
+  });
+
+  test("a list or an object is no label, whatever counts the entries", async () => {
+    const store = new TestStore();
+    const [project = ""] = PROJECTS;
+    const values = ["shop", ["shop"], ["shop", "x"], { name: "shop" }, { name: ["shop"] }, { x: 1 }, null, 5, true, ""];
+    const own = { level: "info", category: "http", type: "log", message: "m" } as const;
+    const add = (services: readonly unknown[]) => {
+      const entries = services.map((service, at) => ({ ...own, timestamp: BEGIN + 1 + at, data: { service } }));
+      store.add(project, entries);
+    };
+    const at = { first: BEGIN + 50, step: 1, count: 1 };
+    const seriesOf = async (query: string) => {
+      const value = await runMetric(readingOf(store), expressionOf(query, "vector-aggregation"), at);
+      if (value.kind === "number") throw new Error("The metric has series.");
+      return value.series.map(({ labels, values: [count = 0] }) => [labels.get("service"), count]);
+    };
+    const streams = async () => {
+      const selection = { matchers: [{ name: "level", operator: "=", value: "info" } as const], from: BEGIN, to: END };
+      const found = await ownStreams(readingOf(store), selection);
+      return found.map(({ labels, entries }) => [labels.get("service"), entries] as const);
+    };
+    add(values.filter((value) => !Array.isArray(value) && JSON.stringify(value) !== '{"name":["shop"]}'));
+    const plain = new Map(await streams());
+    expect([plain.get("shop"), plain.get("5"), plain.get("true"), plain.size]).toEqual([2, 1, 1, 4]);
+    // Without lists, columns count.
+    const byService = 'sum by (service) (count_over_time({service="shop"} [50ms]))';
+    expect(await seriesOf(byService)).toEqual([["shop", 2]]);
+    add(values);
+    expect(await seriesOf(byService)).toEqual([["shop", 4]]);
+    store.flush(project, 2, "bucket");
+    expect(await seriesOf(byService)).toEqual([["shop", 4]]);
+    expect(new Map(await streams())).toEqual(
+      new Map([
+        ["shop", 4],
+        ["5", 2],
+        ["true", 2],
+        [undefined, 9],
+      ]),
+    );
   });
 
   test("reads few of many segments for a text that one of them has", async () => {
