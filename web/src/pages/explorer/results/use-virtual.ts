@@ -8,6 +8,9 @@ import { marginOf, observeOffset, observeRect, offsetOf, type Scroller, scroller
 /** The first rows have their place without it. */
 const CORE = lazyModule(() => import("@tanstack/virtual-core"));
 
+/** Pixels above the list at its top, at least: controls, histogram and names of columns. */
+const ABOVE = 160;
+
 type AllOptions = VirtualizerOptions<Scroller, HTMLElement>;
 type Options = Omit<
   PartialKeys<AllOptions, "observeElementRect" | "observeElementOffset" | "scrollToFn">,
@@ -49,7 +52,8 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const isPainted = useAfterPaint(true);
   const core = useLazy(CORE, isPainted || CORE.current() !== null, () => undefined);
-  const [top, setTop] = useState(0);
+  /** Index of the row at the top of the window, if all rows were there; negative while the list begins below it. */
+  const [top, setTop] = useState<number | null>(null);
   const margin = useRef(0);
   const scroller = useRef<Scroller | null>(null);
   const scrolled = useRef(onScroll);
@@ -115,7 +119,7 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
       if (box.current === null || rows.current === null) return;
       const next = scrollerOf(box.current);
       const distance = offsetOf(next) - marginOf(next, rows.current);
-      setTop(Math.max(0, Math.floor(distance / rowHeight)));
+      setTop(Math.floor(distance / rowHeight));
       scrolled.current(distance);
     };
     // Scroll events of the box do not bubble.
@@ -153,7 +157,11 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
   }, [virtual]);
   // A virtualizer without a scroller has no rows, which would remove the focused one.
   const hasBegun = virtual !== null && virtual.scrollElement !== null;
-  const plain = { startIndex: top, endIndex: Math.min(ofList.count - 1, top + Math.floor(innerHeight / rowHeight)) };
+  const first = top ?? -Math.floor(ABOVE / rowHeight);
+  const plain = {
+    startIndex: Math.max(0, first),
+    endIndex: Math.max(0, Math.min(ofList.count - 1, first + Math.floor(innerHeight / rowHeight))),
+  };
   return {
     virtual,
     items: hasBegun ? virtual.getVirtualItems() : plainRows(ofList, plain, rowHeight),
@@ -167,13 +175,16 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
   };
 }
 
-/** The rows of a range at the positions at which a virtualizer places them, as long as no entry is open. */
+/**
+ * The rows of a range at the positions at which a virtualizer places them, as long as no entry is open. Those beyond the range
+ * would delay the first frame.
+ */
 function plainRows(
-  { count, getItemKey, rangeExtractor, overscan = 0 }: Options,
+  { count, getItemKey, rangeExtractor }: Options,
   range: Virtual["range"],
   rowHeight: number,
 ): Virtual["items"] {
-  const indexes = rangeExtractor({ ...range, overscan, count });
+  const indexes = rangeExtractor({ ...range, overscan: 0, count });
   return indexes.map((index) => ({ index, key: getItemKey(index), start: index * rowHeight }));
 }
 
