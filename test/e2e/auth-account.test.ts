@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, call, register, type SignedIn } from "../support/api.ts";
 import { nextMail, tokenIn } from "../support/outbox.ts";
 import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let url: string;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
   url = console.server.url;
 });
 

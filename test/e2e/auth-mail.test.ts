@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, register } from "../support/api.ts";
 import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn, signUp } from "./support/account.ts";
-import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let url: string;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
   url = console.server.url;
 });
 

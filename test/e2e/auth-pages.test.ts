@@ -2,13 +2,13 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register } from "../support/api.ts";
 import { linkMailedTo, newEmail, signUp } from "./support/account.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole, tooWide } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let url: string;
 
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startSharedConsole();
   url = console.server.url;
 });
 

@@ -1,5 +1,5 @@
-import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
 import {
   counted,
@@ -19,7 +19,6 @@ import { fieldValue, openField } from "./support/explorer.ts";
 let console: ConsoleUnderTest;
 let tenant: Tenant;
 let sent: SentEntry[];
-let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
@@ -33,15 +32,12 @@ afterAll(() => console?.close());
 
 beforeEach(async () => {
   // A zone other than UTC, so that confusing both fails.
-  context = await console.open({
+  page = await console.reuse({
     as: tenant.account,
     timezoneId: "Europe/Berlin",
     viewport: { width: 1440, height: 900 },
   });
-  page = await context.newPage();
 });
-
-afterEach(() => context.close());
 
 async function open(search = ""): Promise<void> {
   await page.goto(explorerPath(tenant, search));

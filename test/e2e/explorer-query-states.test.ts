@@ -27,12 +27,12 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-beforeEach(async () => {
-  context = await console.open({ as: large.account, viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-});
+const VIEWPORT = { width: 1440, height: 900 };
 
-afterEach(() => context.close());
+beforeEach(async () => {
+  page = await console.reuse({ as: large.account, viewport: VIEWPORT });
+  context = page.context();
+});
 
 /** Parses the lines of a file to the seqs of their entries. */
 function seqsOf(text: string): number[] {
@@ -53,6 +53,13 @@ function isFurtherPage(route: Route): boolean {
 
 describe("download", () => {
   const dialog = () => page.getByRole("dialog", { name: "Download as NDJSON" });
+
+  // The tests change what a browser can do.
+  beforeEach(async () => {
+    context = await console.open({ as: large.account, viewport: VIEWPORT });
+    page = await context.newPage();
+  });
+  afterEach(() => context.close());
 
   it("writes all matching entries in order if the browser has no file picker", async () => {
     await context.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));

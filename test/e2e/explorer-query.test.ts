@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
@@ -13,7 +13,6 @@ const run = promisify(execFile);
 let console: ConsoleUnderTest;
 let tenant: Tenant;
 let sent: SentEntry[];
-let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
@@ -27,15 +26,12 @@ afterAll(() => console?.close());
 
 beforeEach(async () => {
   // A zone other than UTC, so that confusing both fails.
-  context = await console.open({
+  page = await console.reuse({
     as: tenant.account,
     timezoneId: "Europe/Berlin",
     viewport: { width: 1440, height: 900 },
   });
-  page = await context.newPage();
 });
-
-afterEach(() => context.close());
 
 async function open(search = ""): Promise<void> {
   await page.goto(explorerPath(tenant, search));
@@ -101,7 +97,7 @@ describe("the actions of a view", () => {
   });
 
   it("copy a command that runs in a shell", async () => {
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await open(`?${new URLSearchParams({ search: NASTY })}`);
     await counted(page, /^1 entry$/).waitFor();
     await page.getByRole("button", { name: "Share" }).click();
@@ -119,7 +115,7 @@ describe("the actions of a view", () => {
   });
 
   it("copy a link with a fixed time range", async () => {
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await open("?range=1h&level=info");
     await page.getByRole("button", { name: "Share" }).click();
     await page.getByRole("button", { name: "Copy link to this time" }).click();

@@ -1,23 +1,25 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTenant, type Tenant } from "../support/api.ts";
+import { anotherProject, createTenant, type Tenant } from "../support/api.ts";
 import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { logsOf, row, rows, send } from "./support/explorer.ts";
 
 let console: ConsoleUnderTest;
+/** Tenant of the account whose projects the tests show. */
+let first: Tenant;
 
 beforeAll(async () => {
   console = await startSharedConsole();
+  first = await createTenant(console.server.url);
 });
 
 afterAll(() => console?.close());
 
 /** A list longer than the window. */
 async function opened(more = ""): Promise<{ tenant: Tenant; page: Page }> {
-  const tenant = await createTenant(console.server.url);
+  const tenant = await anotherProject(console.server.url, first);
   await send(console.server.url, tenant, 60, (index) => ({ message: `old ${index}.` }));
-  const context = await console.open({ as: tenant.account, viewport: { width: 1280, height: 800 } });
-  const page = await context.newPage();
+  const page = await console.reuse({ as: tenant.account, viewport: { width: 1280, height: 800 } });
   await page.goto(logsOf(tenant, more));
   await row(page, "old 59.").waitFor();
   return { tenant, page };
@@ -43,7 +45,6 @@ describe("a list at its top", () => {
     await sendOne(tenant, "new by key");
     await page.keyboard.press("r");
     await isOnTop(page, "new by key");
-    await page.context().close();
   });
 
   it("stays there after an outage", async () => {
@@ -54,7 +55,6 @@ describe("a list at its top", () => {
     await sendOne(tenant, "new behind the outage");
     await page.unroute("**/logger/query");
     await isOnTop(page, "new behind the outage");
-    await page.context().close();
   });
 
   it("elsewhere keeps the visible rows in place and counts new entries above them", async () => {
@@ -76,7 +76,6 @@ describe("a list at its top", () => {
     expect(await place()).toBeCloseTo(before, 0);
     await page.getByRole("button", { name: "1 new" }).click();
     await row(page, "new above").waitFor();
-    await page.context().close();
   });
 });
 
@@ -96,7 +95,6 @@ describe("the search box", () => {
     await sendOne(tenant, "anything");
     await box.press("Enter");
     await row(page, "anything").waitFor();
-    await page.context().close();
   });
 
   it.each([1024, 1280, 1440])("shows its whole placeholder at %i pixels", async (width) => {
@@ -112,7 +110,6 @@ describe("the search box", () => {
       return inner - canvas.measureText(box.placeholder).width;
     });
     expect(room).toBeGreaterThanOrEqual(0);
-    await page.context().close();
   });
 });
 

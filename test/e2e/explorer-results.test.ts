@@ -1,8 +1,8 @@
-import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FIRST_ROW_SCRIPT_BYTES, scriptsBeforeFirstRow } from "../../scripts/bench-console/first-row.ts";
 import { createTenant, type Tenant } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, type ReuseOptions, startSharedConsole } from "./support/console.ts";
 import { allMessages, logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
@@ -43,9 +43,8 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-async function opened(options: BrowserContextOptions = {}, more = ""): Promise<Page> {
-  const context = await console.open({ as: tenant.account, ...options });
-  const page = await context.newPage();
+async function opened(options: Omit<ReuseOptions, "as"> = {}, more = ""): Promise<Page> {
+  const page = await console.reuse({ as: tenant.account, ...options });
   await page.goto(logsOf(tenant, more));
   await rows(page).first().waitFor();
   return page;
@@ -60,7 +59,6 @@ describe("the list of entries", () => {
     sent[COUNT - 1 - HIDING] += "\\u202egnp.\\u0007";
     expect(messages).toEqual(sent);
     expect(await rows(page).count()).toBeLessThan(100);
-    await page.context().close();
   });
 
   it("19: needs at most 60 KB of script for its first row", async () => {
@@ -131,7 +129,6 @@ describe("the list of entries", () => {
     await page.waitForURL(/from=/);
     await page.waitForFunction(() => document.querySelector("[data-list]")?.scrollTop === 0);
     await row(page, "Request number 249").waitFor();
-    await page.context().close();
   });
 
   it("keeps its entries if a reload fails", async () => {
@@ -189,7 +186,6 @@ describe("the list of entries", () => {
     await anyFocused();
     await page.keyboard.press("c");
     await page.getByRole("dialog", { name: "In context" }).waitFor();
-    await page.context().close();
   });
 });
 
@@ -235,7 +231,6 @@ describe("6: the text of a row", () => {
     await page.mouse.up();
     expect(await page.evaluate(() => getSelection()?.toString() ?? "")).toContain("Request number 243");
     await details(page).waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("can be selected with a double click", async () => {
@@ -244,7 +239,6 @@ describe("6: the text of a row", () => {
       .locator("[data-message]")
       .dblclick({ position: { x: 10, y: 8 } });
     expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe("Request");
-    await page.context().close();
   });
 
   it("is opened and closed with Enter and Space", async () => {
@@ -254,7 +248,6 @@ describe("6: the text of a row", () => {
     await details(page).waitFor();
     await page.keyboard.press("Space");
     await details(page).waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("can be selected in the details, where a click or Enter still filters", async () => {
@@ -266,7 +259,6 @@ describe("6: the text of a row", () => {
     await value.focus();
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.get("q") === "session:=session-4");
-    await page.context().close();
   });
 });
 
@@ -276,7 +268,10 @@ describe("6: an entry in its context", () => {
     context(page).locator("[data-row][aria-current]").filter({ hasText: text }).waitFor();
 
   it("is in the address: a reload keeps it, back closes it, and closing adds no history entry", async () => {
-    const page = await opened({}, "&level=error");
+    // Of its own, because it counts the steps of the history.
+    const page = await (await console.open({ as: tenant.account })).newPage();
+    await page.goto(logsOf(tenant, "&level=error"));
+    await rows(page).first().waitFor();
     const before = page.url();
     await row(page, "Request number 140").focus();
     await page.keyboard.press("c");
@@ -316,7 +311,6 @@ describe("6: an entry in its context", () => {
     await marked(page, "Request number 240");
     await page.reload();
     await marked(page, "Request number 240");
-    await page.context().close();
   });
 });
 
@@ -351,7 +345,6 @@ describe("an open entry", () => {
     await page.waitForURL((url) => url.searchParams.get("q") === "-status:504 session:=session-4");
     await row(page, "Request number 234").waitFor();
     await row(page, "Request number 238").waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("shows why it was found: the searched text is marked in its row, message and data", async () => {
@@ -372,7 +365,6 @@ describe("an open entry", () => {
     expect(await row(page, "Request number 249").locator("mark").allTextContents()).toEqual(["number 24"]);
     expect(await other.locator("mark").allTextContents()).toEqual(["number 24"]);
     expect(await axeFaults(page)).toEqual([]);
-    await page.context().close();
   });
 
   it("shows long lists in pages, truncates long texts and copies its JSON", async () => {
@@ -387,7 +379,6 @@ describe("an open entry", () => {
     await copyAs(page, details, "As JSON");
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
     expect(copied).toMatchObject({ seq: 250, message: "Request number 249", data: { long: LONG } });
-    await page.context().close();
   });
 
   it("folds the frames of libraries, shows colours of terminals, and is in the address", async () => {
@@ -404,7 +395,6 @@ describe("an open entry", () => {
     await details.waitFor();
     await row(page, "Request number 248").click();
     await page.waitForURL((url) => !url.searchParams.has("open"));
-    await page.context().close();
   });
 
   it("is moved to with j and k from anywhere, and the palette has what the page can do", async () => {
@@ -424,7 +414,6 @@ describe("an open entry", () => {
     await palette.waitFor();
     await page.keyboard.press("Escape");
     await palette.waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("loses no key while the palette, its commands or a part of the page are loading", async () => {
@@ -486,7 +475,6 @@ describe("an open entry", () => {
     await context.getByRole("button", { name: "Close" }).click();
     await page.waitForURL((url) => url.searchParams.get("q") === "level:fatal" && !url.searchParams.has("entry"));
     await context.waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("is shown with its neighbours, loads more of them and restores the focus", async () => {
@@ -506,7 +494,6 @@ describe("an open entry", () => {
     expect(await marked.boundingBox()).toEqual(at);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Show in context" }).and(page.locator(":focus")).waitFor();
-    await page.context().close();
   });
 });
 
@@ -523,7 +510,6 @@ describe("the list on any screen", () => {
     const context = page.getByRole("dialog", { name: "In context" });
     await rows(context).first().waitFor();
     expect(await context.evaluate((panel) => panel.scrollWidth - panel.clientWidth)).toBe(0);
-    await page.context().close();
   });
 
   it.each(["light", "dark"] as const)("has no axe violations, %s", async (colorScheme) => {
@@ -534,7 +520,6 @@ describe("the list on any screen", () => {
     await page.getByRole("button", { name: "Show in context" }).click();
     await page.locator("dialog [data-row][aria-current]").waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.context().close();
   });
 
   it("contacts no other origin and violates no content security policy", () => {

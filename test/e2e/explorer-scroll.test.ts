@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTenant, type Tenant } from "../support/api.ts";
+import { anotherProject, createTenant, type Tenant } from "../support/api.ts";
 import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { logsOf, row, rows, send } from "./support/explorer.ts";
 
@@ -17,7 +17,8 @@ let unchanged: Tenant;
 
 beforeAll(async () => {
   console = await startSharedConsole();
-  unchanged = await filledTenant();
+  unchanged = await createTenant(console.server.url);
+  await numbered(unchanged, 1, COUNT);
 });
 
 afterAll(() => console?.close());
@@ -27,15 +28,14 @@ async function numbered(tenant: Tenant, from: number, to: number): Promise<void>
   await send(console.server.url, tenant, to - from + 1, (index) => ({ message: `number ${from + index}.` }));
 }
 
-async function filledTenant(): Promise<Tenant> {
-  const tenant = await createTenant(console.server.url);
+async function filledProject(): Promise<Tenant> {
+  const tenant = await anotherProject(console.server.url, unchanged);
   await numbered(tenant, 1, COUNT);
   return tenant;
 }
 
 async function opened(width: number, height: number, more = "", tenant = unchanged): Promise<Page> {
-  const context = await console.open({ as: tenant.account, viewport: { width, height } });
-  const page = await context.newPage();
+  const page = await console.reuse({ as: tenant.account, viewport: { width, height } });
   await page.goto(logsOf(tenant, more));
   await row(page, `number ${COUNT}.`).waitFor();
   if (more.includes("live=1")) await isLive(page);
@@ -114,7 +114,6 @@ describe("6: the only scroll bar", () => {
   beforeAll(async () => {
     resized = await opened(1280, 720, "&level=info&live=1");
   });
-  afterAll(() => resized?.context().close());
 
   it.each([
     [360, 740, ["page"]],
@@ -148,7 +147,6 @@ describe("6: the only scroll bar", () => {
     for (let step = 0; step < 3; step++) await page.mouse.wheel(0, 200);
     await page.waitForTimeout(300);
     expect(await page.evaluate(() => scrollY)).toBe(before);
-    await page.context().close();
   });
 });
 
@@ -174,7 +172,6 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
       await page.waitForTimeout(50);
     }
     expect(found).toEqual(Array.from({ length: COUNT }, (_, at) => `number ${COUNT - at}.`));
-    await page.context().close();
   });
 
   it("supports navigation by keys and keeps each row visible", async () => {
@@ -198,22 +195,20 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await focused(`number ${COUNT}.`);
     await page.keyboard.press("End");
     await expect.poll(() => isInWindow(page.locator("[data-row]:focus"))).toBe(true);
-    await page.context().close();
   });
 
   it("adds new entries at its top while the top is visible, without scrolling the page", async () => {
-    const tenant = await filledTenant();
+    const tenant = await filledProject();
     const page = await opened(width, height, "&live=1", tenant);
     const before = await placeOf(row(page, `number ${COUNT}.`));
     await numbered(tenant, COUNT + 1, COUNT + 3);
     await row(page, `number ${COUNT + 3}.`).waitFor();
     expect(await placeOf(row(page, `number ${COUNT + 3}.`))).toBe(before);
     expect(await page.evaluate(() => scrollY)).toBe(0);
-    await page.context().close();
   });
 
   it("keeps the visible rows in place and counts new entries", async () => {
-    const tenant = await filledTenant();
+    const tenant = await filledProject();
     const page = await opened(width, height, "&live=1", tenant);
     const read = await wheelTo(page, "number 210.");
     const before = await placeOf(read);
@@ -232,11 +227,10 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     const last = row(page, `number ${COUNT + 41}.`);
     await last.waitFor();
     expect(await isInWindow(last)).toBe(true);
-    await page.context().close();
   });
 
   it("stays in place while an entry is opened, closed and shown in its context as others arrive", async () => {
-    const tenant = await filledTenant();
+    const tenant = await filledProject();
     const page = await opened(width, height, "&live=1", tenant);
     const read = await wheelTo(page, "number 210.");
     const before = await placeOf(read);
@@ -255,7 +249,6 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await context.waitFor({ state: "detached" });
     await read.and(page.locator(":focus")).waitFor();
     expect(await placeOf(read)).toBe(before);
-    await page.context().close();
   });
 
   it("keeps the visible row in place when a notice appears above and disappears", async () => {
@@ -270,7 +263,6 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.unroute("**/logger/{query,stats}");
     await page.getByRole("alert").filter({ hasText: "could not be reached" }).waitFor({ state: "detached" });
     expect(Math.abs((await placeOf(read)) - before)).toBeLessThanOrEqual(1);
-    await page.context().close();
   });
 
   it("starts at its top for another query", async () => {
@@ -285,7 +277,6 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.waitForURL(/q=category/);
     await row(page, `number ${COUNT}.`).waitFor();
     await expect.poll(() => isInWindow(row(page, `number ${COUNT}.`))).toBe(true);
-    await page.context().close();
   });
 });
 
@@ -308,7 +299,6 @@ describe("6: a rotated window", () => {
     await page.setViewportSize({ width: 900, height: 1200 });
     await expect.poll(() => scrollers(page)).toEqual(["page"]);
     await expect.poll(() => firstInSight(page)).toBe(first);
-    await page.context().close();
   });
 
   it("continues at the same row with rows of another height", async () => {
@@ -323,7 +313,6 @@ describe("6: a rotated window", () => {
     await page.setViewportSize({ width: 700, height: 1200 });
     await expect.poll(heights).toBeGreaterThan(before);
     await expect.poll(() => firstInSight(page)).toBe(first);
-    await page.context().close();
   });
 });
 

@@ -1,27 +1,32 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asUser, call, createTenant, type Tenant } from "../support/api.ts";
+import { anotherProject, asUser, call, createTenant, type Tenant } from "../support/api.ts";
 import { type OwnConsole, startConsole } from "./support/console.ts";
 import { allMessages, fieldValue, logsOf, openField, row, send } from "./support/explorer.ts";
 
 let console: OwnConsole;
+/** Tenant of the account whose projects the tests show. */
+let first: Tenant;
 
 beforeAll(async () => {
   console = await startConsole();
+  first = await createTenant(console.server.url);
 });
 
 afterAll(() => console?.close());
 
-/** A new account that follows a project with one entry. */
+/** Follows a new project with one entry. */
 async function following(): Promise<{ tenant: Tenant; page: Page }> {
-  const tenant = await createTenant(console.server.url);
+  const tenant = await anotherProject(console.server.url, first);
   await sendNumbered(tenant, 1, 1);
-  const context = await console.open({ as: tenant.account });
-  const page = await context.newPage();
+  return { tenant, page: await follow(tenant, await console.reuse({ as: tenant.account })) };
+}
+
+async function follow(tenant: Tenant, page: Page): Promise<Page> {
   await page.goto(logsOf(tenant, "&live=1"));
   await waitForStatus(page, "Live");
   await row(page, "number 1").waitFor();
-  return { tenant, page };
+  return page;
 }
 
 /** The status of the live view. */
@@ -62,14 +67,12 @@ describe("a live view", () => {
     await again.waitFor({ state: "detached" });
     await waitForStatus(page, "4 entries");
     expect(await allMessages(page)).toEqual(down(4));
-    await page.context().close();
   });
 
   it("keeps the order when a filter is removed that excluded live entries", async () => {
-    const tenant = await createTenant(console.server.url);
+    const tenant = await anotherProject(console.server.url, first);
     await sendNumbered(tenant, 1, 1);
-    const context = await console.open({ as: tenant.account });
-    const page = await context.newPage();
+    const page = await console.reuse({ as: tenant.account });
     await page.goto(logsOf(tenant, "&live=1&level=error"));
     await waitForStatus(page, "Live");
     await sendNumbered(tenant, 2, 300);
@@ -80,7 +83,6 @@ describe("a live view", () => {
     await row(page, "number 301").waitFor();
     expect(await allMessages(page)).toEqual(down(301));
     await page.getByText("1 new", { exact: true }).waitFor();
-    await context.close();
   });
 
   it("loses and duplicates nothing in a pause during which 2,000 entries arrive", async () => {
@@ -93,7 +95,6 @@ describe("a live view", () => {
     await page.getByRole("button", { name: "Resume" }).click();
     await row(page, "number 2001").waitFor();
     expect(await allMessages(page)).toEqual(down(2001));
-    await page.context().close();
   });
 
   it("keeps the visible rows in place and counts new entries", async () => {
@@ -112,7 +113,6 @@ describe("a live view", () => {
     await page.getByRole("button", { name: "40 new" }).click();
     await row(page, "number 100").and(page.locator(":focus")).waitFor();
     await page.getByRole("button", { name: "40 new" }).waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("continues where it was after the network was offline", async () => {
@@ -123,7 +123,6 @@ describe("a live view", () => {
     await page.context().setOffline(false);
     await row(page, "number 40").waitFor();
     expect(await allMessages(page)).toEqual(down(40));
-    await page.context().close();
   });
 
   it("continues where it was after the server was killed", async () => {
@@ -137,11 +136,12 @@ describe("a live view", () => {
     await row(page, "number 600").waitFor();
     await waitForStatus(page, "Live");
     expect(await allMessages(page)).toEqual(down(600));
-    await page.context().close();
   });
 
   it("ends with a reason when its session ends, and keeps its entries", async () => {
-    const { tenant, page } = await following();
+    const tenant = await createTenant(console.server.url);
+    await sendNumbered(tenant, 1, 1);
+    const page = await follow(tenant, await (await console.open({ as: tenant.account })).newPage());
     // What the page requests after its first rows would be refused, which signs out the page.
     await page.waitForLoadState("networkidle");
     const { refreshToken } = tenant.account;
@@ -171,7 +171,6 @@ describe("a live view", () => {
     expect(asked).toBe(0);
     await fieldValue(page, "category", "custom", 5).waitFor();
     await fieldValue(page, "category", "http", 3).waitFor();
-    await page.context().close();
   });
 
   it("5: counts each entry once and never decreases while the service counts, too", async () => {
@@ -203,7 +202,6 @@ describe("a live view", () => {
     expect(seen.length).toBeGreaterThan(5);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect(Math.max(...seen)).toBe(2001);
-    await page.context().close();
   });
 
   it("ends with a reason when its project is deleted", async () => {
@@ -211,7 +209,6 @@ describe("a live view", () => {
     const { projectId, account } = tenant;
     await call(console.server.url, `/projects/${projectId}`, { method: "DELETE", ...asUser(account) });
     await waitForStatus(page, "The project was deleted");
-    await page.context().close();
   });
 
   it("applies filters of data, as earlier addresses have them", async () => {
@@ -224,7 +221,6 @@ describe("a live view", () => {
     }));
     await row(page, "status 3").waitFor();
     expect(await allMessages(page)).toEqual(["status 3"]);
-    await page.context().close();
   });
 
   it("violates no content security policy", () => {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole, tooWide } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { libraryHooks } from "./support/library.ts";
 import { join, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
@@ -14,7 +14,7 @@ let under: ConsoleUnderTest;
 let url: string;
 
 beforeAll(async () => {
-  under = await startConsole();
+  under = await startSharedConsole();
   url = under.server.url;
 });
 

@@ -117,13 +117,12 @@ function traceEntry({ after, parentSpanId, durationMs, ...rest }: TraceEntry): o
 
 async function opened(path: string, options: { width?: number; colorScheme?: "light" | "dark" } = {}): Promise<Page> {
   const { width = 1440, colorScheme = "light" } = options;
-  const context = await under.open({
+  const page = await under.reuse({
     as: shop.account,
     colorScheme,
     viewport: { width, height: 900 },
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  const page = await context.newPage();
   await page.goto(`/w/${shop.account.workspaceId}${path}`);
   return page;
 }
@@ -180,7 +179,6 @@ describe("19.3: patterns of a query", () => {
     // And back by the explorer's link.
     await page.getByRole("link", { name: "Patterns", exact: true }).click();
     await page.getByText("1 patterns of 50 entries").waitFor();
-    await page.context().close();
   });
 
   it("say why there are none, and what is wrong with the query", async () => {
@@ -189,7 +187,6 @@ describe("19.3: patterns of a query", () => {
     await page.goto(`/w/${shop.account.workspaceId}/patterns${hour({ q: "level:>=" })}`);
     await page.getByRole("alert").getByText(/value/).first().waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -231,7 +228,6 @@ describe("19.3: two spans compared", () => {
     // A value leads to its entries.
     await fields.getByRole("link", { name: "504" }).click();
     await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();
-    await page.context().close();
   });
 });
 
@@ -263,7 +259,6 @@ describe("19: a release", () => {
     await offered.filter({ hasText: "checkout 2.0.0" }).and(page.locator("[aria-current]")).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     expect(await tooWide(page)).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -298,7 +293,6 @@ describe("19.3: a trace as a timeline", () => {
     await page.locator("[data-row]").first().click();
     await page.getByRole("link", { name: "Trace" }).click();
     await expect.poll(() => items.count()).toBe(3);
-    await page.context().close();
   });
 
   it("of 2,000 entries is drawn in part, and an unknown one says so", async () => {
@@ -320,7 +314,6 @@ describe("19.3: a trace as a timeline", () => {
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toMatch(/step \d+/);
     await page.goto(`/w/${shop.account.workspaceId}/trace/none`);
     await page.getByRole("heading", { name: "No entries" }).waitFor();
-    await page.context().close();
   });
 });
 
@@ -355,6 +348,5 @@ describe("19.3: an entry in its context", () => {
     await dialog.waitFor({ state: "detached" });
     expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(["open", "q", "range"]);
     expect(under.faults()).toEqual([]);
-    await page.context().close();
   });
 });

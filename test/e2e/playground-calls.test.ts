@@ -59,7 +59,6 @@ describe("the code panel", () => {
       body,
     });
     expect(found.body.data.logs).toHaveLength(2);
-    await page.context().close();
   });
 
   it("has a client library program that runs and sends the same entries", async () => {
@@ -92,7 +91,6 @@ describe("the code panel", () => {
       expect.objectContaining({ level: "debug", category: "billing", message: nasty, data: expect.anything() }),
     );
     expect(await find("first of the program")).toMatchObject([{ traceId: "trace-9", data: { extra: 1 } }]);
-    await page.context().close();
   });
 });
 
@@ -112,7 +110,6 @@ describe("limits", () => {
     expect(await send.isDisabled()).toBe(true);
     await page.getByText(/^No entries left\. Try again in /).waitFor();
     expect(await left(page, ENTRIES)).toBe(0);
-    await page.context().close();
   });
 
   it("allow sending if no reads are left, and say until when there is no search", async () => {
@@ -124,7 +121,6 @@ describe("limits", () => {
     await page.getByRole("heading", { name: "Too many requests" }).waitFor();
     await page.getByRole("button", { name: "Send entry" }).click();
     await answer(page).getByText("201 Created").waitFor();
-    await page.context().close();
   });
 });
 

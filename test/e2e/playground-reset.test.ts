@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { call, type FoundLogs } from "../support/api.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { type OwnConsole, startConsole } from "./support/console.ts";
-import { live, openPlayground, row, sandboxOf } from "./support/playground.ts";
+import { freshAddress, live, openPanel, row, sandboxOf } from "./support/playground.ts";
 
 let under: OwnConsole;
 let server: TestServer;
@@ -27,7 +27,11 @@ async function reset(pepper: string): Promise<void> {
 }
 
 it("continues with the new key after a reset of the sandbox and reports it", async () => {
-  const [page, idle] = [await openPlayground(under), await openPlayground(under)];
+  const opened = async () => {
+    const context = await under.open({ extraHTTPHeaders: { "X-Forwarded-For": freshAddress() } });
+    return openPanel(await context.newPage());
+  };
+  const [page, idle] = [await opened(), await opened()];
   await Promise.all([live(page), live(idle)]);
   const keyShown = () => page.getByRole("dialog", { name: "Key and limits" }).locator("code").first().textContent();
   await sendMessage(page, "before the reset");

@@ -53,7 +53,6 @@ describe("sending", () => {
     await row(page, message).waitFor();
     expect(await row(page, message).textContent()).toMatch(/error.*slow-query/);
     expect([await left(page, ENTRIES), await left(page, READS)]).toEqual([99, 19]);
-    await page.context().close();
   });
 
   it("by JSON accepts every shape, shows errors at their place and entries that the service rejects", async () => {
@@ -91,7 +90,6 @@ describe("sending", () => {
     await page.getByRole("button", { name: "Send entry" }).click();
     await answer(page).getByText("400 Bad Request").waitFor();
     await page.getByText("INVALID_MESSAGE", { exact: true }).waitFor();
-    await page.context().close();
   });
 
   it("with an Idempotency-Key stores a repeated request once", async () => {
@@ -102,7 +100,6 @@ describe("sending", () => {
     await answer(page).getByText("1 stored", { exact: true }).waitFor();
     await send.click();
     await answer(page).getByText('"duplicate": true').waitFor();
-    await page.context().close();
   });
 
   it("as an application uses the proxy, sends no key and masks secrets", async () => {
@@ -130,7 +127,6 @@ describe("sending", () => {
     }
     await expect.poll(() => left(page, ENTRIES)).toBe(98);
     expect(await page.locator("pre code").textContent()).toContain('error("Payment gateway timed out", {');
-    await page.context().close();
   });
 });
 
@@ -167,7 +163,6 @@ describe("searching", () => {
     expect(second().map(({ path }) => path)).toEqual(expect.arrayContaining(["/logger/query", "/logger/stats"]));
     expect(new Set(second().map(({ search }) => search)).size).toBe(1);
     expect(asked.every(({ search }) => search !== undefined)).toBe(true);
-    await page.context().close();
   });
 
   it("opens a link to an entry of the sandbox, which names its workspace", async () => {
@@ -178,7 +173,6 @@ describe("searching", () => {
     // Without pages of a workspace, to which a visitor has no access.
     await page.getByRole("button", { name: "Views" }).waitFor();
     expect(await page.getByRole("link", { name: /^(?:Patterns|Compare|Create alert|Trace)$/ }).count()).toBe(0);
-    await page.context().close();
   });
 });
 
@@ -219,7 +213,6 @@ describe("the page", () => {
     await page.getByRole("button", { name: "Key and limits" }).click();
     await page.getByRole("dialog", { name: "Key and limits" }).getByText("Next reset").waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.context().close();
   });
 
   it("does not scroll horizontally, from a phone to a wide screen", async () => {
@@ -230,7 +223,6 @@ describe("the page", () => {
       for (const name of tabs) await page.getByRole("tab", { name }).click();
       expect([...tabs, ...(await tooWide(page))]).toEqual(tabs);
     }
-    await page.context().close();
   });
 
   it("can be used by keyboard alone", async () => {
@@ -246,7 +238,6 @@ describe("the page", () => {
     await page.keyboard.type("typed and sent");
     await page.keyboard.press("Enter");
     await row(page, "typed and sent").waitFor();
-    await page.context().close();
   });
 
   it("contacts no other origin and violates no content security policy", () => {

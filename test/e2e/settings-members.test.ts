@@ -4,7 +4,7 @@ import { type Account, call } from "../support/api.ts";
 import { nextMail, tokenIn } from "../support/outbox.ts";
 import { newEmail, signUp } from "./support/account.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { join, openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -14,7 +14,7 @@ let guest: Account;
 let workspaceId: string;
 
 beforeAll(async () => {
-  under = await startConsole();
+  under = await startSharedConsole();
   url = under.server.url;
   [owner, guest] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
   workspaceId = await sharedWorkspace(url, owner, "Shared");

@@ -137,6 +137,12 @@ export async function createTenant(url: string): Promise<Tenant> {
   return { account, projectId, key: await createKey(url, account, projectId) };
 }
 
+/** Another project of a tenant's account, for a test that adds entries. */
+export async function anotherProject(url: string, { account }: Tenant): Promise<Tenant> {
+  const projectId = await createProject(url, account, `project ${crypto.randomUUID()}`);
+  return { account, projectId, key: await createKey(url, account, projectId) };
+}
+
 /** Options of a call as an account in its personal workspace. */
 export function asUser(account: Account): { token: string; workspaceId: string } {
   return { token: account.accessToken, workspaceId: account.workspaceId };

@@ -12,10 +12,21 @@ export interface ConsoleUnderTest {
   browser: Browser;
   /** A new browser context, signed out unless `as` is given. */
   open(options?: BrowserContextOptions & { as?: Account }): Promise<BrowserContext>;
+  /**
+   * A page in the state of a new context's, which the tests of a file use in turn and do not close: loading the console in
+   * a new context takes twice the processor time. For tests that add no script to each load, leave the clock as it is and
+   * do not count the steps of the history. One page for each account and time zone.
+   */
+  reuse(options?: ReuseOptions): Promise<Page>;
   /** Uncaught errors, policy violations and requests to other origins, from all pages so far. */
   faults(): string[];
   close(): Promise<void>;
 }
+
+export type ReuseOptions = { as?: Account } & Pick<
+  BrowserContextOptions,
+  "viewport" | "colorScheme" | "permissions" | "timezoneId" | "extraHTTPHeaders"
+>;
 
 /** A console whose server belongs to one test file, which may stop it. */
 export interface OwnConsole extends ConsoleUnderTest {
@@ -44,25 +55,56 @@ function startBrowser(): Promise<Browser> {
 
 function consoleOf(server: { readonly url: string }, browser: Browser): ConsoleUnderTest {
   const faults: string[] = [];
+  const reused = new Map<string, Page>();
+  const open: ConsoleUnderTest["open"] = async ({ as, ...contextOptions } = {}) => {
+    const context = await browser.newContext({ baseURL: server.url, ...contextOptions });
+    context.on("weberror", (error) => faults.push(`uncaught: ${error.error().message}`));
+    context.on("console", (message) => {
+      if (/Content Security Policy|Refused to/.test(message.text())) faults.push(message.text());
+    });
+    context.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (origin !== server.url && !["data:", "blob:"].includes(protocol)) faults.push(`contacted ${origin}`);
+    });
+    if (as) await context.addInitScript(signInOnce, sessionOf(as));
+    return context;
+  };
   return {
     server,
     browser,
-    async open({ as, ...contextOptions } = {}) {
-      const context = await browser.newContext({ baseURL: server.url, ...contextOptions });
-      context.on("weberror", (error) => faults.push(`uncaught: ${error.error().message}`));
-      context.on("console", (message) => {
-        if (/Content Security Policy|Refused to/.test(message.text())) faults.push(message.text());
-      });
-      context.on("request", (request) => {
-        const { origin, protocol } = new URL(request.url());
-        if (origin !== server.url && !["data:", "blob:"].includes(protocol)) faults.push(`contacted ${origin}`);
-      });
-      if (as) await context.addInitScript(signInOnce, sessionOf(as));
-      return context;
+    open,
+    async reuse({ as, timezoneId, viewport, colorScheme = null, permissions = [], extraHTTPHeaders = {} } = {}) {
+      const key = `${as?.userId} ${timezoneId}`;
+      const kept = reused.get(key);
+      const options = { ...(as ? { as } : {}), ...(timezoneId ? { timezoneId } : {}) };
+      const page = kept ?? (await (await open(options)).newPage());
+      reused.set(key, page);
+      if (kept !== undefined) await emptyPage(kept);
+      await page.context().clearPermissions();
+      if (permissions.length > 0) await page.context().grantPermissions([...permissions]);
+      await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
+      await page.setExtraHTTPHeaders(extraHTTPHeaders);
+      await page.emulateMedia({ colorScheme, reducedMotion: null });
+      return page;
     },
     faults: () => faults,
     close: () => browser.close(),
   };
+}
+
+/** Removes what a test left in a page, except its session. The next test opens an address. */
+async function emptyPage(page: Page): Promise<void> {
+  // No test has used it yet, and the initial blank page has no storage.
+  if (page.url() === "about:blank") return;
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.context().unrouteAll({ behavior: "ignoreErrors" });
+  // A pointer within the window would show a tooltip of the next document.
+  await page.mouse.move(-1, -1);
+  await page.evaluate((session) => {
+    for (const storage of [localStorage, sessionStorage]) {
+      for (const key of Object.keys(storage)) if (!session.includes(key)) storage.removeItem(key);
+    }
+  }, SESSION_KEYS);
 }
 
 /** Like `startConsole`, with both providers configured; requests to the providers are not faults. */
@@ -83,6 +125,9 @@ export async function startConsoleWithProviders(): Promise<ConsoleUnderTest> {
     },
   };
 }
+
+/** Where a page keeps its session, as `signInOnce` sets it. */
+const SESSION_KEYS = ["test.signed-in", "taffrail.session", "taffrail.access"];
 
 interface Seed {
   session: string;

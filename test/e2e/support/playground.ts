@@ -1,6 +1,6 @@
-import type { BrowserContextOptions, Locator, Page, Request } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { call } from "../../support/api.ts";
-import type { ConsoleUnderTest } from "./console.ts";
+import type { ConsoleUnderTest, ReuseOptions } from "./console.ts";
 
 let addresses = 0;
 /** A client IP that no test has used yet: budgets are counted by client IP. */
@@ -9,19 +9,26 @@ export function freshAddress(): string {
 }
 
 /**
- * The playground in a new browser, with the panel to send from.
+ * The playground for a visitor, with the panel to send from, in the page that tests reuse.
  * @param onRequest called with each request of the page
  */
 export async function openPlayground(
   under: ConsoleUnderTest,
-  options: BrowserContextOptions = {},
+  options: ReuseOptions = {},
   address = freshAddress(),
   onRequest: (request: Request) => void = () => {},
 ): Promise<Page> {
-  const context = await under.open({ ...options, extraHTTPHeaders: { "X-Forwarded-For": address } });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const page = await context.newPage();
+  const page = await under.reuse({
+    ...options,
+    extraHTTPHeaders: { "X-Forwarded-For": address },
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
   page.on("request", onRequest);
+  return openPanel(page);
+}
+
+/** Opens the playground in a page, with the panel to send from. */
+export async function openPanel(page: Page): Promise<Page> {
   await page.goto("/playground");
   await page.getByRole("button", { name: "Send entries" }).click();
   await card(page, "Response").waitFor();
