@@ -98,7 +98,7 @@ export const WORK = {
   /** Numbering one value of a column that has no dictionary. */
   columnValue: 25,
   /** One byte of a shape that is parsed. */
-  shapeByte: 40,
+  shapeByte: 60,
 } as const;
 
 /** Counts the work of one request, and decides when a pause is due. */

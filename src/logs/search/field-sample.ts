@@ -139,7 +139,11 @@ function visit(entry: Entry, field: Field, each: (value: unknown) => void): void
   }
 }
 
-/** Members of which an answer says that they are unknown, and names that each is compared with. */
+/**
+ * Members that are looked for, which takes a millisecond of each in lists of thousands of objects; those of which an answer
+ * says that they are unknown; names that each is compared with.
+ */
+const MAX_LOOKED_FOR = 20;
 const MAX_UNKNOWN = 3;
 const MAX_COMPARED = 300;
 
@@ -147,10 +151,13 @@ const MAX_COMPARED = 300;
 export function unknownFields(entries: readonly Entry[], fields: Iterable<Field>): string[] {
   if (entries.length === 0) return [];
   const unknown = new Map<string, Field>();
+  const looked = new Set<string>();
   for (const field of fields) {
-    if (field.kind === "data" && !entries.some((entry) => hasMember(entry, field)))
-      unknown.set(printField(field), field);
-    if (unknown.size === MAX_UNKNOWN) break;
+    const name = printField(field);
+    if (field.kind !== "data" || looked.has(name)) continue;
+    looked.add(name);
+    if (!entries.some((entry) => hasMember(entry, field))) unknown.set(name, field);
+    if (unknown.size === MAX_UNKNOWN || looked.size === MAX_LOOKED_FOR) break;
   }
   if (unknown.size === 0) return [];
   const known = sampledFields(entries).slice(0, MAX_COMPARED);

@@ -110,20 +110,25 @@ export async function unknownMembers(
   answer: SearchAnswer,
   memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<{ notes: string[]; work: number }> {
-  const members = answer.complete && isNewest ? membersWithout(query, answer) : [];
-  if (members.length === 0) return { notes: [], work: 0 };
+  if (!answer.complete || !isNewest) return { notes: [], work: 0 };
+  const pacer = new ScanPacer();
+  const members = await membersWithout(query, answer, pacer);
+  if (members.length === 0) return { notes: [], work: pacer.meter.done };
   const { entries, work } = await sample(source, { ...OPEN_FILTER, from, to }, projectId, memory);
-  return { notes: unknownFields(entries, members), work };
+  return { notes: unknownFields(entries, members), work: pacer.meter.done + work };
 }
 
-/** Returns the members of a query that no entry of its answer has. */
-function membersWithout(query: Query, answer: SearchAnswer): Field[] {
+/** Returns the members of a query that no entry of its answer has. Parses rows in steps: one may have megabytes. */
+async function membersWithout(query: Query, answer: SearchAnswer, pacer: ScanPacer): Promise<Field[]> {
   if (answer.matched === 0) return namedMembers(query);
   if (answer.kind === "entries") return emptyMembers(query, null, entryOf(answer.rows[0]?.line ?? "")[0] ?? null);
   const filled = new Set<string>();
+  const objects = new ObjectWork();
   for (const row of answer.rows.slice(0, MAX_ROWS_READ)) {
+    const bytes = Buffer.from(row, "latin1");
+    await pacer.pause(ROW_WORK + bytes.length * BYTE_WORK + objects.of(bytes, 0, bytes.length));
     // SAFETY: rows are JSON arrays.
-    const values = JSON.parse(Buffer.from(row, "latin1").toString("utf8")) as unknown[];
+    const values = JSON.parse(bytes.toString("utf8")) as unknown[];
     for (const [at, { name }] of answer.columns.entries()) if (!isEmpty(values[at])) filled.add(name);
     if (filled.size === answer.columns.length) break;
   }

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { UNIT_NS, WorkMeter } from "../../../src/logs/query/budget.ts";
+import { completionAt } from "../../../src/logs/search/completion.ts";
 import { FacetCounts } from "../../../src/logs/search/facet-counts.ts";
 import { runSearch } from "../../../src/logs/search/run-search.ts";
+import { runSuggest } from "../../../src/logs/search/run-suggest.ts";
 import type { SearchSource } from "../../../src/logs/search/search-query.ts";
 import { parse } from "../../../src/query-language/parse.ts";
 import { type SegmentKind, type TestEntry, TestStore } from "../query/store.ts";
@@ -188,7 +190,7 @@ describe.each(TIERS)("the counted work of tests in %s", (tier) => {
 
 describe("the steps of searches", () => {
   /** Returns the work units of the longest stretch between two pauses. */
-  async function longestStep(store: TestStore, text: string): Promise<number> {
+  async function longestStep(run: () => Promise<unknown>): Promise<number> {
     const last = new Map<WorkMeter, number>();
     let longest = 0;
     const { paused } = WorkMeter.prototype;
@@ -198,7 +200,7 @@ describe("the steps of searches", () => {
       paused.call(this, stretch);
     });
     try {
-      await countedNs(store, text);
+      await run();
     } finally {
       spy.mockRestore();
     }
@@ -217,7 +219,7 @@ describe("the steps of searches", () => {
       const ns = await countedNs(rows, query);
       // At least ten comparisons of each row, of 50 ns each.
       expect(ns, query).toBeGreaterThan(4000 * 10 * 50);
-      const longest = await longestStep(rows, query);
+      const longest = await longestStep(() => countedNs(rows, query));
       expect(longest, query).toBeGreaterThan(0);
       expect(longest, query).toBeLessThan(MOST);
     }
@@ -234,6 +236,24 @@ describe("the steps of searches", () => {
       Array.from({ length: 100 }, (_, at) => `x${at}:y`).join(" OR "),
       Array.from({ length: 6 }, (_, at) => `-a.b.c.d.e.f${at}:*`).join(" "),
     ];
-    for (const query of queries) expect(await longestStep(wide, query), query).toBeLessThan(MOST);
+    for (const query of queries) expect(await longestStep(() => countedNs(wide, query)), query).toBeLessThan(MOST);
+  });
+
+  it("have at most 30 ms while values of entries with thousands are suggested", async () => {
+    const wide = Array.from({ length: 12 }, (_, at) =>
+      entry(at, "m", Object.fromEntries(Array.from({ length: 9000 }, (__, item) => [`k${at}_${item}`, item]))),
+    );
+    const source = storeOf(wide, "recent").stats(3);
+    const wanted = { projectId: null, from: null, to: null, now: NOW };
+    for (const text of ["", "k0_1:"]) {
+      const completion = completionAt(text, text.length);
+      const longest = await longestStep(async () => {
+        const { basis } = await runSuggest(source, { completion, ...wanted });
+        // Two of them have 18,000 values.
+        expect(basis).toMatchObject({ kind: "sample", entries: 2, complete: false });
+      });
+      expect(longest, text).toBeGreaterThan(0);
+      expect(longest, text).toBeLessThan(MOST);
+    }
   });
 });

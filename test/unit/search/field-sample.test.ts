@@ -48,6 +48,15 @@ it("notes members that a query names and no entry has, with the most similar nam
   expect(notesOf("status:1 | where zebra:1 | top 5 by zebras")).toHaveLength(2);
   expect(notesOf("status:1 | stats p99(zebra) by lion | where lion:x")).toHaveLength(2);
   expect(notesOf("a1:1 b1:1 c1:1 d1:1")).toHaveLength(3);
+  // Not more than 20 members are looked for.
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`);
+  const wide = [entry(Object.fromEntries(names(30).map((name) => [name, 1])))];
+  const tests = (count: number) =>
+    names(count)
+      .map((name) => `${name}:1`)
+      .join(" ");
+  expect(notesOf(`${tests(19)} zebra:1`, wide)).toHaveLength(1);
+  expect(notesOf(`${tests(20)} zebra:1`, wide)).toHaveLength(0);
 });
 
 it("notes nothing of members that an entry has, that must be missing, or without entries", () => {
