@@ -79,7 +79,7 @@ function invalid(): never {
 }
 
 const TIME_PROBLEM =
-  "Must be an ISO 8601 time such as 2026-11-20T14:00:00Z or 2026-11-20, or epoch milliseconds such as 1795183200000.";
+  "Must be an ISO 8601 time from 1970 on, such as 2026-11-20T14:00:00Z or 2026-11-20, or epoch milliseconds such as 1795183200000.";
 
 /** Parses a time of a request to epoch milliseconds. The published pattern is the one that validates. */
 export const timeSchema = z

@@ -105,7 +105,10 @@ export const TableBody = Fields.transform((body, ctx): TableQuery => {
   const names = [...keys, ...aggregations].map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice !== undefined) {
-    refuse(["aggregations"], `Two columns are named ${twice.slice(0, SHOWN)}. Name one of them with \`as\`.`);
+    const isKey = keys.filter(({ name }) => name === twice).length > 1;
+    const message = `Two columns are named ${twice.slice(0, SHOWN)}.`;
+    if (isKey) refuse(["groupBy"], `${message} Group by each of them once.`);
+    else refuse(["aggregations"], `${message} Name one of them with \`as\`.`);
   }
   const column = body.sort === undefined ? -1 : names.indexOf(body.sort.by);
   if (body.sort !== undefined && column < 0) {

@@ -119,7 +119,7 @@ describe("QueryBody", () => {
     expect(result.error?.issues.map(({ path, message }) => [path.join("."), message])).toEqual([
       [
         "filters.from",
-        "Must be an ISO 8601 time such as 2026-11-20T14:00:00Z or 2026-11-20, or epoch milliseconds such as 1795183200000.",
+        "Must be an ISO 8601 time from 1970 on, such as 2026-11-20T14:00:00Z or 2026-11-20, or epoch milliseconds such as 1795183200000.",
       ],
     ]);
   });

@@ -57,7 +57,7 @@ export function Consent() {
           </p>
           <Facts
             facts={[
-              ["Published by", data.client.host ?? "not verified"],
+              ...(data.client.host === null ? [] : [["Published by", data.client.host] as const]),
               ["Receives access at", data.client.receiver],
               ["Signed in as", account.email],
             ]}
