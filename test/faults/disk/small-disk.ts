@@ -31,13 +31,13 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Fills the disk except for the given number of bytes. Room that is freed later stays free. */
+  /** Fills the disk except for the given number of bytes. Room that is freed meanwhile or later stays free. */
   fill(leave = 0): void {
     const file = openSync(this.#fill, "a");
     try {
-      for (let room = this.free - leave; room > 0; room = this.free - leave) {
-        writeSync(file, CHUNK, 0, Math.min(room, CHUNK.length));
-      }
+      // Measured once: the service may delete its ballast while this runs.
+      let room = this.free - leave;
+      while (room > 0) room -= writeSync(file, CHUNK, 0, Math.min(room, CHUNK.length));
     } catch (error) {
       if (!hasCode(error, "ENOSPC")) throw error;
     } finally {
