@@ -11,7 +11,7 @@ import {
 import { MAX_TIME_MS } from "../../logs/ingest/timestamp.ts";
 import { define, isOwnText, MAX_ENTRY_AGE_MS, type ValidEntry } from "../../logs/ingest/validate.ts";
 import type { DoorEntry } from "../entry.ts";
-import { cutTexts, cutTo, fitValues, textOf } from "./fit-data.ts";
+import { cutTexts, cutTo, fitValues, freeName, textOf } from "./fit-data.ts";
 
 /** Name of the member of `data` that says what was changed in an entry so that it could be stored. */
 export const MARK = "_taffrail";
@@ -151,7 +151,7 @@ export class EntryFitter {
     for (const name of OWN_MEMBERS) {
       const own = sent[name];
       // A text that cannot be an own member is kept in `data`, where queries find it, too.
-      if (own !== undefined && !isOwnText(own)) data[Object.hasOwn(data, name) ? `${name}_` : name] = own;
+      if (own !== undefined && !isOwnText(own)) data[freeName(data, name)] = own;
     }
     const message = sent.message === null || sent.message === "" ? madeMessage(data) : sent.message;
     const entry: Entry = { timestamp: this.#iso(ms), level: level ?? DEFAULT_LEVEL, category, type, message };

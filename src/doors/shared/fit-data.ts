@@ -155,6 +155,13 @@ function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }
 
+/** Returns a name that data do not have: the given one, or that with underscores. */
+export function freeName(data: Record<string, unknown>, name: string): string {
+  let free = name;
+  while (Object.hasOwn(data, free)) free += "_";
+  return free;
+}
+
 /** Returns the longest beginning of a text whose JSON has at most `bytes` bytes, without half a character. */
 export function cutTo(text: string, bytes: number): string {
   let low = 0;

@@ -1,5 +1,6 @@
 import { define } from "../../logs/ingest/validate.ts";
 import type { DoorEntry } from "../entry.ts";
+import { freeName } from "../shared/fit-data.ts";
 import { levelOfNumber } from "../shared/levels.ts";
 import type { RecordReader } from "../shared/record-reader.ts";
 import type { ReadTime } from "../shared/times.ts";
@@ -179,6 +180,6 @@ function addParameters(target: Record<string, string | string[]>, text: string):
 
 /** Adds to a record's data. A member of the record with that name is kept under another one. */
 export function addData(entry: DoorEntry, name: string, value: unknown): void {
-  if (Object.hasOwn(entry.data, name)) define(entry.data, `${name}_`, entry.data[name]);
+  if (Object.hasOwn(entry.data, name)) define(entry.data, freeName(entry.data, name), entry.data[name]);
   define(entry.data, name, value);
 }

@@ -112,7 +112,8 @@ class OrderedRows {
       parts.push(this.#ordered.slice(from, at), [row]);
       from = at;
     }
-    this.#ordered = ([] as KeyedRow[]).concat(...parts, this.#ordered.slice(from));
+    parts.push(this.#ordered.slice(from));
+    this.#ordered = parts.flat();
     this.#added = [];
     return this.#ordered;
   }

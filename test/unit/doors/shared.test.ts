@@ -327,10 +327,15 @@ test("an entry whose data are cut as a whole keeps its ids, and a host that is t
   const data = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`k${i}`, "v".repeat(40)]));
   const ids = { session: "s", traceId: "t".repeat(2_000), spanId: "p", service: "api", host: "web-1" };
   const long = "h".repeat(300);
-  const [cut, kept] = storedOf(entry({ ...ids, data }), entry({ host: long, data: { host: "other" } }));
+  const [cut, kept, both] = storedOf(
+    entry({ ...ids, data }),
+    entry({ host: long, data: { host: "other" } }),
+    entry({ host: long, data: { host: "other", host_: "third" } }),
+  );
   expect(cut).toMatchObject({ ...ids, traceId: "t".repeat(1024) });
   expect(cut?.data).toHaveProperty("json");
   expect(kept?.data).toEqual({ host: "other", host_: long });
+  expect(both?.data).toEqual({ host: "other", host_: "third", host__: long });
 });
 
 test("records share what is stored with each, up to a bound; there are at most 20,000", () => {
