@@ -55,6 +55,10 @@ describe("consent", () => {
       token: account.accessToken,
     });
     expect(grants.body.data.items.map(({ projects }) => projects.map(({ id }) => id))).toEqual([[projectId]]);
+    await page.goto(`${console.server.url}/w/${account.workspaceId}/settings/agents`);
+    const inWorkspace = page.getByRole("list", { name: "Agents" });
+    await inWorkspace.getByRole("button", { name: "End the access of Night agent" }).waitFor();
+    expect(await inWorkspace.textContent()).toContain(account.email);
     await page.goto(`${console.server.url}/auth/account`);
     await page.getByRole("button", { name: "End the access of Night agent" }).click();
     await page.getByText("No agent has access.").waitFor();

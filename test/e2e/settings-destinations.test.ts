@@ -3,9 +3,10 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Account, register } from "../support/api.ts";
+import { nextMail } from "../support/outbox.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
-import { openSettings } from "./support/settings.ts";
+import { openSettings, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
 let owner: Account;
@@ -71,6 +72,22 @@ it("creates a webhook, shows its secret once, tests it with the answer shown, an
   await item.getByRole("button", { name: "Pause On call" }).click();
   await item.getByText("Paused", { exact: true }).waitFor();
 
+  await item.getByRole("button", { name: "Edit On call" }).click();
+  expect(await dialog.getByLabel("URL").inputValue()).toBe(url);
+  await dialog.getByLabel("URL").fill(`${url}night`);
+  await dialog.getByLabel("Name").fill("Nights");
+  await dialog.getByLabel("Daily canary").uncheck();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await item.getByText(`${url}night`).waitFor();
+  expect(await item.getByText("Canary", { exact: true }).count()).toBe(0);
+  await item.getByRole("button", { name: "Rotate secret of Nights" }).click();
+  await choose(dialog.getByLabel("Overlap"), "1 hour");
+  await dialog.getByRole("button", { name: "Create new secret" }).click();
+  await dialog.getByText("The secret is shown only once.").waitFor();
+  expect(await dialog.locator("pre").textContent()).not.toBe(secret);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await item.getByText("Secret before valid until").waitFor();
+
   await page.getByRole("link", { name: "Notifications" }).first().click();
   const table = page.getByRole("table");
   await table.getByText("Canary of On call").waitFor();
@@ -80,8 +97,45 @@ it("creates a webhook, shows its secret once, tests it with the answer shown, an
   await page.getByText("No notifications").waitFor();
 
   await page.getByRole("link", { name: "Destinations" }).first().click();
-  await page.getByRole("button", { name: "Delete On call" }).click();
+  await page.getByRole("button", { name: "Delete Nights" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No destinations").waitFor();
+  expect(under.faults()).toEqual([]);
+});
+
+it("requests another mail for an address that is not confirmed, and keeps secrets that a change leaves out", async () => {
+  const { url } = under.server;
+  const account = await verifiedAccount(url);
+  const page = await openSettings(under, account, "destinations");
+  const create = page.getByRole("button", { name: "Create destination" });
+  const dialog = page.getByRole("dialog");
+  await create.click();
+  await choose(dialog.getByLabel("Kind"), "E-mail");
+  await dialog.getByLabel("Name").fill("Team");
+  await dialog.getByLabel("Address").fill("team@example.com");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const item = page.getByRole("list", { name: "Destinations" });
+  await item.getByText("Not confirmed").waitFor();
+  await nextMail(url, "team@example.com", "confirm-address");
+  // The service refuses another mail to the address within a minute.
+  await item.getByRole("button", { name: "Send again to team@example.com" }).click();
+  await item.getByRole("alert").getByText("Too many requests").waitFor();
+  expect(await item.getByRole("button", { name: "Enable Team" }).count()).toBe(0);
+
+  await create.click();
+  await choose(dialog.getByLabel("Kind"), "Alertmanager");
+  await dialog.getByLabel("Name").fill("Old alerts");
+  await dialog.getByLabel("URL").fill("http://127.0.0.1:1/");
+  await dialog.getByLabel("Authorization").fill("Bearer x");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await item.getByRole("button", { name: "Edit Old alerts" }).click();
+  await dialog.getByText("Empty: stays as it is.").waitFor();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await item.getByRole("button", { name: "Edit Old alerts" }).click();
+  await dialog.getByLabel("Remove authorization").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await item.getByRole("button", { name: "Edit Old alerts" }).click();
+  await dialog.getByText("Value of the header. Not shown again.").waitFor();
   expect(under.faults()).toEqual([]);
 });

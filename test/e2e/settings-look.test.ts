@@ -62,6 +62,7 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
   projects: (page) => page.getByRole("button", { name: "Delete shop" }).waitFor(),
   keys: (page) => page.getByRole("button", { name: "Revoke test" }).waitFor(),
   members: (page) => page.getByRole("list", { name: "Pending invitations" }).waitFor(),
+  agents: (page) => page.getByText("No agent has access").waitFor(),
   limits: (page) => page.getByText("2 of 2, limit reached").waitFor(),
   violations: async (page) => {
     const refresh = page.getByRole("button", { name: "Refresh" });
@@ -103,6 +104,7 @@ const DIALOGS: readonly (readonly [section: string, button: string])[] = [
   ["keys", "Settings of"],
   ["limits", "Reset to preset"],
   ["destinations", "Create destination"],
+  ["destinations", "Edit"],
   ["destinations", "Delete"],
   ["danger", "Delete workspace"],
 ];

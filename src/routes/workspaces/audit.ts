@@ -26,7 +26,7 @@ const auditQuery = pageQuery.extend({
   target: optionalParameter(
     z
       .string()
-      .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert)_${ID}$`))
+      .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert|grant)_${ID}$`))
       .optional(),
     "The id of what was changed.",
   ),

@@ -119,6 +119,9 @@ export interface Destination {
   name: string;
   url: string | null;
   email: string | null;
+  hasSecret: boolean;
+  /** Until when the secret before is valid, too. */
+  previousSecretUntil: string | null;
   canary: boolean;
   enabled: boolean;
   disabledReason: "paused" | "gone" | "left" | "unconfirmed" | null;

@@ -5,6 +5,7 @@ import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { AgentsSection } from "./agents.tsx";
 import { Audit } from "./audit/audit.tsx";
 import { Danger } from "./danger.tsx";
 import { Destinations } from "./destinations/destinations.tsx";
@@ -32,6 +33,7 @@ const SECTIONS: readonly SectionEntry[] = [
   { slug: "projects", title: "Projects", View: Projects },
   { slug: "keys", title: "API keys", View: Keys },
   { slug: "members", title: "Members", View: Members },
+  { slug: "agents", title: "Agents", View: AgentsSection },
   { slug: "limits", title: "Limits", View: Limits },
   { slug: "violations", title: "Violations", View: Violations },
   { slug: "missing", title: "Missing entries", View: MissingEntries },

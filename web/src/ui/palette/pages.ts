@@ -13,8 +13,10 @@ export function commonCommands(path: string, route: (path: string) => void): Com
 function pages(workspaceId: string | null, route: (path: string) => void): Command[] {
   const base = `/w/${workspaceId}`;
   const ofWorkspace: [string, string][] = [
+    ["Overview", `${base}/overview`],
     ["Logs", base],
     ["Boards", `${base}/boards`],
+    ["Alerts", `${base}/alerts`],
     ...SECTIONS.map((name): [string, string] => [`Settings: ${name}`, `${base}/settings/${name}`]),
   ];
   const others: [string, string][] = [
@@ -45,11 +47,13 @@ const SECTIONS = [
   "projects",
   "keys",
   "members",
+  "agents",
   "limits",
   "violations",
   "missing",
   "destinations",
   "notifications",
   "usage",
+  "export",
   "audit",
 ] as const;

@@ -222,6 +222,9 @@ export function EntryList(props: EntryListProps) {
             if (entry === undefined) return null;
             const isOpen = open.includes(entry.id);
             const project = projectNames?.get(entry.projectId) ?? entry.projectId;
+            // Their code may still be loading.
+            const areDetailsShown = isOpen && parts !== null && virtual !== null;
+            const shownDetailsId = areDetailsShown ? `${detailsId}-${entry.id}` : undefined;
             return (
               <li
                 key={String(key)}
@@ -246,13 +249,13 @@ export function EntryList(props: EntryListProps) {
                   search={search}
                   matches={matches}
                   missing={missing.get(entry.seq)}
-                  detailsId={`${detailsId}-${entry.id}`}
+                  detailsId={shownDetailsId}
                   onToggle={toggle}
                   onFocus={onFocus}
                 />
-                {isOpen && parts !== null && virtual !== null ? (
+                {parts !== null && shownDetailsId !== undefined ? (
                   <parts.Details
-                    id={`${detailsId}-${entry.id}`}
+                    id={shownDetailsId}
                     entry={entry}
                     project={project}
                     onFilter={props.onFilter}

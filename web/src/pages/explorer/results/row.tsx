@@ -45,7 +45,8 @@ interface RowProps {
   /** What finds the search in an entry, once it is loaded. */
   matches: Matches | null;
   missing: Missing | undefined;
-  detailsId: string;
+  /** Id of the details below, if they are there. */
+  detailsId: string | undefined;
   onToggle: (entry: LogEntry) => void;
   onFocus: (entry: LogEntry) => void;
 }
@@ -75,7 +76,7 @@ export function Row({ entry, project, isNarrow, isOneDay, inline, cells, search,
       data-row
       tabIndex={isStop ? 0 : -1}
       aria-expanded={isOpen}
-      aria-controls={isOpen ? detailsId : undefined}
+      aria-controls={detailsId}
       aria-current={isMarked ? "true" : undefined}
       onClick={({ currentTarget }) => {
         if (!isSelecting(currentTarget)) onToggle(entry);

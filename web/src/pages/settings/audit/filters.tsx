@@ -18,7 +18,7 @@ export interface AuditFilters {
 
 export const NO_FILTERS: AuditFilters = { actor: "", action: "", target: "" };
 
-const TARGET = /^(usr|key|inv|proj|ws|fam)_[0-9A-Za-z]{12}$/;
+const TARGET = /^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert|grant)_[0-9A-Za-z]{12}$/;
 
 interface FiltersProps {
   workspaceId: string;

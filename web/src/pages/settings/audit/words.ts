@@ -52,6 +52,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   board: "Boards",
   destination: "Destinations",
   delivery: "Deliveries",
+  alert: "Alerts",
   grant: "Access of agents",
 };
 

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../lib/action.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
-import type { CreatedDestination, Destination, DestinationAnswer, Role } from "../../../model/types.ts";
+import type { Destination, DestinationAnswer, Role } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Item } from "../../../ui/items.tsx";
+import { LocalOutbox } from "../../../ui/local-outbox.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { toast } from "../../../ui/toasts.tsx";
@@ -19,13 +20,16 @@ interface DestinationItemProps {
   destination: Destination;
   role: Role;
   onChanged: () => void;
-  onRotated: (made: CreatedDestination) => void;
+  onEdit: () => void;
+  onRotate: () => void;
   onDelete: () => void;
 }
 
 export function DestinationItem({ path, alertsLink, destination, role, ...calls }: DestinationItemProps) {
-  const { onChanged, onRotated, onDelete } = calls;
+  const { onChanged, onEdit, onRotate, onDelete } = calls;
   const { id, kind, name, url, email, canary, enabled, version, lastDeliveredAt, lastFailedAt } = destination;
+  const { disabledReason, previousSecretUntil } = destination;
+  const isUnconfirmed = disabledReason === "unconfirmed";
   const [answer, setAnswer] = useState<(DestinationAnswer & { delivered: boolean }) | null>(null);
   const one = `${path}/${id}`;
   const testing = useAction(async () => {
@@ -37,9 +41,9 @@ export function DestinationItem({ path, alertsLink, destination, role, ...calls 
     toast(enabled ? `${name} is paused.` : `${name} is enabled.`);
     onChanged();
   });
-  const rotating = useAction(async () => {
-    onRotated((await authorized<CreatedDestination>(`${one}/rotate`, { body: {} })).data);
-    onChanged();
+  const confirming = useAction(async () => {
+    await authorized(`${one}/confirmation`, { method: "POST" });
+    toast(`Sent another mail to ${email}.`);
   });
   const paused = pausedBecause(destination);
   const mayTest = reasonAgainst(role, "destination.test") === null;
@@ -56,7 +60,8 @@ export function DestinationItem({ path, alertsLink, destination, role, ...calls 
       }
       facts={[
         url === null ? null : ["URL", url],
-        email === null ? null : ["Member", email],
+        email === null ? null : ["Address", email],
+        previousSecretUntil === null ? null : ["Secret before valid until", <Time at={previousSecretUntil} />],
         ["Last delivered", lastDeliveredAt === null ? "Never" : <Time at={lastDeliveredAt} />],
         lastFailedAt === null ? null : ["Last failed", <Time at={lastFailedAt} />],
         [
@@ -71,22 +76,37 @@ export function DestinationItem({ path, alertsLink, destination, role, ...calls 
           <Button small busy={testing.busy} disabled={!mayTest} onClick={() => void testing.run()}>
             Test<span class="visually-hidden"> {name}</span>
           </Button>
+          <Button small disabled={!mayChange} onClick={onEdit}>
+            Edit<span class="visually-hidden"> {name}</span>
+          </Button>
           {kind === "webhook" ? (
-            <Button small busy={rotating.busy} disabled={!mayChange} onClick={() => void rotating.run()}>
+            <Button small disabled={!mayChange} onClick={onRotate}>
               Rotate<span class="visually-hidden"> secret of {name}</span>
             </Button>
           ) : null}
-          <Button small busy={changing.busy} disabled={!mayChange} onClick={() => void changing.run()}>
-            {enabled ? "Pause" : "Enable"}
-            <span class="visually-hidden"> {name}</span>
-          </Button>
+          {isUnconfirmed ? (
+            <Button small busy={confirming.busy} disabled={!mayChange} onClick={() => void confirming.run()}>
+              Send again<span class="visually-hidden"> to {email}</span>
+            </Button>
+          ) : (
+            <Button small busy={changing.busy} disabled={!mayChange} onClick={() => void changing.run()}>
+              {enabled ? "Pause" : "Enable"}
+              <span class="visually-hidden"> {name}</span>
+            </Button>
+          )}
           <Button small look="danger" disabled={!mayChange} onClick={onDelete}>
             Delete<span class="visually-hidden"> {name}</span>
           </Button>
         </>
       }
     >
-      <Problem failure={testing.failure ?? changing.failure ?? rotating.failure} />
+      {isUnconfirmed ? (
+        <>
+          <p>A mail asks for the confirmation that notifications may come to this address.</p>
+          <LocalOutbox />
+        </>
+      ) : null}
+      <Problem failure={testing.failure ?? changing.failure ?? confirming.failure} />
       {answer === null ? null : (
         <div role="status">
           <p>

@@ -10,10 +10,14 @@ import { Items } from "../../../ui/items.tsx";
 import { Card } from "../../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { toast } from "../../../ui/toasts.tsx";
+import { RotateDialog } from "../rotate-dialog.tsx";
 import { RoleNote, Section } from "../section.tsx";
-import { CreateDestination } from "./create-destination.tsx";
+import { DestinationForm } from "./destination-form.tsx";
 import { DestinationItem } from "./destination-item.tsx";
 import { SigningSecret } from "./signing-secret.tsx";
+
+/** The dialog that is open. */
+type Asked = { kind: "create" } | { kind: "edit" | "rotate" | "delete"; destination: Destination };
 
 const NOTE = "destinations-note";
 
@@ -21,9 +25,9 @@ const NOTE = "destinations-note";
 export function Destinations({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/destinations`;
   const { data, failure, reload } = useLoad(path, (signal) => allOf<Destination>(path, undefined, signal));
-  const [isCreating, setCreating] = useState(false);
+  const [asked, setAsked] = useState<Asked | null>(null);
   const [shown, setShown] = useState<CreatedDestination | null>(null);
-  const [deleted, setDeleted] = useState<Destination | null>(null);
+  const close = (): void => setAsked(null);
   const reason = reasonAgainst(workspace.role, "destination.create");
   return (
     <Section
@@ -39,7 +43,7 @@ export function Destinations({ workspace }: { workspace: Workspace }) {
           look="primary"
           disabled={reason !== null}
           aria-describedby={reason === null ? undefined : NOTE}
-          onClick={() => setCreating(true)}
+          onClick={() => setAsked({ kind: "create" })}
         >
           Create destination
         </Button>
@@ -67,40 +71,64 @@ export function Destinations({ workspace }: { workspace: Workspace }) {
                 destination={destination}
                 role={workspace.role}
                 onChanged={reload}
-                onRotated={setShown}
-                onDelete={() => setDeleted(destination)}
+                onEdit={() => setAsked({ kind: "edit", destination })}
+                onRotate={() => setAsked({ kind: "rotate", destination })}
+                onDelete={() => setAsked({ kind: "delete", destination })}
               />
             ))}
           </Items>
         </Card>
       ) : null}
-      {isCreating ? (
-        <CreateDestination
+      {asked?.kind === "create" || asked?.kind === "edit" ? (
+        <DestinationForm
           path={path}
-          onCreated={(made) => {
-            setCreating(false);
-            if (made.secret !== null) setShown(made);
-            else toast(`Created ${made.name}.`);
+          destination={asked.kind === "edit" ? asked.destination : null}
+          onSaved={(name, made) => {
+            close();
+            if (made?.secret) setShown(made);
+            else toast(asked.kind === "edit" ? `Saved ${name}.` : `Created ${name}.`);
             reload();
           }}
-          onClose={() => setCreating(false)}
+          onClose={() => {
+            close();
+            // A change that is refused because of another one is made from its outcome.
+            reload();
+          }}
         />
       ) : null}
+      {asked?.kind === "rotate" ? (
+        <RotateDialog
+          title={`Rotate secret of ${asked.destination.name}`}
+          action="Create new secret"
+          onRotate={async (overlapSeconds) => {
+            const body = { overlapSeconds };
+            setShown((await authorized<CreatedDestination>(`${path}/${asked.destination.id}/rotate`, { body })).data);
+            close();
+            reload();
+          }}
+          onClose={close}
+        >
+          <p>
+            Creates a new signing secret. For the overlap every request has the signatures of both, so that you can
+            replace it at the receiver without a failed delivery.
+          </p>
+        </RotateDialog>
+      ) : null}
       {shown ? <SigningSecret made={shown} onClose={() => setShown(null)} /> : null}
-      {deleted ? (
+      {asked?.kind === "delete" ? (
         <Confirm
           title="Delete destination?"
           action="Delete"
           onConfirm={async () => {
-            await authorized(`${path}/${deleted.id}`, { method: "DELETE" });
-            setDeleted(null);
-            toast(`Deleted ${deleted.name}.`);
+            await authorized(`${path}/${asked.destination.id}`, { method: "DELETE" });
+            close();
+            toast(`Deleted ${asked.destination.name}.`);
             reload();
           }}
-          onClose={() => setDeleted(null)}
+          onClose={close}
         >
           <p>
-            Notifications no longer go to <strong>{deleted.name}</strong>, also those that are pending.
+            Notifications no longer go to <strong>{asked.destination.name}</strong>, also those that are pending.
           </p>
         </Confirm>
       ) : null}

@@ -10,11 +10,11 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { Card, Row } from "../../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { toast } from "../../../ui/toasts.tsx";
+import { RotateDialog } from "../rotate-dialog.tsx";
 import { RoleNote } from "../section.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyList } from "./key-list.tsx";
 import { KeySettings } from "./key-settings.tsx";
-import { RotateKey } from "./rotate-key.tsx";
 import { SecretDialog } from "./secret.tsx";
 
 const NOTE = "keys-note";
@@ -105,7 +105,20 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
         />
       ) : null}
       {asked?.kind === "rotate" ? (
-        <RotateKey workspaceId={workspace.id} apiKey={asked.key} onMade={made} onClose={close} />
+        <RotateDialog
+          title={`Rotate ${asked.key.name}`}
+          action="Create new key"
+          onRotate={async (overlapSeconds) => {
+            const rotate = { workspaceId: workspace.id, body: { overlapSeconds } };
+            made((await authorized<MadeKey>(`${path}/${asked.key.id}/rotate`, rotate)).data);
+          }}
+          onClose={close}
+        >
+          <p>
+            Creates a new key with the same name, scopes and expiry. The old key (<code>{asked.key.prefix}…</code>)
+            keeps working for the overlap, so that you can replace it without downtime.
+          </p>
+        </RotateDialog>
       ) : null}
       {asked?.kind === "secret" ? <SecretDialog workspaceId={workspace.id} made={asked.made} onClose={close} /> : null}
       {asked?.kind === "revoke" ? (
