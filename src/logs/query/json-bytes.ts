@@ -98,10 +98,6 @@ function digitsEnd(raw: Uint8Array, from: number): number {
 const LEVELS = 64;
 /** Bits of the index in the table of known names. */
 const TABLE_BITS = 14;
-/** Start and factor of the hash FNV-1a. */
-const HASH_START = 0x811c9dc5 | 0;
-const HASH_FACTOR = 0x01000193;
-
 /**
  * Work units of a member with a name that no object had behind the same names before, for which V8 makes a new hidden
  * class, and of a member of an object that has so many that V8 keeps it in another form.
@@ -115,11 +111,21 @@ const NARROW_MEMBERS = 100;
  * ordinary lines do. A line of thousands of new names takes up to ten times as long for a byte.
  */
 export class ObjectWork {
+  /** Random start and factor of the hashes: clients choose the names, and could otherwise choose many with the same hash. */
+  readonly #start: number;
+  readonly #factor: number;
   /** Hashes of names with those before them in their objects. Each line replaces what has the same index. */
   #known: Int32Array | null = null;
   /** Of the objects around the current one, by level: the hash of the names so far, and their number. */
   readonly #hashes = new Int32Array(LEVELS);
   readonly #counts = new Int32Array(LEVELS);
+
+  constructor() {
+    const [start = 0, factor = 0] = crypto.getRandomValues(new Int32Array(2));
+    this.#start = start;
+    // An even factor would lose bits of the names.
+    this.#factor = factor | 1;
+  }
 
   /** Returns the work units of the objects in JSON. @param start,end of valid JSON, or of members of an object */
   of(raw: Uint8Array, start: number, end: number): number {
@@ -129,7 +135,8 @@ export class ObjectWork {
     const counts = this.#counts;
     let work = 0;
     let level = 0;
-    let hash = HASH_START;
+    const factor = this.#factor;
+    let hash = this.#start;
     let count = 0;
     let at = start;
     while (at < end) {
@@ -138,11 +145,11 @@ export class ObjectWork {
         let inner = hash;
         for (let letter = raw[at++]; letter !== QUOTE && at < end; letter = raw[at++]) {
           if (letter === BACKSLASH) at++;
-          else inner = Math.imul(inner ^ (letter ?? 0), HASH_FACTOR);
+          else inner = Math.imul(inner ^ (letter ?? 0), factor);
         }
         if (raw[at] !== COLON) continue;
         // The quote separates names: "a", "b" is not "ab".
-        hash = Math.imul(inner ^ QUOTE, HASH_FACTOR);
+        hash = Math.imul(inner ^ QUOTE, factor);
         count++;
         const slot = hash >>> (32 - TABLE_BITS);
         if (known[slot] !== hash) work += NEW_NAME_WORK;
@@ -156,11 +163,11 @@ export class ObjectWork {
         hashes[level] = hash;
         counts[level] = count;
         level = Math.min(level + 1, LEVELS - 1);
-        hash = HASH_START;
+        hash = this.#start;
         count = 0;
       } else if (byte === CLOSE_BRACE && level > 0) {
         level--;
-        hash = hashes[level] ?? HASH_START;
+        hash = hashes[level] ?? this.#start;
         count = counts[level] ?? 0;
       }
     }

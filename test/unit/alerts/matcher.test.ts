@@ -179,3 +179,23 @@ test("What several rules read of an entry is read once, and entries do not mix",
     ["[null]", 1],
   ]);
 });
+
+test("The counted work of candidates has each value that a rule may be looked up by, and each text that is searched", () => {
+  const workOf = (query: string, data: Record<string, unknown>) => {
+    const meter = new WorkMeter(1);
+    const steps = new CompiledRules([countedBy(query, 1)]).candidates(
+      { timestamp: "", level: "info", category: "custom", type: "log", message: "m", data },
+      { timestamp: NOW, receivedAt: NOW, seq: 1, projectId: PROJECT, id: logId(PROJECT, 1) },
+      meter,
+    );
+    let pauses = 0;
+    while (steps.next().done !== true) pauses++;
+    expect(pauses).toBeGreaterThan(0);
+    return meter.done;
+  };
+  const list = (text: string, length: number) => ({ a: Array.from({ length }, (_, at) => `${text}${at}`) });
+  // At least 50 work units of each value, one of each byte, and a twentieth of one for each character that a text is searched in.
+  expect(workOf("a:x", list("", 10_000)) - workOf("a:x", list("", 100))).toBeGreaterThan(9900 * 50);
+  expect(workOf("a:x", list("y".repeat(1000), 200)) - workOf("a:x", list("", 200))).toBeGreaterThan(200 * 1000);
+  expect(workOf("qqq", list("y".repeat(1000), 200)) - workOf("qqq", list("", 200))).toBeGreaterThan((200 * 1000) / 20);
+});

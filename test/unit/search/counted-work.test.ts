@@ -5,6 +5,8 @@ import { FacetCounts } from "../../../src/logs/search/facet-counts.ts";
 import { runSearch } from "../../../src/logs/search/run-search.ts";
 import { runSuggest } from "../../../src/logs/search/run-suggest.ts";
 import type { SearchSource } from "../../../src/logs/search/search-query.ts";
+import { HistogramBody } from "../../../src/logs/stats/histogram.ts";
+import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { parse } from "../../../src/query-language/parse.ts";
 import { type SegmentKind, type TestEntry, TestStore } from "../query/store.ts";
 
@@ -185,6 +187,27 @@ describe.each(TIERS)("the counted work of tests in %s", (tier) => {
 
   it("has each member of wide entries for facets", async () => {
     expect(await countedNs(wide, "* | facets")).toBeGreaterThan(4 * 2000 * 700);
+  });
+});
+
+describe.each(["recent", "lines"] as const)("the counted work of a histogram by an own member in %s", (tier) => {
+  async function countedBy(values: readonly unknown[]): Promise<number> {
+    const store = storeOf(
+      Array.from({ length: 4 }, (_, at) => entry(at, "m", { service: values })),
+      tier,
+    );
+    const added = vi.spyOn(WorkMeter.prototype, "add");
+    await runStats(store.stats(3), HistogramBody.parse({ interval: "1d", groupBy: "service" }));
+    const units = added.mock.calls.reduce((sum, [each]) => sum + each, 0);
+    added.mockRestore();
+    return units * UNIT_NS;
+  }
+
+  it("has each item of a list, and each character of a text outside ASCII", async () => {
+    const few = await countedBy(["x"]);
+    // At least 100 ns of each item, and 5 ns of each character.
+    expect((await countedBy(Array.from({ length: 5000 }, () => 1))) - few).toBeGreaterThan(4 * 5000 * 100);
+    expect((await countedBy(["\u00fc".repeat(50_000)])) - few).toBeGreaterThan(4 * 50_000 * 5);
   });
 });
 
