@@ -8,7 +8,7 @@ const CHARACTER_BYTES = 6;
  * Maximum needle length for which `String.includes` is fast in any text. A longer one costs up to its length per
  * character.
  */
-const NATIVE_LENGTH = 128;
+export const NATIVE_LENGTH = 128;
 
 /** Matches the text of a number: `-12.5`, `1e+21`. */
 const NUMERIC = /^[-+.e\d]+$/;

@@ -19,7 +19,7 @@ export function literalsOf(test: TextTest): string[] {
     case "wildcard":
       return foldCase(test.pattern).split("*");
     case "regex":
-      return [literalOfRegex(test)];
+      return [foldCase(literalOfRegex(test))];
   }
 }
 
@@ -41,6 +41,15 @@ export function literalOfValue(test: ValueTest): string {
   }
 }
 
+/** Returns the literal of a test in its own case, if each text that passes has it so; "" otherwise. */
+export function casedLiteralOf(test: TextTest | ValueTest): string {
+  if (test.kind === "anyOf") {
+    const [only] = test.tests;
+    return only !== undefined && test.tests.length === 1 ? casedLiteralOf(only) : "";
+  }
+  return test.kind === "regex" && !test.ignoreCase ? literalOfRegex(test) : "";
+}
+
 function longest(texts: readonly string[]): string {
   return texts.reduce((best, text) => (text.length > best.length ? text : best), "");
 }
@@ -57,7 +66,7 @@ const REPETITION = /^(?:[*?+]|\{\d+(?:,\d*)?\})\??/;
 
 /**
  * Returns the longest run of characters that a match certainly has: those outside groups and alternatives that are not
- * optional. A source that may be read in another way has none.
+ * optional. A source that may be read in another way has none. It is not folded.
  */
 function literalOfRegex({ source, ignoreCase }: Regex): string {
   const runs = [""];
@@ -92,5 +101,5 @@ function literalOfRegex({ source, ignoreCase }: Regex): string {
       if (repetition !== "") end();
     }
   }
-  return depth === 0 ? foldCase(longest(runs)) : "";
+  return depth === 0 ? longest(runs) : "";
 }

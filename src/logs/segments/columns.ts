@@ -14,6 +14,9 @@ export interface DataColumn {
   type: DataType;
 }
 
+/** Members of a line between `timestamp` and `data`, in their order. The first four are in every line. */
+export const TEXT_MEMBERS = ["level", "category", "type", "message", "session", "traceId", "spanId"] as const;
+
 const int64 = (name: string, meaning: "value" | "time"): SchemaColumn => ({
   name,
   type: TYPE.int64,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { foldCase } from "../../../src/logs/query/fold-case.ts";
-import { literalOf, literalOfValue } from "../../../src/logs/search/literals.ts";
+import { casedLiteralOf, literalOf, literalOfValue } from "../../../src/logs/search/literals.ts";
 import { regexTest, wildcardTest } from "../../../src/logs/search/text-tests.ts";
 
 const literal = (source: string, ignoreCase = false) => literalOf({ kind: "regex", source, ignoreCase });
@@ -71,6 +71,7 @@ it("is in every text that passes", () => {
           if (!passes(each)) continue;
           matches++;
           expect(foldCase(each), `${source} ${ignoreCase}`).toContain(wanted);
+          expect(each, source).toContain(casedLiteralOf({ kind: "regex", source, ignoreCase }));
         }
       },
     ),
@@ -81,4 +82,8 @@ it("is in every text that passes", () => {
   expect(wildcardTest("GET*/Orders/*", true)("get x /ORDERS/1")).toBe(true);
   expect(literalOfValue({ kind: "is", text: "ABC" })).toBe("abc");
   expect(literalOfValue({ kind: "exists" })).toBe("");
+  const regex = { kind: "regex", source: "GET \\d", ignoreCase: false } as const;
+  expect(casedLiteralOf({ kind: "anyOf", tests: [regex] })).toBe("GET ");
+  expect(casedLiteralOf({ kind: "anyOf", tests: [regex, regex] })).toBe("");
+  expect(casedLiteralOf({ ...regex, ignoreCase: true })).toBe("");
 });

@@ -1,6 +1,5 @@
 import { WORK, type WorkMeter } from "../../query/budget.ts";
-import { LEADING_COLUMNS, pathKey } from "../columns.ts";
-import { TEXT_MEMBERS } from "../members.ts";
+import { LEADING_COLUMNS, pathKey, TEXT_MEMBERS } from "../columns.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { parseTemplate, WHOLE_BYTES, WHOLE_LINE } from "../template.ts";
 import type { TextColumn } from "./column-values.ts";

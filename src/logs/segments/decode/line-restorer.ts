@@ -1,6 +1,5 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
-import { LEADING_COLUMNS, pathKey } from "../columns.ts";
-import { TEXT_MEMBERS } from "../members.ts";
+import { LEADING_COLUMNS, pathKey, TEXT_MEMBERS } from "../columns.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import {

@@ -1,6 +1,5 @@
 import { LEVELS, OWN_MEMBERS } from "../../entry.ts";
-import { pathKey } from "../columns.ts";
-import { TEXT_MEMBERS } from "../members.ts";
+import { pathKey, TEXT_MEMBERS } from "../columns.ts";
 import { isAmbiguous, parseTemplate, type Slot, type Token, templateOf } from "../template.ts";
 import { isAt } from "../value-scanner.ts";
 

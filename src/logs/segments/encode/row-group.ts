@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { HEAD_BYTES, type SourceLine } from "../../cold/format/lines.ts";
 import { parseStoredLine } from "../../entry.ts";
-import { TEXT_MEMBERS } from "../members.ts";
+import { TEXT_MEMBERS } from "../columns.ts";
 import { classOf, VALUE_CLASSES } from "./line-shape.ts";
 import { LineSplitter } from "./line-splitter.ts";
 

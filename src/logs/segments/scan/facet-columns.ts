@@ -1,10 +1,9 @@
 import { TYPE_BITS } from "../../aggregate/aggregator.ts";
 import { WORK, type WorkMeter } from "../../query/budget.ts";
 import type { RowSink } from "../../stats/count-feed.ts";
-import { FIRST_MEMBER_COLUMN } from "../columns.ts";
+import { FIRST_MEMBER_COLUMN, TEXT_MEMBERS } from "../columns.ts";
 import { type ColumnValues, releaseColumn } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { TEXT_MEMBERS } from "../members.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { jsonTextAt } from "./json-text.ts";

@@ -3,10 +3,9 @@ import { TYPE_BITS } from "../../aggregate/aggregator.ts";
 import type { Field, OwnField } from "../../aggregate/fields.ts";
 import { logId } from "../../entry-view.ts";
 import { PatternTexts } from "../../search/pattern-texts.ts";
-import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
+import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS, TEXT_MEMBERS } from "../columns.ts";
 import { Texts } from "../decode/column-values.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { TEXT_MEMBERS } from "../members.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import {
   addColumn,

@@ -8,12 +8,11 @@ import { spanOf } from "../../search/compile-filter.ts";
 import { type ComparedMembers, someText } from "../../search/data-values.ts";
 import { regexStepsOf, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { textTestOf as textPassesOf, valueTestOf } from "../../search/entry-test.ts";
-import { literalOf } from "../../search/literals.ts";
+import { casedLiteralOf, literalOf } from "../../search/literals.ts";
 import { constantPartOf, patternOf, patternWorkOf } from "../../search/pattern.ts";
 import { testsIn } from "../../search/rest-filter.ts";
 import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
-import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS } from "../columns.ts";
-import { TEXT_MEMBERS } from "../members.ts";
+import { FIRST_MEMBER_COLUMN, LEADING_COLUMNS, TEXT_MEMBERS } from "../columns.ts";
 import { RECEIPT_COLUMN, SEQ_COLUMN } from "./open-group.ts";
 import { ContainingStrings } from "./page-scan.ts";
 import { PathTest, textTestOf } from "./path-test.ts";
@@ -63,7 +62,11 @@ export function languageTestOf(filter: Filter, meter: WorkMeter, compared: Compa
       const rest = new RestValues((data) => someText(data, passes), literal, steps);
       if (test.kind !== "contains" || literal === "") {
         const byteWork = test.kind === "regex" ? REGEX_BYTE_WORK : TEXT_BYTE_WORK;
-        return { kind: "text", matcher: new TextMatcher(passes, literal, byteWork, steps), rest };
+        return {
+          kind: "text",
+          matcher: new TextMatcher(passes, TextFinder.of(literal, casedLiteralOf(test)), byteWork, steps),
+          rest,
+        };
       }
       const finder = new TextFinder(literal);
       const lines = new RestLines({ ...OPEN_FILTER, search: literal }, meter);
@@ -168,7 +171,12 @@ function patternTestOf(
     meter.add(testWork + pattern.length * byteWork);
     return passes(pattern);
   };
-  return new TextMatcher((text) => passes(patternOf(text)), constantPart(test), TEXT_BYTE_WORK, ofMessage);
+  return new TextMatcher(
+    (text) => passes(patternOf(text)),
+    TextFinder.of(constantPart(test)),
+    TEXT_BYTE_WORK,
+    ofMessage,
+  );
 }
 
 /** Returns the literal of each message whose pattern passes: the longest text between the marks of the only pattern. */

@@ -10,7 +10,7 @@ import {
 } from "../../search/data-values.ts";
 import { collected, type ValueSteps, valueStepsOf } from "../../search/entry-steps.ts";
 import { valueTestOf } from "../../search/entry-test.ts";
-import { literalOfValue } from "../../search/literals.ts";
+import { casedLiteralOf, literalOfValue } from "../../search/literals.ts";
 import { testsIn } from "../../search/rest-filter.ts";
 import { REGEX_BYTE_WORK, TEST_WORK, TEXT_BYTE_WORK } from "../../search/text-tests.ts";
 import { releaseColumn } from "../decode/column-values.ts";
@@ -22,6 +22,7 @@ import { markRows, markTextColumn, valuesIn } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";
 import { RestValues } from "./rest-values.ts";
 import type { Selection } from "./selection.ts";
+import { TextFinder } from "./text-finder.ts";
 import { TextMatcher } from "./text-matcher.ts";
 import { TextTest } from "./text-test.ts";
 import { type NumberTest, numberTestOf } from "./value-test.ts";
@@ -160,7 +161,6 @@ export function textTestOf(
   test: LanguageTest,
   passes: (text: string) => boolean,
   steps: ValueSteps<string> | null,
-  literal = literalOfValue(test),
 ): TextTest | TextMatcher | null {
   switch (test.kind) {
     case "exists":
@@ -180,7 +180,8 @@ export function textTestOf(
       if (texts.length === test.tests.length) return TextTest.listed(texts);
     }
   }
-  return new TextMatcher(passes, literal, steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK, steps, testsIn(test));
+  const finder = TextFinder.of(literalOfValue(test), casedLiteralOf(test));
+  return new TextMatcher(passes, finder, steps === null ? TEXT_BYTE_WORK : REGEX_BYTE_WORK, steps, testsIn(test));
 }
 
 /** How a test of a path is made in one row group. */

@@ -1,8 +1,7 @@
 import { LEVELS } from "../../entry.ts";
 import type { WorkMeter } from "../../query/budget.ts";
 import { ALL_LEVELS_MASK, type LogFilter, OPEN_FILTER } from "../../query/filter.ts";
-import { FIRST_MEMBER_COLUMN } from "../columns.ts";
-import { TEXT_MEMBERS } from "../members.ts";
+import { FIRST_MEMBER_COLUMN, TEXT_MEMBERS } from "../columns.ts";
 import { comparisonsIn, type LanguageTest, languageTestOf } from "./language-test.ts";
 import { ContainingStrings } from "./page-scan.ts";
 import type { PathTest } from "./path-test.ts";

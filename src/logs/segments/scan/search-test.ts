@@ -1,10 +1,9 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 import { WORK } from "../../query/budget.ts";
-import { FIRST_MEMBER_COLUMN } from "../columns.ts";
+import { FIRST_MEMBER_COLUMN, TEXT_MEMBERS } from "../columns.ts";
 import { type ColumnValues, releaseColumn } from "../decode/column-values.ts";
 import type { RowChoice } from "../decode/decode-chunk.ts";
 import type { SegmentReader } from "../decode/segment-reader.ts";
-import { TEXT_MEMBERS } from "../members.ts";
 import { FIRST_DATA_COLUMN } from "../properties.ts";
 import { hasValue, markHeld } from "./mark-rows.ts";
 import { hasRest, type OpenGroup } from "./open-group.ts";

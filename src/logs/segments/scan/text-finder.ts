@@ -1,14 +1,22 @@
 import { bytePattern, tellingPart, toByteString } from "../../query/case-folding.ts";
-import { TextSearch } from "../../query/text-search.ts";
+import { NATIVE_LENGTH, TextSearch } from "../../query/text-search.ts";
 import type { Texts } from "../decode/column-values.ts";
+import {
+  asciiPattern,
+  CasedMatches,
+  hasOddCapital,
+  isPartAt,
+  type Matches,
+  PatternMatches,
+  RareByteMatches,
+  rareByteOf,
+} from "./text-matches.ts";
 
-/** The two characters outside ASCII whose lower case has a character of ASCII: the Kelvin sign and the dotted capital I. */
-const ODD_CAPITALS = [Buffer.from("\u212a"), Buffer.from("\u0130")];
 /** Matches the characters of a number: `-12.5`, `1e+21`. */
 const NUMERIC = /^[-+.e\d]+$/;
 const ASCII = /^[\0-\x7f]+$/;
 
-/** Finds the strings of a column that contain a text, without case, as `search` does in lines. */
+/** Finds the strings of a column that contain a text, mostly without case, as `search` does in lines. */
 export class TextFinder {
   /** Work units for each byte. */
   readonly byteWork: number;
@@ -26,9 +34,20 @@ export class TextFinder {
   /** Lower case bytes of the text, and where the part is in it first. */
   readonly #whole: Uint8Array;
   readonly #partAt: number;
+  /** A part of the text in its own case, bytes of UTF-8, one character each; "" if the case does not matter. */
+  readonly #cased: string = "";
 
-  /** @param needle folded, not empty */
-  constructor(needle: string) {
+  /** @param literal folded; "" if there is none @param cased see the constructor @returns `null` if there is none */
+  static of(literal: string, cased = ""): TextFinder | null {
+    return literal === "" ? null : new TextFinder(literal, cased);
+  }
+
+  /**
+   * @param needle folded, not empty
+   * @param cased the text in its case: then at least the strings that contain it so are found, and faster; "" if the case does
+   *   not matter
+   */
+  constructor(needle: string, cased = "") {
     const part = tellingPart(needle);
     this.#needle = needle;
     this.#search = new TextSearch(needle);
@@ -40,6 +59,8 @@ export class TextFinder {
     this.#partAt = needle.indexOf(part);
     this.#part = ASCII.test(needle) ? Buffer.from(part, "latin1") : null;
     this.#asciiPattern = asciiPattern(this.#part === null ? "" : part);
+    // Half of a surrogate pair has no bytes of its own.
+    if (cased.isWellFormed()) this.#cased = toByteString(cased.length <= NATIVE_LENGTH ? cased : tellingPart(cased));
   }
 
   /** Whether the text is in the words `true` and `false`. */
@@ -110,11 +131,12 @@ export class TextFinder {
   #isIn(matches: Matches, bytes: Uint8Array, start: number, end: number): boolean {
     // A match may also run from one string into the next.
     if (matches.end > end) return false;
+    if (this.#cased !== "") return true;
     if (matches.isExact && this.#part !== null) {
       if (this.#isWhole) return true;
       // Mostly the text is around its part.
       const from = matches.end - this.#part.length - this.#partAt;
-      if (from >= start && from + this.#whole.length <= end && isPartAt(bytes, this.#whole, from)) return true;
+      if (from >= start && from + this.#whole.length <= end && isPartAt(matches.text, this.#whole, from)) return true;
     }
     const { buffer, byteOffset } = bytes;
     return this.#search.isIn(Buffer.from(buffer, byteOffset + start, end - start).toString("utf8"));
@@ -122,7 +144,9 @@ export class TextFinder {
 
   /** Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time. */
   matchesIn({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
-    const all = Buffer.from(buffer, byteOffset, byteLength);
+    // V8 searches strings. A search of bytes is a call of workerd, which takes ten times as long.
+    const all = Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
+    if (this.#cased !== "") return new CasedMatches(all, this.#cased);
     const part = this.#part;
     // The case of all characters that the part may match must be that of ASCII.
     if (part === null || (this.#hasOdd && hasOddCapital(all))) {
@@ -132,138 +156,6 @@ export class TextFinder {
     const pattern = this.#asciiPattern;
     return rare < 0 ? new PatternMatches(all, pattern, true) : new RareByteMatches(all, part, rare, pattern);
   }
-}
-
-/** Whether bytes have a character outside ASCII whose lower case has one of ASCII. */
-function hasOddCapital(all: Buffer): boolean {
-  // One byte is found faster than two or three, and most text has neither.
-  return ODD_CAPITALS.some((capital) => all.includes(capital[0] ?? 0) && all.includes(capital));
-}
-
-/** The places of a part in bytes. */
-export interface Matches {
-  /** Whether only the part itself is found. */
-  readonly isExact: boolean;
-  /** Index after the last match. */
-  end: number;
-  /** @returns the index of the first match at or after `from`, or -1 */
-  next(from: number): number;
-}
-
-class PatternMatches implements Matches {
-  end = 0;
-  readonly isExact: boolean;
-  readonly #pattern: RegExp;
-  readonly #text: string;
-
-  constructor(all: Buffer, pattern: RegExp, isExact: boolean) {
-    this.#text = all.toString("latin1");
-    this.#pattern = pattern;
-    this.isExact = isExact;
-  }
-
-  next(from: number): number {
-    this.#pattern.lastIndex = from;
-    const match = this.#pattern.exec(this.#text);
-    if (match === null) return -1;
-    this.end = this.#pattern.lastIndex;
-    return match.index;
-  }
-}
-
-class RareByteMatches implements Matches {
-  end = 0;
-  readonly isExact = true;
-  readonly #all: Buffer;
-  readonly #part: Uint8Array;
-  readonly #rare: number;
-  /** Where the rare byte is next in lower and in upper case. */
-  #lowerAt = -1;
-  #upperAt = -1;
-  readonly #pattern: RegExp;
-  /** Takes the place of the search for bytes if they are not rare after all. */
-  #others: PatternMatches | null = null;
-  #tried = 0;
-
-  /** @param rare index in the part. @param pattern of the part */
-  constructor(all: Buffer, part: Uint8Array, rare: number, pattern: RegExp) {
-    this.#all = all;
-    this.#part = part;
-    this.#rare = rare;
-    this.#pattern = pattern;
-  }
-
-  next(from: number): number {
-    if (this.#others === null) return this.#next(from);
-    const at = this.#others.next(from);
-    this.end = this.#others.end;
-    return at;
-  }
-
-  #next(from: number): number {
-    const all = this.#all;
-    const part = this.#part;
-    const lower = part[this.#rare] ?? 0;
-    const upper = lower >= LOWER_A && lower <= LOWER_Z ? lower - CASE : lower;
-    for (let at = from + this.#rare; ; ) {
-      if (this.#lowerAt < at) this.#lowerAt = indexOf(all, lower, at);
-      if (this.#upperAt < at) this.#upperAt = upper === lower ? all.length : indexOf(all, upper, at);
-      const hit = Math.min(this.#lowerAt, this.#upperAt);
-      const start = hit - this.#rare;
-      this.end = start + part.length;
-      if (this.end > all.length) return -1;
-      if (isPartAt(all, part, start)) return start;
-      at = hit + 1;
-      if (++this.#tried < MOST_TRIED) continue;
-      this.#others = new PatternMatches(all, this.#pattern, true);
-      return this.next(start + 1);
-    }
-  }
-}
-
-/** @returns the length of the bytes if nothing is found */
-function indexOf(all: Buffer, byte: number, from: number): number {
-  const at = all.indexOf(byte, from);
-  return at < 0 ? all.length : at;
-}
-
-/** Bytes of a sample, and how often a rare byte is in it at most. */
-const SAMPLE_BYTES = 1024;
-const MOST_RARE = 3;
-/** Rare bytes of one scan that turn out to be no match. */
-const MOST_TRIED = 256;
-
-/** Returns the index in a part of a byte that is rare, in either case; -1 without such a byte, or with too few bytes. */
-function rareByteOf(all: Buffer, part: Uint8Array): number {
-  if (all.length < SAMPLE_BYTES) return -1;
-  const counts = new Uint16Array(256);
-  // The end, because a page begins with lengths.
-  for (let at = all.length - SAMPLE_BYTES; at < all.length; at++) {
-    const byte = FOLD[all[at] ?? 0] ?? 0;
-    counts[byte] = (counts[byte] ?? 0) + 1;
-  }
-  const countAt = (at: number) => counts[part[at] ?? 0] ?? 0;
-  const rare = part.reduce((best, _, at) => (countAt(at) <= countAt(best) ? at : best), 0);
-  return countAt(rare) <= MOST_RARE ? rare : -1;
-}
-
-const [LOWER_A, LOWER_Z, CASE] = [97, 122, 32];
-
-function isPartAt(all: Uint8Array, part: Uint8Array, start: number): boolean {
-  for (let at = 0; at < part.length; at++) if (FOLD[all[start + at] ?? 0] !== part[at]) return false;
-  return true;
-}
-
-/** Lower case of each byte of ASCII. */
-const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + CASE : byte));
-
-/** Returns a pattern of bytes of ASCII in either case. */
-function asciiPattern(part: string): RegExp {
-  const bytes = [...part].map((byte) => {
-    if (/[a-z]/.test(byte)) return `[${byte}${byte.toUpperCase()}]`;
-    return byte.replace(/[\\^$.*+?()[\]{}|/-]/, "\\$&");
-  });
-  return new RegExp(bytes.join(""), "g");
 }
 
 /**

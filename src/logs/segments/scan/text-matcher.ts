@@ -7,7 +7,7 @@ import { hasValue, markHeld, textsOf } from "./mark-rows.ts";
 import type { OpenGroup } from "./open-group.ts";
 import { ContainingStrings, FoundStrings } from "./page-scan.ts";
 import type { Selection } from "./selection.ts";
-import { TextFinder } from "./text-finder.ts";
+import type { TextFinder } from "./text-finder.ts";
 
 /** A test of strings that is made only where a literal is, and in steps: a regular expression may take long. */
 export class TextMatcher {
@@ -20,21 +20,21 @@ export class TextMatcher {
   readonly #steps: ValueSteps<string> | null;
 
   /**
-   * @param literal folded; "" if there is none
+   * @param finder of the literal that each string has that passes; `null` without one
    * @param byteWork work units of `passes` for each byte
    * @param steps in place of `passes` for long texts; `null` if that is fast for all
    * @param tests that `passes` makes, of which each has that work
    */
   constructor(
     passes: (text: string) => boolean,
-    literal: string,
+    finder: TextFinder | null,
     byteWork: number,
     steps: ValueSteps<string> | null = null,
     tests = 1,
   ) {
     this.#steps = steps;
     this.passes = passes;
-    this.finder = literal === "" ? null : new TextFinder(literal);
+    this.finder = finder;
     // Steps count their own work.
     this.#byteWork = steps === null ? byteWork * tests : 0;
     this.#textWork = WORK.text + (steps === null ? (tests - 1) * TEST_WORK : 0);
