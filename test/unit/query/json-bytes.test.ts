@@ -38,7 +38,7 @@ test("names are new that a known hash maps to the same value", () => {
   // All have the same FNV-1a hash of 32 bits.
   const names = ["-xxbdT", "XPxlTU", "vikocA", "jP7pe5", "kpMtYp", "s-4umO", "ku2Hg2", "c5vHXK", "XbKJbZ", "dV1K8K"];
   const fnv = (name: string) =>
-    Buffer.from(name).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
+    [...Buffer.from(name)].reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
   expect(new Set(names.map(fnv)).size).toBe(1);
   const objects = new ObjectWork();
   const one = workOf(objects, { [names[0] ?? ""]: 1 });

@@ -1,4 +1,5 @@
 import { WORK, type WorkMeter } from "../../query/budget.ts";
+import { foldCase } from "../../query/fold-case.ts";
 import { ObjectWork } from "../../query/json-bytes.ts";
 import { beginPathWork, takePathWork } from "../../search/data-values.ts";
 import type { ValueSteps } from "../../search/entry-steps.ts";
@@ -11,8 +12,9 @@ import { TextFinder } from "./text-finder.ts";
 /** Work units of parsing what a row has in `rest`, and each of its bytes. */
 const PARSE_WORK = 500;
 const PARSE_BYTE_WORK = 8;
-/** Work units of searching a byte for a name. */
+/** Work units of searching a byte for a name, and of each value that has it. */
 const SEARCHED_BYTE_WORK = 0.5;
+const FOUND_WORK = 100;
 /** Characters that JSON writes in another way than as themselves. */
 const ESCAPED = /["\\\p{Cc}]|\p{Surrogate}/u;
 
@@ -20,10 +22,8 @@ const ESCAPED = /["\\\p{Cc}]|\p{Surrogate}/u;
 export class RestValues {
   readonly #passes: (data: unknown) => boolean;
   readonly #steps: ValueSteps<unknown> | null;
-  /** Finds the literal that each value has that passes, as JSON writes it; `null` if there is none. */
-  readonly #finder: TextFinder | null;
-  /** Texts that each object has with a value that passes. */
-  readonly #names: readonly Buffer[];
+  /** Find texts that each object has with a value that passes: names of the path, and the literal of the value, as JSON writes them. */
+  readonly #finders: readonly { finder: TextFinder; byteWork: number }[];
   readonly #objects = new ObjectWork();
 
   /**
@@ -39,9 +39,13 @@ export class RestValues {
     path: readonly (string | number)[] = [],
   ) {
     this.#steps = steps;
-    this.#names = namesOf(path);
     this.#passes = passes;
-    this.#finder = literal === "" || ESCAPED.test(literal) ? null : new TextFinder(literal);
+    const names = namesOf(path).map((name) => new TextFinder(foldCase(name), name));
+    const finder = ESCAPED.test(literal) ? null : TextFinder.of(literal);
+    this.#finders = [
+      ...names.map((name) => ({ finder: name, byteWork: SEARCHED_BYTE_WORK })),
+      ...(finder === null ? [] : [{ finder, byteWork: finder.byteWork }]),
+    ];
   }
 
   /**
@@ -50,14 +54,8 @@ export class RestValues {
    */
   *mark({ meter }: OpenGroup, rest: TextColumn, rows: Int32Array, marks: Uint8Array): Generator<void> {
     const texts = textsOf(rest);
-    const all = bufferOf(texts.bytes);
-    for (const name of this.#names) {
-      meter.add(all.length * SEARCHED_BYTE_WORK);
-      if (!all.includes(name)) return;
-    }
-    if (meter.isDue) yield;
-    const candidates = this.#candidates(texts);
-    if (this.#finder !== null) meter.add(texts.bytes.length * this.#finder.byteWork);
+    const candidates = this.#finders.length === 0 ? null : yield* this.#candidates(texts, meter);
+    if (candidates?.includes(1) === false) return;
     const known = rest.kind === "indexedTexts" ? new Int8Array(texts.length) : null;
     for (const row of rows) {
       if (!hasValue(rest, row)) continue;
@@ -75,13 +73,9 @@ export class RestValues {
   }
 
   *#isPassing(texts: Texts, at: number, meter: WorkMeter): Generator<void, boolean> {
-    const bytes = bufferOf(texts.bytesAt(at));
-    if (this.#names.length > 0) {
-      meter.add(WORK.condition + bytes.length * SEARCHED_BYTE_WORK);
-      if (!this.#names.every((name) => bytes.includes(name))) return false;
-    }
+    const bytes = texts.bytesAt(at);
     meter.add(PARSE_WORK + bytes.length * PARSE_BYTE_WORK + this.#objects.of(bytes, 0, bytes.length));
-    const data = parsed(bytes);
+    const data = parsed(texts.at(at));
     return this.#steps === null ? this.#counted(data, meter) : yield* this.#steps(data, meter);
   }
 
@@ -92,37 +86,43 @@ export class RestValues {
     return passes;
   }
 
-  #candidates(texts: Texts): Uint8Array | null {
-    if (this.#finder === null) return null;
-    const candidates = new Uint8Array(texts.length);
-    this.#finder.find(texts, (index) => {
-      candidates[index] = 1;
-    });
+  /** Returns 1 for each text that all finders find. */
+  *#candidates(texts: Texts, meter: WorkMeter): Generator<void, Uint8Array> {
+    let candidates = new Uint8Array(texts.length).fill(1);
+    for (const { finder, byteWork } of this.#finders) {
+      // The texts were perhaps decoded in this step: a row group may have 8 MiB of them.
+      if (meter.isDue) yield;
+      meter.add(texts.bytes.length * byteWork);
+      const found = new Uint8Array(texts.length);
+      let count = 0;
+      finder.find(texts, (index) => {
+        found[index] = candidates[index] ?? 0;
+        count++;
+      });
+      meter.add(count * FOUND_WORK);
+      candidates = found;
+      if (count === 0) break;
+    }
+    if (meter.isDue) yield;
     return candidates;
   }
 }
 
 /** Returns texts of JSON that an object has with a value at a path: names may be joined by dots there, as in `"a.b"`. */
-function namesOf(path: readonly (string | number)[]): Buffer[] {
+function namesOf(path: readonly (string | number)[]): string[] {
   const names = path.filter((part) => typeof part === "string");
   const [first] = names;
   const last = names.at(-1);
   if (first === undefined || last === undefined) return [];
   const isPlain = (name: string) => !ESCAPED.test(name);
-  if (names.length === 1) return isPlain(first) ? [Buffer.from(`"${first}"`)] : [];
+  if (names.length === 1) return isPlain(first) ? [`"${first}"`] : [];
   // Few other texts have the end of a name and a quote.
-  return [...(isPlain(last) ? [`${last}"`] : []), ...(isPlain(first) ? [`"${first}`] : [])].map((text) =>
-    Buffer.from(text),
-  );
+  return [...(isPlain(last) ? [`${last}"`] : []), ...(isPlain(first) ? [`"${first}`] : [])];
 }
 
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-function parsed(bytes: Buffer): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    return JSON.parse(text);
   } catch (error) {
     throw new MalformedFile("The rest of a line has another form.", { cause: error });
   }
