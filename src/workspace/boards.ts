@@ -1,8 +1,11 @@
-import { BOARD_LIMITS, type Panel } from "./panels.ts";
+import { BOARD_LIMITS, type Panel, SLOWEST_QUERIES } from "./panels.ts";
 import type { ProjectRow } from "./projects.ts";
 import { insertSaved, isTaken } from "./saved-items.ts";
 
-/** The panels of the board of a new project. They fit entries of the client library's adapters and OTLP's routes. */
+/**
+ * The panels of the board of a new project. They fit entries of the client library's adapters and OTLP's routes; of the slowest paths
+ * the console replaces the fields by those that the entries have.
+ */
 export const FIRST_PANELS: readonly Panel[] = [
   {
     id: "levels",
@@ -21,7 +24,7 @@ export const FIRST_PANELS: readonly Panel[] = [
   {
     id: "routes",
     title: "Slowest paths",
-    query: "durationMs:* | stats count(), p95(durationMs) as p95 by path | sort p95 desc | limit 10",
+    query: SLOWEST_QUERIES[0],
     kind: "table",
     ...{ x: 6, y: 7, w: 6, h: 8 },
   },

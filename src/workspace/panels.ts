@@ -36,3 +36,9 @@ export interface Panel {
   w: number;
   h: number;
 }
+
+/** Queries of the panel with the slowest paths on the board of a new project: that of this version, and those of earlier ones. */
+export const SLOWEST_QUERIES: readonly [string, ...string[]] = [
+  'durationMs:* | stats count(), p95(durationMs) as "p95 ms" by path | sort "p95 ms" desc | limit 10',
+  "durationMs:* | stats count(), p95(durationMs) as p95 by path | sort p95 desc | limit 10",
+];

@@ -81,6 +81,25 @@ describe("19.4: boards", () => {
     }
   });
 
+  it("19.4: the board of a new project finds the fields of its slowest paths", async () => {
+    const account = { ...owner, workspaceId };
+    const projectId = await createProject(url, account, "gateway");
+    const key = await createKey(url, account, projectId);
+    const data = (n: number) => ({ "http.route": `/r${n % 2}`, "http.server.request.duration": n / 10 });
+    await send(
+      url,
+      { account, projectId, key },
+      [1, 2, 3, 4].map((n) => ({ level: "info", message: "handled", data: data(n) })),
+    );
+    const page = await opened(viewer, `/boards/${(await boardNamed("gateway")).id}`);
+    const slowest = panel(page, "Slowest paths");
+    await slowest.getByText("By http.server.request.duration and http.route").waitFor();
+    const cells = await slowest.getByRole("cell").allTextContents();
+    expect(cells.slice(0, 3)).toEqual(["/r0", "2", "0.4"]);
+    await slowest.getByRole("columnheader", { name: "p95 s" }).waitFor();
+    await page.context().close();
+  });
+
   it("19.4: panels are arranged by dragging and by keyboard, and saved; one that is wrong shows its own error", async () => {
     const page = await opened(owner, "/boards");
     await page.getByRole("link", { name: "shop" }).click();

@@ -226,7 +226,7 @@ function Legend({ series, at, measure, hidden }: LegendProps) {
       {series.map(({ name, level, values }, index) => (
         <li key={name} class={classOf(level, index)}>
           <span class={css.key} aria-hidden="true" />
-          {visible(name === "" ? measure : name)}
+          <span class={css.label}>{visible(name === "" ? measure : name)}</span>
           {at === null ? null : <b>{cellText(values[at] ?? null, "number")}</b>}
         </li>
       ))}

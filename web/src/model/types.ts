@@ -140,6 +140,8 @@ export interface Delivery {
   destinationId: string;
   state: "pending" | "delivered" | "dead";
   attempts: number;
+  /** `null` if the delivery has ended, or waits for an earlier notification. */
+  nextAttemptAt: string | null;
   answer: DestinationAnswer | null;
 }
 

@@ -108,7 +108,7 @@ function ShownAlert({ workspaceId, alert, onChanged }: ShownAlertProps) {
         />
       </Card>
       <History workspaceId={workspaceId} alert={alert} decisions={decisions} />
-      <Versions workspaceId={workspaceId} alert={alert} nameOf={nameOf} />
+      <Versions workspaceId={workspaceId} alert={alert} nameOf={nameOf} mayChange={mayChange} />
       {isDeleting ? (
         <Confirm
           title="Delete alert?"

@@ -100,7 +100,10 @@ export function ConditionFields({ draft, errors, onChange }: ConditionFieldsProp
             onChange={(next) => onChange({ recovery: next })}
           />
         )}
-        <Field label="Windows by" hint="By the times of entries, a window is decided so much later.">
+        <Field
+          label="Windows by"
+          hint="Receipt: when entries arrive. Times: their own; late entries count for that long."
+        >
           {(props) => (
             <Select
               {...props}

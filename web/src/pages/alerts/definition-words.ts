@@ -1,3 +1,4 @@
+import type { Weekday } from "../../../../src/alerts/mutes.ts";
 import { timeFormat } from "../../lib/zone.ts";
 import type { AlertDefinition, Mute } from "../../model/alerts.ts";
 import { number } from "../explorer/view/format.ts";
@@ -38,7 +39,18 @@ export function memberText(
   }
 }
 
+/** Names of the days of the week. */
+export const DAYS: Readonly<Record<Weekday, string>> = {
+  mon: "Mon",
+  tue: "Tue",
+  wed: "Wed",
+  thu: "Thu",
+  fri: "Fri",
+  sat: "Sat",
+  sun: "Sun",
+};
+
 export function muteText(mute: Mute): string {
   if (isSpan(mute)) return `${MOMENT(Date.parse(mute.from))} – ${MOMENT(Date.parse(mute.to))}`;
-  return `${mute.days.join(" ")} ${mute.start} – ${mute.end} (${mute.timeZone})`;
+  return `${mute.days.map((day) => DAYS[day]).join(" ")} ${mute.start} – ${mute.end} (${mute.timeZone})`;
 }

@@ -1,5 +1,5 @@
 import { TEMPLATE_NAMES } from "../../../../src/alerts/template.ts";
-import type { Alert, AlertDefinition, Condition, Deciding, Mute } from "../../model/alerts.ts";
+import type { AlertDefinition, Condition, Deciding, Mute } from "../../model/alerts.ts";
 import { groupFields } from "./alert-query.ts";
 
 /** Kinds of conditions as the editor offers them: a threshold from above and one from below are two. */
@@ -48,8 +48,8 @@ export function newDraft(query: string, destinations: readonly string[]): Draft 
   return { ...NEW, query, destinations };
 }
 
-/** Returns the draft that changes a rule. */
-export function draftOf({ condition, recovery, labels, ...alert }: Alert): Draft {
+/** Returns the draft that changes a rule to a definition, its own or one of its versions. */
+export function draftOf({ condition, recovery, labels, ...alert }: AlertDefinition): Draft {
   const { name, query, window, message, destinations, mutes } = alert;
   return {
     ...NEW,

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { fieldError, useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
-import { type Alert, changeAlert, createAlert, loadAlert, type Preview } from "../../model/alerts.ts";
+import { type Alert, changeAlert, createAlert, loadAlert, loadVersions, type Preview } from "../../model/alerts.ts";
 import { reasonAgainst } from "../../model/roles.ts";
 import type { Destination, Project } from "../../model/types.ts";
 import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
@@ -66,19 +66,26 @@ export function NewAlert() {
   );
 }
 
-/** A change of an alert. */
+/** A change of an alert. With `version` in the address it starts from that version. */
 export function EditAlert() {
   const { workspaceId = "", projectId = "", alertId: id = "" } = useRoute().params;
+  const { version } = useLocation().query;
   const lists = useLists(workspaceId);
-  const loaded = useLoad(`${workspaceId} ${projectId} ${id}`, (signal) =>
-    loadAlert(workspaceId, { projectId, id }, signal),
-  );
+  const loaded = useLoad(`${workspaceId} ${projectId} ${id} ${version}`, async (signal) => {
+    const ref = { projectId, id };
+    const [alert, versions] = await Promise.all([
+      loadAlert(workspaceId, ref, signal),
+      version === undefined ? [] : loadVersions(workspaceId, ref, signal),
+    ]);
+    return { alert, start: versions.find((each) => String(each.version) === version) ?? alert };
+  });
   const { projects, destinations } = lists;
   if (loaded.data === null || projects === null || destinations === null) {
     return <Waiting title="Edit alert" lists={loaded.failure === null ? lists : loaded} />;
   }
-  const { data: alert } = loaded;
-  const draft = draftOf(alert);
+  const { alert, start } = loaded.data;
+  const existing = new Set(destinations.map((each) => each.id));
+  const draft = draftOf({ ...start, destinations: start.destinations.filter((each) => existing.has(each)) });
   return (
     <Editor
       workspaceId={workspaceId}

@@ -31,7 +31,7 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
         </Empty>
       ) : null}
       {items !== null && items.length > 0 ? (
-        <ScrollBox label="Decisions, newest first">
+        <ScrollBox label="Decisions, newest first" isStacked>
           <table>
             <thead>
               <tr>
@@ -46,21 +46,21 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
             <tbody>
               {items.map((decision) => (
                 <tr key={decision.id}>
-                  <td>
+                  <td data-label="Window until">
                     <Time at={decision.at} />
                   </td>
-                  <td>
+                  <td data-label="Decision">
                     <Badge tone={decision.kind === "firing" ? "bad" : "good"}>
                       {decision.kind === "firing" ? "Fired" : "Recovered"}
                     </Badge>{" "}
                     <Notes decision={decision} />
                   </td>
-                  <td>{visible(groupText(decision.group))}</td>
-                  <td>{valueText(decision, alert.condition)}</td>
-                  <td>
+                  <td data-label="Group">{visible(groupText(decision.group))}</td>
+                  <td data-label="Value">{valueText(decision, alert.condition)}</td>
+                  <td data-label="Entries">
                     <Entries workspaceId={workspaceId} alert={alert} decision={decision} />
                   </td>
-                  <td>{decision.version}</td>
+                  <td data-label="Version">{decision.version}</td>
                 </tr>
               ))}
             </tbody>

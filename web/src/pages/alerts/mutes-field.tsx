@@ -4,17 +4,8 @@ import { WEEKDAYS, type Weekday } from "../../../../src/alerts/mutes.ts";
 import type { Mute } from "../../model/alerts.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import css from "./alerts.module.css";
-import { muteText } from "./definition-words.ts";
+import { DAYS, muteText } from "./definition-words.ts";
 
-const DAYS: Readonly<Record<Weekday, string>> = {
-  mon: "Mon",
-  tue: "Tue",
-  wed: "Wed",
-  thu: "Thu",
-  fri: "Fri",
-  sat: "Sat",
-  sun: "Sun",
-};
 /** The limit of the service. */
 const MAX_MUTES = 20;
 

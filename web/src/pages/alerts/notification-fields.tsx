@@ -5,7 +5,7 @@ import type { Destination } from "../../model/types.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { visible } from "../explorer/view/visible.ts";
-import { KINDS } from "../settings/destinations/kinds.ts";
+import { KINDS, type Kind, pausedBecause } from "../settings/destinations/kinds.ts";
 import css from "./alerts.module.css";
 import { type Draft, type DraftErrors, messageNames } from "./draft.ts";
 
@@ -35,7 +35,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
             <a href={`/w/${workspaceId}/settings/destinations`}>Create a destination</a>
           </p>
         ) : null}
-        {destinations?.map(({ id, name, kind, enabled }) => (
+        {destinations?.map(({ id, name, kind, disabledReason }) => (
           <label key={id}>
             <input
               type="checkbox"
@@ -49,7 +49,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
               }
             />
             <span>
-              {visible(name)} <span class={css.hint}>{`${KINDS[kind].label}${enabled ? "" : ", paused"}`}</span>
+              {visible(name)} <span class={css.hint}>{kindText(kind, pausedBecause({ disabledReason }))}</span>
             </span>
           </label>
         ))}
@@ -140,4 +140,9 @@ function Labels({ draft: { labels }, errors, onChange }: NotificationFieldsProps
       </p>
     </fieldset>
   );
+}
+
+function kindText(kind: Kind, paused: string | null): string {
+  const { label } = KINDS[kind];
+  return paused === null ? label : `${label}, ${paused.toLowerCase()}`;
 }

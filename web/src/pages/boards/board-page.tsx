@@ -26,8 +26,8 @@ import css from "./boards.module.css";
 import { freePlace, inOrder, settled } from "./layout.ts";
 import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
-import { useAnswers } from "./use-answers.ts";
 import { useArrange } from "./use-arrange.ts";
+import { useBoardAnswers } from "./use-slowest.ts";
 
 export function BoardPage() {
   const { workspaceId = "", boardId = "" } = useRoute().params;
@@ -73,7 +73,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
     () => timesOf(view.range, Date.now(), workspace?.retentionDays ?? 30),
     [search, round, workspace?.retentionDays],
   );
-  const answers = useAnswers(workspaceId, shown, times, round);
+  const answers = useBoardAnswers(workspaceId, shown, times, round, JSON.stringify(view.range));
   const refresh = (): void => setRound((before) => before + 1);
   usePoll(
     () => {
@@ -189,12 +189,13 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
       ) : (
         <div class={css.grid} ref={grid} data-editing={draft !== null} aria-busy={answers.busy}>
           {/* While panels can be dragged in a fixed order: an element that moves in the document loses focus and pointer. */}
-          {(draft === null || isStacked ? inOrder(shown.panels) : shown.panels).map((panel) => (
+          {(draft === null || isStacked ? inOrder(answers.panels) : answers.panels).map((panel) => (
             <ShownPanel
               key={panel.id}
               panel={panel}
               answer={answers.data?.of.get(panel.id)}
               link={linkOf(panel)}
+              note={answers.noteOf(panel)}
               editing={
                 draft === null
                   ? null

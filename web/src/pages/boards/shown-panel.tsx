@@ -17,12 +17,14 @@ interface ShownPanelProps {
   answer: PanelAnswer | undefined;
   /** Link to the query in the explorer. */
   link: string;
+  /** Shown below the answer. */
+  note: string | null;
   /** Set while the board is arranged. */
   editing: { arrange: Arranging; isStacked: boolean; onEdit: () => void; onRemove: () => void } | null;
 }
 
 /** One query of a board with its answer, or with why there is none. */
-export function ShownPanel({ panel, answer, link, editing }: ShownPanelProps) {
+export function ShownPanel({ panel, answer, link, note, editing }: ShownPanelProps) {
   const [asTable, setAsTable] = useState(false);
   const title = visible(panel.title === "" ? panel.query : panel.title);
   const style = {
@@ -80,6 +82,7 @@ export function ShownPanel({ panel, answer, link, editing }: ShownPanelProps) {
       <div class={css.content}>
         <Content panel={asTable ? { ...panel, kind: "table" } : panel} title={title} answer={answer} />
       </div>
+      {note === null ? null : <p class={css.note}>{visible(note)}</p>}
       {editing === null ? null : (
         <button
           type="button"

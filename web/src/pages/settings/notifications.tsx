@@ -16,7 +16,9 @@ import { ShowOlder } from "../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
+import { visible } from "../explorer/view/visible.ts";
 import { answerInWords } from "./destinations/kinds.ts";
+import css from "./notifications.module.css";
 import { Section } from "./section.tsx";
 
 const PAGE_SIZE = 50;
@@ -26,6 +28,7 @@ const STATE_OPTIONS = [
   ...Object.entries(STATES).map(([value, label]) => ({ value, label })),
 ];
 const TONES = { pending: "warn", delivered: "good", dead: "bad" } as const;
+const KIND_TONES = { firing: { tone: "bad" }, resolved: { tone: "good" }, test: {}, canary: {} } as const;
 const KINDS = { firing: "Firing", resolved: "Resolved", test: "Test", canary: "Canary" } as const;
 
 /** Notifications of the last 30 days with their deliveries. */
@@ -52,15 +55,17 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
         </Button>
       }
     >
-      <Field label="State">
-        {(props) => <Select {...props} value={state} options={STATE_OPTIONS} onChange={setState} />}
-      </Field>
+      <div class={css.filter}>
+        <Field label="State">
+          {(props) => <Select {...props} value={state} options={STATE_OPTIONS} onChange={setState} />}
+        </Field>
+      </div>
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {items === null && failure === null ? <Loading /> : null}
       {items?.length === 0 && more === null ? <Empty title="No notifications" /> : null}
       {items !== null && (items.length > 0 || more !== null) ? (
         <Card>
-          <ScrollBox label="Notifications, newest first">
+          <ScrollBox label="Notifications, newest first" isStacked>
             <table>
               <thead>
                 <tr>
@@ -72,23 +77,18 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
               <tbody>
                 {items.map((item) => (
                   <tr key={item.id}>
-                    <td>
+                    <td data-label="Decided">
                       <Time at={item.decidedAt} />
                     </td>
-                    <td>
-                      <Badge>{KINDS[item.kind]}</Badge>{" "}
+                    <td data-label="Notification">
+                      <Badge {...KIND_TONES[item.kind]}>{KINDS[item.kind]}</Badge>{" "}
                       {item.projectId !== null && (item.kind === "firing" || item.kind === "resolved") ? (
-                        <a href={`/w/${workspace.id}/alerts/${item.projectId}/${item.ruleId}`}>{item.title}</a>
+                        <a href={`/w/${workspace.id}/alerts/${item.projectId}/${item.ruleId}`}>{titleOf(item)}</a>
                       ) : (
-                        item.title
+                        titleOf(item)
                       )}
-                      {Object.entries(item.group ?? {}).map(([name, value]) => (
-                        <div key={name}>
-                          {name}: {value}
-                        </div>
-                      ))}
                     </td>
-                    <td>
+                    <td data-label="Deliveries">
                       {item.deliveries.map((delivery) => (
                         <DeliveryLine
                           key={delivery.id}
@@ -112,6 +112,12 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
   );
 }
 
+/** The title without the kind, which the badge has. */
+function titleOf({ kind, title }: Notification): string {
+  const start = `${KINDS[kind]}: `;
+  return visible(title.startsWith(start) ? title.slice(start.length) : title);
+}
+
 interface DeliveryLineProps {
   base: string;
   delivery: Delivery;
@@ -121,16 +127,21 @@ interface DeliveryLineProps {
 }
 
 function DeliveryLine({ base, delivery, name, role, onChanged }: DeliveryLineProps) {
-  const { id, state, attempts, answer } = delivery;
+  const { id, state, attempts, answer, nextAttemptAt } = delivery;
   const repeating = useAction(async () => {
     await authorized(`${base}/deliveries/${id}/redeliver`, { method: "POST" });
     toast(`Delivering to ${name} again.`);
     onChanged();
   });
   return (
-    <div>
-      {name} <Badge tone={TONES[state]}>{STATES[state]}</Badge> {attempts > 1 ? `${attempts} attempts. ` : ""}
-      {answer === null ? null : answerInWords(answer)}{" "}
+    <div class={css.delivery}>
+      {visible(name)} <Badge tone={TONES[state]}>{STATES[state]}</Badge> {attempts > 1 ? `${attempts} attempts. ` : ""}
+      {answer === null ? null : `${answerInWords(answer)}. `}
+      {nextAttemptAt === null || attempts === 0 ? null : (
+        <>
+          Next attempt <Time at={nextAttemptAt} />.{" "}
+        </>
+      )}
       {state === "dead" && reasonAgainst(role, "delivery.redeliver") === null ? (
         <Button small busy={repeating.busy} onClick={() => void repeating.run()}>
           Redeliver<span class="visually-hidden"> to {name}</span>

@@ -2,8 +2,10 @@ import type { LogEntry } from "../../../model/types.ts";
 
 /** Which members of `data` a row shows beside its message. */
 
-/** Bounds: entries looked at, members of one, depth, and how many are shown. They keep the choice fast. */
-const LOOK = { entries: 200, members: 60, depth: 3, shown: 6, length: 60 } as const;
+/** Bounds: entries looked at, members of one and depth. They keep the choice fast. */
+const LOOK = { entries: 200, members: 60, depth: 3, length: 60 } as const;
+/** Members that a row shows. */
+export const INLINE_FIELDS = 6;
 
 export type InlineValue = string | number | boolean;
 
@@ -19,9 +21,9 @@ interface Seen {
 
 /**
  * Chooses the members that tell the loaded entries apart: those with different values, which are short, not in the message
- * already, and not another one in each entry, as an id is.
+ * already, and not another one in each entry, as an id is. The best ones come first.
  */
-export function inlineFields(entries: readonly LogEntry[]): (readonly string[])[] {
+export function inlineFields(entries: readonly LogEntry[], most: number = INLINE_FIELDS): (readonly string[])[] {
   const looked = entries.slice(0, LOOK.entries);
   const seen = new Map<string, Seen>();
   for (const { data, message } of looked) {
@@ -31,7 +33,7 @@ export function inlineFields(entries: readonly LogEntry[]): (readonly string[])[
     .map((each) => ({ path: each.path, score: score(each, looked.length) }))
     .filter((each) => each.score > 0)
     .sort((a, b) => b.score - a.score)
-    .slice(0, LOOK.shown)
+    .slice(0, most)
     .map(({ path }) => path);
 }
 

@@ -4,13 +4,15 @@ import type { LogEntry } from "../../../model/types.ts";
 import type { Column } from "../view/columns.ts";
 import { language } from "../view/language.ts";
 import type { ReadCell } from "./cells.ts";
-import { inlineFields } from "./inline-fields.ts";
+import { INLINE_FIELDS, inlineFields } from "./inline-fields.ts";
 import { ownName } from "./own-name.ts";
 
 /** Names that queries have without quotes. The field list has the others, too. */
 const PLAIN = /^[A-Za-z_]\w*$/;
 /** Entries that decide what the rows show. */
 const LOOKED = 200;
+/** Members that vary and may become columns: also those whose value the message has. */
+const CANDIDATES = 20;
 
 interface RowParts {
   inline: readonly (readonly string[])[];
@@ -32,7 +34,8 @@ export function useRowParts(
   const [first] = entries;
   // A live list chooses again as it doubles, not for each entry.
   const looked = Math.ceil(Math.log2(Math.min(entries.length, LOOKED) + 1));
-  const varying = useMemo(() => inlineFields(entries), [query, looked]);
+  const varying = useMemo(() => inlineFields(entries, CANDIDATES), [query, looked]);
+  const inline = useMemo(() => varying.slice(0, INLINE_FIELDS), [varying]);
   const cells = useMemo(() => cellsOf(columns), [fieldsOf(columns)]);
   const source = useMemo(() => {
     return entries.slice(0, LOOKED).some((entry) => ownName(entry, "service") !== "") ? "Service" : "Category";
@@ -43,7 +46,7 @@ export function useRowParts(
     const named = varying.filter((path) => path.every((name) => PLAIN.test(name))).map((path) => path.join("."));
     return [...new Set([...columns.map(({ field }) => field), ...named, "host", "type", "trace", "session"])];
   }, [varying, fieldsOf(columns)]);
-  return { inline: columns.length === 0 ? varying : NONE, cells, candidates, source, isOneDay };
+  return { inline: columns.length === 0 ? inline : NONE, cells, candidates, source, isOneDay };
 }
 
 const DAY = timeFormat({ dateStyle: "short" });

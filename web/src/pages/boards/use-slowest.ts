@@ -1,0 +1,94 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { SLOWEST_QUERIES } from "../../../../src/workspace/panels.ts";
+import type { Loaded } from "../../lib/load.ts";
+import type { Board, Panel } from "../../model/boards.ts";
+import { authorized } from "../../session/session.ts";
+import { fieldsOf, type TableAnswer } from "../explorer/fields/field-facts.ts";
+import type { Times } from "../explorer/view/range.ts";
+import { durationFields, pathField, type Slowest, slowestQuery } from "./slowest.ts";
+import { type Answers, type PanelAnswer, useAnswers } from "./use-answers.ts";
+
+/** Durations beside which a path is looked for. */
+const TRIED = 3;
+/** Values of a field that are loaded. None is shown. */
+const VALUES = 1;
+
+interface ShownAnswers extends Loaded<Answers> {
+  /** The panels of the board with the queries that were asked. */
+  panels: readonly Panel[];
+  /** What a reader of a panel must know about it; `null` for most. */
+  noteOf: (panel: Panel) => string | null;
+}
+
+const isSlowest = ({ query }: Panel): boolean => SLOWEST_QUERIES.includes(query);
+
+/**
+ * Loads the answers of a board. If its panel *Slowest paths* is as the service made it and no entry has the fields of its query,
+ * the panel gets the fields that the entries of the range have.
+ * @param range of the board: one in which no fields were found is not searched again with each refresh
+ */
+export function useBoardAnswers(
+  workspaceId: string,
+  board: Board,
+  times: Times,
+  round: number,
+  range: string,
+): ShownAnswers {
+  const [found, setFound] = useState<Slowest | null>(null);
+  const [nothingIn, setNothingIn] = useState<string | null>(null);
+  const panels = useMemo(
+    () => board.panels.map((panel) => (found !== null && isSlowest(panel) ? { ...panel, query: found.query } : panel)),
+    [board.panels, found],
+  );
+  const answers = useAnswers(workspaceId, { ...board, panels: [...panels] }, times, round);
+  const searched = useRef<Answers | null>(null);
+  const id = board.panels.find(isSlowest)?.id;
+  const isEmpty = id !== undefined && hasNoPath(answers.data?.of.get(id));
+  useEffect(() => {
+    if (!isEmpty || nothingIn === range || searched.current === answers.data) return;
+    searched.current = answers.data;
+    const controller = new AbortController();
+    const { from, to } = times;
+    const { projectId } = board;
+    const scope = {
+      ...(projectId === null ? {} : { projectId }),
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+    };
+    const ask = async (query: string): Promise<TableAnswer> => {
+      const request = { workspaceId, body: { query, ...scope }, signal: controller.signal };
+      return (await authorized<TableAnswer>("/logger/search", request)).data;
+    };
+    findSlowest(ask).then(
+      (next) => {
+        if (controller.signal.aborted) return;
+        setFound((before) => (before?.query === next?.query ? before : next));
+        setNothingIn(next === null ? range : null);
+      },
+      // The panel stays empty until the next refresh.
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [answers.data, range]);
+  const noteOf = (panel: Panel): string | null => {
+    if (panel.id !== id) return null;
+    if (isEmpty) return nothingIn === range ? "No entry has a duration as a number beside a path or a route." : null;
+    return found === null ? null : `By ${found.duration} and ${found.path}`;
+  };
+  return { ...answers, panels, noteOf };
+}
+
+/** Whether an answer has no path: no row, or that of the entries without one. */
+function hasNoPath(answer: PanelAnswer | undefined): boolean {
+  return answer?.ok === true && answer.kind === "table" && answer.rows.every(([path]) => path === null);
+}
+
+/** Looks for a duration, and for a path beside it; `null` if no entry has both. */
+async function findSlowest(ask: (query: string) => Promise<TableAnswer>): Promise<Slowest | null> {
+  const durations = durationFields(fieldsOf(await ask(`* | facets ${VALUES}`)).fields);
+  for (const duration of durations.slice(0, TRIED)) {
+    const path = pathField(fieldsOf(await ask(`${duration.name}:* | facets ${VALUES}`)).fields);
+    if (path !== null) return { query: slowestQuery(duration, path), duration: duration.name, path };
+  }
+  return null;
+}
