@@ -10,8 +10,8 @@ import { wrangler } from "./wrangler.ts";
 const SOURCES = ["src/**/*", "sdk/src/**/*", "wrangler.toml", "package-lock.json"];
 
 /**
- * Static files of the API reference, of the guides for agents and of the account pages: path from the root, name in
- * dist/assets, and a file to append.
+ * Static files of the API reference and of the account pages: path from the root, name in dist/assets, and a file to
+ * append. Beside them all documents, so that agents and users can follow their links.
  */
 const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
@@ -23,10 +23,6 @@ const ASSETS = [
   ["web/src/ui/icon.svg", "docs/icon.svg"],
   ["node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2", "docs/sans.woff2"],
   ["node_modules/@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2", "docs/mono.woff2"],
-  ["docs/agents/SKILL.md", "docs/agents/SKILL.md"],
-  ["docs/agents-oauth.md", "docs/agents-oauth.md"],
-  ["docs/mcp.md", "docs/mcp.md"],
-  ["docs/query-language.md", "docs/query-language.md"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;
@@ -52,7 +48,9 @@ const STAMP = "// made from ";
  * @returns whether the console was built
  */
 export async function buildAssets(onBuild?: () => void): Promise<boolean> {
-  for (const [from, to, appended] of ASSETS) {
+  const documents: string[] = [];
+  for await (const file of glob("docs/**/*.md", { cwd: ROOT })) documents.push(file);
+  for (const [from, to, appended] of [...ASSETS, ...documents.map((file) => [file, file] as const)]) {
     const target = path.join(ASSETS_DIR, to);
     const parts = [from, ...(appended === undefined ? [] : [appended])];
     const content = Buffer.concat(await Promise.all(parts.map((part) => readFile(path.join(ROOT, part)))));

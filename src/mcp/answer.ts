@@ -1,5 +1,5 @@
-import { type CompactTable, compact, csvOf, delimited, type Table } from "./compact-table.ts";
-import { shortened } from "./log-text.ts";
+import { type Cell, type CompactTable, compact, csvOf, delimited, type Table } from "./compact-table.ts";
+import { cutVisible, shortened } from "./log-text.ts";
 import { tokensOf } from "./tokens.ts";
 
 /** What every answer begins with. */
@@ -34,6 +34,8 @@ export interface Draft {
   first?: NamedTable | undefined;
   /** Words of the service: never of entries. */
   guide?: readonly string[];
+  /** Further words of the service, which follow `guide`. The last ones are left out where a row has no place beside them. */
+  card?: readonly string[];
   rows: Table;
   /** A column of `rows` whose values take no place of a row: the last rows, or all, are without them if there is none left. */
   spare?: string | undefined;
@@ -41,7 +43,7 @@ export interface Draft {
   hasMore: boolean;
   /** Whether `next` is there also if no row is missing. */
   alwaysHasNext?: boolean;
-  /** Characters of `next`, for the estimate before it is known; 120 if absent. */
+  /** Maximum characters of `next`, for the estimate before it is known; 120 if absent. */
   nextCharacters?: number;
   /** Returns `next` after some of the rows; `null` if nothing can follow them. */
   nextAfter: (rows: number) => string | null | Promise<string | null>;
@@ -63,28 +65,74 @@ const NOTES = 8;
 const MAX_ROWS = 2_000;
 /** The part of the tokens that the first table may take. */
 const FIRST_SHARE = 0.4;
-/** Usual characters of `next`. */
+/** Characters of `next`. */
 const NEXT_CHARACTERS = 120;
+/** Maximum characters of each text, in turn, where a row does not fit otherwise. */
+const TEXT_CHARACTERS = [400, 160, 60, 20] as const;
 
-/** Cuts an answer to a number of tokens: whole rows, in their order, as many as fit. At least one, whatever its size. */
-export async function answerOf(draft: Draft, maxTokens: number): Promise<Answer> {
-  const notes = draft.notes.slice(0, NOTES).map((note) => shortened(note, NOTE_CHARACTERS));
-  const { guide = [] } = draft;
+/**
+ * Cuts an answer to a number of tokens: whole rows, in their order, as many as fit. At least one: where it does not fit, lines
+ * of the card are left out, then all texts are cut, and a note states so.
+ */
+export async function answerOf(given: Draft, maxTokens: number): Promise<Answer> {
+  const draft = draftOfOneRow(given, maxTokens);
+  const partsOf = partsWithin(draft, maxTokens);
+  const rows = Math.min(draft.rows.rows.length, MAX_ROWS);
+  const fits = (count: number, whole: number): boolean => tokensOfParts(partsOf(count, whole)) <= maxTokens;
+  const count = mostThat(rows, (some) => fits(some, 0));
+  const whole = draft.spare === undefined ? 0 : mostThat(count, (some) => fits(count, some), 0);
+  const parts = partsOf(count, whole);
+  const head = headOf(draft, count, isCutAfter(draft, count) ? await draft.nextAfter(count) : null);
+  const final = { ...parts, head };
+  return { text: textOf(final), structured: structuredOf(final), head };
+}
+
+/** Returns what makes the parts of an answer with some rows, of which the first ones keep the spare column. `next` is a placeholder. */
+function partsWithin(draft: Draft, maxTokens: number): (count: number, whole: number) => Parts {
+  const { guide = [], card = [], notes } = draft;
   const first = draft.first && { ...cutFirst(draft.first, maxTokens * FIRST_SHARE), name: draft.first.name };
-  const all = { ...draft.rows, rows: draft.rows.rows.slice(0, MAX_ROWS) };
-  const rowsOf = (count: number, whole: number): CompactTable =>
-    compact(spared({ ...all, rows: all.rows.slice(0, count) }, draft.spare, whole));
-  const fits = (count: number, whole: number): boolean => {
-    const head = headOf(draft, count, "x".repeat(draft.nextCharacters ?? NEXT_CHARACTERS));
-    const parts = { head, guide, notes, first, rows: rowsOf(count, whole) };
-    return Math.max(tokensOf(textOf(parts)), tokensOf(JSON.stringify(structuredOf(parts)))) <= maxTokens;
+  return (count, whole) => {
+    const next = isCutAfter(draft, count) ? "none".padEnd(draft.nextCharacters ?? NEXT_CHARACTERS, "x") : null;
+    const table = { ...draft.rows, rows: draft.rows.rows.slice(0, count) };
+    const rows = compact(spared(table, draft.spare, whole));
+    return { head: headOf(draft, count, next), guide: [...guide, ...card], notes, first, rows };
   };
-  const count = mostThat(all.rows.length, (rows) => fits(rows, 0));
-  const whole = draft.spare === undefined ? 0 : mostThat(count, (rows) => fits(count, rows), 0);
-  const isCut = count < draft.rows.rows.length || draft.hasMore || draft.alwaysHasNext === true;
-  const head = headOf(draft, count, isCut ? await draft.nextAfter(count) : null);
-  const parts = { head, guide, notes, first, rows: rowsOf(count, whole) };
-  return { text: textOf(parts), structured: structuredOf(parts), head };
+}
+
+function isCutAfter({ rows, hasMore, alwaysHasNext }: Draft, count: number): boolean {
+  return count < rows.rows.length || hasMore || alwaysHasNext === true;
+}
+
+/** Returns a draft of which one row fits, or the shortest one. */
+function draftOfOneRow(given: Draft, maxTokens: number): Draft {
+  const notes = given.notes.slice(0, NOTES).map((note) => shortened(note, NOTE_CHARACTERS));
+  const { card = [] } = given;
+  let draft: Draft = { ...given, notes };
+  const fits = () => {
+    const one = Math.min(1, draft.rows.rows.length);
+    return tokensOfParts(partsWithin(draft, maxTokens)(one, 0)) <= maxTokens;
+  };
+  for (let lines = card.length; lines >= 0; lines--) {
+    draft = { ...draft, card: card.slice(0, lines) };
+    if (fits()) return draft;
+  }
+  for (const characters of TEXT_CHARACTERS) {
+    draft = withCutTexts({ ...draft, notes }, characters);
+    if (fits()) return draft;
+  }
+  return draft;
+}
+
+function withCutTexts(draft: Draft, characters: number): Draft {
+  const cut = (cell: Cell) => (typeof cell === "string" ? cutVisible(cell, characters) : cell);
+  const cutTable = <T extends Table>(table: T): T => ({ ...table, rows: table.rows.map((row) => row.map(cut)) });
+  const note = `Texts are cut to ${characters} characters: a row does not fit into max_tokens otherwise.`;
+  return {
+    ...draft,
+    first: draft.first && cutTable(draft.first),
+    rows: cutTable(draft.rows),
+    notes: [note, ...draft.notes.map((each) => cutVisible(each, characters))],
+  };
 }
 
 /** Leaves the values of a column out of the rows after the first `whole` ones; the column, too, if no row keeps its value. */
@@ -121,12 +169,21 @@ function cutFirst(table: Table, maxTokens: number): CompactTable {
 /** Returns the largest number up to `max` that fits, or `least`: 1 if there is one. Larger numbers never fit better. */
 function mostThat(max: number, fits: (count: number) => boolean, least = Math.min(1, max)): number {
   let [low, high] = [least, max];
+  // Doubles first, so that no try takes much longer than what fits.
+  for (let size = 32; size < high; size *= 2) {
+    if (fits(size)) low = size;
+    else high = size - 1;
+  }
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (fits(middle)) low = middle;
     else high = middle - 1;
   }
   return low;
+}
+
+function tokensOfParts(parts: Parts): number {
+  return Math.max(tokensOf(textOf(parts)), tokensOf(JSON.stringify(structuredOf(parts))));
 }
 
 function textOf({ head, guide, notes, first, rows }: Parts): string {

@@ -18,7 +18,7 @@ export interface CompactTable {
   rows: Cell[][];
 }
 
-/** Maximum characters of a text in a row, so that one entry does not take the place of all others. */
+/** Maximum characters of a text in a row, escapes included, so that one entry does not take the place of all others. */
 const CELL_CHARACTERS = 1_000;
 /** Maximum characters of the name of a column. */
 const NAME_CHARACTERS = 100;

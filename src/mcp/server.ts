@@ -1,6 +1,7 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import type { AgentScope } from "../keys/scopes.ts";
 import type { Answer } from "./answer.ts";
+import { visible } from "./log-text.ts";
 import { type Tool, ToolFault, type ToolPorts } from "./tool.ts";
 import { alerts, createAlert } from "./tools/alerts.ts";
 import { describeTool } from "./tools/describe.ts";
@@ -40,7 +41,8 @@ export function mcpServer(version: string, runner: ToolRunner, scopes: readonly 
   const hints = { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } } as const;
   const server = new McpServer(
     { name: "taffrail", title: "Taffrail", version },
-    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, cacheHints: hints },
+    // Without `listChanged`: a request is all that a server lives for, so it has no change to report, and no stream to keep open.
+    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } }, cacheHints: hints },
   );
   for (const each of TOOLS) {
     const { name, title, description, input, scope } = each;
@@ -60,7 +62,7 @@ async function resultOf(answer: Promise<Answer>) {
     return { content: [{ type: "text" as const, text }], structuredContent: structured };
   } catch (error) {
     // The client reads an error as the words of the service, so only those have a message.
-    const message = error instanceof ToolFault ? error.message : "The service has failed. Try again.";
+    const message = error instanceof ToolFault ? visible(error.message) : "The service has failed. Try again.";
     return { content: [{ type: "text" as const, text: message }], isError: true };
   }
 }

@@ -121,15 +121,23 @@ function shellOf(given = ""): Shell {
   return shell;
 }
 
+/** Bounds of `max_tokens` of the service's tools. */
+const MAX_TOKENS = { min: 500, max: 20_000 } as const;
+
 function searchOf(values: Values, query: string | null, now: number): SearchOptions {
   if (query === null) throw usage("A query is missing: taffrail search 'level:error | top 10 by route'.");
   if (values.json && values.csv) throw usage("--json and --csv exclude each other.");
   const maxRows = countOf("--max-rows", text(values, "max-rows"));
   if (maxRows !== null && values.all) throw usage("--max-rows and --all exclude each other.");
   const maxTokens = countOf("--max-tokens", text(values, "max-tokens"));
+  if (maxTokens !== null && (maxTokens < MAX_TOKENS.min || maxTokens > MAX_TOKENS.max)) {
+    throw usage(`--max-tokens ${maxTokens}: must be a number from ${MAX_TOKENS.min} to ${MAX_TOKENS.max}.`);
+  }
   if (maxTokens !== null && (values.csv || values.all || maxRows !== null)) {
     throw usage("--max-tokens excludes --csv, --all and --max-rows.");
   }
+  const next = text(values, "next");
+  if (next !== null && maxTokens === null) throw usage("--next requires --max-tokens.");
   return {
     query,
     ...timesOf(values, now),
@@ -137,6 +145,7 @@ function searchOf(values: Values, query: string | null, now: number): SearchOpti
     maxRows: values.all ? Number.POSITIVE_INFINITY : maxRows,
     asOf: text(values, "as-of"),
     maxTokens,
+    next,
   };
 }
 

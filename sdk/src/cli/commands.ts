@@ -48,6 +48,8 @@ export interface SearchOptions {
   asOf: string | null;
   /** Tokens of a compact answer; `null` for an answer in full. */
   maxTokens: number | null;
+  /** What a compact answer before this one gave as `next`. */
+  next: string | null;
 }
 
 export interface SearchCommand extends Shared, SearchOptions {

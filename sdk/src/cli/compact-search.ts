@@ -8,7 +8,7 @@ import { shown } from "./pretty.ts";
 
 /** Prints the answer that an agent gets: compact, and cut to a number of tokens. */
 export async function compactSearch(io: Io, command: SearchCommand, maxTokens: number): Promise<number> {
-  const { query, from, to, asOf, project, json, service } = command;
+  const { query, from, to, asOf, next, project, json, service } = command;
   const parsed = parse(query);
   const isTable = parsed.ok && parsed.columns !== null;
   const time = (ms: number | null) => (ms === null ? undefined : new Date(ms).toISOString());
@@ -17,6 +17,7 @@ export async function compactSearch(io: Io, command: SearchCommand, maxTokens: n
     from: time(from),
     to: time(to),
     as_of: asOf ?? undefined,
+    next: next ?? undefined,
     project: project ?? undefined,
     max_tokens: maxTokens,
   };

@@ -67,6 +67,7 @@ characters of the shell. An error marks its place. The language: docs/query-lang
   --csv                 CSV with a header
   --as-of <snapshot>    the same as an earlier answer, which printed it
   --max-tokens <n>      the compact answer of an agent's tool, cut to 500 to 20000 tokens; docs/mcp.md
+  --next <place>        with --max-tokens: what follows an answer, which printed it; for the same query and times
 ${COMMON}
 ${EXITS}`,
 

@@ -43,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, Options>> = {
     csv: FLAG,
     "as-of": TEXT,
     "max-tokens": TEXT,
+    next: TEXT,
   },
   mcp: COMMON,
   stats: {

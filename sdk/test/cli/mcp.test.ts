@@ -10,6 +10,8 @@ interface Received {
 }
 
 const received: Received[] = [];
+/** Ids of requests whose connection the program has closed. */
+const closed: unknown[] = [];
 let url = "";
 const server = http.createServer(async (request, response) => {
   let text = "";
@@ -27,6 +29,7 @@ const server = http.createServer(async (request, response) => {
     return reply(401, { jsonrpc: "2.0", id: null, error: { code: -32000, message: "The API key has been revoked." } });
   }
   if (method === "broken") return reply(502);
+  if (method === "slow") return void request.socket.once("close", () => closed.push(id));
   const text2 = "matched: 1\n<log-data>\n1\n</log-data>";
   return reply(200, {
     jsonrpc: "2.0",
@@ -44,8 +47,13 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 async function taffrail(args: string[], lines: object[] | string[] = []) {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const stdin = new PassThrough();
   stdin.end(lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join(""));
+  return serving(stdin, args);
+}
+
+async function serving(stdin: PassThrough, args = ["mcp"]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env: { TAFFRAIL_URL: url, TAFFRAIL_API_KEY: "sk_test" } };
   const code = await run(args, { ...io, now: Date.now, random: Math.random, stop: new AbortController().signal });
   const out = String(stdout.read() ?? "")
@@ -90,6 +98,24 @@ test("21.4: taffrail mcp sends the headers of the stateless revision, and answer
   });
 });
 
+test("21.4: taffrail mcp ends a request that the client cancels, and answers a line that is not one message", async () => {
+  received.length = 0;
+  const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18" } };
+  const slow = { jsonrpc: "2.0", id: 2, method: "slow" };
+  const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2 } };
+  const stdin = new PassThrough();
+  stdin.write(`${JSON.stringify(initialize)}\n${JSON.stringify(slow)}\n`);
+  const answers = serving(stdin);
+  while (!received.some(({ message }) => message.id === 2)) await new Promise(setImmediate);
+  stdin.end([cancelled, [slow], 5, null].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const { code, out } = await answers;
+  expect([code, out.map((line) => JSON.parse(line).id)]).toEqual([0, [1, null, null, null]]);
+  expect(out.slice(1).map((line) => JSON.parse(line).error.code)).toEqual([-32600, -32600, -32600]);
+  expect(received.map(({ message }) => message.method)).toEqual(["initialize", "slow"]);
+  while (closed.length === 0) await new Promise(setImmediate);
+  expect(closed).toEqual([2]);
+});
+
 test("21.4: taffrail search --max-tokens prints the answer of the tool that fits the query", async () => {
   received.length = 0;
   const entries = await taffrail(["search", "level:error", "--max-tokens", "900"]);
@@ -101,4 +127,11 @@ test("21.4: taffrail search --max-tokens prints the answer of the tool that fits
     { name: "aggregate_logs", arguments: { query: "* | count by level" } },
   ]);
   expect((await taffrail(["search", "*", "--max-tokens", "900", "--all"])).code).toBe(2);
+  await taffrail(["search", "*", "--max-tokens", "900", "--next", "t5.a"]);
+  expect(received.at(-1)?.message.params).toMatchObject({ arguments: { next: "t5.a" } });
+  for (const tokens of ["499", "20001"]) {
+    const refused = await taffrail(["search", "*", "--max-tokens", tokens]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("must be a number from 500 to 20000")]);
+  }
+  expect((await taffrail(["search", "*", "--next", "t5.a"])).code).toBe(2);
 });

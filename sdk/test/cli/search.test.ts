@@ -197,7 +197,7 @@ describe("what a search prints", () => {
       csv: false,
       asOf: null,
     };
-    await search(io, { name: "search", service, query, maxRows: null, maxTokens: null, ...plain });
+    await search(io, { name: "search", service, query, maxRows: null, maxTokens: null, next: null, ...plain });
     const [out, err] = streams.map((stream) => String(stream.read() ?? ""));
     server.close();
     return { out: out ?? "", err: err ?? "", asked };

@@ -45,9 +45,9 @@ export const describeTool = tool({
       as_of: found.asOf,
       gaps: gapsIn(ports, of?.id ?? null, found.range),
     };
-    const rows = fieldRows(found.table, found.matched);
-    const first = projectTable(ports);
-    const draft = { head, guide: [...facts, ...CARD], first, rows, hasMore: false, notes: found.notes };
+    const { rows, notes } = withFewRare(fieldRows(found.table, found.matched));
+    const texts = { guide: facts, card: CARD, notes: [...notes, ...found.notes] };
+    const draft = { head, ...texts, first: projectTable(ports), rows, hasMore: false, nextCharacters: 0 };
     return answerOf({ ...draft, nextAfter: () => null }, args.max_tokens);
   },
 });
@@ -72,6 +72,22 @@ function fieldRows({ rows }: Table, entries: number): Table {
   return {
     columns: ["field", "type", "percent", "top_values"],
     rows: [...fields].map(([name, { type, percent, values }]) => [name, type, percent, values.join(", ")]),
+  };
+}
+
+/** Fields in less than half a percent of the entries: data with ids as names has one for each entry. */
+const RARE = 20;
+
+/** Leaves out fields that are rare and many, and states how many. */
+function withFewRare(table: Table): { rows: Table; notes: string[] } {
+  const percent = table.columns.indexOf("percent");
+  const rare = table.rows.filter((row) => row[percent] === 0).length;
+  if (rare <= RARE) return { rows: table, notes: [] };
+  const left = rare - RARE;
+  const rows = { ...table, rows: table.rows.slice(0, table.rows.length - left) };
+  return {
+    rows,
+    notes: [`${left} more fields are in less than 0.5 % of these entries: \`| facets\` of a filter shows them.`],
   };
 }
 

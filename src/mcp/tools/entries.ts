@@ -11,15 +11,16 @@ import { gapsIn, oneProject, ToolFault, tool } from "../tool.ts";
 
 /** Tools that read entries by `seq`: their number in the project, in the order of arrival. */
 
-const SEQ = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const neighbours = z.int().min(0).max(CONTEXT_LIMITS.neighbours).default(10);
+/** Digits of the largest `seq`. */
+const SEQ_CHARACTERS = 16;
 const NOWHERE = { from: null, to: null };
 
 export const logContext = tool({
   name: "log_context",
   title: "Log context",
   description: "An entry with what arrived before and after it, by its `seq` (and `project`, if you may read several).",
-  input: z.strictObject({ seq: SEQ.min(1), project, before: neighbours, after: neighbours, max_tokens: maxTokens }),
+  input: z.strictObject({ seq: z.int().min(1), project, before: neighbours, after: neighbours, max_tokens: maxTokens }),
   question: ({ seq }) => `seq:${seq}`,
   run: async ({ seq, before, after, max_tokens, ...args }, ports) => {
     const { id } = oneProject(ports, args.project);
@@ -35,7 +36,15 @@ export const logContext = tool({
     const rows = order.sort((a, b) => a.distance - b.distance || a.index - b.index).map(({ row }) => row);
     const head = { matched: rows.length, exact: complete, as_of: null, gaps: gapsIn(ports, id, NOWHERE) };
     const guide = ["order: the entry itself, then the nearest by seq"];
-    const draft = { head, guide, rows: { ...table, rows }, hasMore: false, nextAfter: () => null, notes: [] };
+    const draft = {
+      head,
+      guide,
+      rows: { ...table, rows },
+      hasMore: false,
+      nextCharacters: 0,
+      nextAfter: () => null,
+      notes: [],
+    };
     return answerOf(draft, max_tokens);
   },
 });
@@ -46,7 +55,7 @@ export const changesSince = tool({
   description:
     "What arrived after a `seq`, oldest first: nothing twice, nothing missed. Without `seq` only the newest one, as `next`. Send `next` as `seq`.",
   input: z.strictObject({
-    seq: SEQ.optional(),
+    seq: z.int().min(0).optional(),
     query: QUERY.default("*").describe("Filter without pipes."),
     project,
     limit: z.int().min(1).max(CHANGES_LIMITS.entries).default(100),
@@ -79,7 +88,7 @@ export const changesSince = tool({
     const isWhole = through >= found.lastSeq;
     const head = { matched: seqs.length, exact: isWhole, as_of: null, gaps };
     const nextAfter = (rows: number) => String(rows < seqs.length ? (seqs[rows - 1] ?? after) : through);
-    const rest = { hasMore: !isWhole, alwaysHasNext: true, nextAfter, notes: [] };
+    const rest = { hasMore: !isWhole, alwaysHasNext: true, nextCharacters: SEQ_CHARACTERS, nextAfter, notes: [] };
     return answerOf({ head, first: await patternsOf(table), rows: table, ...rest }, max_tokens);
   },
 });

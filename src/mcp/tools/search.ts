@@ -7,14 +7,15 @@ import type { Table } from "../compact-table.ts";
 import { tableOf } from "../rows.ts";
 import { gapsIn, projectOf, ToolFault, type ToolPorts, tool } from "../tool.ts";
 
-/** Entries of one answer. */
+/** Entries of one answer, at most and without `limit`. */
 const ENTRIES = 100;
+const PAGE = 50;
 /** Patterns that an answer begins with if more entries match than it has. */
 const PATTERNS = 12;
 
 const searchInput = z.strictObject({
   query: QUERY.describe("Filter of the query language; `*`: all. E.g. `level:>=error service:api time:1h timeout`"),
-  limit: z.int().min(1).max(ENTRIES).default(50),
+  limit: z.int().min(1).max(ENTRIES).optional().describe(`Entries: default ${PAGE}. Rows of a table: default all.`),
   ...asked,
 });
 
@@ -55,7 +56,7 @@ export const logPatterns = tool({
     query: QUERY.default("*").describe("Filter without pipes."),
     vs: z
       .string()
-      .regex(/^[1-9]\d{0,3}[smhdw]$/)
+      .regex(/^[1-9]\d{0,3}[smhdw]$/, "Must be a duration such as 1h or 1d.")
       .optional()
       .describe("Duration such as 1d."),
     ...asked,
@@ -76,7 +77,7 @@ function filterText(query: string): string {
   return text;
 }
 
-type Asked = Omit<z.output<typeof searchInput>, "limit"> & { limit?: number };
+type Asked = z.output<typeof searchInput>;
 
 interface Shown {
   /** Whether the patterns of all matches come before the entries of an answer that has not all. */
@@ -111,11 +112,14 @@ async function answerSearch(
   const asOf = place?.asOf ?? as_of;
   const start = place?.cursor !== undefined ? { cursor: place.cursor } : asOf === undefined ? {} : { asOf };
   const search = (more: object) => ports.search({ ...body, ...start, ...more }, keep, { describesPatterns });
-  const found = await search(limit === undefined ? {} : { limit });
-  const isTable = found.kind === "table";
+  const parsed = parse(query);
+  const isTable = parsed.ok && parsed.columns !== null;
+  // A table is cut here: the service leaves out what follows a limit, and its answer does not state that.
+  const found = await search(isTable ? {} : { limit: limit ?? PAGE });
   const skipped = isTable ? (place?.rows ?? 0) : 0;
   const shown = describesPatterns ? withoutPlainExamples(found.table) : found.table;
-  const table = { ...shown, rows: shown.rows.slice(skipped) };
+  const end = isTable && limit !== undefined ? skipped + limit : shown.rows.length;
+  const table = { ...shown, rows: shown.rows.slice(skipped, end) };
   const isMany = withPatterns && !isTable && found.cursor !== null && next === undefined;
   const patterns = isMany && hasNoPipes(query) ? await patternsOf(ports, { ...body, asOf: found.asOf }) : null;
   const nextAfter = async (rows: number) => {
@@ -133,12 +137,12 @@ async function answerSearch(
     as_of: found.asOf,
     gaps: gapsIn(ports, project?.id ?? null, found.range),
   };
-  const hasMore = !isTable && found.cursor !== null;
+  const hasMore = isTable ? end < shown.rows.length : found.cursor !== null;
   const incomplete = found.complete
     ? []
     : ["The limit of work was reached: older entries are missing. Narrow the times."];
-  const notes = [...incomplete, ...cutNotes(query, found.table.rows.length), ...found.notes];
-  const nextCharacters = (found.cursor?.length ?? 0) + 50;
+  const notes = [...incomplete, ...cutNotes(query, found.table), ...found.notes];
+  const nextCharacters = isTable ? found.asOf.length + 8 : Math.max(found.cursor?.length ?? 0, CURSOR_CHARACTERS) + 20;
   const spare = describesPatterns ? "example" : undefined;
   const draft = { head, first: patterns?.first, rows: table, spare, hasMore, nextCharacters, nextAfter, notes };
   return answerOf(draft, max_tokens);
@@ -165,11 +169,29 @@ function rangeText({ from, to }: SearchedRange): string {
 }
 
 /** Returns a note if a pipe of a query may have left out rows of its table. */
-function cutNotes(query: string, rows: number): string[] {
+function cutNotes(query: string, { columns, rows }: Table): string[] {
   const parsed = parse(query);
   if (!parsed.ok || parsed.columns === null) return [];
-  const cut = parsed.query.pipes.find((pipe) => "limit" in pipe && pipe.limit !== null && rows >= pipe.limit);
-  return cut === undefined ? [] : [`\`${cut.kind} ${rows}\` may have left out further rows.`];
+  const field = columns.indexOf("field");
+  const fields = rows.map((row) => row[field]);
+  // Facets have so many rows for each field.
+  const most = (kind: string) => (kind === "facets" ? mostEqual(fields) : rows.length);
+  for (const pipe of parsed.query.pipes) {
+    // Of patterns the service says so itself.
+    if (!("limit" in pipe) || pipe.kind === "patterns" || pipe.limit === null || most(pipe.kind) < pipe.limit) continue;
+    return [`\`${pipe.kind} ${pipe.limit}\` may have left out further ${pipe.kind === "facets" ? "values" : "rows"}.`];
+  }
+  return [];
+}
+
+/** Returns the length of the longest run of equal values. */
+function mostEqual(values: readonly unknown[]): number {
+  let [most, run] = [0, 0];
+  for (const [at, value] of values.entries()) {
+    run = at > 0 && values[at - 1] === value ? run + 1 : 1;
+    most = Math.max(most, run);
+  }
+  return most;
 }
 
 function hasNoPipes(query: string): boolean {
@@ -190,6 +212,9 @@ interface Place {
   rows?: number;
   asOf?: string;
 }
+
+/** Usual characters of a cursor. */
+const CURSOR_CHARACTERS = 150;
 
 const OF_TABLE = /^t(\d{1,5})\.(.+)$/;
 

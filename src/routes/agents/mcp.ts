@@ -76,7 +76,7 @@ export function addMcp(resource: Resource): void {
 }
 
 /** Codes of JSON-RPC. */
-const RPC = { parse: -32700, request: -32600, refused: -32000, internal: -32603 } as const;
+const RPC = { parse: -32700, request: -32600, params: -32602, refused: -32000, internal: -32603 } as const;
 
 /** Gives refusals the form of JSON-RPC, with the status of the API and the challenge by which a client finds the sign-in. */
 function answerLikeMcp(c: Context<AppEnv>): void {
@@ -109,8 +109,9 @@ function rpcError(
   message: string,
   data: object,
   headers: Readonly<Record<string, string>> = {},
+  id: string | number | null = null,
 ): Response {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message, data } });
+  const body = JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
   return new Response(body, { status, headers: { "Content-Type": "application/json", ...headers } });
 }
 
@@ -139,7 +140,40 @@ async function serve(c: Context<AppEnv>): Promise<Response> {
   const access = await resultOf(c, await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admitAgent(asked)));
   if (message === undefined) return rpcError(400, RPC.parse, "The body is not valid JSON.", { requestId });
   if (Array.isArray(message)) return rpcError(400, RPC.request, "Batches are not supported.", { requestId });
+  const problem = paramsProblem(message);
+  if (problem !== null) return rpcError(200, RPC.params, problem.message, { requestId }, {}, problem.id);
   return answer(c, message, runnerOf(c, reader, access), access.scopes ?? ["logs:read"]);
+}
+
+const requestShape = z.looseObject({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.int()]),
+  method: z.string(),
+  params: z.looseObject({}).optional(),
+});
+
+/** Params of the methods that have any. */
+const PARAMS: Readonly<Record<string, z.ZodType>> = {
+  initialize: z.looseObject({
+    protocolVersion: z.string(),
+    capabilities: z.looseObject({}),
+    clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
+  }),
+  "tools/list": z.looseObject({ cursor: z.string().optional() }).optional(),
+  "tools/call": z.looseObject({
+    name: z.string().refine((name) => toolOf(name) !== null, "There is no tool of this name."),
+    arguments: z.looseObject({}).optional(),
+  }),
+};
+
+/** Returns what is wrong with the params of a request; `null` if nothing is. The SDK would send the issues of its schemas as JSON. */
+function paramsProblem(message: unknown): { id: string | number; message: string } | null {
+  const request = requestShape.safeParse(message);
+  if (!request.success) return null;
+  const { id, method, params } = request.data;
+  const shape = Object.hasOwn(PARAMS, method) ? PARAMS[method] : undefined;
+  const [issue] = shape?.safeParse(params).error?.issues ?? [];
+  return issue === undefined ? null : { id, message: `${["params", ...issue.path].join(".")}: ${issue.message}` };
 }
 
 /** Returns the agent by an API key, or by the token of a grant. */
@@ -233,9 +267,7 @@ async function answer(
     await mcpServer(version, runner, scopes).connect(transport);
     return transport.handleRequest(request, options);
   }
-  const handler = createMcpHandler(() => mcpServer(version, runner, scopes), {
-    legacy: "reject",
-    responseMode: "json",
-  });
+  // An answer is JSON by default, because tools send no notifications. The mode `json` would write a warning for each request.
+  const handler = createMcpHandler(() => mcpServer(version, runner, scopes), { legacy: "reject" });
   return handler.fetch(request, options);
 }

@@ -4,6 +4,17 @@ import { ToolFault } from "../../mcp/tool.ts";
 
 /** Members of a search by the names of the arguments. */
 const ARGUMENTS: Readonly<Record<string, string>> = { asOf: "as_of", cursor: "next", projectId: "project" };
+/** What is wrong with members of which the API speaks in its own words. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  asOf: "Not the `as_of` of an answer. Without it, what is stored now is asked.",
+  cursor:
+    "Not the `next` of an answer to this query. Without it, the answer has the first rows; `none` means that none follow.",
+};
+/** What to write in place of a value that is not accepted. */
+const HINTS: Readonly<Record<string, string>> = {
+  from: " Durations are in the query: `time:1h`.",
+  to: " Durations are in the query: `time:2h..1h`.",
+};
 
 /** @throws ToolFault with the first problem: what is wrong, what is accepted there, and what is likely meant */
 export function parsedBy<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
@@ -15,7 +26,13 @@ export function parsedBy<S extends z.ZodType>(schema: S, value: unknown): z.outp
   const place = typeof position === "number" ? ` (at character ${position})` : "";
   const accepted =
     Array.isArray(expected) && expected.length > 0 ? ` Accepted there: ${expected.slice(0, 12).join(", ")}.` : "";
-  throw new ToolFault(`${ARGUMENTS[member] ?? member}: ${issue?.message ?? "Invalid."}${place}${accepted}`);
+  const problem = PROBLEMS[member] ?? issue?.message ?? "Invalid.";
+  throw new ToolFault(`${ARGUMENTS[member] ?? member}: ${problem}${place}${accepted}${HINTS[member] ?? ""}`);
+}
+
+/** Returns a note of a search in the words of the tools. */
+export function noteForTools(note: string): string {
+  return note.replaceAll("`nextCursor`", "`next`").replaceAll("`asOf`", "`as_of`");
 }
 
 /** Refusals of the service are words for the agent, too. */

@@ -13,7 +13,7 @@ import { CHANGES_LIMITS, readChanges } from "../../tail/changes.ts";
 import { readContext, type SeqSource } from "../../tail/context.ts";
 import type { AgentAccess } from "../../workspace/agent-access.ts";
 import { bySeq, type Reader, reportUnreadable, searchSource } from "../logs/reader.ts";
-import { asFault, parsedBy } from "./tool-faults.ts";
+import { asFault, noteForTools, parsedBy } from "./tool-faults.ts";
 import { workPorts } from "./work-ports.ts";
 
 /** Memory that a search begins with, and that entries read by `seq` take, as rows of a query. */
@@ -38,7 +38,7 @@ export function toolPorts(c: Context<AppEnv>, caller: Reader, access: AgentAcces
           const unknown = await unknownMembers(source, wanted, answer, memory);
           const { matched, scanned } = answer;
           Object.assign(c.get("log"), { matched, scanned, work: Math.round(result.work + unknown.work) });
-          return use({ ...answer, notes: [...answer.notes, ...unknown.notes] });
+          return use({ ...answer, notes: [...answer.notes, ...unknown.notes].map(noteForTools) });
         });
       }),
     context: (projectId, wish, use) =>

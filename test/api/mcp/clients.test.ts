@@ -35,3 +35,23 @@ test.each([
     await client.close();
   },
 );
+
+test("21.4: llms.txt and the documents that it names lead to no missing page", async () => {
+  const linksOf = async (page: string) => {
+    const response = await fetch(page);
+    const body = response.ok && /text\/(plain|markdown)/.test(response.headers.get("Content-Type") ?? "");
+    if (!body) await response.body?.cancel();
+    const links = body ? [...(await response.text()).matchAll(/\]\(([^)#\s]+)/g)] : [];
+    const targets = links.map(([, link = ""]) => new URL(link, page).href);
+    return { status: response.status, links: targets.filter((target) => target.startsWith(url)) };
+  };
+  const first = (await linksOf(`${url}/llms.txt`)).links;
+  expect(first).toContain(`${url}/docs/agents/SKILL.md`);
+  const pages = await Promise.all(first.map(linksOf));
+  const second = [...new Set(pages.flatMap(({ links }) => links))];
+  expect(second.length).toBeGreaterThan(10);
+  const statuses = await Promise.all(second.map(async (page) => [page, (await linksOf(page)).status]));
+  expect(
+    [...first.map((page, at) => [page, pages[at]?.status]), ...statuses].filter(([, status]) => status !== 200),
+  ).toEqual([]);
+});

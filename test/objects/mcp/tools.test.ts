@@ -1,3 +1,4 @@
+import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tokensOf } from "../../../src/mcp/tokens.ts";
 import { addKey, newTenant, onSql, receiptOf, send, type Tenant } from "../ingest/support.ts";
@@ -76,7 +77,7 @@ describe("search_logs", () => {
     const table = await ask("aggregate_logs", { query: "level:fatal" });
     expect([table.isError, table.text.includes("SYSTEM")]).toEqual([true, false]);
     expect((await ask("search_logs", { query: "*", next: "nonsense" })).text).toBe(
-      "next: Invalid cursor. Send nextCursor of the previous page.",
+      "next: Not the `next` of an answer to this query. Without it, the answer has the first rows; `none` means that none follow.",
     );
     expect((await ask("search_logs", { query: "*", unknown: 1 })).isError).toBe(true);
   });
@@ -105,6 +106,19 @@ describe("other tools", () => {
     expect(data.notes).toContain("`limit 2` may have left out further rows.");
     const all = await ask("aggregate_logs", { query: "service:shop | count by level | limit 20" });
     expect([all.data.range, JSON.stringify(all.data.notes ?? [])]).toEqual(["all", "[]"]);
+  });
+
+  it("21.2: states that a table has more rows than its limit, and names the number of the pipe that left out rows", async () => {
+    const query = "service:shop | count by ms";
+    expect((await ask("search_logs", { query })).data).toMatchObject({ returned: 150, truncated: false, next: null });
+    const first = await ask("search_logs", { query, limit: 60 });
+    expect(first.data).toMatchObject({ returned: 60, truncated: true });
+    const rest = await ask("search_logs", { query, limit: 100, next: first.data.next });
+    expect(rest.data).toMatchObject({ returned: 90, truncated: false, next: null });
+    const notes = async (pipe: string) => (await ask("aggregate_logs", { query: `service:shop | ${pipe}` })).data.notes;
+    expect(await notes("patterns 1")).toEqual([expect.stringContaining("the last row, without a pattern, counts")]);
+    expect(await notes("top 2 by ms")).toEqual(["`top 2` may have left out further rows."]);
+    expect(await notes("facets 3")).toContain("`facets 3` may have left out further values.");
   });
 
   it("log_patterns: compares with the span before", async () => {
@@ -183,7 +197,72 @@ describe("other tools", () => {
   });
 });
 
+describe("budgets of tools", () => {
+  it("21.2: hold where one entry, or the card of describe, is larger; describe has few of many rare fields", async () => {
+    const own = await newTenant();
+    const plain = Array.from({ length: 250 }, () => ({ message: "m", data: { ms: 1 } }));
+    const wide = { message: "\u202e".repeat(900), data: Object.fromEntries(plain.map((_, n) => [`id_${n}`, "x"])) };
+    receiptOf(await send(own, [...plain, wide]));
+    const context = await callTool(own.secret, "log_context", { seq: 251, max_tokens: 500 });
+    const described = await callTool(own.secret, "describe", { max_tokens: 500 });
+    for (const { text, data } of [context, described]) {
+      expect(Math.max(tokensOf(text), tokensOf(JSON.stringify(data)))).toBeLessThanOrEqual(500);
+      expect(data.returned).toBeGreaterThan(0);
+    }
+    expect(context.text).toContain("note: Texts are cut to ");
+    const { data } = await callTool(own.secret, "describe");
+    expect(data.notes).toContain(
+      "230 more fields are in less than 0.5 % of these entries: `| facets` of a filter shows them.",
+    );
+    expect([data.truncated, column(data, "field").filter((name) => String(name).startsWith("id_")).length]).toEqual([
+      false,
+      20,
+    ]);
+  });
+});
+
 describe("POST /mcp", () => {
+  it("says in one line what is wrong with params, under the code of JSON-RPC for it", async () => {
+    const client = { name: "x", version: "1" };
+    const wrong: [string, unknown, string][] = [
+      ["initialize", undefined, "params: "],
+      ["initialize", { protocolVersion: 7, capabilities: {}, clientInfo: client }, "params.protocolVersion: "],
+      ["initialize", { protocolVersion: "2025-06-18", clientInfo: client }, "params.capabilities: "],
+      ["tools/list", { cursor: 5 }, "params.cursor: "],
+      ["tools/call", undefined, "params: "],
+      ["tools/call", { name: "describe", arguments: [] }, "params.arguments: "],
+      ["tools/call", { name: "__proto__" }, "params.name: There is no tool of this name."],
+      ["tools/call", { name: "a\u202e" }, "params.name: There is no tool of this name."],
+    ];
+    for (const [method, params, start] of wrong) {
+      const { body } = await rpc(tenant.secret, { jsonrpc: "2.0", id: "a", method, params });
+      expect(body).toMatchObject({ id: "a", error: { code: -32602, message: expect.stringMatching(/^[^\n[{]+$/) } });
+      expect(JSON.stringify(body)).toContain(`"message":"${start}`);
+    }
+  });
+
+  it("21.2: has no change to report, so that a subscription ends at once", async () => {
+    const version = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    const about = { "io.modelcontextprotocol/clientInfo": { name: "x", version: "1" } };
+    const _meta = { ...version, ...about, "io.modelcontextprotocol/clientCapabilities": {} };
+    const sent = (method: string, params: object) =>
+      exports.default.fetch("http://taffrail.test/mcp", {
+        method: "POST",
+        headers: {
+          Authorization: `Bearer ${tenant.secret}`,
+          Accept: "application/json, text/event-stream",
+          "Content-Type": "application/json",
+          "MCP-Protocol-Version": "2026-07-28",
+          "Mcp-Method": method,
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
+      });
+    const server = await sent("server/discover", {});
+    expect(await server.json()).toMatchObject({ result: { capabilities: { tools: { listChanged: false } } } });
+    const listened = await sent("subscriptions/listen", { notifications: { toolsListChanged: true } });
+    expect(await listened.text()).toContain('"resultType":"complete"');
+  });
+
   it("21.3: counts each request as a query, audits each call of a tool, and shows the limit", async () => {
     const own = await newTenant();
     const before = await rpc(own.secret, list);

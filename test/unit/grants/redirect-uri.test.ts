@@ -39,6 +39,15 @@ describe("redirect URIs", () => {
     `https://app.example.com/${"x".repeat(1000)}`,
   ])("are refused: %j", (uri) => expect(redirectUriProblem(uri)).toMatch(/^must /));
 
+  it.each(["http://127.1/callback", "http://2130706433/callback", "HTTP://0x7f.0.0.1:80/callback"])(
+    "may spell this machine as browsers read it, and the answer goes to its usual address: %s",
+    (uri) => {
+      expect([redirectUriProblem(uri), receiverOf(uri)]).toEqual([null, "this computer"]);
+      expect(isRegisteredRedirect([uri], "http://127.0.0.1:49152/callback")).toBe(true);
+      expect(answerUrl(uri, { code: "c" })).toBe("http://127.0.0.1/callback?code=c");
+    },
+  );
+
   it("match by text, and on this machine with any port", () => {
     const registered = ["https://app.example.com/callback", "http://127.0.0.1/callback", "http://localhost:1/a?b=c"];
     for (const uri of [

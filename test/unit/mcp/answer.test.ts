@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { answerOf, type Draft } from "../../../src/mcp/answer.ts";
 import { cellOf } from "../../../src/mcp/compact-table.ts";
-import { LOG_TEXT, shortened, visible } from "../../../src/mcp/log-text.ts";
+import { cutVisible, LOG_TEXT, shortened, visible } from "../../../src/mcp/log-text.ts";
 import { tokensOf } from "../../../src/mcp/tokens.ts";
 
 const HEAD = { matched: 3, exact: true, as_of: "a.b", gaps: 0 };
@@ -57,7 +57,7 @@ describe("answers of tools", () => {
         const values = lengths.map((length, index) => [index, "é".repeat(length)]);
         const { text, structured, head } = await answerOf(draft(["seq", "message"], values), budget);
         const tokens = Math.max(tokensOf(text), tokensOf(JSON.stringify(structured)));
-        if (head.returned > 1) expect(tokens).toBeLessThanOrEqual(budget);
+        expect(tokens).toBeLessThanOrEqual(budget);
         expect(head.returned).toBeGreaterThan(0);
         expect(head.truncated).toBe(head.returned < lengths.length);
         expect(head.next).toBe(head.truncated ? String(head.returned) : null);
@@ -66,6 +66,26 @@ describe("answers of tools", () => {
         expect(Math.max(tokensOf(more.text), tokensOf(JSON.stringify(more.structured)))).toBeGreaterThan(budget - 100);
       }),
       { numRuns: 40 },
+    );
+  });
+
+  it("21.2: keeps the budget for one row of any size, and says that its texts are cut", async () => {
+    const long = fc.tuple(hostile, fc.integer({ min: 1, max: 600 })).map(([text, times]) => text.repeat(times));
+    const row = fc.array(long, { minLength: 5, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(row, row, fc.integer({ min: 500, max: 3000 }), async (cells, notes, budget) => {
+        const columns = ["service", "host", "session", "message", "data"];
+        const first = { name: "patterns", columns: ["pattern", "count"], rows: [[cellOf(cells[0]), 1]] };
+        const card = Array.from({ length: 4 }, () => "x".repeat(250));
+        const texts = { notes, card, guide: ["now: 2026-11-23T21:14:09.000Z"] };
+        const next = "n".repeat(120);
+        const wanted = { ...texts, first, hasMore: true, nextAfter: () => next };
+        const { text, structured, head } = await answerOf(draft(columns, [cells, cells], wanted), budget);
+        expect(Math.max(tokensOf(text), tokensOf(JSON.stringify(structured)))).toBeLessThanOrEqual(budget);
+        expect([head.returned > 0, head.next]).toEqual([true, next]);
+        expect(text.includes("[cut]")).toBe(text.includes("note: Texts are cut to "));
+      }),
+      { numRuns: 60 },
     );
   });
 
@@ -103,8 +123,8 @@ describe("answers of tools", () => {
     const answered = async (budget: number) => {
       const wanted = { spare: "example", rows: { ...table, keepsColumns: true } };
       const { structured, text, head } = await answerOf(draft([], [], wanted), budget);
-      if (head.returned > 1)
-        expect(Math.max(tokensOf(text), tokensOf(JSON.stringify(structured)))).toBeLessThanOrEqual(budget);
+      expect(Math.max(tokensOf(text), tokensOf(JSON.stringify(structured)))).toBeLessThanOrEqual(budget);
+      expect(head.returned).toBeGreaterThan(0);
       return structured as { columns: string[]; rows: unknown[][] };
     };
     const without = await answerOf(
@@ -130,7 +150,11 @@ describe("answers of tools", () => {
 
   it("says how much of a long text is missing, and cuts no character in half", () => {
     expect(shortened("x".repeat(12), 10)).toBe("xxxxxxxxxx [+2 characters]");
-    expect(shortened("😀😀", 3)).toBe("😀\ufffd [+1 characters]");
+    expect(shortened("😀😀", 3)).toBe("😀 [+2 characters]");
+    expect(shortened(`ab${"\u202e".repeat(10)}`, 20)).toBe("ab\\u{202e}\\u{202e} [+8 characters]");
+    expect(shortened("a<log-data", 10)).toBe("a<log [+5 characters]");
+    expect(cutVisible("ab\\u{202e}", 6)).toBe("ab [cut]");
+    expect(cutVisible("a😀b", 2)).toBe("a [cut]");
     expect(visible("a\nb\tc\u0000d")).toBe("a\\nb\\tc\\u{0}d");
   });
 });
