@@ -253,7 +253,7 @@ export class Cleanup implements Duty {
     const isEmpty =
       !hasColdEntries(sql) ||
       ((await this.#delete((cleaner) => cleaner.deleteOlder(row.id, cutoff))) &&
-        (await this.#delete((cleaner) => cleaner.sweep(row.id, Date.now()), origin)));
+        (await this.#delete((cleaner) => cleaner.sweep(row.id, now, cutoff), origin)));
     const isDone = isEmpty && step.next === null;
     if (isDone) this.#scannedTo = 0;
     this.#expireAt = now + (isDone ? EXPIRE_EVERY_MS : STEP_MS);

@@ -11,7 +11,10 @@ const WORKSPACE = "ws_000000000001";
 const OTHER = "ws_000000000002";
 const A = "proj_00000000000A";
 const B = "proj_00000000000B";
-const NOW = START + 100 * 86_400_000;
+const DAY_MS = 86_400_000;
+const NOW = START + 100 * DAY_MS;
+/** No entry of the tests expires within a week. */
+const NOTHING = START - 100 * DAY_MS;
 
 const cleaner = new ColdCleaner(env);
 const bucket = env.BUCKET as R2Bucket;
@@ -52,7 +55,7 @@ describe("files of expired segments", () => {
     expect(first?.storedBytes).toBeGreaterThan((await bucket.head(first?.file ?? ""))?.size ?? Number.NaN);
     await all(() => cleaner.deleteOlder(WORKSPACE, (first?.maxTimestamp ?? 0) + 1));
     expect(await orphans()).toEqual([{ file: first?.file, noted_at: 0 }]);
-    await all(() => cleaner.sweep(WORKSPACE, NOW));
+    await all(() => cleaner.sweep(WORKSPACE, NOW, NOTHING));
     expect(await keysBelow(`v1/${WORKSPACE}/`)).toEqual([second?.file]);
     expect(await keysBelow(`v1/${OTHER}/`)).toHaveLength(2);
     expect(await orphans()).toEqual([]);
@@ -64,10 +67,10 @@ describe("files of expired segments", () => {
     const broken = { ...env, BUCKET: { ...bucket, delete: () => Promise.reject(new Error("delete: x (10003)")) } };
     // SAFETY: the cleaner calls only `delete`.
     const failing = new ColdCleaner(broken as unknown as typeof env);
-    await expect(failing.sweep(WORKSPACE, NOW)).rejects.toThrow("R2_ERROR");
+    await expect(failing.sweep(WORKSPACE, NOW, NOTHING)).rejects.toThrow("R2_ERROR");
     expect(await orphans()).toHaveLength(2);
     expect(await keysBelow("")).toContain(first?.file);
-    await all(() => cleaner.sweep(WORKSPACE, NOW));
+    await all(() => cleaner.sweep(WORKSPACE, NOW, NOTHING));
     expect(await keysBelow("")).toEqual([]);
   });
 });
@@ -77,17 +80,32 @@ describe("segments that a compaction has replaced", () => {
     const [first, second] = await store(WORKSPACE, A);
     if (first === undefined) throw new Error("no segment");
     await env.COLD_DB.prepare("UPDATE segments SET replaced_at = ? WHERE first_seq = 1").bind(NOW).run();
-    expect(await cleaner.sweep(WORKSPACE, NOW + REPLACED_MS)).toEqual({ isDone: true });
+    expect(await cleaner.sweep(WORKSPACE, NOW + REPLACED_MS, NOTHING)).toEqual({ isDone: true });
     const read = () => new SegmentStore(env.COLD_DB).readBodies(WORKSPACE, [{ key: metaOf(first), start: 0, end: 1 }]);
     expect(await read()).not.toEqual([null]);
     const sweptAt = NOW + REPLACED_MS + 1;
-    await all(() => cleaner.sweep(WORKSPACE, sweptAt));
+    await all(() => cleaner.sweep(WORKSPACE, sweptAt, NOTHING));
     expect(await read()).toEqual([null]);
     expect(await orphans()).toEqual([{ file: first.file, noted_at: sweptAt }]);
-    await all(() => cleaner.sweep(WORKSPACE, sweptAt + ORPHAN_MS));
+    await all(() => cleaner.sweep(WORKSPACE, sweptAt + ORPHAN_MS, NOTHING));
     expect(await keysBelow("")).toContain(first.file);
-    await all(() => cleaner.sweep(WORKSPACE, sweptAt + ORPHAN_MS + 1));
+    await all(() => cleaner.sweep(WORKSPACE, sweptAt + ORPHAN_MS + 1, NOTHING));
     expect(await keysBelow("")).toEqual([second?.file]);
+  });
+
+  it("16.3: leave no file that stays longer than its entries: with a retention of a day, files do not stay for 7", async () => {
+    const [first, second] = await store(WORKSPACE, A);
+    const { maxTimestamp = 0, file = null } = first ?? {};
+    const replacedAt = maxTimestamp + 60_000;
+    await env.COLD_DB.prepare("UPDATE segments SET replaced_at = ? WHERE first_seq = 1").bind(replacedAt).run();
+    const sweepAt = (now: number) => all(() => cleaner.sweep(WORKSPACE, now, now - DAY_MS));
+    await sweepAt(replacedAt + REPLACED_MS + 1);
+    expect(await new SegmentWriter(env.COLD_DB).usage(WORKSPACE)).toMatchObject({ segments: 1 });
+    await sweepAt(maxTimestamp + DAY_MS);
+    expect(await keysBelow("")).toContain(file);
+    await sweepAt(maxTimestamp + DAY_MS + 1);
+    expect(await keysBelow("")).toEqual([second?.file]);
+    expect(await orphans()).toEqual([]);
   });
 });
 
@@ -99,14 +117,14 @@ describe("an orphan", () => {
     await env.COLD_DB.prepare("UPDATE segments SET filter_file = ?, filter_slot = 0").bind(filter).run();
     const note = "INSERT INTO orphans (file, workspace_id, noted_at) VALUES (?, ?, 0)";
     for (const file of [first?.file, filter]) await env.COLD_DB.prepare(note).bind(file, WORKSPACE).run();
-    await all(() => cleaner.sweep(WORKSPACE, NOW));
+    await all(() => cleaner.sweep(WORKSPACE, NOW, NOTHING));
     expect(await keysBelow("")).toHaveLength(3);
     // The filter belongs to the second row, too.
     await all(() => cleaner.deleteOlder(WORKSPACE, (first?.maxTimestamp ?? 0) + 1));
-    await all(() => cleaner.sweep(WORKSPACE, NOW));
+    await all(() => cleaner.sweep(WORKSPACE, NOW, NOTHING));
     expect(await keysBelow("")).toEqual([second?.file, filter].sort());
     await all(() => cleaner.deleteOlder(WORKSPACE, NOW));
-    await all(() => cleaner.sweep(WORKSPACE, NOW));
+    await all(() => cleaner.sweep(WORKSPACE, NOW, NOTHING));
     expect(await keysBelow("")).toEqual([]);
   });
 });

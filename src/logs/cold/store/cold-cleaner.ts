@@ -18,7 +18,8 @@ export interface Deletion {
 export const REPLACED_MS = 15 * 60 * 1000;
 /**
  * Milliseconds for which an orphan stays in the bucket, so that a catalog that was restored to an earlier time finds its
- * files. Files of expired entries, and of deleted projects and workspaces, do not wait.
+ * files. Files of expired entries, and of deleted projects and workspaces, do not wait, and those of replaced segments wait until
+ * their entries expire at most.
  */
 export const ORPHAN_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -68,10 +69,13 @@ export class ColdCleaner {
   /**
    * Deletes some of a workspace's replaced segments and due orphans.
    * @param now epoch milliseconds
+   * @param cutoff older entries have expired
    */
-  async sweep(workspaceId: string, now: number): Promise<Deletion> {
+  async sweep(workspaceId: string, now: number, cutoff: number): Promise<Deletion> {
+    const replacedBefore = now - REPLACED_MS;
+    const expiryShift = now - cutoff - ORPHAN_MS;
     for (const remover of this.#removers) {
-      if ((await remover.deleteReplaced(workspaceId, now - REPLACED_MS, now)) > 0) return { isDone: false };
+      if ((await remover.deleteReplaced(workspaceId, replacedBefore, now, expiryShift)) > 0) return { isDone: false };
       if (await this.#deleteOrphans(remover, workspaceId, now - ORPHAN_MS)) return { isDone: false };
     }
     return { isDone: true };

@@ -5,8 +5,14 @@ export const DELETION_ROWS = 50;
 /** Maximum number of files that one call returns or removes; R2 deletes up to 1,000 with one call. */
 export const DELETION_FILES = 500;
 
-/** `noted_at` of files that need not wait. */
-const IMMEDIATELY = 0;
+/** `noted_at` of the files of deleted rows, as SQL with parameters after those of the condition. */
+interface Noted {
+  sql: string;
+  params: number[];
+}
+
+/** For files that need not wait. */
+const IMMEDIATELY: Noted = { sql: "0", params: [] };
 
 /** Orders of an index, so that both statements of a deletion choose the same rows. */
 const BY_SEQ = "first_seq, part";
@@ -54,23 +60,26 @@ export class SegmentRemover {
   /**
    * Deletes some of a workspace's segments that were replaced before a time. Their files stay for a while.
    * @param before,now epoch milliseconds
+   * @param expiryShift milliseconds from the newest timestamp of a file's entries to the latest time at which it is noted, so that
+   * it does not stay longer than they would
    */
-  deleteReplaced(workspaceId: string, before: number, now: number): Promise<number> {
+  deleteReplaced(workspaceId: string, before: number, now: number, expiryShift: number): Promise<number> {
     const condition = "workspace_id = ?1 AND replaced_at < ?2 ORDER BY replaced_at, id";
-    return this.#delete(condition, [workspaceId, before], now);
+    const noted = { sql: "min(?3, max(max_ts) + ?4)", params: [now, expiryShift] };
+    return this.#delete(condition, [workspaceId, before], noted);
   }
 
-  /** @param notedAt of the rows' files. The newest reason decides how long they stay */
-  async #delete(condition: string, params: (string | number)[], notedAt: number): Promise<number> {
+  /** @param noted of the rows' files. The newest reason decides how long they stay */
+  async #delete(condition: string, params: (string | number)[], noted: Noted): Promise<number> {
     const chosen = `WHERE id IN (SELECT id FROM segments WHERE ${condition} LIMIT ${DELETION_ROWS})`;
     const note = (column: string) =>
       this.#db
         .prepare(
           `INSERT INTO orphans (file, workspace_id, noted_at)
-           SELECT DISTINCT ${column}, workspace_id, ?${params.length + 1} FROM segments ${chosen} AND ${column} IS NOT NULL
+           SELECT ${column}, workspace_id, ${noted.sql} FROM segments ${chosen} AND ${column} IS NOT NULL GROUP BY ${column}
            ON CONFLICT (file) DO UPDATE SET noted_at = excluded.noted_at`,
         )
-        .bind(...params, notedAt);
+        .bind(...params, ...noted.params);
     const notes = this.#hasFiles ? [note("file"), note("filter_file")] : [];
     const results = await this.#db.batch([
       ...notes,
