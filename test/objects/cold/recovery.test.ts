@@ -89,17 +89,7 @@ describe("a lost catalog", () => {
   it("gets the row of a merged file instead of those that it replaced", async () => {
     await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)]], bucket);
     await insertLineBlocks();
-    const merged = await compactOnce(
-      { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => START, pause: async () => {} },
-      {
-        workspaceId: WORKSPACE,
-        projectId: PROJECT,
-        doneSeq: 0,
-        readySeq: 150,
-        retentionDays: 30,
-        deadline: Number.POSITIVE_INFINITY,
-      },
-    );
+    const merged = await mergeUpTo(150, START);
     expect(merged).toMatchObject({ outcome: "merged", entries: 150, segments: 1 });
     const [before] = await rows();
     expect((await bucket.list()).objects).toHaveLength(3);
@@ -115,17 +105,7 @@ describe("a lost catalog", () => {
     const [first] = await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)]], bucket);
     await insertLineBlocks();
     const older = await DB.prepare("SELECT file FROM segments WHERE first_seq = 1").all();
-    await compactOnce(
-      { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => START, pause: async () => {} },
-      {
-        workspaceId: WORKSPACE,
-        projectId: PROJECT,
-        doneSeq: 0,
-        readySeq: 150,
-        retentionDays: 30,
-        deadline: Number.POSITIVE_INFINITY,
-      },
-    );
+    await mergeUpTo(150, START);
     await DB.prepare("DELETE FROM segments WHERE part > 0 OR first_seq > 1").run();
     await DB.prepare("UPDATE segments SET replaced_at = NULL").run();
     expect(older.results).toEqual([{ file: first?.file }]);
@@ -145,19 +125,9 @@ describe("a lost catalog", () => {
         await env.SECOND_COLD_DB.prepare("DELETE FROM segments").run();
         onTestFinished(async () => void (await env.SECOND_COLD_DB.prepare("DELETE FROM segments").run()));
       }
-      const small = { ...SMALL_END };
-      onTestFinished(() => void Object.assign(SMALL_END, small));
-      Object.assign(SMALL_END, { ranges: 2, growth: 1 });
+      mergesAnyTwo();
       const stored = await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)], [list(100, 50)]], bucket);
-      const merge = (readySeq: number, now: number) =>
-        compactOnce(
-          { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => now, pause: async () => {} },
-          {
-            ...{ workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq, retentionDays: 30 },
-            deadline: Number.POSITIVE_INFINITY,
-          },
-        );
-      expect(await merge(100, START)).toMatchObject({ outcome: "merged", entries: 100 });
+      expect(await mergeUpTo(100, START)).toMatchObject({ outcome: "merged", entries: 100 });
       // A catalog of an earlier time, which has also lost the first range.
       await DB.prepare("DELETE FROM segments WHERE part > 0 OR first_seq = 1").run();
       await DB.prepare("UPDATE segments SET replaced_at = NULL").run();
@@ -170,7 +140,7 @@ describe("a lost catalog", () => {
             // The entries of the merged file are being read.
             if (!isMerged && key.includes("/0000000000000001-") && options.range.offset !== undefined) {
               isMerged = true;
-              expect(await merge(150, START + 10_000)).toMatchObject({ outcome: "merged", entries: 100 });
+              expect(await mergeUpTo(150, START + 10_000)).toMatchObject({ outcome: "merged", entries: 100 });
             }
             return own.get(key, options);
           };
@@ -205,6 +175,29 @@ describe("a lost catalog", () => {
     await bucket.put(first?.file ?? "", "damaged");
     await lose();
     expect(await recover()).toEqual({ segments: 1, entries: 50, unreadable: [first?.file] });
+  });
+
+  it("16.3: gets the rows of the files that a merged one replaced if a page of it is damaged", async () => {
+    await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)], [list(50, 50)]], bucket);
+    const before = await rows();
+    mergesAnyTwo();
+    expect(await mergeUpTo(100, START)).toMatchObject({ outcome: "merged", entries: 100 });
+    const merged = String((await rows())[0]?.file);
+    const bytes = new Uint8Array((await (await bucket.get(merged))?.arrayBuffer()) ?? []);
+    bytes.fill(0xff, 1000, 1100);
+    await bucket.put(merged, bytes);
+    await lose();
+    expect(await recover()).toEqual({ segments: 2, entries: 100, unreadable: [merged] });
+    expect(await rows()).toEqual(before);
+  });
+
+  it("16.3: names a file that was stored under the name of a later range", async () => {
+    const [first] = await storeFiles(WORKSPACE, PROJECT, [[list(0, 50)]], bucket);
+    const key = first?.file ?? "";
+    const other = key.replace(/[0-9a-f]{16}-0-/, "0000000000000100-0-");
+    await bucket.put(other, (await (await bucket.get(key))?.arrayBuffer()) ?? "");
+    await lose();
+    expect(await recover()).toEqual({ segments: 1, entries: 50, unreadable: [other] });
   });
 });
 
@@ -248,4 +241,22 @@ describe("the operator's recovery", () => {
 async function insertLineBlocks(): Promise<void> {
   const ranges = segmentsOf(PROJECT, [[list(0, 100)], [list(100, 50)]]);
   await new SegmentWriter(DB).insertSegments(WORKSPACE, ranges[1] ?? []);
+}
+
+/** One step of a compaction. */
+function mergeUpTo(readySeq: number, now: number) {
+  return compactOnce(
+    { store: new CompactionStore(DB), bucket: bucketOf(env), now: () => now, pause: async () => {} },
+    {
+      ...{ workspaceId: WORKSPACE, projectId: PROJECT, doneSeq: 0, readySeq, retentionDays: 30 },
+      deadline: Number.POSITIVE_INFINITY,
+    },
+  );
+}
+
+/** Makes a compaction merge two small ranges, until the end of the test. */
+function mergesAnyTwo(): void {
+  const small = { ...SMALL_END };
+  onTestFinished(() => void Object.assign(SMALL_END, small));
+  Object.assign(SMALL_END, { ranges: 2, growth: 1 });
 }

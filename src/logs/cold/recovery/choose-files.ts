@@ -113,6 +113,12 @@ export function chooseRanges(groups: readonly FileRangeGroup[]): FileRangeGroup[
   return chosen;
 }
 
+/** Returns the other ranges that a range covers: of earlier compactions, of the flush, or of another attempt. */
+export function rangesWithin(range: FileRangeGroup, ranges: readonly FileRangeGroup[]): FileRangeGroup[] {
+  const { firstSeq, lastSeq } = range;
+  return ranges.filter((other) => other !== range && other.firstSeq >= firstSeq && other.lastSeq <= lastSeq);
+}
+
 interface Choice {
   entries: number;
   ranges: number;

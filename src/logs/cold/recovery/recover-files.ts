@@ -16,6 +16,7 @@ import {
   hasQuarantined,
   type QuarantinedRun,
   rangesOfFiles,
+  rangesWithin,
 } from "./choose-files.ts";
 import { type OpenFile, rebuildRow } from "./rebuild-row.ts";
 
@@ -66,17 +67,18 @@ export async function recoverFiles(
   step.unreadable.push(...page.unreadable);
   const { quarantined = [] } = scope;
   const isWritten = (range: FileRangeGroup) => range.lastSeq <= scope.flushedSeq && !hasQuarantined(range, quarantined);
-  const chosen = chooseRanges(rangesOfFiles(page.files).filter(isWritten));
+  const ranges = rangesOfFiles(page.files).filter(isWritten);
+  const chosen = chooseRanges(ranges);
   for (const [index, range] of chosen.entries()) {
     // A range that reaches beyond the page may overlap with better ones. The first one is taken nevertheless.
     if (index > 0 && range.lastSeq >= page.end) return { ...step, next: range.firstSeq - 1 };
     if (step.entries >= ENTRIES) return { ...step, next: range.firstSeq - 1 };
-    const added = await recoverRange(dbs, bucket, scope, range, pause);
+    const added = await recoverRange({ dbs, bucket, scope, ranges, pause }, range);
     step.segments += added.segments;
     step.entries += added.entries;
     step.unreadable.push(...added.unreadable);
-    // What the range covers is on no further page.
-    if (range.lastSeq >= page.end) return { ...step, next: range.lastSeq };
+    // What the range covers is needed from no further page, unless it cannot be read.
+    if (range.lastSeq >= page.end) return { ...step, next: added.unreadable.length > 0 ? page.end - 1 : range.lastSeq };
   }
   return { ...step, next: page.end === Number.POSITIVE_INFINITY ? null : page.end - 1 };
 }
@@ -108,7 +110,9 @@ async function readPage(bucket: Bucket, { workspaceId, projectId, after }: Recov
       wanted.slice(at, at + CONCURRENT).map(async ({ key, firstSeq, part }) => {
         const open = await openFile(bucket, key).catch(ignoreMalformed);
         const { properties } = open?.reader ?? {};
-        if (open === null || properties?.projectId !== projectId) page.unreadable.push(key);
+        // The file of another range, under a name that it was not stored under.
+        const isForeign = properties?.projectId !== projectId || properties.firstSeq < firstSeq;
+        if (open === null || properties === undefined || isForeign) page.unreadable.push(key);
         else {
           const { lastSeq, count, encoder } = properties;
           page.files.push({ key, firstSeq, part, lastSeq, count, encoder });
@@ -140,13 +144,21 @@ function ignoreMalformed(error: unknown): null {
   throw error;
 }
 
-async function recoverRange(
-  dbs: readonly D1Database[],
-  bucket: Bucket,
-  scope: RecoveryScope,
-  range: FileRangeGroup,
-  pause: Pause,
-) {
+/** What a step of a recovery reads and writes. */
+interface RecoveryPorts {
+  dbs: readonly D1Database[];
+  bucket: Bucket;
+  scope: RecoveryScope;
+  /** All ranges of the page. */
+  ranges: readonly FileRangeGroup[];
+  pause: Pause;
+}
+
+type Recovered = Pick<RecoveryStep, "segments" | "entries" | "unreadable">;
+
+/** Inserts the missing rows of a range. For files that cannot be read it takes those that they replaced, if they are still there. */
+async function recoverRange(ports: RecoveryPorts, range: FileRangeGroup): Promise<Recovered> {
+  const { dbs, bucket, scope, pause } = ports;
   const { workspaceId, projectId } = scope;
   const missing = await missingParts(dbs, scope, range);
   const rows: EncodedSegment[] = [];
@@ -158,9 +170,25 @@ async function recoverRange(
     if (row === null) unreadable.push(file.key);
     else rows.push(row);
   }
+  const entries = countOf(rows);
+  const others = unreadable.length > 0 ? rangesWithin(range, ports.ranges) : [];
+  const replaced = chooseRanges(others);
+  if (countOf(replaced) > entries) {
+    const total: Recovered = { segments: 0, entries: 0, unreadable };
+    for (const other of replaced) {
+      const added = await recoverRange({ ...ports, ranges: others }, other);
+      total.segments += added.segments;
+      total.entries += added.entries;
+      unreadable.push(...added.unreadable);
+    }
+    return total;
+  }
   const isInserted = rows.length > 0 && (await insertRows(dbs, workspaceId, range, rows));
-  if (!isInserted) return { segments: 0, entries: 0, unreadable };
-  return { segments: rows.length, entries: rows.reduce((sum, { count }) => sum + count, 0), unreadable };
+  return isInserted ? { segments: rows.length, entries, unreadable } : { segments: 0, entries: 0, unreadable };
+}
+
+function countOf(items: readonly { count: number }[]): number {
+  return items.reduce((sum, { count }) => sum + count, 0);
 }
 
 /**
