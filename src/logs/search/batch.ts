@@ -33,11 +33,13 @@ export const batchAnswerSchema = z.object({
           ok: z.literal(false),
           error: z
             .object({
-              code: z.enum(["VALIDATION_ERROR", "NOT_FOUND"]),
+              code: z.enum(["VALIDATION_ERROR", "NOT_FOUND", "SERVICE_UNAVAILABLE"]),
               message: z.string(),
               details: z.array(z.looseObject({ path: z.string(), code: z.string(), message: z.string() })),
             })
-            .describe("Why this query has no answer. Paths of `details` are members of the query."),
+            .describe(
+              "Why this query has no answer. Paths of `details` are members of the query. SERVICE_UNAVAILABLE: the queries before it used up the work of the request.",
+            ),
         }),
       ]),
     )
@@ -57,6 +59,11 @@ export class BatchShares {
     this.#left = queries;
     this.#work = budget.work;
     this.#bytes = budget.answerBytes;
+  }
+
+  /** Whether nothing is left. Each query of entries reads at least one part of a segment, however long that takes. */
+  get isSpent(): boolean {
+    return this.#work <= 0;
   }
 
   /** Returns the budget of the next query: an equal share of what is left. */

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { ApiError, type ErrorCode, type ErrorDetail, refuse, refuseFields } from "../../http/errors.ts";
+import { ApiError, type ErrorCode, type ErrorDetail, type Refusal, refuse, refuseFields } from "../../http/errors.ts";
 import { type Resource, validated } from "../../http/resource.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { type QueryBudget, SEARCH_BUDGET } from "../../logs/query/budget.ts";
@@ -180,6 +180,11 @@ async function searchBatch(c: Context<AppEnv>): Promise<Response> {
     const texts: string[] = [];
     let held = 0;
     for (const query of queries) {
+      if (shares.isSpent) {
+        log.failed++;
+        texts.push(failed({ code: "SERVICE_UNAVAILABLE", message: BATCH_SPENT }), ",");
+        continue;
+      }
       try {
         const wanted = { ...validated(BatchQueryBody, query), ...common };
         const source = searchSource(c, counted, wanted.projectId);
@@ -197,8 +202,7 @@ async function searchBatch(c: Context<AppEnv>): Promise<Response> {
         if (!(error instanceof ApiError) || !OWN_FAULTS.has(error.refusal.code)) throw error;
         shares.used(0, 0);
         log.failed++;
-        const { code, message, details = [] } = error.refusal;
-        texts.push(toByteString(JSON.stringify({ ok: false, error: { code, message, details } })));
+        texts.push(failed(error.refusal));
       }
       texts.push(",");
       memory.endPart();
@@ -213,7 +217,12 @@ async function searchBatch(c: Context<AppEnv>): Promise<Response> {
 
 /** Codes of refusals that concern one query of a batch. */
 const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["VALIDATION_ERROR", "NOT_FOUND"]);
+const BATCH_SPENT = "The queries before this one have used up the work of the request. Send it alone.";
 const BATCH_TOO_LARGE = "The answers of these queries need more memory than is free. Send fewer queries.";
+
+function failed({ code, message, details = [] }: Refusal): string {
+  return toByteString(JSON.stringify({ ok: false, error: { code, message, details } }));
+}
 
 /** Yields the texts of an object without its first brace. */
 function* withoutBrace(texts: Iterable<string>): Generator<string> {

@@ -34,7 +34,9 @@ describe("BatchShares", () => {
 
   it("leaves nothing to queries after one that exceeded its share", () => {
     const shares = new BatchShares(SEARCH_BUDGET, 2);
+    expect(shares.isSpent).toBe(false);
     shares.used(2 * SEARCH_BUDGET.work, 2 * SEARCH_BUDGET.answerBytes);
     expect(shares.next()).toMatchObject({ work: 0, answerBytes: 0 });
+    expect(shares.isSpent).toBe(true);
   });
 });
