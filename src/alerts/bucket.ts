@@ -65,16 +65,6 @@ export interface ChangedMutes {
   at: number;
 }
 
-/** What the buckets of several runs have open, and what they have cost. */
-export interface BucketUse {
-  /** Approximate bytes in memory. */
-  held: number;
-  /** Work units. */
-  work: number;
-  /** Writes what has changed, so that all of it can be freed. */
-  save(): void;
-}
-
 /** Bytes that the groups of a project hold, beside a bucket, before what has changed is written. */
 export const HELD_BYTES = 4 * 1024 * 1024;
 /** Buckets that one turn removes of a run that is over. */
@@ -94,7 +84,7 @@ const KIB = 1024;
 const BUCKET_WORK = 40;
 const KIB_WORK = 12;
 export const GROUP_WORK = 5;
-/** Hits that a turn takes in any case, and at most. */
+/** Hits of groups that a part has in any case, and at most. */
 const HITS = { least: 50, most: 1000 };
 /** Work units of a hit whose bucket is open: new groups split buckets. */
 const OPEN_HIT_WORK = 15;
@@ -127,22 +117,70 @@ export function repack(bucket: Bucket, { measure }: Watch): void {
   if (!isPacked) bucket.groups = indexGroups(bucket.bytes, measure);
 }
 
+/**
+ * Work units, about a microsecond of a slow thread, after which a turn ends, and after which what has changed is written: a
+ * clock cannot tell, because that of the production runtime stands still within a turn.
+ */
+const MAX_WORK = 20_000;
+/** Work units of a turn that also writes as much. */
+const MAX_REST = 1000;
+
+/** What the buckets of several runs have open, and what they cost the present turn. */
+export class BucketUse {
+  /** Approximate bytes in memory. */
+  held = 0;
+  /** Work units of the turn, without those of writing. */
+  work = 0;
+  /** Work units of writing what has changed. */
+  unwritten = 0;
+  /** Whether a later turn may write what this one changes. */
+  mayHold = false;
+  /** Whether something is written already that belongs in one transaction with all that has changed. */
+  isPartlyWritten = false;
+  readonly #write: () => void;
+
+  /** @param write writes what has changed */
+  constructor(write: () => void) {
+    this.#write = write;
+  }
+
+  /** Whether the turn has done as much as it should. */
+  get isSpent(): boolean {
+    return this.work + (this.mayHold && !this.isPartlyWritten ? 0 : this.unwritten) >= MAX_WORK;
+  }
+
+  /** Whether so much has changed that it must be written before more does. */
+  get isFull(): boolean {
+    return this.unwritten >= MAX_WORK;
+  }
+
+  /** Whether a later turn is to write what has changed. */
+  get isTooMuch(): boolean {
+    return this.work > MAX_REST && this.work + this.unwritten > MAX_WORK;
+  }
+
+  /** Writes what has changed, so that its memory can be freed. */
+  makeRoom(): void {
+    this.#write();
+    this.unwritten = 0;
+    this.isPartlyWritten = true;
+  }
+
+  save(): void {
+    this.makeRoom();
+    this.isPartlyWritten = false;
+  }
+
+  /** A turn that may not leave writing to a later one has written, or has nothing to write. */
+  endTurn(): void {
+    this.work = 0;
+    if (!this.mayHold) this.unwritten = 0;
+  }
+}
+
 /** Work units of reading or writing a bucket. */
 export function workOf(bytes: number): number {
   return BUCKET_WORK + (bytes / KIB) * KIB_WORK;
-}
-
-/**
- * Returns how many hits a turn may add: many if they are in few buckets, few if each may need a bucket of its own.
- * @param extent number of all buckets, and the bytes of all of them
- * @param maxWork work units of the turn
- */
-export function hitsOfTurn({ buckets, bytes }: { buckets: number; bytes: number }, maxWork: number): number {
-  // A hit whose bucket is not open: it is read and written.
-  const work = 2 * workOf(bytes / Math.max(1, buckets)) + 3 * GROUP_WORK;
-  const inOpen = (maxWork - work * buckets) / OPEN_HIT_WORK;
-  const hits = Math.max(inOpen, maxWork / (work + OPEN_HIT_WORK));
-  return Math.floor(Math.min(HITS.most, Math.max(HITS.least, hits)));
 }
 
 export function bytesOf({ key, steps }: Group): number {
@@ -171,6 +209,20 @@ export function countGroups(bucket: Bucket, watch: Watch): void {
     bucket.cells += group instanceof PackedGroup ? group.cells : cellsOfSteps(watch, group.steps);
     if (group.due !== null) bucket.due = Math.min(bucket.due ?? group.due, group.due);
   }
+}
+
+/**
+ * Returns how many hits of groups may be written together: few if each may need a bucket of its own, and all buckets cannot be
+ * written together.
+ * @param buckets number of all of them
+ * @param bytes of all of them
+ */
+export function hitsAtOnceOf(buckets: number, bytes: number): number {
+  const bucketWork = workOf(bytes / Math.max(1, buckets));
+  if (bucketWork * buckets <= MAX_WORK) return HITS.most;
+  // Each is read and written.
+  const hits = MAX_WORK / (2 * bucketWork + 3 * GROUP_WORK + OPEN_HIT_WORK);
+  return Math.floor(Math.min(HITS.most, Math.max(HITS.least, hits)));
 }
 
 /** Returns the number of groups of buckets by status. */

@@ -1,8 +1,9 @@
 import {
-  type BucketUse,
+  BucketUse,
   type ChangedMutes,
+  GROUP_WORK,
   type Groups,
-  hitsOfTurn,
+  hitsAtOnceOf,
   type LeftOut,
   randomSeed,
   type StoredRun,
@@ -31,16 +32,13 @@ export interface RunState extends LeftOut {
   /** Of a full run: its groups that are due, to be advanced so that they may make room, and the step for which they are. */
   sweep: { step: number; due: Groups } | null;
   changedMutes: ChangedMutes | null;
+  /** All decisions that are due at this step and before have been made. */
+  decided: number;
 }
 
 /** Whether the workspace may have another group, and further values. */
 export type HasRoom = (kind: "group" | "cells") => boolean;
 
-/**
- * Work units, about a microsecond of a slow thread, after which a turn ends: a clock cannot tell, because that of the
- * production runtime stands still within a turn.
- */
-const MAX_WORK = 20_000;
 /** Work units of a turn for which groups without entries are looked for to make room for others. */
 const MAX_SWEEP_WORK = 20_000;
 /** Work units of the decision of a step, and of the values that it reads. */
@@ -50,8 +48,11 @@ const CELLS_OF_WORK = 20;
 /** The groups of a project's runs. Takes entries in order of `seq` and makes decisions as time passes. */
 export class Evaluator {
   readonly runs = new Map<number, RunState>();
+  /** What the present turn has done. */
+  readonly turn = new BucketUse(() => {
+    for (const { groups } of this.runs.values()) groups.save();
+  });
   #decisions: RunDecision[] = [];
-  readonly #use: BucketUse = { held: 0, work: 0, save: () => this.save() };
   /** Work units of this turn that have looked for groups without entries. */
   #sweepWork = 0;
   readonly #hasRoom: HasRoom;
@@ -63,19 +64,16 @@ export class Evaluator {
     this.#decisionWork = decisionWork;
   }
 
-  /** Whether the calls since the last one of `takeDecisions` have done as much as one turn should. */
-  get isSpent(): boolean {
-    return this.#use.work >= MAX_WORK;
+  /** Whether a run has an end, or is to be ended. */
+  get isEnding(): boolean {
+    return this.#sum(({ run }) => (run.endAt === null ? 0 : 1)) > 0;
   }
 
-  /** How many hits a turn may add. */
+  /** How many hits of groups may be written together. */
   get hitsAtOnce(): number {
-    const extent = { buckets: 0, bytes: 0 };
-    for (const { groups } of this.runs.values()) {
-      extent.buckets += groups.extent.buckets;
-      extent.bytes += groups.extent.bytes;
-    }
-    return hitsOfTurn(extent, MAX_WORK);
+    const buckets = this.#sum(({ groups }) => groups.extent.buckets);
+    const bytes = this.#sum(({ groups }) => groups.extent.bytes);
+    return hitsAtOnceOf(buckets, bytes);
   }
 
   /** Number of live groups. */
@@ -106,8 +104,8 @@ export class Evaluator {
   restore(run: Run, stored?: StoredRun): RunState {
     const { seed, storage, buckets, ...rest } = stored ?? { ...NOT_STORED, seed: randomSeed() };
     const watch = () => this.runs.get(run.num)?.run.watch ?? run.watch;
-    const groups = new GroupBuckets(watch, run.startAt, seed, storage, buckets, this.#use);
-    const state: RunState = { run, groups, ...rest, sweep: null };
+    const groups = new GroupBuckets(watch, run.startAt, seed, storage, buckets, this.turn);
+    const state: RunState = { run, groups, ...rest, sweep: null, decided: Number.NEGATIVE_INFINITY };
     this.runs.set(run.num, state);
     return state;
   }
@@ -127,11 +125,13 @@ export class Evaluator {
     for (const state of this.runs.values()) {
       const { run, groups, changedMutes: changed } = state;
       if (changed === null) continue;
+      this.turn.isPartlyWritten = true;
       const step = throughStep(run, changed.at - 1) + 1;
       for (; changed.from < groups.extent.buckets; changed.from++) {
-        if (this.isSpent) return false;
+        if (this.turn.isSpent) return false;
         for (const group of groups.firingIn(changed.from))
           if (!group.isReported) groups.set({ ...group, due: Math.min(group.due ?? step, step) });
+        state.decided = Math.min(state.decided, step - 1);
       }
       state.changedMutes = null;
     }
@@ -162,7 +162,9 @@ export class Evaluator {
     // By their own time, entries may belong to windows that ended before the run began.
     const first = Math.floor(run.startAt / stepOf(run.watch.windowMs)) + 1;
     const added = hit.undecided < first ? { ...hit, undecided: first } : hit;
-    if (addEntries(run.watch, group, added)) groups.set(group);
+    if (!addEntries(run.watch, group, added)) return;
+    groups.set(group);
+    if (group.due !== null) state.decided = Math.min(state.decided, group.due - 1);
   }
 
   /** Counts entries of a run that were received too late. */
@@ -179,11 +181,13 @@ export class Evaluator {
   advance(through: number, maxDecisions: number): boolean {
     for (const state of this.runs.values()) {
       const step = throughStep(state.run, through);
+      if (step <= state.decided) continue;
       for (const group of state.groups.due(step)) {
-        if (this.#decisions.length >= maxDecisions || this.isSpent) return false;
+        if (this.#decisions.length >= maxDecisions || this.turn.isSpent || this.turn.isFull) return false;
         this.#advance(state, group, step);
         this.#forget(state, group);
       }
+      state.decided = step;
     }
     return true;
   }
@@ -199,13 +203,14 @@ export class Evaluator {
     for (const state of [...this.runs.values()]) {
       const { num, watch, endAt, endSeq } = state.run;
       if (endAt === null || endAt > through || (endSeq !== null && endSeq > seq)) continue;
+      this.turn.isPartlyWritten = true;
       // Only groups that fire have anything to end.
       for (const group of state.groups.firing()) {
-        if (this.#decisions.length >= maxDecisions || this.isSpent) return ended;
+        if (this.#decisions.length >= maxDecisions || this.turn.isSpent) return ended;
         end(watch, group, endAt, (decision) => this.#decided(num, decision));
         state.groups.delete(group);
       }
-      while (!state.groups.removeSome()) if (this.isSpent) return ended;
+      while (!state.groups.removeSome()) if (this.turn.isSpent) return ended;
       state.groups.close();
       this.runs.delete(num);
       ended.push(num);
@@ -215,7 +220,7 @@ export class Evaluator {
 
   /** Writes the groups that have changed, and prepares `dueAt`. */
   save(): void {
-    for (const { groups } of this.runs.values()) groups.save();
+    this.turn.save();
   }
 
   /** Frees the memory of groups that stay stored. Nothing may be called afterwards. */
@@ -239,22 +244,26 @@ export class Evaluator {
   takeDecisions(): RunDecision[] {
     const decisions = this.#decisions;
     this.#decisions = [];
-    this.#use.work = 0;
-    this.#sweepWork = 0;
+    this.endTurn();
     return decisions;
+  }
+
+  endTurn(): void {
+    this.turn.endTurn();
+    this.#sweepWork = 0;
   }
 
   #advance({ run, groups }: RunState, group: Group, through: number): void {
     const until = run.endAt === null ? through : Math.min(through, throughStep(run, run.endAt));
     const before = group.steps.length;
     const steps = advance(run.watch, group, until, (decision) => this.#decided(run.num, decision));
-    this.#use.work += steps * (STEP_WORK + before / 5 + cellsOfSteps(run.watch, group.steps) / CELLS_OF_WORK);
+    this.turn.work += steps * (STEP_WORK + before / 5 + cellsOfSteps(run.watch, group.steps) / CELLS_OF_WORK);
     if (steps > 0) groups.set(group);
   }
 
   #decided(run: number, decision: Decision): void {
     this.#decisions.push({ run, ...decision });
-    this.#use.work += this.#decisionWork(run);
+    this.turn.unwritten += this.#decisionWork(run);
   }
 
   #forget({ run, groups }: RunState, group: Group): void {
@@ -273,12 +282,13 @@ export class Evaluator {
     if (!isFull()) return true;
     if ((state.sweep?.step ?? 0) < through) state.sweep = { step: through, due: state.groups.due(through) };
     while (isFull() && this.#sweepWork < MAX_SWEEP_WORK) {
-      const before = this.#use.work;
+      const before = this.turn.work + this.turn.unwritten;
       const group = state.sweep?.due.next().value;
       if (group === undefined) return false;
       this.#advance(state, group, through);
       this.#forget(state, group);
-      this.#sweepWork += this.#use.work - before;
+      // What has changed may have been written in between.
+      this.#sweepWork += Math.max(GROUP_WORK, this.turn.work + this.turn.unwritten - before);
     }
     return !isFull();
   }

@@ -2,7 +2,7 @@ import {
   type Bucket,
   type BucketCounts,
   type BucketStorage,
-  type BucketUse,
+  BucketUse,
   bytesOf,
   cache,
   countGroups,
@@ -68,7 +68,7 @@ export class GroupBuckets {
     this.#base = base;
     this.#seed = seed;
     this.#storage = storage;
-    this.#use = use ?? { held: 0, work: 0, save: () => this.save() };
+    this.#use = use ?? new BucketUse(() => this.save());
     this.#buckets = stored.map((counts, index) => {
       return { ...counts, index, groups: null, bytes: NO_BYTES, isChanged: false };
     });
@@ -116,6 +116,7 @@ export class GroupBuckets {
     if (!groups.has(group.key)) {
       this.#size++;
       this.#hold(bytesOf(group));
+      this.#use.unwritten += workOf(group.key.length);
     }
     groups.set(group.key, group);
     this.#changed(bucket);
@@ -209,7 +210,7 @@ export class GroupBuckets {
 
   #opened(bucket: Bucket): Map<string, Group | PackedGroup> {
     if (bucket.groups !== null && this.#open.has(bucket)) return bucket.groups;
-    if (this.#storage !== null && this.#use.held > HELD_BYTES) this.#use.save();
+    if (this.#storage !== null && this.#use.held > HELD_BYTES) this.#use.makeRoom();
     // An open bucket must not be evicted before it is written.
     const { groups: kept, bytes } = bucket;
     cache.delete(bucket);
@@ -242,10 +243,9 @@ export class GroupBuckets {
     this.#use.held += bytes;
   }
 
-  /** What a change costs is that of writing the bucket. */
   #changed(bucket: Bucket): void {
     this.#use.work += GROUP_WORK;
-    if (!bucket.isChanged) this.#use.work += workOf(bucket.size);
+    if (!bucket.isChanged) this.#use.unwritten += workOf(bucket.size);
     bucket.isChanged = true;
   }
 

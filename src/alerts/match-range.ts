@@ -16,7 +16,7 @@ export interface MatchedRange {
   batches: RecentBatch[] | null;
   /** Entries count as received at this time or later, epoch milliseconds: the time before is decided. */
   floor: number;
-  /** Hits that a turn of the object adds: what was counted comes in parts. Absent from an older object: in one. */
+  /** Hits of groups that the object writes together: what was counted comes in parts. Absent from an older object: in one. */
   hitsAtOnce?: number;
 }
 
@@ -154,7 +154,7 @@ class RangeCounter {
     if (this.#hitsAtOnce === null || this.#firstReceivedAt === null) return false;
     // Decisions are due at whole seconds, of the entries until then.
     const isLater = Math.ceil(receivedAt / SECOND_MS) !== Math.ceil(this.#receivedAt / SECOND_MS);
-    return isLater || this.#matcher.pending >= this.#hitsAtOnce * HIT_WEIGHT;
+    return isLater || this.#matcher.grouped >= this.#hitsAtOnce * HIT_WEIGHT;
   }
 
   #takePart(through: number): Matched {

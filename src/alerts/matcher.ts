@@ -75,6 +75,7 @@ export class RuleMatcher {
   #lastSlots = new Map<CompiledRule, Slot>();
   #late = new Map<number, number>();
   #pending = 0;
+  #grouped = 0;
 
   /** @param meter decides when `steps` pauses */
   constructor(rules: CompiledRules, projectId: string, meter: WorkMeter) {
@@ -120,6 +121,11 @@ export class RuleMatcher {
     return this.#pending;
   }
 
+  /** Weight of the hits of rules with groups since the last call of `takeHits`. */
+  get grouped(): number {
+    return this.#grouped;
+  }
+
   /** Returns what was counted since the last call, in order of receipt if the lines were. */
   takeHits(): Hit[] {
     const hits: Hit[] = [];
@@ -128,6 +134,7 @@ export class RuleMatcher {
     this.#slots = new Map();
     this.#lastSlots = new Map();
     this.#pending = 0;
+    this.#grouped = 0;
     return hits;
   }
 
@@ -167,7 +174,7 @@ export class RuleMatcher {
   }
 
   #count(
-    { counted: { run, measure } }: CompiledRule,
+    { counted: { run, measure, by } }: CompiledRule,
     key: string,
     { step, undecided, hits }: Slot,
     at: number,
@@ -182,9 +189,9 @@ export class RuleMatcher {
       hits.set(key, pending);
       this.#hits.push(pending);
       const isCostly = measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
-      this.#pending += isCostly ? COSTLY_HIT_WEIGHT : HIT_WEIGHT;
-      // Groups with long keys hold memory in the matcher and in the object.
-      this.#pending += Math.floor(key.length / KEY_LENGTH);
+      const weight = weightOfHit(key);
+      this.#pending += isCostly ? weight + COSTLY_HIT_WEIGHT - HIT_WEIGHT : weight;
+      if (by.length > 0) this.#grouped += weight;
     }
     const { hit } = pending;
     hit.count += values?.length ?? 1;
@@ -197,6 +204,11 @@ export class RuleMatcher {
     pending.hit = joinedHit(hit, pending.fn, pending.values);
     pending.values = [];
   }
+}
+
+/** Returns the weight of a hit without values. Groups with long keys hold memory in the matcher and in the object. */
+export function weightOfHit(key: string): number {
+  return HIT_WEIGHT + Math.floor(key.length / KEY_LENGTH);
 }
 
 function joinedHit(hit: Hit, fn: MeasureFunction | null, values: readonly number[]): Hit {

@@ -57,6 +57,10 @@ export class ProjectAlerts {
   readonly evaluator: Evaluator;
   readonly runs = new Map<number, RunRule>();
   position: Position;
+  /** Whether a part of what was counted has been added only to some extent. */
+  isInPart = false;
+  /** Of a turn that has left writing to the next one: whether nothing else is left to do. `null`: it has not. */
+  leftDone: boolean | null = null;
 
   /** Buckets of the run that is being loaded. */
   #loaded: BucketCounts[] = [];

@@ -95,7 +95,7 @@ export async function replay(
     }
     for (const hit of matcher.takeHits()) {
       evaluator.add(hit);
-      if (evaluator.isSpent) take();
+      if (evaluator.turn.isSpent) take();
     }
     for (const [num, count] of matcher.takeLate()) evaluator.addLate(num, count);
     through = Math.max(from, receivedAt - 1);

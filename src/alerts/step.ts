@@ -16,57 +16,67 @@ export interface StepContext {
   place: ConsolePlace;
   /** The project's newest `seq`. */
   lastSeq: number;
+  /** The same when the step began: what has arrived since then is for the next one. */
+  stepSeq: number;
   /** The time of the workspace, epoch milliseconds: nothing is received before it any more. */
   now: number;
+  /** Whether what has changed may stay in memory, so that a later turn writes it. */
+  mayHold: boolean;
 }
 
 /** What a step has done. */
 export interface Step {
+  /** Decisions that were stored. */
   decisions: number;
-  /** Whether nothing is left to do before further time passes or further entries arrive. */
+  /** Whether all that has changed is written. */
+  isWritten: boolean;
+  /** Whether nothing is left to do before further time passes, or for entries that have arrived since the step began. */
   isDone: boolean;
   /** Whether the project has no rule any more. */
   isOver: boolean;
 }
 
 /**
- * Advances the rules of a project by the work of one turn, in the caller's transaction: counts, position, decisions and
- * notifications are stored together.
- * @param parts what was counted after the position, in order. Those that were added are removed from it
+ * Advances the rules of a project by the work of one turn, in the caller's transaction. Counts, position, decisions and
+ * notifications are stored together, by this turn or a later one. Until then they are in memory alone, and a crash
+ * repeats them.
+ * @param parts what was counted after the position, in order. What was added is removed from it
  */
-export function advanceRules(
-  sql: SqlStorage,
-  alerts: ProjectAlerts,
-  parts: Matched[],
-  { place, lastSeq, now }: StepContext,
-): Step {
-  const { evaluator } = alerts;
-  if (!alerts.sync(sql)) return { decisions: 0, isDone: false, isOver: false };
-  // Until then no time passes: what changed mutes report is decided at the first time after the change.
-  let isAdvanced = alerts.checkMutes(sql) && advanceThrough(alerts, alerts.position.through);
-  while (isAdvanced && !evaluator.isSpent) {
-    const [part] = parts;
-    if (part === undefined) break;
-    // What is due before is decided first, in turns of its own: adding entries makes no decisions then.
-    isAdvanced = advanceThrough(alerts, (part.firstReceivedAt ?? 0) - 1);
-    if (!isAdvanced || evaluator.isSpent) break;
-    parts.shift();
-    isAdvanced = addPart(sql, alerts, part, now);
-  }
-  const isCurrent = parts.length === 0 && alerts.position.seq >= lastSeq;
-  if (isCurrent && isAdvanced) isAdvanced = advanceThrough(alerts, now - 1);
+export function advanceRules(sql: SqlStorage, alerts: ProjectAlerts, parts: Matched[], context: StepContext): Step {
+  const { evaluator, leftDone } = alerts;
+  if (leftDone !== null) return { ...writeTurn(sql, alerts, [], context), isDone: leftDone };
+  evaluator.turn.mayHold = context.mayHold;
+  const isAdvanced = addParts(sql, alerts, parts, context);
   const { seq, through } = alerts.position;
+  const isCurrent = isAdvanced && seq >= context.stepSeq;
+  if (evaluator.turn.mayHold && !evaluator.turn.isPartlyWritten) {
+    const isOpen = alerts.isInPart || (parts.length > 0 && evaluator.turn.isSpent && !evaluator.turn.isFull);
+    if (isOpen || evaluator.turn.isTooMuch) {
+      if (!isOpen) alerts.leftDone = isCurrent && !evaluator.isEnding;
+      evaluator.endTurn();
+      return { decisions: 0, isWritten: false, isDone: false, isOver: false };
+    }
+  }
   const gone = isAdvanced ? evaluator.endRuns(through, seq, MAX_DECISIONS) : [];
-  const { isSpent } = evaluator;
-  const decisions = evaluator.takeDecisions();
-  for (const decision of decisions) storeAndNotify(sql, alerts, decision, place, now);
-  if (decisions.length > 0) sweepDecisions(sql, now);
-  alerts.save(sql, gone);
-  if (gone.length > 0) forgetDeletedRules(sql, alerts.project);
-  const isOver = gone.length > 0 && !exists(sql, "SELECT 1 FROM alert_runs WHERE project = ?", alerts.project);
-  if (isOver) sql.exec("DELETE FROM alert_positions WHERE project = ?", alerts.project);
-  const isDone = isCurrent && isAdvanced && !isSpent && decisions.length < MAX_DECISIONS;
-  return { decisions: decisions.length, isDone, isOver };
+  const isDone = isCurrent && !evaluator.turn.isSpent && !evaluator.turn.isFull;
+  return { ...writeTurn(sql, alerts, gone, context), isDone };
+}
+
+/** @returns whether all is added, and all decided that is due */
+function addParts(sql: SqlStorage, alerts: ProjectAlerts, parts: Matched[], { lastSeq, now }: StepContext): boolean {
+  const { evaluator } = alerts;
+  // Until mutes are checked no time passes: what changed ones report is decided at the first time after the change.
+  const isReady = alerts.isInPart || (alerts.sync(sql) && alerts.checkMutes(sql));
+  if (!isReady || !(alerts.isInPart || advanceThrough(alerts, alerts.position.through))) return false;
+  for (let [part] = parts; part !== undefined; [part] = parts) {
+    // What is due before is decided first: adding entries makes no decisions then.
+    if (!alerts.isInPart && !advanceThrough(alerts, (part.firstReceivedAt ?? 0) - 1)) return false;
+    if (!alerts.isInPart && (evaluator.turn.isSpent || evaluator.turn.isFull)) return false;
+    if (!addHits(alerts, part)) return false;
+    parts.shift();
+    if (!endPart(sql, alerts, part, now)) return false;
+  }
+  return alerts.position.seq < lastSeq || advanceThrough(alerts, now - 1);
 }
 
 /** @param through epoch milliseconds; all entries received until then have been added */
@@ -75,14 +85,51 @@ function advanceThrough(alerts: ProjectAlerts, through: number): boolean {
   return alerts.evaluator.advance(alerts.position.through, MAX_DECISIONS);
 }
 
-function addPart(sql: SqlStorage, alerts: ProjectAlerts, part: Matched, now: number): boolean {
+/**
+ * Adds the hits of a part, and removes them from it. What has changed cannot be written before the part is over.
+ * @returns whether all are added
+ */
+function addHits(alerts: ProjectAlerts, { hits }: Matched): boolean {
+  const { evaluator } = alerts;
+  let added = 0;
+  for (const hit of hits) {
+    if (evaluator.turn.isSpent && evaluator.turn.mayHold && !evaluator.turn.isPartlyWritten) break;
+    evaluator.add(hit);
+    added++;
+  }
+  hits.splice(0, added);
+  alerts.isInPart = hits.length > 0;
+  return !alerts.isInPart;
+}
+
+function endPart(sql: SqlStorage, alerts: ProjectAlerts, part: Matched, now: number): boolean {
   const { evaluator, project, position } = alerts;
-  for (const hit of part.hits) evaluator.add(hit);
   for (const [run, count] of part.late) evaluator.addLate(run, count);
-  if (part.missing > 0) recordGap(sql, project, position.seq + 1, part.through, part.missing, now);
+  if (part.missing > 0) {
+    recordGap(sql, project, position.seq + 1, part.through, part.missing, now);
+    evaluator.turn.isPartlyWritten = true;
+  }
   alerts.position = { ...position, seq: part.through };
   // More entries may have been received at the same time.
   return advanceThrough(alerts, (part.lastReceivedAt ?? 0) - 1);
+}
+
+/** Stores what has changed since the last time, and removes runs that are gone. */
+function writeTurn(
+  sql: SqlStorage,
+  alerts: ProjectAlerts,
+  gone: readonly number[],
+  { place, now }: StepContext,
+): Omit<Step, "isDone"> {
+  const decisions = alerts.evaluator.takeDecisions();
+  for (const decision of decisions) storeAndNotify(sql, alerts, decision, place, now);
+  if (decisions.length > 0) sweepDecisions(sql, now);
+  alerts.save(sql, gone);
+  alerts.leftDone = null;
+  if (gone.length > 0) forgetDeletedRules(sql, alerts.project);
+  const isOver = gone.length > 0 && !exists(sql, "SELECT 1 FROM alert_runs WHERE project = ?", alerts.project);
+  if (isOver) sql.exec("DELETE FROM alert_positions WHERE project = ?", alerts.project);
+  return { decisions: decisions.length, isWritten: true, isOver };
 }
 
 function storeAndNotify(

@@ -1,11 +1,13 @@
+import { HELD_BYTES } from "../../alerts/bucket.ts";
 import type { Matched } from "../../alerts/match-range.ts";
 import { ProjectAlerts } from "../../alerts/project-alerts.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
-import { advanceRules, type Step } from "../../alerts/step.ts";
+import { advanceRules, type Step, type StepContext } from "../../alerts/step.ts";
 import type { Env } from "../../env.ts";
 import { untilIdle } from "../../logs/query/budget.ts";
 import type { Duty } from "../../platform/alarm.ts";
 import { type Backoff, delayOf } from "../../platform/backoff.ts";
+import { flushMemory } from "../../platform/isolate-memory.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
 import { mapRows } from "../../platform/sql.ts";
@@ -16,8 +18,12 @@ import type { WorkspaceState } from "../../workspace/state.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { Matching } from "./matching.ts";
 
-/** Milliseconds between two steps of a project whose rules have all entries. */
+/**
+ * Milliseconds between two steps of a project whose rules have counted what there was. Decisions are due at multiples of
+ * it, so a step begins soon after one: at most so many milliseconds, not all objects at the same time.
+ */
 const STEP_MS = 1000;
+const SPREAD_MS = 100;
 /** Milliseconds that the object stays awake for the next decision. For a later one it sets the alarm. */
 const LINGER_MS = 5000;
 /** Milliseconds until the alarm resumes work that ended with its object. */
@@ -57,6 +63,8 @@ export class Alerts implements Duty {
   #running: Promise<void> | null = null;
   /** When the alarm checks that the loop still runs, epoch milliseconds. */
   #watchdogAt = 0;
+  /** When steps begin after a multiple of `STEP_MS`. */
+  readonly #phaseMs = 1 + Math.floor(Math.random() * SPREAD_MS);
   #origin = newAlarmOrigin();
 
   constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState, deliveries: Pick<Deliveries, "start">) {
@@ -191,8 +199,10 @@ export class Alerts implements Duty {
     try {
       const step = await this.#advance(num, project);
       project.faults = 0;
-      project.notBefore = step?.isDone ? Date.now() + STEP_MS : 0;
-      if (step === null || step.isOver) this.#projects?.delete(num);
+      project.notBefore = step?.isDone ? (Math.floor(Date.now() / STEP_MS) + 1) * STEP_MS + this.#phaseMs : 0;
+      if (step !== null && !step.isOver) return;
+      project.alerts?.evaluator.close();
+      this.#projects?.delete(num);
     } catch (error) {
       // The transaction was rolled back, and the state in memory was not.
       project.alerts?.evaluator.close();
@@ -213,12 +223,20 @@ export class Alerts implements Duty {
     project.isChanged = false;
     while (!alerts.sync(sql)) await untilIdle();
     const parts = alerts.position.seq < found.lastSeq ? await this.#matching.match(row, found, alerts) : [];
-    for (;;) {
-      const step = this.#turn(num, project, alerts, parts);
-      if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
-      if (step === null || step.isOver || parts.length === 0) return step;
-      // Requests come first.
-      await untilIdle();
+    // Without memory, each turn writes what it has changed.
+    const lease = parts.length === 0 ? null : flushMemory.tryTakeAhead(HELD_BYTES);
+    try {
+      for (;;) {
+        lease?.renew();
+        const turn = { stepSeq: found.lastSeq, mayHold: lease?.isLive ?? false };
+        const step = this.#turn(num, project, alerts, parts, turn);
+        if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
+        if (step === null || step.isOver || (step.isWritten && parts.length === 0)) return step;
+        // Requests come first.
+        await untilIdle();
+      }
+    } finally {
+      lease?.release();
     }
   }
 
@@ -235,14 +253,21 @@ export class Alerts implements Duty {
   }
 
   /** Makes a part of a step that fits one turn. */
-  #turn(num: number, project: Project, alerts: ProjectAlerts, parts: Matched[]): Step | null {
+  #turn(
+    num: number,
+    project: Project,
+    alerts: ProjectAlerts,
+    parts: Matched[],
+    turn: Pick<StepContext, "stepSeq" | "mayHold">,
+  ): Step | null {
     const { sql } = this.#state;
     return this.#state.transaction((_, { id }) => {
       const current = findProjectByNum(sql, num);
       // The project was deleted meanwhile, or its last rule.
       if (current === null || this.#projects?.get(num) !== project) return null;
       const place = { origin: settingsOf(this.#env).FRONTEND_URL, workspaceId: id, projectId: current.id };
-      return advanceRules(sql, alerts, parts, { place, lastSeq: current.lastSeq, now: this.#state.now() });
+      const { lastSeq } = current;
+      return advanceRules(sql, alerts, parts, { place, lastSeq, now: this.#state.now(), ...turn });
     });
   }
 

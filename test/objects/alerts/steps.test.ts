@@ -4,7 +4,7 @@ import type { Matched } from "../../../src/alerts/match-range.ts";
 import { takeDeliveries } from "../../../src/alerts/notifications/deliveries.ts";
 import { ProjectAlerts } from "../../../src/alerts/project-alerts.ts";
 import { changeRule, createRule, listAllRules } from "../../../src/alerts/rules.ts";
-import { advanceRules } from "../../../src/alerts/step.ts";
+import { advanceRules, type Step } from "../../../src/alerts/step.ts";
 import { newId } from "../../../src/ids.ts";
 import { Limiter } from "../../../src/limits/limiter.ts";
 import { runHousekeeping } from "../../../src/objects/workspace/cleanup.ts";
@@ -15,6 +15,8 @@ import { onStorage } from "../ingest/support.ts";
 
 const NOW = 1_790_000_100_000;
 const GROUPS = 1200;
+/** Hits of a part. */
+const PART = 100;
 const RULES = 12;
 const DESTINATION = "dest_000000000001";
 /** Characters that JSON escapes, so that a group takes a kilobyte. */
@@ -95,12 +97,17 @@ class Turns {
 
   /** Makes one turn. @returns whether nothing is left to do */
   turn(parts: Matched[] = []): boolean {
+    return this.step(parts, false).isDone;
+  }
+
+  /** @param mayHold whether a later turn may write what this one changes */
+  step(parts: Matched[], mayHold: boolean): Step {
     const { project, storage, sql, now } = this;
     const place = { origin: "https://logs.example.com", workspaceId: "ws_1", projectId: project.id };
     const alerts = this.#alerts;
     if (alerts === null) throw new Error("Nothing is loaded.");
-    return storage.transactionSync(() => advanceRules(sql, alerts, parts, { place, lastSeq: project.lastSeq, now }))
-      .isDone;
+    const context = { place, lastSeq: project.lastSeq, stepSeq: project.lastSeq, now, mayHold };
+    return storage.transactionSync(() => advanceRules(sql, alerts, parts, context));
   }
 
   count(table: string): number {
@@ -116,23 +123,28 @@ class Turns {
     });
     this.restart();
     this.now += 60_000;
-    const receivedAt = this.now - 1;
-    const step = Math.ceil(receivedAt / 60_000);
-    const parts = Array.from({ length: GROUPS / 100 }, (_, part): Matched => {
-      const hits = Array.from({ length: 100 }, (_, n) => {
-        const seq = part * 100 + n + 1;
-        const counted = { step, undecided: step, count: 1, firstSeq: seq, lastSeq: seq, part: null };
-        return { ...counted, run: 1, key: JSON.stringify([`${LONG}${seq}`]), firstAt: receivedAt, lastAt: receivedAt };
-      });
-      const times = { firstReceivedAt: receivedAt, lastReceivedAt: receivedAt };
-      return { hits, late: [], through: (part + 1) * 100, missing: 0, ...times };
-    });
+    const parts = this.partsAfter(0);
     this.project.lastSeq = GROUPS;
     while (!this.turn(parts));
     this.now += 60_000;
     while (!this.turn());
     expect([this.count("alert_decisions"), this.count("notifications")]).toEqual([GROUPS, 0]);
     return { rule: ids[0] ?? "" };
+  }
+
+  /** Returns an entry for each group of the first rule, as matching counts them. */
+  partsAfter(after: number): Matched[] {
+    const receivedAt = this.now - 1;
+    const step = Math.ceil(receivedAt / 60_000);
+    return Array.from({ length: (GROUPS - after) / PART }, (_, part): Matched => {
+      const hits = Array.from({ length: PART }, (_, n) => {
+        const seq = after + part * PART + n + 1;
+        const counted = { step, undecided: step, count: 1, firstSeq: seq, lastSeq: seq, part: null };
+        return { ...counted, run: 1, key: JSON.stringify([`${LONG}${seq}`]), firstAt: receivedAt, lastAt: receivedAt };
+      });
+      const times = { firstReceivedAt: receivedAt, lastReceivedAt: receivedAt };
+      return { hits, late: [], through: after + (part + 1) * PART, missing: 0, ...times };
+    });
   }
 }
 
@@ -167,6 +179,36 @@ describe("20.2: what concerns many groups is done in turns that are bounded", ()
       turns.now += 600_000;
       while (!turns.turn());
       expect(turns.count("alert_decisions")).toBe(2 * GROUPS);
+    }));
+
+  it("several turns write together, and a crash between them repeats what none has written", () =>
+    inTurns((turns) => {
+      expect(createRule(turns.sql, turns.scope, definition, "usr_1", noted).ok).toBe(true);
+      turns.project.lastSeq = GROUPS;
+      turns.now += 60_000;
+      const seen = { turns: 0, written: 0, crashes: 0 };
+      const position = () => Number(turns.sql.exec("SELECT seq FROM alert_positions").one().seq);
+      for (let [parts, isDone, last] = [[] as Matched[], false, -1]; !isDone; ) {
+        // Each crash comes one turn later than the one before, so each kind of turn is the last one of some life.
+        if (last < 0) {
+          turns.restart();
+          parts = turns.partsAfter(position());
+          last = ++seen.crashes;
+        }
+        turns.rows();
+        const step = turns.step(parts, true);
+        expect(turns.rows()).toBeLessThan(10 * MOST_ROWS);
+        seen.turns++;
+        if (step.isWritten) seen.written++;
+        isDone = step.isDone;
+        last--;
+      }
+      expect([position(), seen.written > 1, seen.turns - seen.crashes > seen.written]).toEqual([GROUPS, true, true]);
+      turns.now += 60_000;
+      while (!turns.turn());
+      const made =
+        "SELECT COUNT(*) AS n, COUNT(DISTINCT group_values) AS groups, MAX(value) AS most FROM alert_decisions";
+      expect(turns.sql.exec(made).one()).toEqual({ n: GROUPS, groups: GROUPS, most: 1 });
     }));
 
   it("a deleted project has no rules and sends nothing from then on, and what it has stored is deleted little by little", () =>

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { BucketCounts, BucketStorage } from "../../../src/alerts/bucket.ts";
 import { Evaluator } from "../../../src/alerts/evaluator.ts";
+import { HIT_WEIGHT, weightOfHit } from "../../../src/alerts/matcher.ts";
 import type { Run, Watch } from "../../../src/alerts/rule.ts";
 
 const START = 1_790_000_000_000;
@@ -84,8 +85,8 @@ test("No turn of many groups with long keys writes much, and what has no room is
     for (const run of RUNS) {
       const key = JSON.stringify([LONG, `${name}`]);
       evaluator.add({ ...counted, run, key, firstSeq: name, lastSeq: name });
-      inTurn++;
-      if (inTurn < evaluator.hitsAtOnce) continue;
+      inTurn += weightOfHit(key);
+      if (inTurn < evaluator.hitsAtOnce * HIT_WEIGHT) continue;
       endTurn();
       inTurn = 0;
     }

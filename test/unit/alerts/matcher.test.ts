@@ -140,6 +140,10 @@ test("A call that takes long ends early, and the calls after it count the rest",
   expect(rest.at(-1)?.through).toBe(6);
   expect([first, ...rest].map(({ missing }) => missing)).toEqual([first, ...rest].map(() => 0));
   expect(counts([whole])).toEqual([6, 4]);
+  // Only hits of groups are spread over what the object stores.
+  const sum = [countedBy("* | stats p99(ms)", 1), countedBy("* | stats count_distinct(ms)", 2)];
+  const ungrouped = await matchRange(noCold, { ...call, hitsAtOnce: 1 }, new CompiledRules(sum), noFault);
+  expect([ungrouped.rest, counts([ungrouped])]).toEqual([[], [6, 6]]);
 });
 
 /** The encoding of a body that is not compressed. */
