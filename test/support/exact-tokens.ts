@@ -112,7 +112,7 @@ export class ExactTokens {
 
   #newGrams(): GramCollector {
     const table = (kind: number) => this.#kinds.get(kind) ?? new BlockTable();
-    return new GramCollector(table(TOKEN_KIND.three), table(TOKEN_KIND.four), new TokenHasher());
+    return new GramCollector(table(TOKEN_KIND.three), table(TOKEN_KIND.four));
   }
 
   #members(path: readonly string[], members: object): void {

@@ -2,6 +2,9 @@ import { type SchemaColumn, TYPE } from "./parquet/metadata.ts";
 
 /** The columns of a segment file. */
 
+/** Members of a line between `timestamp` and `data`, in their order. The first four are in every line. */
+export const TEXT_MEMBERS = ["level", "category", "type", "message", "session", "traceId", "spanId"] as const;
+
 /** Type of a column of `data`. An integer is a safe integer; a column of numbers also takes integers. */
 export type DataType = "text" | "integer" | "number" | "boolean";
 
@@ -13,9 +16,6 @@ export interface DataColumn {
   path: readonly string[];
   type: DataType;
 }
-
-/** Members of a line between `timestamp` and `data`, in their order. The first four are in every line. */
-export const TEXT_MEMBERS = ["level", "category", "type", "message", "session", "traceId", "spanId"] as const;
 
 const int64 = (name: string, meaning: "value" | "time"): SchemaColumn => ({
   name,

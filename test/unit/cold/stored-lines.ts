@@ -114,9 +114,3 @@ export const storedLine: fc.Arbitrary<Buffer> = fc.oneof(
   // An empty line would make an empty batch, which the batch rejects as a whole.
   { weight: 2, arbitrary: damaged.filter((line) => line.length > 0) },
 );
-
-/** Lines as ingest writes them, of entries in ASCII. */
-export const plainLine: fc.Arbitrary<Buffer> = entry
-  .map(json)
-  .filter((line) => /^[ -~]*$/.test(line) && !/\\u|"(?:category|type)":"[^"]*\\/.test(line))
-  .map((line) => Buffer.from(line));

@@ -177,12 +177,23 @@ describe("the encoder", () => {
     expect(encode(lines).summary).toEqual(summary);
   });
 
-  test("works in steps: never more than a page of a column, or 2,048 lines, between two pauses", () => {
+  test("works in steps: never more than 2,048 lines, or two columns of 10,000 values, between two pauses", () => {
     const lines = Array.from({ length: 10_000 }, (_, at) => line({ a: at, b: `text ${at}` }, {}, at));
-    const steps = encodeSegment(PROJECT, linesOf(batchesOf(lines, 100), { firstSeq: 1, lastSeq: lines.length }));
+    const [batchLines, columns] = [100, 16];
+    let read = 0;
+    const counted = function* () {
+      for (const list of linesOf(batchesOf(lines, batchLines), { firstSeq: 1, lastSeq: lines.length })) {
+        read += list.length;
+        yield list;
+      }
+    };
     let pauses = 0;
-    while (steps.next().done !== true) pauses++;
-    // Four of lines, and one or more of each of 16 columns.
-    expect(pauses).toBeGreaterThan(4 + 16);
+    let most = 0;
+    for (let before = 0, steps = encodeSegment(PROJECT, counted()); steps.next().done !== true; before = read) {
+      pauses++;
+      most = Math.max(most, read - before);
+    }
+    expect(most).toBeLessThanOrEqual(2048 + batchLines);
+    expect(pauses).toBeGreaterThanOrEqual(4 + columns / 2);
   });
 });

@@ -77,33 +77,18 @@ export class TokenHasher {
     return this.unit(0x10000 + to - from);
   }
 
-  /** Like `asciiUntil`, with each byte as `folded` has it; marked bytes are 0 there. */
+  /**
+   * Like `foldedAscii`, up to the first marked byte, if that byte is `stop`; otherwise adds nothing. Finds the byte and hashes in
+   * one pass, because this loop is most of a text's cost.
+   * @param folded each byte in lower case; 0 for a marked one
+   * @returns index of the marked byte
+   */
   foldedAsciiUntil(stop: number, folded: Uint8Array, bytes: Uint8Array, from: number, end: number): number {
     let { a, b } = this;
     let at = from;
     for (; at < end; at++) {
       const unit = folded[bytes[at] ?? 0] ?? 0;
       if (unit === 0) break;
-      a = Math.imul(a ^ unit, 0x85ebca77);
-      b = Math.imul(b ^ unit, 0xc2b2ae3d);
-      a ^= a >>> 15;
-      b ^= b >>> 13;
-    }
-    if (at < end && bytes[at] === stop) this.reset(a, b).unit(0x10000 + at - from);
-    return at;
-  }
-
-  /**
-   * Like `ascii`, up to the first marked byte, if that byte is `stop`; otherwise adds nothing. Finds the byte and
-   * hashes in one pass, because this loop is most of a line's cost.
-   * @returns index of the marked byte
-   */
-  asciiUntil(stop: number, marks: Uint8Array, bytes: Uint8Array, from: number, end: number): number {
-    let { a, b } = this;
-    let at = from;
-    for (; at < end; at++) {
-      const unit = bytes[at] ?? 0;
-      if (marks[unit] !== 0) break;
       a = Math.imul(a ^ unit, 0x85ebca77);
       b = Math.imul(b ^ unit, 0xc2b2ae3d);
       a ^= a >>> 15;

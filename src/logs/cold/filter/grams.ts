@@ -1,4 +1,4 @@
-import type { TokenHasher } from "./bloom.ts";
+import { TokenHasher } from "./bloom.ts";
 import type { TokenTable } from "./token-table.ts";
 
 /**
@@ -61,12 +61,12 @@ function newRound(): number {
 export class GramCollector {
   readonly #threes: TokenTable;
   readonly #fours: TokenTable;
-  readonly #hasher: TokenHasher;
+  readonly #hasher = new TokenHasher();
   readonly #round = newRound();
-  constructor(threes: TokenTable, fours: TokenTable, hasher: TokenHasher) {
+
+  constructor(threes: TokenTable, fours: TokenTable) {
     this.#threes = threes;
     this.#fours = fours;
-    this.#hasher = hasher;
   }
 
   add(text: string): void {

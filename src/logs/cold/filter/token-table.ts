@@ -1,41 +1,5 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
 
-const LIST_CAPACITY = 64;
-
-/** A growing list of unsigned 32-bit numbers. Takes an eighth of the memory of an array that stores them as objects. */
-export class Uint32List {
-  #items = new Uint32Array(LIST_CAPACITY);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  at(index: number): number {
-    return this.#items[index] ?? 0;
-  }
-
-  /** Adds two numbers: the halves of a hash, or the ends of a range. */
-  pushPair(first: number, second: number): void {
-    const at = this.#length;
-    if (at + 2 > this.#items.length) this.#grow();
-    this.#items[at] = first;
-    this.#items[at + 1] = second;
-    this.#length = at + 2;
-  }
-
-  clear(): void {
-    this.#length = 0;
-  }
-
-  #grow(): void {
-    const grown = new Uint32Array(this.#items.length * 2);
-    grown.set(this.#items);
-    detachBuffer(this.#items);
-    this.#items = grown;
-  }
-}
-
 /** Initial number of slots, a power of two. */
 const TABLE_CAPACITY = 1024;
 const GROWTH = 4;

@@ -1,7 +1,6 @@
 import { type Entry, OWN_MEMBERS } from "../../entry.ts";
 import type { Scalar } from "../../query/filter.ts";
 import { foldCase } from "../../query/fold-case.ts";
-import type { LineTokens } from "../scan/line-tokens.ts";
 import { TokenHasher } from "./bloom.ts";
 import { GramCollector } from "./grams.ts";
 import { TokenTable } from "./token-table.ts";
@@ -124,25 +123,24 @@ export function hashExactValue(hasher: TokenHasher, names: readonly string[], va
 
 /** Collects the tokens of a segment's entries. */
 export class TokenCollector {
-  readonly #hasher = new TokenHasher();
-  readonly #ids: TokenTable;
-  readonly #texts: TokenTable;
-  readonly #scalars: TokenTable;
-  readonly #threes: TokenTable;
-  readonly #fours: TokenTable;
-  readonly #grams: GramCollector;
+  readonly ids: TokenTable;
+  readonly texts: TokenTable;
+  readonly scalars: TokenTable;
+  readonly grams: GramCollector;
   readonly kinds: ReadonlyMap<TokenKind, TokenTable>;
+  readonly #hasher = new TokenHasher();
 
   /** @param table makes the table of a kind */
   constructor(table: () => TokenTable = () => new TokenTable()) {
-    [this.#threes, this.#fours, this.#ids, this.#texts, this.#scalars] = [table(), table(), table(), table(), table()];
-    this.#grams = new GramCollector(this.#threes, this.#fours, this.#hasher);
+    const [threes, fours] = [table(), table()];
+    [this.ids, this.texts, this.scalars] = [table(), table(), table()];
+    this.grams = new GramCollector(threes, fours);
     this.kinds = new Map<TokenKind, TokenTable>([
-      [TOKEN_KIND.three, this.#threes],
-      [TOKEN_KIND.four, this.#fours],
-      [TOKEN_KIND.foldedId, this.#ids],
-      [TOKEN_KIND.foldedText, this.#texts],
-      [TOKEN_KIND.foldedScalar, this.#scalars],
+      [TOKEN_KIND.three, threes],
+      [TOKEN_KIND.four, fours],
+      [TOKEN_KIND.foldedId, this.ids],
+      [TOKEN_KIND.foldedText, this.texts],
+      [TOKEN_KIND.foldedScalar, this.scalars],
     ]);
   }
 
@@ -151,7 +149,7 @@ export class TokenCollector {
     this.#id(0, entry.session);
     this.#id(1, entry.traceId);
     this.#id(2, entry.spanId);
-    this.#grams.add(entry.message);
+    this.grams.add(entry.message);
     const { a, b } = atData(this.#hasher);
     for (const name of OWN_MEMBERS) if (entry[name] !== undefined) this.#member(a, b, name, entry[name], false);
     if (entry.data !== undefined) this.addData(entry.data);
@@ -163,34 +161,20 @@ export class TokenCollector {
     this.#members(a, b, members, false);
   }
 
-  /** Adds the tokens of a line that were found in its bytes. */
-  addLine(tokens: LineTokens, line: Uint8Array): void {
-    addAll(this.#ids, tokens.ids);
-    addAll(this.#texts, tokens.texts);
-    addAll(this.#scalars, tokens.scalars);
-    this.#addGrams(tokens.plain, line);
-    this.#addGrams(tokens.unescaped, tokens.scratch);
-    for (const text of tokens.decoded) this.#grams.add(text);
-  }
-
   /** Frees its memory. */
   release(): void {
     for (const table of this.kinds.values()) table.release();
   }
 
-  #addGrams(ranges: LineTokens["plain"], bytes: Uint8Array): void {
-    for (let at = 0; at < ranges.length; at += 2) this.#grams.addAscii(bytes, ranges.at(at), ranges.at(at + 1));
-  }
-
   #id(member: number, id: string | undefined): void {
     if (id === undefined) return;
     const { a, b } = hashId(this.#hasher, member, foldCase(id));
-    this.#ids.add(a, b);
+    this.ids.add(a, b);
   }
 
   #members(pathA: number, pathB: number, record: object, isNested: boolean): void {
     for (const [name, value] of Object.entries(record)) {
-      this.#grams.add(name);
+      this.grams.add(name);
       this.#member(pathA, pathB, name, value, isNested);
     }
   }
@@ -198,25 +182,22 @@ export class TokenCollector {
   #member(pathA: number, pathB: number, name: string, value: unknown, isNested: boolean): void {
     const { a, b } = atMember(this.#hasher.reset(pathA, pathB), name, isNested);
     const any = hashValue(this.#hasher, undefined);
-    this.#texts.add(any.a, any.b);
-    this.#value(a, b, value);
+    this.texts.add(any.a, any.b);
+    this.addValue(a, b, value);
   }
 
-  #value(pathA: number, pathB: number, value: unknown): void {
+  /** Adds the tokens of a value. @param pathA,pathB hash of its path, see `atPath` */
+  addValue(pathA: number, pathB: number, value: unknown): void {
     // An item of an array has the array's path.
-    if (Array.isArray(value)) for (const item of value) this.#value(pathA, pathB, item);
+    if (Array.isArray(value)) for (const item of value) this.addValue(pathA, pathB, item);
     else if (typeof value === "object" && value !== null) this.#members(pathA, pathB, value, true);
     else if (typeof value === "string") {
       const { a, b } = hashValue(this.#hasher.reset(pathA, pathB), foldCase(value));
-      this.#texts.add(a, b);
-      this.#grams.add(value);
+      this.texts.add(a, b);
+      this.grams.add(value);
     } else if (value === null || typeof value === "number" || typeof value === "boolean") {
       const { a, b } = hashValue(this.#hasher.reset(pathA, pathB), value === null ? null : String(value));
-      this.#scalars.add(a, b);
+      this.scalars.add(a, b);
     }
   }
-}
-
-function addAll(table: TokenTable, hashes: LineTokens["ids"]): void {
-  for (let at = 0; at < hashes.length; at += 2) table.add(hashes.at(at), hashes.at(at + 1));
 }

@@ -11,28 +11,9 @@ export interface TypePair {
   counts: number[];
 }
 
-/**
- * Position of both names in a line, from the category's first character to the end of the type. ASCII without escapes.
- */
-export interface NameOffsets {
-  from: number;
-  /** End of the category. */
-  middle: number;
-  /** Start of the type. */
-  type: number;
-  to: number;
-  /** Hash of the bytes from `from` to `to`. */
-  hash: number;
-}
-
-/** Number of cache entries, a power of two. */
-const CACHE_SLOTS = 256;
-
-/** The pairs of a segment. Each pair is one object, found by its names or by the bytes of a line. */
+/** The pairs of a segment. Each pair is one object, found by its names. */
 export class TypePairs {
   readonly #pairs = new Map<string, Map<string, TypePair>>();
-  /** The pair that was found last under each hash. */
-  readonly #cache: ({ pair: TypePair; bytes: Uint8Array } | null)[] = new Array(CACHE_SLOTS).fill(null);
 
   of(category: string, type: string): TypePair {
     let types = this.#pairs.get(category);
@@ -47,23 +28,6 @@ export class TypePairs {
     }
     return pair;
   }
-
-  at(bytes: Uint8Array, { from, middle, type, to, hash }: NameOffsets): TypePair {
-    const slot = hash & (CACHE_SLOTS - 1);
-    const cached = this.#cache[slot];
-    if (cached && isAt(cached.bytes, bytes, from, to)) return cached.pair;
-    const whole = new Uint8Array(bytes.subarray(from, to));
-    const names = Buffer.from(whole.buffer).toString("latin1");
-    const pair = this.of(names.slice(0, middle - from), names.slice(type - from));
-    this.#cache[slot] = { pair, bytes: whole };
-    return pair;
-  }
-}
-
-function isAt(wanted: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  if (wanted.length !== to - from) return false;
-  for (let at = 0; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false;
-  return true;
 }
 
 /** Number of entries of a minute and level. */

@@ -2,16 +2,18 @@ import type { Bucket } from "../../../platform/bucket.ts";
 import { GroupBytes } from "../../segments/decode/group-bytes.ts";
 import type { SegmentReader } from "../../segments/decode/segment-reader.ts";
 import { sourceLinesOf } from "../../segments/decode/source-lines.ts";
+import { EntryCounter } from "../../segments/encode/counter.ts";
 import { catalogFile, FILTER_BITS } from "../../segments/encode/encode-rows.ts";
 import { RangeTracker } from "../../segments/encode/range-tracker.ts";
+import { RowGroup } from "../../segments/encode/row-group.ts";
 import { MalformedFile } from "../../segments/parquet/thrift.ts";
-import { SummaryBuilder } from "../../summary.ts";
+import { RowTokens } from "../../segments/tokens/row-tokens.ts";
 import { chooseFilter, maxFilterBytes } from "../filter/block-filter.ts";
+import { TokenCollector } from "../filter/tokens.ts";
 import type { Block } from "../format/batch-table.ts";
-import { LevelCounter, Tally } from "../format/counts.ts";
+import type { SourceLine } from "../format/lines.ts";
 import { type EncodedSegment, SEGMENT_LIMITS } from "../format/segment.ts";
 import type { PartKey } from "../format/split-range.ts";
-import { SegmentEntryReader } from "../scan/line-scanner.ts";
 
 /** A file in the bucket, opened by its footer. */
 export interface OpenFile {
@@ -51,7 +53,7 @@ export async function rebuildRow(
     const source = (_: number, column: number): Uint8Array => held.chunk(column);
     counts.begin();
     for (const lines of sourceLinesOf(reader, group, source)) {
-      for (const line of lines) counts.add(line);
+      counts.add(lines);
       await pause();
     }
     const storedBytes = reader.storedBytes(group);
@@ -60,9 +62,9 @@ export async function rebuildRow(
     held.release();
   }
   const { properties } = reader;
-  const { range, entries } = counts;
+  const { range, tokens } = counts;
   if (range.count !== properties.count) throw new MalformedFile("The file has other entries.");
-  const filter = hasFilter ? chooseFilter(entries.tokens, maxFilterBytes(range.count, size), FILTER_BITS) : NO_FILTER;
+  const filter = hasFilter ? chooseFilter(tokens, maxFilterBytes(range.count, size), FILTER_BITS) : NO_FILTER;
   const facts = {
     ...range,
     ...counts.pack(),
@@ -72,6 +74,7 @@ export async function rebuildRow(
     footer,
     linesSha256: properties.linesSha256,
   };
+  counts.release();
   const { row } = catalogFile(key, { ...facts, columns: properties.columns, blocks: counts.blocks }, filter);
   return { ...row, file };
 }
@@ -79,40 +82,37 @@ export async function rebuildRow(
 /** Adds up what a row of the catalog states about entries. */
 class RowCounts {
   readonly range = new RangeTracker();
-  entries = new SegmentEntryReader();
+  readonly tokens = new TokenCollector();
   readonly blocks: Block[] = [];
-  readonly #hasTokens: boolean;
-  readonly #levels = new LevelCounter();
-  readonly #summary = new SummaryBuilder();
-  readonly #tally = new Tally(this.#summary, this.#levels);
-  #levelMask = 0;
-  #categoryMask = 0;
+  readonly #counter = new EntryCounter();
+  readonly #rowTokens: RowTokens | null;
   /** The block of the current row group. */
   #block = { firstIndex: 0, rawBytes: 0, minTimestamp: 0, maxTimestamp: 0, levelMask: 0 };
 
   /** @param hasTokens whether the tokens of all entries are needed; those of a large file would take more memory than it */
   constructor(hasTokens: boolean) {
-    this.#hasTokens = hasTokens;
+    this.#rowTokens = hasTokens ? new RowTokens(this.tokens) : null;
   }
 
   begin(): void {
-    if (!this.#hasTokens) this.entries = new SegmentEntryReader();
     const { count: firstIndex, rawBytes } = this.range;
     const [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     this.#block = { firstIndex, rawBytes, minTimestamp, maxTimestamp, levelMask: 0 };
   }
 
-  add(line: Parameters<RangeTracker["add"]>[0]): void {
-    const { entries } = this;
+  /** @param lines of the current row group */
+  add(lines: readonly SourceLine[]): void {
     const block = this.#block;
-    this.range.add(line);
-    entries.read(line);
-    this.#tally.add(line.timestamp, entries.severity, entries.pair);
-    this.#levelMask |= 1 << entries.severity;
-    this.#categoryMask |= entries.pair.categoryBit;
-    block.levelMask |= 1 << entries.severity;
-    block.minTimestamp = Math.min(block.minTimestamp, line.timestamp);
-    block.maxTimestamp = Math.max(block.maxTimestamp, line.timestamp);
+    const group = new RowGroup();
+    for (const line of lines) {
+      this.range.add(line);
+      group.add(line);
+      block.levelMask |= 1 << this.#counter.add(group);
+      block.minTimestamp = Math.min(block.minTimestamp, line.timestamp);
+      block.maxTimestamp = Math.max(block.maxTimestamp, line.timestamp);
+      this.#rowTokens?.add(group);
+    }
+    group.release();
   }
 
   /** @param bytes of the row group, counted from the first one, as if row groups were stored one behind the other */
@@ -124,8 +124,13 @@ class RowCounts {
   }
 
   pack() {
-    this.#tally.flush();
-    const [levelMask, categoryMask] = [this.#levelMask, this.#categoryMask];
-    return { levels: this.#levels.pack(), summary: this.#summary.pack(), levelMask, categoryMask };
+    const { levelMask, categoryMask } = this.#counter;
+    return { ...this.#counter.pack(), levelMask, categoryMask };
+  }
+
+  /** Frees its memory. */
+  release(): void {
+    this.#counter.release();
+    this.tokens.release();
   }
 }

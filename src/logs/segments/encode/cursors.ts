@@ -1,4 +1,5 @@
 import { detachBuffer } from "../../../platform/isolate-memory.ts";
+import { HEAD_BYTES } from "../../cold/format/lines.ts";
 import { type DataColumn, type DataType, FIRST_MEMBER_COLUMN, pathKey } from "../columns.ts";
 import type { Validity } from "../parquet/chunk-writer.ts";
 import { KIND, numberAt } from "../value-scanner.ts";
@@ -20,11 +21,17 @@ export function takes(type: DataType, kind: number): boolean {
   return KINDS[type].includes(kind);
 }
 
-/** Finds the values of one column in a row group. */
+/** Finds the values of one column in a row group, to which no line is added any more. */
 class SlotFinder {
-  readonly #group: RowGroup;
+  readonly #shapes: Int32Array;
+  readonly #firsts: Int32Array;
+  readonly #starts: Int32Array;
+  readonly #ends: Int32Array;
+  readonly #kinds: Uint8Array;
   /** Slot of the column in each shape; -1 if the shape does not have its path. */
   readonly #slots: Int32Array;
+  /** Bytes of each shape before the value. */
+  readonly #pieces: Int32Array;
   /** Smallest and largest kind that the column takes. */
   readonly #min: number;
   readonly #max: number;
@@ -33,23 +40,25 @@ class SlotFinder {
   kind = 0;
 
   constructor(group: RowGroup, slots: Int32Array, kinds: readonly number[]) {
-    this.#group = group;
+    const { shape, first, start, ends, kinds: allKinds, splitter } = group;
+    [this.#shapes, this.#firsts, this.#starts, this.#ends, this.#kinds] = [shape, first, start, ends, allKinds];
     this.#slots = slots;
+    this.#pieces = Int32Array.from(splitter.shapes, ({ pieces }, index) => pieces[slots[index] ?? -1]?.length ?? 0);
     this.#min = Math.min(...kinds);
     this.#max = Math.max(...kinds);
   }
 
   find(row: number): boolean {
-    const group = this.#group;
-    const shape = group.shape[row] ?? -1;
+    const shape = this.#shapes[row] ?? -1;
     const slot = shape < 0 ? -1 : (this.#slots[shape] ?? -1);
     if (slot < 0) return false;
-    const at = (group.first[row] ?? 0) + slot;
-    const kind = group.kinds[at] ?? 0;
+    const at = (this.#firsts[row] ?? 0) + slot;
+    const kind = this.#kinds[at] ?? 0;
     if (kind < this.#min || kind > this.#max) return false;
     this.kind = kind;
-    this.start = group.valueStart(row, slot);
-    this.end = group.ends[at] ?? 0;
+    const before = slot === 0 ? (this.#starts[row] ?? 0) + HEAD_BYTES : (this.#ends[at - 1] ?? 0);
+    this.start = before + (this.#pieces[shape] ?? 0);
+    this.end = this.#ends[at] ?? 0;
     return true;
   }
 }

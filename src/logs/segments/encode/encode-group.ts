@@ -11,6 +11,9 @@ import { type EncodedColumn, encodeText, type Pause } from "./text-column.ts";
 /** Index of the column that no version fills yet. */
 const PATTERN_COLUMN = LEADING_COLUMNS.length - 1;
 
+/** Values that are encoded between two pauses, about: a few milliseconds. Columns of fewer rows are encoded together. */
+const PAUSE_VALUES = 16_384;
+
 /** The stored bytes of a row group, and its metadata. */
 export interface EncodedGroup {
   parts: Uint8Array[];
@@ -19,7 +22,7 @@ export interface EncodedGroup {
 }
 
 /**
- * Encodes the lines of a row group column by column, in steps of at most 16,384 values.
+ * Encodes the lines of a row group column by column, in steps of some 16,384 values.
  * @param offset of the row group in the file
  */
 export function* encodeGroup(
@@ -37,21 +40,28 @@ export function* encodeGroup(
     bytes += meta.storedBytes;
   };
   const { rows } = group;
+  let unpaused = 0;
+  const isPauseDue = () => {
+    unpaused += rows;
+    if (unpaused < PAUSE_VALUES) return false;
+    unpaused = 0;
+    return true;
+  };
   const variants = yield* Variants.choose(group, columns);
   for (const values of [group.seq, group.commit, group.timestamp, group.receivedAt]) {
     close(encodeNumbers(rows, { values, present: rows, validity: null }, TYPE.int64, true));
-    yield null;
+    if (isPauseDue()) yield null;
   }
   for (let column = FIRST_MEMBER_COLUMN; column < LEADING_COLUMNS.length; column++) {
     const cursor = column === PATTERN_COLUMN ? new MadeText(() => null) : memberText(group, column);
     close(yield* encodeText(rows, cursor));
-    yield null;
+    if (isPauseDue()) yield null;
   }
   for (const column of columns) {
     const encoded = yield* encodeData(group, column);
     encoded.writer.elsewhere = variants.elsewhere(column.path);
     close(encoded);
-    yield null;
+    if (isPauseDue()) yield null;
   }
   close(yield* variants.encodeShapes());
   close(yield* variants.encodeRest());

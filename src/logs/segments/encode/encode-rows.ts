@@ -7,8 +7,8 @@ import { fileKey } from "../../cold/format/file-key.ts";
 import type { DecodedBatch, SeqRange, SourceLine } from "../../cold/format/lines.ts";
 import { type EncodedSegment, fitsRow, SEGMENT_FORMAT } from "../../cold/format/segment.ts";
 import { encodeRange, type PartKey, type Pause } from "../../cold/format/split-range.ts";
-import { SegmentEntryReader } from "../../cold/scan/line-scanner.ts";
 import { MAGIC } from "../parquet/metadata.ts";
+import { RowTokens } from "../tokens/row-tokens.ts";
 import { encodeSegment, type SegmentFile } from "./encode-segment.ts";
 
 /** A segment file, and its row of the catalog without a place for the file. */
@@ -19,8 +19,6 @@ export interface CatalogFile extends Pick<SegmentFile, "parts" | "size" | "sha25
 
 /** Files from `bucketFromBytes` on go to the bucket, if the deployment has one. Changed only by tests. */
 export const PLACEMENT = { bucketFromBytes: 32 * 1024 };
-/** Lines whose tokens are read between two pauses. */
-const PAUSE_LINES = 512;
 /**
  * Bits of the filter for each token: 0.33 % of absent tokens pass. 14 bits, as in segments of line blocks, would pass 0.15 %
  * and take a sixth more, of the part of a segment that is in D1.
@@ -75,17 +73,12 @@ export function placeInBucket({ row, sha256 }: CatalogFile, workspaceId: string)
 }
 
 function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, CatalogFile> {
-  const file = yield* encodeSegment(key.projectId, [lines]);
-  const maxBytes = maxFilterBytes(lines.length, file.size);
-  // A table with more tokens is not used.
-  const maxTokens = Math.floor((maxBytes * 8) / FILTER_BITS) + 1;
-  const reader = new SegmentEntryReader(new TokenCollector(() => new TokenTable(maxTokens)));
-  for (const [index, line] of lines.entries()) {
-    reader.read(line);
-    if (index % PAUSE_LINES === PAUSE_LINES - 1) yield null;
-  }
-  const filter = chooseFilter(reader.tokens, maxBytes, FILTER_BITS);
-  reader.tokens.release();
+  // A table with more tokens is not used, whatever the bytes of the file are.
+  const maxTokens = Math.floor((maxFilterBytes(lines.length, Number.POSITIVE_INFINITY) * 8) / FILTER_BITS) + 1;
+  const tokens = new TokenCollector(() => new TokenTable(maxTokens));
+  const file = yield* encodeSegment(key.projectId, [lines], {}, new RowTokens(tokens));
+  const filter = chooseFilter(tokens, maxFilterBytes(lines.length, file.size), FILTER_BITS);
+  tokens.release();
   yield null;
   return catalogFile(key, file, filter);
 }

@@ -5,6 +5,7 @@ import { type DataColumn, schemaOf } from "../columns.ts";
 import { MAGIC, METADATA_LIMITS, type RowGroupMeta } from "../parquet/metadata.ts";
 import { writeFooter } from "../parquet/write-footer.ts";
 import { ENCODER_VERSION, FORMAT_VERSION, propertiesOf } from "../properties.ts";
+import type { RowTokens } from "../tokens/row-tokens.ts";
 import { chooseColumns } from "./choose-columns.ts";
 import { EntryCounter } from "./counter.ts";
 import { encodeGroup } from "./encode-group.ts";
@@ -50,11 +51,13 @@ const GROUP_ROWS = 25_000;
 /** Bytes of lines at which a row group ends. Its lines are in memory until it is encoded. */
 export const GROUP_BYTES = 8 * 1024 * 1024;
 /**
- * Lines, and bytes of lines, that are split between two pauses: a millisecond if they are alike, 20 if each has other
- * members.
+ * Lines, and bytes of lines, that are split between two pauses: two milliseconds if they are alike, 20 if each has other members. A
+ * pause costs some 50 us.
  */
-const PAUSE_LINES = 256;
-const PAUSE_BYTES = 256 * 1024;
+const PAUSE_LINES = 2048;
+const PAUSE_BYTES = 512 * 1024;
+/** Lines that are split in the time of one that is not like the line before. */
+const SCANNED_LINES = 8;
 
 export interface EncodeOptions {
   /**
@@ -77,15 +80,17 @@ export interface EncodeOptions {
  * bytes.
  *
  * @param lines in order of `seq`, at least one. Their bodies must not change until the row group is encoded
+ * @param tokens gets each line
  * @throws RangeError if there is no line, the order is wrong, or a line is not an entry
  */
 export function* encodeSegment(
   projectId: string,
   lines: Iterable<readonly SourceLine[]>,
   options: Partial<EncodeOptions> = {},
+  tokens: RowTokens | null = null,
 ): Generator<Pause, SegmentFile> {
   const counter = new EntryCounter();
-  const encoder = new FileEncoder(projectId, options, counter);
+  const encoder = new FileEncoder(projectId, options, counter, tokens);
   for (const list of lines) yield* encoder.add(list);
   yield* encoder.endGroup();
   const { columns, ...file } = encoder.finish();
@@ -118,16 +123,18 @@ export class FileEncoder {
   /** Has further lines of the list that is being added. */
   #lastBody: Uint8Array | null = null;
   readonly #counter: EntryCounter | null;
+  readonly #tokens: RowTokens | null;
   readonly #writer = new FileWriter();
   readonly #range = new RangeTracker();
   readonly #blocks = new BlockTracker();
   readonly #linesHash = createHash("sha256");
   #columns: readonly DataColumn[] | null;
   #group: RowGroup;
-  #pausedAt = 0;
+  /** Lines since the last pause, with scanned ones counted several times, and bytes of all lines before it. */
+  #lines = 0;
   #pausedBytes = 0;
 
-  /** @param counter counts each line; `null` if the counts are not needed */
+  /** @param counter,tokens get each line; `null` if the counts or the tokens are not needed */
   constructor(
     projectId: string,
     {
@@ -138,6 +145,7 @@ export class FileEncoder {
       ownsBodies = false,
     }: Partial<EncodeOptions>,
     counter: EntryCounter | null,
+    tokens: RowTokens | null = null,
   ) {
     if (groupRows > METADATA_LIMITS.groupRows) throw new RangeError("A row group has too many rows.");
     this.#projectId = projectId;
@@ -148,6 +156,7 @@ export class FileEncoder {
     this.#ownsBodies = ownsBodies;
     this.#group = new RowGroup(exactShapes);
     this.#counter = counter;
+    this.#tokens = tokens;
   }
 
   /** Row groups that are encoded. */
@@ -164,12 +173,16 @@ export class FileEncoder {
     hashLines(this.#linesHash, list);
     const range = this.#range;
     for (const line of list) {
+      const { splitter } = this.#group;
+      const { scans } = splitter;
       this.#group.add(line);
       this.#lastBody = line.batch.body;
       range.add(line);
       this.#blocks.add(line.timestamp, this.#counter?.add(this.#group) ?? null);
-      if (range.count - this.#pausedAt >= PAUSE_LINES || range.rawBytes - this.#pausedBytes >= PAUSE_BYTES) {
-        this.#pausedAt = range.count;
+      this.#tokens?.add(this.#group);
+      this.#lines += splitter.scans === scans ? 1 : SCANNED_LINES;
+      if (this.#lines >= PAUSE_LINES || range.rawBytes - this.#pausedBytes >= PAUSE_BYTES) {
+        this.#lines = 0;
         this.#pausedBytes = range.rawBytes;
         yield null;
       }

@@ -12,11 +12,7 @@ import {
 } from "./line-shape.ts";
 import { UnionShapes } from "./union-shapes.ts";
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+const [QUOTE, COMMA, COLON, OPEN_BRACE, CLOSE_BRACE] = [0x22, 0x2c, 0x3a, 0x7b, 0x7d];
 
 /** Maximum number of values that a line is split into. A line with more is stored whole. */
 const MAX_SLOTS = 1024;
@@ -36,6 +32,8 @@ export class LineSplitter {
   readonly kinds = new Uint8Array(MAX_SLOTS);
   readonly #starts = new Int32Array(MAX_SLOTS);
   readonly shapes: LineShape[] = [];
+  /** How often a line was read without a known shape, which takes longer. */
+  scans = 0;
   readonly #byHash = new Map<number, number[]>();
   readonly #rejected = new Set<number>();
   readonly #counts = DEPTHS.map(() => ({ shapes: 0, bytes: 0 }));
@@ -170,6 +168,7 @@ export class LineSplitter {
 
   /** Reads any line: finds its values and a hash of all other bytes. */
   #scan(bytes: Uint8Array, from: number, to: number, depth: number): boolean {
+    this.scans++;
     this.#slots = 0;
     this.#hash = depth;
     let at = from;

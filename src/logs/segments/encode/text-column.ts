@@ -51,7 +51,8 @@ export function* encodeText(rows: number, cursor: TextCursor): Generator<Pause, 
     if (row % PAGE_ROWS === PAGE_ROWS - 1) yield null;
     if (!cursor.find(row)) continue;
     const index = dictionary.add(cursor.bytes, cursor.start, cursor.end);
-    if (index < 0 || (dictionary.size > TRIAL_ROWS && dictionary.size > 0.8 * present)) {
+    const { size } = dictionary;
+    if (index < 0 || size > rows * MAX_DISTINCT || (size > TRIAL_ROWS && size > 0.8 * present)) {
       repeats = false;
       break;
     }

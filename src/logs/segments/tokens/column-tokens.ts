@@ -1,16 +1,6 @@
 import { TokenHasher } from "../../cold/filter/bloom.ts";
-import { GramCollector } from "../../cold/filter/grams.ts";
-import { TokenTable } from "../../cold/filter/token-table.ts";
-import {
-  atId,
-  atPath,
-  hashId,
-  hashValue,
-  MARK,
-  TOKEN_KIND,
-  type TokenCollector,
-  type TokenKind,
-} from "../../cold/filter/tokens.ts";
+import type { TokenTable } from "../../cold/filter/token-table.ts";
+import { atId, atPath, hashId, hashValue, MARK, type TokenCollector } from "../../cold/filter/tokens.ts";
 import { parseStoredLine } from "../../entry.ts";
 import { foldCase } from "../../query/fold-case.ts";
 import { type DataColumn, LEADING_COLUMNS } from "../columns.ts";
@@ -56,11 +46,9 @@ export function expectedTokens(reader: SegmentReader, group: number, chunk: Chun
 export class ColumnTokens {
   readonly #collector: TokenCollector;
   readonly #hasher = new TokenHasher();
-  readonly #grams: GramCollector;
 
   constructor(collector: TokenCollector) {
     this.#collector = collector;
-    this.#grams = new GramCollector(this.#table(TOKEN_KIND.three), this.#table(TOKEN_KIND.four), new TokenHasher());
   }
 
   /** @param chunk bytes of the columns */
@@ -69,7 +57,7 @@ export class ColumnTokens {
     const rows = reader.rowGroups[group]?.rows ?? 0;
     for (const [member, column] of ID_COLUMNS.entries()) {
       if (reader.nulls(group, column) === rows) continue;
-      const ids = this.#table(TOKEN_KIND.foldedId);
+      const ids = this.#collector.ids;
       yield* this.#texts(decode(column), (texts, at) => this.#id(ids, member, texts, at));
     }
     yield* this.#texts(decode(MESSAGE_COLUMN), (texts, at) => this.#addGrams(texts, at));
@@ -80,10 +68,6 @@ export class ColumnTokens {
     }
     const last = reader.columns.length - 1;
     yield* this.#shapes(reader.texts(group, last - 1, chunk(group, last - 1)), decode(last));
-  }
-
-  #table(kind: TokenKind): TokenTable {
-    return this.#collector.kinds.get(kind) ?? new TokenTable();
   }
 
   *#texts(column: ColumnValues, visit: (texts: Texts, at: number) => void): Generator<Pause, void> {
@@ -107,17 +91,17 @@ export class ColumnTokens {
 
   #addGrams(texts: Texts, at: number): void {
     const [from, to] = [texts.startOf(at), texts.endOf(at)];
-    if (isAscii(texts.bytes, from, to)) this.#grams.addAscii(texts.bytes, from, to);
-    else this.#grams.add(texts.at(at));
+    if (isAscii(texts.bytes, from, to)) this.#collector.grams.addAscii(texts.bytes, from, to);
+    else this.#collector.grams.add(texts.at(at));
   }
 
   *#data({ path }: DataColumn, column: ColumnValues): Generator<Pause, void> {
     const { a, b } = atPath(this.#hasher, path);
-    const scalars = this.#table(TOKEN_KIND.foldedScalar);
+    const scalars = this.#collector.scalars;
     switch (column.kind) {
       case "texts":
       case "indexedTexts": {
-        const table = this.#table(TOKEN_KIND.foldedText);
+        const table = this.#collector.texts;
         yield* this.#texts(column, (texts, at) => {
           const [from, to] = [texts.startOf(at), texts.endOf(at)];
           const value = this.#hasher.reset(a, b).unit(MARK.value);
@@ -178,11 +162,11 @@ export class ColumnTokens {
   #shape(bytes: Uint8Array): void {
     const template = parseTemplate(bytes);
     if (template === null) return;
-    const table = this.#table(TOKEN_KIND.foldedText);
-    const scalars = this.#table(TOKEN_KIND.foldedScalar);
+    const table = this.#collector.texts;
+    const scalars = this.#collector.scalars;
     for (const path of [...template.objects, ...template.slots.map((slot) => slot.path)]) {
       if (path.length === 0) continue;
-      for (const name of path) this.#grams.add(name);
+      for (const name of path) this.#collector.grams.add(name);
       const any = hashValue(atPath(this.#hasher, path), undefined);
       table.add(any.a, any.b);
     }

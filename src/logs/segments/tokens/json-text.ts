@@ -1,65 +1,5 @@
+import { LOWER_ASCII, type TokenHasher } from "../../cold/filter/bloom.ts";
 import { foldCase } from "../../query/fold-case.ts";
-import { LOWER_ASCII, type TokenHasher } from "../filter/bloom.ts";
-
-const MINUS = 45;
-const PLUS = 43;
-const POINT = 46;
-const ZERO = 48;
-const LOWER_E = 101;
-
-/** Any two decimals with at most this many digits are different numbers, so neither has a shorter text. */
-const SURE_DIGITS = 15;
-/** Zeros after the decimal point of a number below 1. With more, the number is written with an exponent. */
-const MAX_LEADING_ZEROS = 5;
-
-/** Reads JSON numbers from bytes. */
-export class JsonNumber {
-  /** Index after the number. */
-  next = 0;
-  /** Whether its bytes are the shortest text that reads back as this number, as `String` writes it. */
-  isShortest = true;
-
-  /** @returns whether there is a number that ends before `end` */
-  read(bytes: Uint8Array, start: number, end: number): boolean {
-    const isNegative = bytes[start] === MINUS;
-    const first = isNegative ? start + 1 : start;
-    let at = digitsEnd(bytes, first, end);
-    const whole = at - first;
-    const startsWithZero = bytes[first] === ZERO;
-    if (whole === 0 || (startsWithZero && whole > 1)) return false;
-    if (bytes[at] === POINT) {
-      const fraction = at + 1;
-      at = digitsEnd(bytes, fraction, end);
-      if (at === fraction) return false;
-      let zeros = 0;
-      if (startsWithZero) while (zeros < at - fraction && bytes[fraction + zeros] === ZERO) zeros++;
-      const digits = at - fraction - zeros + (startsWithZero ? 0 : whole);
-      this.isShortest = digits <= SURE_DIGITS && zeros <= MAX_LEADING_ZEROS && bytes[at - 1] !== ZERO;
-    } else {
-      this.isShortest = whole <= SURE_DIGITS && !(isNegative && startsWithZero);
-    }
-    if (((bytes[at] ?? 0) | 0x20) === LOWER_E) {
-      this.isShortest = false;
-      at++;
-      if (bytes[at] === PLUS || bytes[at] === MINUS) at++;
-      const exponent = at;
-      at = digitsEnd(bytes, exponent, end);
-      if (at === exponent) return false;
-    }
-    this.next = at;
-    return at < end;
-  }
-}
-
-function digitsEnd(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end) {
-    const digit = (bytes[at] ?? 0) - ZERO;
-    if (digit < 0 || digit > 9) break;
-    at++;
-  }
-  return at;
-}
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -123,16 +63,7 @@ export class JsonText {
     return this.#readTo(bytes, at, stop, end);
   }
 
-  /** Like `read`, and adds the text to a hash. */
-  hash(bytes: Uint8Array, at: number, end: number, hasher: TokenHasher): boolean {
-    const stop = hasher.asciiUntil(QUOTE, SPECIAL, bytes, at, end);
-    if (!this.#readTo(bytes, at, stop, end)) return false;
-    if (this.decoded !== null) hasher.text(this.decoded);
-    else if (!this.isPlain) hasher.ascii(this.bytes, this.from, this.to);
-    return true;
-  }
-
-  /** Like `hash`, and adds the text folded; see `foldCase`. */
+  /** Like `read`, and adds the text to a hash, folded; see `foldCase`. */
   hashFolded(bytes: Uint8Array, at: number, end: number, hasher: TokenHasher): boolean {
     const stop = hasher.foldedAsciiUntil(QUOTE, FOLDED, bytes, at, end);
     if (!this.#readTo(bytes, at, stop, end)) return false;
