@@ -140,8 +140,6 @@ async function serve(c: Context<AppEnv>): Promise<Response> {
   const access = await resultOf(c, await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admitAgent(asked)));
   if (message === undefined) return rpcError(400, RPC.parse, "The body is not valid JSON.", { requestId });
   if (Array.isArray(message)) return rpcError(400, RPC.request, "Batches are not supported.", { requestId });
-  const problem = paramsProblem(message);
-  if (problem !== null) return rpcError(200, RPC.params, problem.message, { requestId }, {}, problem.id);
   return answer(c, message, runnerOf(c, reader, access), access.scopes ?? ["logs:read"]);
 }
 
@@ -167,10 +165,12 @@ const PARAMS: Readonly<Record<string, z.ZodType>> = {
 };
 
 /** Returns what is wrong with the params of a request; `null` if nothing is. The SDK would send the issues of its schemas as JSON. */
-function paramsProblem(message: unknown): { id: string | number; message: string } | null {
+function paramsProblem(message: unknown, isLegacy: boolean): { id: string | number; message: string } | null {
   const request = requestShape.safeParse(message);
   if (!request.success) return null;
   const { id, method, params } = request.data;
+  // The stateless revision does not have it, whatever its params.
+  if (method === "initialize" && !isLegacy) return null;
   const shape = Object.hasOwn(PARAMS, method) ? PARAMS[method] : undefined;
   const [issue] = shape?.safeParse(params).error?.issues ?? [];
   return issue === undefined ? null : { id, message: `${["params", ...issue.path].join(".")}: ${issue.message}` };
@@ -262,7 +262,12 @@ async function answer(
 ): Promise<Response> {
   const request = c.req.raw;
   const options = { parsedBody: message };
-  if (await isLegacyRequest(request, message)) {
+  const isLegacy = await isLegacyRequest(request, message);
+  const problem = paramsProblem(message, isLegacy);
+  if (problem !== null) {
+    return rpcError(200, RPC.params, problem.message, { requestId: c.get("requestId") }, {}, problem.id);
+  }
+  if (isLegacy) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await mcpServer(version, runner, scopes).connect(transport);
     return transport.handleRequest(request, options);

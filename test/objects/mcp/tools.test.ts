@@ -241,7 +241,7 @@ describe("POST /mcp", () => {
     }
   });
 
-  it("21.2: has no change to report, so that a subscription ends at once", async () => {
+  it("21.2: the stateless revision has no `initialize`, and no change to report, so that a subscription ends at once", async () => {
     const version = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
     const about = { "io.modelcontextprotocol/clientInfo": { name: "x", version: "1" } };
     const _meta = { ...version, ...about, "io.modelcontextprotocol/clientCapabilities": {} };
@@ -259,6 +259,7 @@ describe("POST /mcp", () => {
       });
     const server = await sent("server/discover", {});
     expect(await server.json()).toMatchObject({ result: { capabilities: { tools: { listChanged: false } } } });
+    expect((await sent("initialize", {})).status).toBe(404);
     const listened = await sent("subscriptions/listen", { notifications: { toolsListChanged: true } });
     expect(await listened.text()).toContain('"resultType":"complete"');
   });
