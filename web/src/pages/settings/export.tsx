@@ -12,6 +12,7 @@ import { Card, Row } from "../../ui/page.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { openSink } from "../explorer/actions/sinks.ts";
+import css from "./export.module.css";
 import { type ExportChoice, exportParameters, readChoice } from "./export-choice.ts";
 import { verifyCommand } from "./export-manifest.ts";
 import { type ExportResult, runExport } from "./export-run.ts";
@@ -148,14 +149,14 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
         </>
       ) : null}
       <Row>
-        <Button look="primary" icon={Download} disabled={isWrong} onClick={() => start(0)}>
-          Export
-        </Button>
         {rest === null ? null : (
-          <Button icon={Download} onClick={() => start(rest)}>
+          <Button look="primary" icon={Download} onClick={() => start(rest)}>
             Export the rest
           </Button>
         )}
+        <Button look={rest === null ? "primary" : "plain"} icon={Download} disabled={isWrong} onClick={() => start(0)}>
+          Export
+        </Button>
       </Row>
     </>
   );
@@ -166,18 +167,20 @@ function Done({ file, result: { bytes, end } }: { file: string; result: ExportRe
   const { count, complete, through, unreadable, sha256 } = end.manifest;
   const command = verifyCommand(file, bytes, end);
   return (
-    <div role="status">
+    <div role="status" class={css.done}>
       <p>
         Done: {sizeOf(bytes)}, {COUNT.format(count)} entries.
       </p>
       {complete ? null : (
-        <p role="alert">
+        <p role="alert" class={css.lacking}>
           The file ends at seq {COUNT.format(through)}, which is as much as one request may read. Export the rest to a
           second file.
         </p>
       )}
       {unreadable === 0 ? null : (
-        <p role="alert">{COUNT.format(unreadable)} entries could not be read: the file lacks them.</p>
+        <p role="alert" class={css.lacking}>
+          {COUNT.format(unreadable)} entries could not be read: the file lacks them.
+        </p>
       )}
       <p>
         SHA-256 of the entries: <code>{sha256}</code>

@@ -77,7 +77,7 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
               <tbody>
                 {items.map((item) => (
                   <tr key={item.id}>
-                    <td data-label="Decided">
+                    <td data-label="Decided" class={css.when}>
                       <Time at={item.decidedAt} />
                     </td>
                     <td data-label="Notification">
