@@ -116,6 +116,7 @@ async function answerSearch(
   const isTable = parsed.ok && parsed.columns !== null;
   // A table is cut here: the service leaves out what follows a limit, and its answer does not state that.
   const found = await search(isTable ? {} : { limit: limit ?? PAGE });
+  refuseEmptyRange(found.range);
   const skipped = isTable ? (place?.rows ?? 0) : 0;
   const shown = describesPatterns ? withoutPlainExamples(found.table) : found.table;
   const end = isTable && limit !== undefined ? skipped + limit : shown.rows.length;
@@ -162,6 +163,15 @@ function withoutPlainExamples(table: Table): Table {
     return isPlain ? row.map((cell, at) => (at === example ? null : cell)) : row;
   });
   return { ...table, rows };
+}
+
+/** Times in which there is nothing look like an answer: "no entries". @throws ToolFault */
+function refuseEmptyRange(range: SearchedRange): void {
+  const { from, to } = range;
+  if (from === null || to === null || from < to) return;
+  throw new ToolFault(
+    `from, to: With the times of the query, ${rangeText(range)} is left, which ends before it begins. Nothing was searched.`,
+  );
 }
 
 function rangeText({ from, to }: SearchedRange): string {

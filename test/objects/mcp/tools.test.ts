@@ -84,6 +84,23 @@ describe("search_logs", () => {
 });
 
 describe("other tools", () => {
+  it("21.2: refuse times that end before they begin, and name what is left of them", async () => {
+    const reversed = { from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z" };
+    const apart = { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+    const calls: [string, object][] = [
+      ["search_logs", { query: "*", ...reversed }],
+      ["search_logs", { query: "time:1h", ...apart }],
+      ["aggregate_logs", { query: "* | count by level", ...reversed }],
+      ["log_patterns", { ...reversed }],
+    ];
+    for (const [tool, args] of calls) {
+      const { isError, text } = await ask(tool, args);
+      expect([isError, text]).toEqual([true, expect.stringMatching(/^from, to: .+ ends before it begins/)]);
+    }
+    const { data } = await ask("search_logs", { query: "* | limit 5000" });
+    expect(data.notes).toEqual(["50 of at most 5,000 entries: the next page continues at `next`."]);
+  });
+
   it("aggregate_logs: cuts a table and continues it on the same entries", async () => {
     const query = "service:shop level:info | count by ms, message | sort ms";
     const first = await ask("aggregate_logs", { query, max_tokens: 500 });
