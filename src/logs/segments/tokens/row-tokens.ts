@@ -27,43 +27,43 @@ interface TokenSlot {
   hash: TokenHash;
   /** State of the hash before a text. */
   text: TokenHash;
+  /** Whether it has values of `data` or of an own member. */
+  isValue: boolean;
   isSeen: boolean;
 }
 
-const PLACES = 1024;
+/** Places of values, and bytes of the longest one that has a place: what the processor's nearest cache holds. */
+const PLACE_BITS = 9;
+const PLACE_BYTES = 32;
 
-/** The values whose tokens were added last. Each has one place, by some of its bytes. */
+/**
+ * The values of `data` whose tokens were added last. Each has one place, by some of its bytes. Keeps copies: the lines of others are
+ * no longer in the processor's cache.
+ */
 class SeenValues {
-  readonly #numbers = new Int32Array(PLACES).fill(-1);
-  readonly #starts = new Int32Array(PLACES);
-  readonly #ends = new Int32Array(PLACES);
-  readonly #bodies: Uint8Array[] = new Array(PLACES);
-  #place = 0;
+  /** Of the slots; -1 for a free place. */
+  readonly #numbers = new Int32Array(1 << PLACE_BITS).fill(-1);
+  readonly #lengths = new Uint8Array(1 << PLACE_BITS);
+  readonly #bytes = new Uint8Array(PLACE_BYTES << PLACE_BITS);
 
-  clear(): void {
-    this.#numbers.fill(-1);
-  }
-
-  /** @param number of the slot. @returns whether an equal value is there; if not, `remember` puts this one there */
-  has(number: number, body: Uint8Array, start: number, end: number): boolean {
+  /** Adds a value in the place of another one. @returns whether it was there */
+  add(number: number, body: Uint8Array, start: number, end: number): boolean {
     const length = end - start;
+    if (length > PLACE_BYTES) return false;
     const some = (body[start + 1] ?? 0) | ((body[end - 2] ?? 0) << 8) | ((body[start + (length >> 1)] ?? 0) << 16);
-    const place = Math.imul(some ^ (length << 24) ^ Math.imul(number, 0x9e3779b1), 0x85ebca77) >>> 22;
-    this.#place = place;
-    const from = this.#starts[place] ?? 0;
-    if (this.#numbers[place] !== number || (this.#ends[place] ?? 0) - from !== length) return false;
-    const seen = this.#bodies[place] ?? body;
-    for (let at = 0; at < length; at++) if (seen[from + at] !== body[start + at]) return false;
-    return true;
-  }
-
-  /** Call after `has`, with the same value. */
-  remember(number: number, body: Uint8Array, start: number, end: number): void {
-    const place = this.#place;
+    const hash = Math.imul(some ^ (length << 24) ^ Math.imul(number, 0x9e3779b1), 0x85ebca77);
+    const place = hash >>> (32 - PLACE_BITS);
+    const bytes = this.#bytes;
+    const from = place * PLACE_BYTES;
+    if (this.#numbers[place] === number && this.#lengths[place] === length) {
+      let at = 0;
+      while (at < length && bytes[from + at] === body[start + at]) at++;
+      if (at === length) return true;
+    }
     this.#numbers[place] = number;
-    this.#starts[place] = start;
-    this.#ends[place] = end;
-    this.#bodies[place] = body;
+    this.#lengths[place] = length;
+    for (let at = 0; at < length; at++) bytes[from + at] = body[start + at] ?? 0;
+    return false;
   }
 }
 
@@ -93,7 +93,6 @@ export class RowTokens {
     if (group !== this.#group) {
       this.#group = group;
       this.#shapes = [];
-      this.#seen.clear();
     }
     const row = group.rows - 1;
     const index = group.shape[row] ?? -1;
@@ -112,7 +111,8 @@ export class RowTokens {
     const slots: TokenSlot[] = [];
     const add = (role: Role, slot: number, path: readonly string[], hash: TokenHash, text: TokenHash) => {
       const before = pieces[slot]?.length ?? 0;
-      slots.push({ role, slot, before, number: this.#slots++, path, hash, text, isSeen: false });
+      const isValue = role === "own" || role === "data";
+      slots.push({ role, slot, before, number: this.#slots++, path, hash, text, isValue, isSeen: false });
     };
     for (const [member, slot] of members.entries()) {
       if (slot < 0 || member < MESSAGE) continue;
@@ -150,10 +150,10 @@ export class RowTokens {
       if (kind === KIND.absent) continue;
       const start = (ends[at - 1] ?? 0) + slot.before;
       const end = ends[at] ?? 0;
-      if (this.#seen.has(slot.number, body, start, end)) continue;
+      if (slot.isValue && this.#seen.add(slot.number, body, start, end)) continue;
       if (!slot.isSeen) {
         slot.isSeen = true;
-        if (slot.role === "data" || slot.role === "own") this.#addPath(slot.path, slot.role === "data");
+        if (slot.isValue) this.#addPath(slot.path, slot.role === "data");
       }
       if (
         kind <= KIND.escapedText
@@ -161,7 +161,6 @@ export class RowTokens {
           : !this.#addOther(slot, kind, body, start, end)
       )
         return false;
-      this.#seen.remember(slot.number, body, start, end);
     }
     return true;
   }
