@@ -13,10 +13,10 @@ export function commonCommands(path: string, route: (path: string) => void): Com
 function pages(workspaceId: string | null, route: (path: string) => void): Command[] {
   const base = `/w/${workspaceId}`;
   const ofWorkspace: [string, string][] = [
-    ["Overview", `${base}/overview`],
     ["Logs", base],
     ["Boards", `${base}/boards`],
     ["Alerts", `${base}/alerts`],
+    ["Overview", `${base}/overview`],
     ...SECTIONS.map((name): [string, string] => [`Settings: ${name}`, `${base}/settings/${name}`]),
   ];
   const others: [string, string][] = [
