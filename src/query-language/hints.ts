@@ -1,6 +1,6 @@
 import { type Analysis, analyze } from "./parse.ts";
 import type { Token } from "./reader.ts";
-import { parseDuration, parseLevel, parseNumber, parseTime } from "./values.ts";
+import { isAlike, isOrdered, parseDuration, parseLevel, parseNumber, parseTime } from "./values.ts";
 
 /** What a query that is accepted probably does not do as its author intends. Changes nothing of its meaning. */
 export interface Hint {
@@ -84,6 +84,7 @@ function textHint(query: string, piece: Piece): Found {
   const { text } = piece;
   if (text.startsWith('"')) return null;
   return (
+    afterRegex(piece) ??
     operatorHint(piece) ??
     comparisonHint(piece) ??
     regexHint(text) ??
@@ -167,6 +168,16 @@ function spacedRegex(query: string, { text, start }: Piece, name: string): Found
     : null;
 }
 
+/** `~/in \d+ ms/$`. */
+function afterRegex({ text, start, before }: Piece): Found {
+  if (before?.kind !== "regex" || before.end !== start) return null;
+  const [, source = "", end = ""] = /^(.*)(\/i?)$/s.exec(before.text) ?? [];
+  const rest = text.replace(/\/i?$/, "").replaceAll("/", "\\/");
+  return always(
+    `\`${shown(text)}\` after the closing \`/\` is searched for as text. Within the expression it is written \`${shown(source + rest + end)}\`.`,
+  );
+}
+
 function textNegation(text: string): Found {
   const message = `\`${shown(text)}\` is searched for as text. A negation is written \`-${shown(text.slice(1))}\`.`;
   return text.includes(":") ? always(message) : ifNothing(message);
@@ -197,7 +208,12 @@ function valueHint(query: string, piece: Piece, field: { name: Piece; colon: Pie
     operator: query.slice(colon.end, piece.start),
     isNegated: negation === "-" || negation === "NOT",
   };
-  return agoHint(tested) ?? (piece.text.startsWith('"') ? null : wordHint(query, tested)) ?? wholeHint(tested);
+  return (
+    agoHint(tested) ??
+    textAfterOr(tested) ??
+    (piece.text.startsWith('"') ? null : wordHint(query, tested)) ??
+    wholeHint(tested)
+  );
 }
 
 const TIMES: readonly string[] = ["time", "timestamp", "received", "receivedAt"];
@@ -211,7 +227,8 @@ function agoHint({ value, name, operator, isNegated }: Tested): Found {
   );
 }
 
-function wordHint(query: string, { value, name, operator }: Tested): Found {
+function wordHint(query: string, tested: Tested): Found {
+  const { value, name, operator } = tested;
   const { text } = value;
   const written = shown(`${name}:${text}`);
   const compares = `\`${written}\` compares the whole value.`;
@@ -229,12 +246,31 @@ function wordHint(query: string, { value, name, operator }: Tested): Found {
   }
   if (/^'./.test(text)) return always(`${compares} A text is quoted by \`"\`: \`${name}:"..."\`.`);
   const regex = regexHint(text) ?? spacedRegex(query, value, name);
+  if (regex === null) return spacedValue(tested);
   // Messages do not begin with a path as often as members do.
-  return regex !== null && (name === "message" || /^~[\p{L}"]/u.test(text)) ? always(regex.message) : regex;
+  return name === "message" || /^~[\p{L}"]/u.test(text) ? always(regex.message) : regex;
 }
 
-function isOrdered(text: string): boolean {
-  return parseNumber(text) !== null || parseTime(text) !== null || parseLevel(text) !== null;
+/** `route:POST /orders`. After a level, a number or a method a path is usual. */
+function spacedValue({ value: { text, after }, name }: Tested): Found {
+  const isUsual = isOrdered(text) || TIMES.includes(name) || /method$/i.test(name);
+  if (isUsual || after?.kind !== "text" || !/^[/&+#]./.test(after.text)) return null;
+  const words = [text, after.text];
+  const value = words.join("").includes("*") ? words.join("*") : JSON.stringify(words.join(" "));
+  return ifNothing(`White space ends a value. With it the value is written \`${shown(`${name}:${value}`)}\`.`);
+}
+
+/** `level:warn OR error`. */
+function textAfterOr({ value, name, operator }: Tested): Found {
+  const texts: string[] = [];
+  for (let or = value.after; or?.text === "OR" && or.after?.kind === "text"; or = or.after.after) {
+    if (or.after.text === value.text || !isAlike(or.after.text, value.text)) break;
+    texts.push(or.after.text);
+  }
+  const [text] = texts;
+  if (text === undefined) return null;
+  const test = shown(`${name}:(${[operator + value.text, ...texts].join(" OR ")})`);
+  return always(`\`${shown(text)}\` is searched for as text. Values of one field are written \`${test}\`.`);
 }
 
 /** `[a,b]` of other languages, and the ranges `[1 TO 5]` of Lucene. */

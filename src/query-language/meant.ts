@@ -1,6 +1,6 @@
 import type { QueryError } from "./error.ts";
 import { parse } from "./parse.ts";
-import { parseDuration, parseTime, printDuration } from "./values.ts";
+import { parseDuration, parseNumber, parseTime, printDuration } from "./values.ts";
 
 /** Suggestions that take more code than a parser in a page should have. The service adds them to its errors. */
 
@@ -15,6 +15,12 @@ const MAX_READ = 400;
 export function explained(query: string, error: QueryError, now: number): QueryError {
   return (
     dateMeant(query, error, now) ??
+    lastMeant(query, error) ??
+    testMeant(query, error) ??
+    percentileMeant(query, error) ??
+    spanMeant(query, error) ??
+    sortMeant(query, error) ??
+    slashMeant(query, error) ??
     listMeant(query, error) ??
     rangeMeant(query, error) ??
     regexMeant(query, error) ??
@@ -31,6 +37,112 @@ function dateMeant(query: string, error: QueryError, now: number): QueryError | 
   if (day === undefined || !error.message.includes("takes a time")) return null;
   const date = new Date(now - (day === "today" ? 0 : DAY_MS)).toISOString().slice(0, 10);
   return { ...error, suggestion: date };
+}
+
+const LENGTH =
+  /^(\d{1,6})?[\s_]*(?:(s)(?:ec|econd)?|(m)(?:in|inute)?|(h)(?:r|our)?|(d)(?:ay)?|(w)(?:eek)?)s?(?![^\s()|,"])/i;
+
+/** Returns the duration that a text begins with, also in words: `10 minutes`, `hour`. */
+function lengthIn(text: string): string | null {
+  const [word = ""] = /^[^\s()|,"]{1,20}/.exec(text) ?? [];
+  const ms = parseDuration(word);
+  if (ms !== null) return printDuration(ms);
+  const [, count = "1", ...units] = LENGTH.exec(text) ?? [];
+  const unit = units.find((each) => each !== undefined);
+  return unit !== undefined && Number(count) > 0 ? count + unit.toLowerCase() : null;
+}
+
+/** `time:last 12h`, `time:>now-1h`. */
+function lastMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  const [, name] = /([a-z]{1,20}):(?:>=?)?$/i.exec(query.slice(Math.max(0, position - 24), position)) ?? [];
+  if (name === undefined || !error.message.includes("takes a time")) return null;
+  const rest = query
+    .slice(position, position + 60)
+    .replace(/^"?(?:(?:last|past|previous|since|now)(?![a-z]))?[\s_-]*/i, "");
+  const length = lengthIn(rest);
+  return length === null ? null : { ...error, suggestion: `${name}:${length}` };
+}
+
+const CALL = /(\w{1,40})\(\s*([^\s()|,":<>=!]{1,100})\s*(?::|(?=[<>=!]))([<>]=?|!?==?)?\s*([^\s()|,"]{1,60})/y;
+
+/** `count(status:>=500)`, `countIf(status>=500)`. */
+function testMeant(query: string, error: QueryError): QueryError | null {
+  const { position, message } = error;
+  const before = query.slice(Math.max(0, position - MAX_READ), position);
+  const isConditional =
+    message.startsWith("Unknown function") && /^\w*if\b/i.test(query.slice(position, position + 20));
+  const opened = /\w{1,40}\(\s*[^\s()|,"]{1,100}\s*$/.exec(before)?.[0] ?? "";
+  if (!isConditional && (opened === "" || message !== "The parenthesis is not closed")) return null;
+  CALL.lastIndex = isConditional ? position : position - opened.length;
+  const [, , field = "", operator = "", value = ""] = CALL.exec(query) ?? [];
+  if (field === "") return null;
+  const test = `${operator.startsWith("!") ? "-" : ""}${field}:${/^[<>]/.test(operator) ? operator : ""}${value}`;
+  return {
+    message: `A function takes a field and no test. Filter before it (\`${test} | stats count()\`), or count by the field (\`count by ${field}\`)`,
+    position,
+    expected: isConditional ? error.expected : [")"],
+  };
+}
+
+const PERCENTILES: ReadonlyMap<number, string> = new Map(
+  [50, 75, 90, 95, 99, 99.9].map((percent) => [percent * 10, `p${String(percent).replace(".", "")}`]),
+);
+
+/** `percentile(ms, 95)`, `quantile(0.95, ms)`. */
+function percentileMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  const [, written] =
+    /^\w*(?:percentile|quantile|perc|pct|p)s?\(([^()|]{1,100})\)/i.exec(query.slice(position, position + 140)) ?? [];
+  if (written === undefined || !error.message.startsWith("Unknown function")) return null;
+  const parts = written.split(",").map((part) => part.trim());
+  const fields = parts.filter((part) => parseNumber(part) === null);
+  const names = parts
+    .map(parseNumber)
+    .flatMap((number) => (number === null ? [] : [PERCENTILES.get(Math.round(number * (number < 1 ? 1000 : 10)))]));
+  if (fields.length !== 1 || names.length === 0 || names.includes(undefined)) return null;
+  return { ...error, suggestion: names.map((name) => `${name}(${fields[0]})`).join(", ") };
+}
+
+/** `count by route, 10m`. */
+function spanMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  const length = lengthIn(query.slice(position, position + 40));
+  if (length === null || !error.message.endsWith("is not the name of a field")) return null;
+  const meant = `bin(${length})`;
+  if (!parse(query.slice(0, position) + meant).ok) return null;
+  return { message: "Spans of time are a key", position, expected: ["a field", "bin(duration)"], suggestion: meant };
+}
+
+/** `sort by n desc`, `order by n desc`. The place of the error is `by`, or what follows it. */
+function sortMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  const start = query.lastIndexOf("|", position) + 1;
+  const [pipe = ""] = /^[^|]*/.exec(query.slice(start, start + MAX_READ)) ?? [];
+  const [, written = ""] = /^\s*(?:sort|order)\s+by\s+(\S.*)$/is.exec(pipe.trimEnd()) ?? [];
+  const [, minus = "", key = "", order = ""] = /^(-?)(.+?)(?:\s+(asc|desc))?$/is.exec(written) ?? [];
+  const direction = minus === "" ? order.toLowerCase() : "desc";
+  const meant = `sort ${key}${direction === "" ? "" : ` ${direction}`}`;
+  if (key === "" || start === 0 || !parse(`${query.slice(0, start)} ${meant}`).ok) return null;
+  const at = start + pipe.search(/\bby\s/i);
+  return {
+    message: "`sort` is followed by the field, without `by`",
+    position: at,
+    expected: ["a field"],
+    suggestion: meant,
+  };
+}
+
+/** `route:~/api/v1/`. */
+function slashMeant(query: string, error: QueryError): QueryError | null {
+  const { position } = error;
+  if (!error.message.includes("unknown flag")) return null;
+  const [opened = ""] = /~\/[^\s()|"]*$/.exec(query.slice(Math.max(0, position - MAX_READ), position)) ?? [];
+  const [rest = ""] = /^[^\s()|"]*/.exec(query.slice(position, position + MAX_READ)) ?? [];
+  const [, source = "", end = "/"] = /^~\/(.*?)(\/i?)?$/.exec(opened + rest) ?? [];
+  const meant = `~/${source.replaceAll(/\\.|\//g, (each) => (each === "/" ? "\\/" : each))}${end}`;
+  if (opened === "" || !rest.includes("/") || !parse(meant).ok) return null;
+  return { ...error, position: position - opened.length, suggestion: meant };
 }
 
 const LIST = /([^\s:|()[\]"]+):(?:\(([^()|"]*)\)|\[([^[\]|"]*)\])$/;
@@ -123,29 +235,19 @@ function periodMeant(query: string, error: QueryError, now: number): QueryError 
 /** `count by route per 10m`. */
 function binMeant(query: string, error: QueryError): QueryError | null {
   const { position } = error;
-  const [, unit = ""] =
-    /^(?:per|each|every|over|span|interval|step)[\s=]+([^\s()|,]{1,20})/i.exec(query.slice(position, position + 60)) ??
-    [];
-  const length = UNITS.get(unit.toLowerCase()) ?? unit;
-  const ms = parseDuration(length);
+  const [, written = ""] =
+    /^(?:per|each|every|over|span|interval|step)[\s=]+(.*)/is.exec(query.slice(position, position + 60)) ?? [];
+  const length = lengthIn(written);
   const before = query.slice(Math.max(0, position - MAX_READ), position);
   const pipe = /\|\s*(?:count|stats|top|rare)\b([^|]*)$/.exec(before)?.[1];
-  if (ms === null || pipe === undefined) return null;
+  if (length === null || pipe === undefined) return null;
   return {
     message: "Spans of time are a key",
     position,
     expected: [",", "|", "the end"],
-    suggestion: `${/\bby\b/.test(pipe) ? ", " : "by "}bin(${printDuration(ms)})`,
+    suggestion: `${/\bby\b/.test(pipe) ? ", " : "by "}bin(${length})`,
   };
 }
-
-const UNITS: ReadonlyMap<string, string> = new Map([
-  ["second", "1s"],
-  ["minute", "1m"],
-  ["hour", "1h"],
-  ["day", "1d"],
-  ["week", "1w"],
-]);
 
 /** `context 3 3`. */
 function numberMeant(query: string, error: QueryError): QueryError | null {

@@ -107,3 +107,14 @@ export function printTime(time: TimeValue): string {
   }
   return iso;
 }
+
+/** Whether a text is a value that comparisons accept. */
+export function isOrdered(text: string): boolean {
+  return parseNumber(text) !== null || parseTime(text) !== null || parseLevel(text) !== null;
+}
+
+/** Whether two texts are levels, numbers or paths, both of the same kind, and so probably values of one field. */
+export function isAlike(a: string, b: string): boolean {
+  const kinds = [parseLevel, parseNumber, (text: string) => (text.startsWith("/") ? text : null)];
+  return kinds.some((read) => read(a) !== null && read(b) !== null);
+}
