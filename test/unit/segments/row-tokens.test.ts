@@ -97,7 +97,7 @@ describe("RowTokens", () => {
       `${head}"first words","session":"one","data":{"a":"first"},"message":"second"}`,
       `${head}"first words","session":"one","data":{"a":"first"}}`,
       `${head}"x","data":{"a":"lost","b":1,"a":"kept"}}`,
-      `${head}"x","data":{"a":{"b":1},"a.b":2,"c":{"b":1},"tags":["up","Down",[3]],"none":null,"no":{}}}`,
+      `${head}"x","data":{"a":{"b":1},"a.b":2,"c":{"b":1},"tags":["up","Down",[3]],"list":["Zo\u00eb","a"b",true,false,null,-1.5,7,""],"empty":[],"none":null,"no":{}}}`,
       `${head}"x","service":"api","data":{"a":{"b":1},"d":true,"e":1.5e-7,"f":"K\u212aelvin "x""}}`,
       `${head}"x","service":"api","host":"h","data":{"d":false,"f":"ΟΔΟΣ"}}`,
       ...Array.from(

@@ -11,6 +11,14 @@ import { JsonText } from "./json-text.ts";
 const MESSAGE = TEXT_MEMBERS.indexOf("message");
 const FIRST_ID = TEXT_MEMBERS.indexOf("session");
 
+const [QUOTE, COMMA, OPEN_BRACKET, OPEN_BRACE] = [0x22, 0x2c, 0x5b, 0x7b];
+/** Kinds of values but strings, numbers, lists and objects, by their first byte: `t`, `f`, `n`. */
+const KIND_BY_INITIAL = new Map<number, number>([
+  [0x74, KIND.true],
+  [0x66, KIND.false],
+  [0x6e, KIND.null],
+]);
+
 /** What the values of a slot are: the message, an id, an own member, or a value in `data`. */
 type Role = "message" | "id" | "own" | "data";
 
@@ -185,6 +193,25 @@ export class RowTokens {
     return true;
   }
 
+  /** Adds the items of a list, which have its path. @returns whether none of them is a list or an object */
+  #addList(slot: TokenSlot, body: Uint8Array, start: number, end: number): boolean {
+    if (slot.path.length === 0) return false;
+    for (let at = start + 1; at < end - 1; at++) {
+      const byte = body[at] ?? 0;
+      if (byte === OPEN_BRACKET || byte === OPEN_BRACE) return false;
+      if (byte === QUOTE) {
+        if (!this.#addText(slot, body, at, end)) return false;
+        at = this.#text.next;
+        continue;
+      }
+      let next = at;
+      while (next < end - 1 && body[next] !== COMMA) next++;
+      this.#addOther(slot, KIND_BY_INITIAL.get(byte) ?? KIND.number, body, at, next);
+      at = next;
+    }
+    return true;
+  }
+
   #addOther(slot: TokenSlot, kind: number, body: Uint8Array, start: number, end: number): boolean {
     const collector = this.#collector;
     const { scalars } = collector;
@@ -209,6 +236,7 @@ export class RowTokens {
         return true;
       }
       default: {
+        if (body[start] === OPEN_BRACKET && this.#addList(slot, body, start, end)) return true;
         const value: unknown = JSON.parse(utf8(body.subarray(start, end)));
         if (slot.path.length > 0) collector.addValue(a, b, value);
         else if (typeof value === "object" && value !== null) collector.addData(value);
