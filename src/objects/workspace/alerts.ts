@@ -231,9 +231,10 @@ export class Alerts implements Duty {
         const turn = { stepSeq: found.lastSeq, mayHold: lease?.isLive ?? false };
         const step = this.#turn(num, project, alerts, parts, turn);
         if (step !== null && step.decisions > 0) this.#deliveries.start(Date.now(), this.#origin);
-        if (step === null || step.isOver || (step.isWritten && parts.length === 0)) return step;
-        // Requests come first.
+        if (step === null || step.isOver || step.isDone) return step;
+        // Requests come first, also before the next step: thousands of groups may fire at the same time.
         await untilIdle();
+        if (step.isWritten && parts.length === 0) return step;
       }
     } finally {
       lease?.release();
