@@ -61,12 +61,16 @@ function* fieldNotes({ plan, types }: Aggregator): Generator<string> {
     if (own !== null) continue;
     const isKey = plan.keys.some((key) => "field" in key && key.field === index);
     const isSummed = plan.measures.some(({ kind, field }) => field === index && NUMBER_MEASURES.has(kind));
+    const isCounted = plan.measures.some(({ kind, field }) => field === index && kind === "distinct");
     const held = TYPE_NAMES.filter(([bit]) => (bits & bit) !== 0).map(([, what]) => what);
     const others = held.filter((what) => what !== "numbers");
     if (held.length > 1) {
       const consequence = isSummed && others.length < held.length ? "; only its numbers are added up" : "";
       yield `\`${name}\` has mixed types: ${held.join(", ")}${consequence}.`;
     } else if (isSummed && others.length > 0) yield `\`${name}\` has no numbers, but ${others.join(", ")}.`;
+    else if (isCounted && bits & TYPE_BITS.nested) {
+      yield `\`${name}\` has objects, and different whole objects are counted. A member is counted by its path: \`${name}.member\`.`;
+    }
     if (isKey && bits & TYPE_BITS.array) yield `\`${name}\` has arrays: an entry counts in the group of each item.`;
   }
 }

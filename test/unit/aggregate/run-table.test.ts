@@ -157,6 +157,20 @@ describe("runTable", () => {
     ]);
   });
 
+  it("17: says that different whole objects are counted, in both tiers", async () => {
+    const store = new TestStore();
+    store.add(ONE, [entry(0, { user: { id: 1, at: 1 } }), entry(1, { user: { id: 1, at: 2 } }), entry(2, { id: 1 })]);
+    const aggregations = [{ fn: "count_distinct" as const, field: "user" }];
+    const note =
+      "`user` has objects, and different whole objects are counted. A member is counted by its path: `user.member`.";
+    for (const isFlushed of [false, true]) {
+      if (isFlushed) store.flush(ONE, 1);
+      expect(await answerOf(store, { aggregations })).toMatchObject({ rows: ["[2]"], notes: [note] });
+      const byMember = await answerOf(store, { aggregations: [{ fn: "count_distinct", field: "user.id" }] });
+      expect(byMember).toMatchObject({ rows: ["[1]"], notes: [] });
+    }
+  });
+
   it("counts an entry in the group of each item of an array, and in at most 100 groups", async () => {
     const store = new TestStore();
     const many = Array.from({ length: 30 }, (_, at) => at);
