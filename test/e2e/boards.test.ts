@@ -91,12 +91,21 @@ describe("19.4: boards", () => {
       { account, projectId, key },
       [1, 2, 3, 4].map((n) => ({ level: "info", message: "handled", data: data(n) })),
     );
-    const page = await opened(viewer, `/boards/${(await boardNamed("gateway")).id}`);
+    const page = await opened(viewer, "/boards");
+    // The first query has no rows, and is not the last one.
+    await page.evaluate(() => {
+      new MutationObserver(() => {
+        const panel = document.querySelector('[aria-label="Slowest paths"]');
+        if (panel?.textContent.includes("No entries")) document.body.dataset.claimed = "nothing";
+      }).observe(document.body, { childList: true, subtree: true, characterData: true });
+    });
+    await page.getByRole("link", { name: "gateway" }).click();
     const slowest = panel(page, "Slowest paths");
-    await slowest.getByText("By http.server.request.duration and http.route").waitFor();
+    await slowest.getByText("p95 of http.server.request.duration by http.route").waitFor();
     const cells = await slowest.getByRole("cell").allTextContents();
     expect(cells.slice(0, 3)).toEqual(["/r0", "2", "0.4"]);
     await slowest.getByRole("columnheader", { name: "p95 s" }).waitFor();
+    expect(await page.evaluate(() => document.body.dataset.claimed)).toBeUndefined();
     await page.context().close();
   });
 
@@ -179,11 +188,44 @@ describe("19.4: boards", () => {
       .waitFor();
     expect((await boardNamed("Categories")).panels).toMatchObject([{ title: "By category", query: q, kind: "area" }]);
     // The range and the refresh are in the address.
-    await page.goto(`${page.url()}?range=15m&refresh=30`);
+    await page.goto(`${new URL(page.url()).pathname}?range=15m&refresh=30`);
     await panel(page, "By category").getByRole("img").waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await tooWide(page)).toEqual([]);
     expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("19.4: the histogram is saved with its fixed times, shown on the board, and given the times of the board again", async () => {
+    const range = { from: new Date(Date.now() - 7_200_000).toISOString(), to: new Date().toISOString() };
+    const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ ...range, q: "entry" })}`);
+    await page.getByRole("region", { name: "Histogram" }).getByRole("button", { name: "Save to board" }).click();
+    const dialog = page.getByRole("dialog", { name: "Save to board" });
+    expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries by level: entry");
+    await dialog.getByLabel("Time").getByText("Fixed: ").waitFor();
+    await choose(dialog.getByLabel("Board"), "Categories");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("link", { name: "Categories" }).click();
+    const saved = panel(page, "Entries by level: entry");
+    await page.locator('[data-marked="true"]').and(saved).waitFor();
+    await saved.getByRole("img", { name: /^count/ }).waitFor();
+    const place = await saved.boundingBox();
+    expect(place?.y).toBeGreaterThan(0);
+    expect((place?.y ?? 0) + (place?.height ?? 0)).toBeLessThan(500);
+    const query = "entry | count by level, bin(1m)";
+    expect((await boardNamed("Categories")).panels[1]).toMatchObject({ query, kind: "bars", range });
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("button", { name: "Edit Entries by level: entry" }).click();
+    await choose(page.getByRole("dialog").getByLabel("Time"), "Of the board");
+    await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    const { panels } = await boardNamed("Categories");
+    expect(panels[1]).toMatchObject({ query });
+    expect(panels[1]).not.toHaveProperty("range");
+    await page.locator('[data-marked="true"]').waitFor({ state: "detached" });
     expect(under.faults()).toEqual([]);
     await page.context().close();
   });

@@ -193,9 +193,10 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
             <ShownPanel
               key={panel.id}
               panel={panel}
-              answer={answers.data?.of.get(panel.id)}
+              answer={answers.answerOf(panel)}
               link={linkOf(panel)}
               note={answers.noteOf(panel)}
+              isMarked={panel.id === view.panel}
               editing={
                 draft === null
                   ? null
@@ -216,13 +217,12 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
       {edited === null ? null : (
         <PanelDialog
           panel={edited}
+          range={view.range}
           onClose={() => setEdited(null)}
           onSave={(panel) => {
             const isNew = shown.panels.every(({ id }) => id !== panel.id);
             setPanels(
-              isNew
-                ? [...shown.panels, panel]
-                : shown.panels.map((each) => (each.id === panel.id ? { ...each, ...panel } : each)),
+              isNew ? [...shown.panels, panel] : shown.panels.map((each) => (each.id === panel.id ? panel : each)),
             );
             setEdited(null);
           }}

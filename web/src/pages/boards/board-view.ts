@@ -16,15 +16,23 @@ export const REFRESH_LABELS: Readonly<Record<Refresh, string>> = {
 export interface BoardView {
   range: Range;
   refresh: Refresh;
+  /** Id of the panel that is scrolled to and marked; absent: none. A change of the view removes it. */
+  panel?: string;
 }
 
 export function readBoardView(search: string): BoardView {
-  const seconds = Number(new URLSearchParams(search).get("refresh"));
-  return { range: readView(search).view.range, refresh: REFRESHES.find((each) => each === seconds) ?? 0 };
+  const params = new URLSearchParams(search);
+  const seconds = Number(params.get("refresh"));
+  const panel = params.get("panel");
+  return {
+    range: readView(search).view.range,
+    refresh: REFRESHES.find((each) => each === seconds) ?? 0,
+    ...(panel === null ? {} : { panel }),
+  };
 }
 
-/** Query string of a board, empty or with its "?". */
-export function boardSearch({ range, refresh }: BoardView): string {
+/** Query string of a board without a marked panel, empty or with its "?". */
+export function boardSearch({ range, refresh }: Omit<BoardView, "panel">): string {
   const times = viewSearch({ range, order: "desc", live: false });
   if (refresh === 0) return times;
   return `${times === "" ? "?" : `${times}&`}refresh=${refresh}`;

@@ -1,26 +1,32 @@
 import { useState } from "preact/hooks";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
-import { KIND_LABELS, type Panel, type PanelKind } from "../../model/boards.ts";
+import { KIND_LABELS, type Panel, type PanelKind, type SavedRange } from "../../model/boards.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Row } from "../../ui/page.tsx";
+import type { Range } from "../explorer/view/range.ts";
+import { savedRange } from "./board-query.ts";
 import { KindField } from "./kind-field.tsx";
 import { TextField } from "./text-field.tsx";
+import { TimeField } from "./time-field.tsx";
 
 interface PanelDialogProps {
   /** The panel that is changed; a new one has an empty query. */
   panel: Panel;
+  /** The range of the board, which the panel can keep. */
+  range: Range;
   onSave: (panel: Panel) => void;
   onClose: () => void;
 }
 
-/** Title, query and kind of a panel. */
-export function PanelDialog({ panel, onSave, onClose }: PanelDialogProps) {
+/** Title, query, kind and time of a panel. */
+export function PanelDialog({ panel, range: shown, onSave, onClose }: PanelDialogProps) {
   const [title, setTitle] = useState(panel.title);
   const [query, setQuery] = useState(panel.query);
   const [kind, setKind] = useState<PanelKind>(panel.kind);
+  const [range, setRange] = useState<SavedRange | undefined>(panel.range);
   const [isChecked, setChecked] = useState(false);
   const error = isChecked ? errorOf(query, kind) : undefined;
   return (
@@ -31,7 +37,10 @@ export function PanelDialog({ panel, onSave, onClose }: PanelDialogProps) {
         onSubmit={(event) => {
           event.preventDefault();
           setChecked(true);
-          if (errorOf(query, kind) === undefined) onSave({ ...panel, title: title.trim(), query: query.trim(), kind });
+          if (errorOf(query, kind) !== undefined) return;
+          const { range: _, ...placed } = panel;
+          const time = range === undefined ? {} : { range };
+          onSave({ ...placed, title: title.trim(), query: query.trim(), kind, ...time });
         }}
       >
         <TextField label="Title" value={title} maxLength={BOARD_LIMITS.title} onChange={setTitle} />
@@ -47,6 +56,7 @@ export function PanelDialog({ panel, onSave, onClose }: PanelDialogProps) {
           )}
         </Field>
         <KindField query={query} kind={kind} onChange={setKind} />
+        <TimeField range={range} offered={[panel.range, savedRange(shown)]} onChange={setRange} />
         <Row>
           <Button type="submit" look="primary">
             {panel.query === "" ? "Add" : "Apply"}

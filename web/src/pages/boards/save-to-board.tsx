@@ -1,10 +1,8 @@
 import { useState } from "preact/hooks";
-import { parse } from "../../../../src/query-language/parse.ts";
-import { print, printFilter } from "../../../../src/query-language/print.ts";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
-import { type Board, boardCalls, type PanelKind } from "../../model/boards.ts";
+import { type Board, boardCalls, type PanelKind, type SavedRange } from "../../model/boards.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -12,16 +10,22 @@ import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
+import type { Range } from "../explorer/view/range.ts";
 import { visible } from "../explorer/view/visible.ts";
+import { savedRange } from "./board-query.ts";
 import { KindField } from "./kind-field.tsx";
 import { freePlace } from "./layout.ts";
+import { titleOf } from "./panel-title.ts";
 import { TextField } from "./text-field.tsx";
+import { TimeField } from "./time-field.tsx";
 
 interface SaveToBoardProps {
   workspaceId: string;
   /** Project of the query; `null`: the whole workspace. */
   projectId: string | null;
   query: string;
+  /** The range that is shown. One with fixed times is kept unless the member chooses the board's. */
+  range: Range;
   kind: PanelKind;
   onClose: () => void;
 }
@@ -29,42 +33,36 @@ interface SaveToBoardProps {
 /** Value of the choice of a board that does not exist yet. */
 const NEW = "";
 
-/** Returns a title that a query suggests: what it makes, and of which entries. */
-function titleOf(query: string): string {
-  const parsed = parse(query);
-  if (!parsed.ok) return "";
-  const { filter, pipes } = parsed.query;
-  const made = print({ filter: { kind: "all" }, pipes }).replace(/^\*? *\| */, "");
-  return (filter.kind === "all" ? made : `${made}: ${printFilter(filter)}`).slice(0, BOARD_LIMITS.title);
-}
-
 /** Adds a query to a board that reads the same entries, or to a new one. */
-export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClose }: SaveToBoardProps) {
+export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind: first, onClose }: SaveToBoardProps) {
   const boards = useLoad(workspaceId, (signal) => boardCalls.list(workspaceId, signal));
   const fitting = boards.data?.filter((board) => board.projectId === projectId) ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState(projectId === null ? "All projects" : "Charts");
   const [title, setTitle] = useState(() => titleOf(query));
   const [kind, setKind] = useState(first);
-  const [saved, setSaved] = useState<Pick<Board, "id" | "name"> | null>(null);
+  const [offered] = useState(() => savedRange(shown));
+  const [range, setRange] = useState<SavedRange | undefined>(shown.kind === "between" ? offered : undefined);
+  const [saved, setSaved] = useState<(Pick<Board, "id" | "name"> & { panel: string }) | null>(null);
   const boardId = chosen ?? fitting[0]?.id ?? NEW;
   const saving = useAction(async () => {
-    const panel = { id: crypto.randomUUID().slice(0, 8), title: title.trim(), query, kind };
+    const id = crypto.randomUUID().slice(0, 8);
+    const panel = { id, title: title.trim(), query, kind, ...(range === undefined ? {} : { range }) };
     if (boardId === NEW) {
       const panels = [{ ...panel, ...freePlace([]) }];
-      setSaved(await boardCalls.create(workspaceId, { name: name.trim(), projectId, panels }));
+      setSaved({ ...(await boardCalls.create(workspaceId, { name: name.trim(), projectId, panels })), panel: id });
       return;
     }
     const { panels, version } = await boardCalls.get(workspaceId, boardId);
     const next = [...panels, { ...panel, ...freePlace(panels) }];
-    setSaved(await boardCalls.change(workspaceId, boardId, { version, panels: next }));
+    setSaved({ ...(await boardCalls.change(workspaceId, boardId, { version, panels: next })), panel: id });
   });
   const isReady = boardId !== NEW || name.trim() !== "";
   if (saved !== null) {
     return (
       <Dialog title="Save to board" onClose={onClose}>
         <p role="status">
-          Saved to <a href={`/w/${workspaceId}/boards/${saved.id}`}>{visible(saved.name)}</a>.
+          Saved to <a href={`/w/${workspaceId}/boards/${saved.id}?panel=${saved.panel}`}>{visible(saved.name)}</a>.
         </p>
       </Dialog>
     );
@@ -108,6 +106,7 @@ export function SaveToBoard({ workspaceId, projectId, query, kind: first, onClos
             onChange={setTitle}
           />
           <KindField query={query} kind={kind} onChange={setKind} />
+          <TimeField range={range} offered={[offered]} onChange={setRange} />
           <Problem failure={saving.failure} />
           <Row>
             <Button type="submit" look="primary" busy={saving.busy} disabled={!isReady}>

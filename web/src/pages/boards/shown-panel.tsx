@@ -1,13 +1,15 @@
 import { GripVertical, Pencil, ScrollText, Table2, Trash2 } from "lucide";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { answeredRange } from "../../charts/chart-data.ts";
 import type { Panel } from "../../model/boards.ts";
 import { IconButton, iconButtonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
+import { rangeLabel } from "../explorer/view/format.ts";
 import { visible } from "../explorer/view/visible.ts";
 import { ArrangeMenu } from "./arrange-menu.tsx";
+import { viewRange } from "./board-query.ts";
 import css from "./boards.module.css";
 import type { PanelAnswer } from "./use-answers.ts";
 import type { Arranging } from "./use-arrange.ts";
@@ -19,13 +21,31 @@ interface ShownPanelProps {
   link: string;
   /** Shown below the answer. */
   note: string | null;
+  /** Whether the page scrolls to the panel and marks it for a moment. */
+  isMarked: boolean;
   /** Set while the board is arranged. */
   editing: { arrange: Arranging; isStacked: boolean; onEdit: () => void; onRemove: () => void } | null;
 }
 
+/** Milliseconds for which a panel is marked. */
+const MARKED_MS = 3000;
+
 /** One query of a board with its answer, or with why there is none. */
-export function ShownPanel({ panel, answer, link, note, editing }: ShownPanelProps) {
+export function ShownPanel({ panel, answer, link, note, isMarked, editing }: ShownPanelProps) {
   const [asTable, setAsTable] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  const [isBright, setBright] = useState(isMarked);
+  const isAnswered = answer !== undefined;
+  useEffect(() => {
+    setBright(isMarked);
+    if (!isMarked) return;
+    const timer = setTimeout(() => setBright(false), MARKED_MS);
+    return () => clearTimeout(timer);
+  }, [isMarked]);
+  // On a phone the answers above change the place of the panel.
+  useEffect(() => {
+    if (isBright) section.current?.scrollIntoView({ block: "center" });
+  }, [isBright, isAnswered]);
   const title = visible(panel.title === "" ? panel.query : panel.title);
   const style = {
     gridColumn: `${panel.x + 1} / span ${panel.w}`,
@@ -33,7 +53,15 @@ export function ShownPanel({ panel, answer, link, note, editing }: ShownPanelPro
   };
   const isDragged = editing?.arrange.dragged === panel.id;
   return (
-    <section class={css.panel} style={style} aria-label={title} data-dragged={isDragged} data-kind={panel.kind}>
+    <section
+      ref={section}
+      class={css.panel}
+      style={style}
+      aria-label={title}
+      data-dragged={isDragged}
+      data-marked={isBright}
+      data-kind={panel.kind}
+    >
       <div class={css.head}>
         {editing === null ? null : (
           <button
@@ -46,7 +74,10 @@ export function ShownPanel({ panel, answer, link, note, editing }: ShownPanelPro
             <Icon shape={GripVertical} />
           </button>
         )}
-        <h2 class={css.title}>{title}</h2>
+        <div class={css.heading}>
+          <h2 class={css.title}>{title}</h2>
+          {panel.range === undefined ? null : <p class={css.own}>{rangeLabel(viewRange(panel.range, Date.now()))}</p>}
+        </div>
         <span class={css.tools}>
           {editing === null ? (
             <>

@@ -29,6 +29,8 @@ interface BatchAnswer {
 /** The answers of a board by panel, and when they were asked for. */
 export interface Answers {
   of: ReadonlyMap<string, PanelAnswer>;
+  /** The query of each panel that was asked. */
+  asked: ReadonlyMap<string, string>;
   /** Epoch milliseconds. */
   at: number;
 }
@@ -45,7 +47,11 @@ export function useAnswers(workspaceId: string, board: Board, times: Times, roun
     const now = Date.now();
     const queries = panels.map((panel) => queryOf(panel, times, projectId, now));
     const answers = await ask(workspaceId, queries, signal);
-    return { of: new Map(panels.flatMap(({ id }, at) => (answers[at] ? [[id, answers[at]]] : []))), at: now };
+    return {
+      of: new Map(panels.flatMap(({ id }, at) => (answers[at] ? [[id, answers[at]]] : []))),
+      asked: new Map(panels.map(({ id, query }) => [id, query])),
+      at: now,
+    };
   });
   if (loaded.data !== null) last.current = { board: board.id, answers: loaded.data };
   const kept = last.current?.board === board.id ? last.current.answers : null;

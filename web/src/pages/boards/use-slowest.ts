@@ -14,8 +14,10 @@ const TRIED = 3;
 const VALUES = 1;
 
 interface ShownAnswers extends Loaded<Answers> {
-  /** The panels of the board with the queries that were asked. */
+  /** The panels of the board with the queries that are asked. */
   panels: readonly Panel[];
+  /** The answer to a panel's query; `undefined` until the last of its queries is answered. */
+  answerOf: (panel: Panel) => PanelAnswer | undefined;
   /** What a reader of a panel must know about it; `null` for most. */
   noteOf: (panel: Panel) => string | null;
 }
@@ -36,6 +38,8 @@ export function useBoardAnswers(
 ): ShownAnswers {
   const [found, setFound] = useState<Slowest | null>(null);
   const [nothingIn, setNothingIn] = useState<string | null>(null);
+  /** The answers after which the search for fields has ended. */
+  const [searchedFor, setSearchedFor] = useState<Answers | null>(null);
   const panels = useMemo(
     () => board.panels.map((panel) => (found !== null && isSlowest(panel) ? { ...panel, query: found.query } : panel)),
     [board.panels, found],
@@ -64,18 +68,26 @@ export function useBoardAnswers(
         if (controller.signal.aborted) return;
         setFound((before) => (before?.query === next?.query ? before : next));
         setNothingIn(next === null ? range : null);
+        setSearchedFor(answers.data);
       },
       // The panel stays empty until the next refresh.
-      () => undefined,
+      () => {
+        if (!controller.signal.aborted) setSearchedFor(answers.data);
+      },
     );
     return () => controller.abort();
   }, [answers.data, range]);
   const noteOf = (panel: Panel): string | null => {
     if (panel.id !== id) return null;
     if (isEmpty) return nothingIn === range ? "No entry has a duration as a number beside a path or a route." : null;
-    return found === null ? null : `By ${found.duration} and ${found.path}`;
+    return found === null ? null : `p95 of ${found.duration} by ${found.path}`;
   };
-  return { ...answers, panels, noteOf };
+  const isSearching = isEmpty && nothingIn !== range && searchedFor !== answers.data;
+  const answerOf = ({ id: panelId, query }: Panel): PanelAnswer | undefined => {
+    if (panelId === id && isSearching) return undefined;
+    return answers.data?.asked.get(panelId) === query ? answers.data.of.get(panelId) : undefined;
+  };
+  return { ...answers, panels, answerOf, noteOf };
 }
 
 /** Whether an answer has no path: no row, or that of the entries without one. */

@@ -214,6 +214,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             onZoom={onZoom}
             onZoomOut={onZoomOut}
             onLevel={onLevel}
+            onSave={hasPages ? () => setDialog("board") : undefined}
             onCompare={
               hasPages
                 ? (start, end) =>
@@ -244,6 +245,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 projectId={projectId}
                 query={view.query ?? ""}
                 times={times}
+                chosen={view.range}
                 round={explorer.key}
                 chart={view.chart}
                 onChart={(chart) => change((before) => ({ ...before, chart }))}

@@ -1,4 +1,7 @@
 import type { Project } from "../../../model/types.ts";
+import { SaveToBoard } from "../../boards/save-to-board.tsx";
+import { chartPipes } from "../fields/field-groups.ts";
+import { askedOf } from "../search/asked.ts";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
 import type { ActionDialog } from "./actions.tsx";
@@ -38,6 +41,17 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
       return <ShareDialog {...scope} onClose={onClose} />;
     case "download":
       return <DownloadDialog workspaceId={workspaceId} request={request} expected={expected} onClose={onClose} />;
+    case "board":
+      return (
+        <SaveToBoard
+          workspaceId={workspaceId}
+          projectId={projectId}
+          query={`${askedOf(view.query ?? "").q ?? "*"} ${chartPipes("level", "string", scope.times)}`}
+          range={view.range}
+          kind="bars"
+          onClose={onClose}
+        />
+      );
     case "keys":
       return <ShortcutsDialog onClose={onClose} />;
   }

@@ -18,7 +18,7 @@ import { PHONE } from "./phone.ts";
 
 const DIALOGS = lazyModule(() => import("./action-dialogs.tsx"));
 
-export type ActionDialog = "views" | "share" | "download" | "keys";
+export type ActionDialog = "views" | "share" | "download" | "keys" | "board";
 
 interface ActionsProps {
   panelId: string;

@@ -1,6 +1,8 @@
-import { GitCompareArrows, Table2, ZoomIn, ZoomOut } from "lucide";
+import { GitCompareArrows, LayoutDashboard, Table2, ZoomIn, ZoomOut } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { may } from "../../../../../src/workspace/permissions.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
+import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { type Release, spanAfter } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
@@ -33,6 +35,8 @@ interface HistogramProps {
   onLevel: (level: Level) => void;
   /** Whether the list and its fields are loaded, so that less important parts may load. */
   isSettled: boolean;
+  /** Saves the counts to a board, for members who may. */
+  onSave?: (() => void) | undefined;
   /** Compares a range with the one before. */
   onCompare?: ((start: number, end: number) => void) | undefined;
 }
@@ -45,7 +49,7 @@ interface Selection {
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
 export function Histogram(props: HistogramProps) {
-  const { scope, counted, busy, isSettled, onZoom, onZoomOut, onLevel, onCompare } = props;
+  const { scope, counted, busy, isSettled, onZoom, onZoomOut, onLevel, onSave, onCompare } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -56,6 +60,7 @@ export function Histogram(props: HistogramProps) {
     return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - PLOT.left - PLOT.right) / BAR_MIN)));
   }, [counted, width]);
   const { workspaceId, projectId, times } = scope;
+  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   // All time is as long as the entries.
@@ -155,6 +160,11 @@ export function Histogram(props: HistogramProps) {
               Zoom in
             </Button>
           </>
+        )}
+        {onSave === undefined || role === undefined || !may(role, "board.update") ? null : (
+          <Button small look="quiet" icon={LayoutDashboard} onClick={onSave}>
+            <span class="wide-only">Save to board</span>
+          </Button>
         )}
         <Button small look="quiet" icon={Table2} aria-expanded={asTable} onClick={() => setAsTable(!asTable)}>
           <span class="wide-only">{asTable ? "Hide table" : "Show table"}</span>

@@ -6,6 +6,7 @@ import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import type { Range } from "../view/range.ts";
 import css from "./answer-view.module.css";
 
 /** The drawing, loaded for the first table, so that no page waits for it. */
@@ -18,12 +19,14 @@ interface AnswerChartProps {
   query: string;
   table: Table;
   range: { from: string | null; to: string | null };
+  /** The range that was chosen. */
+  chosen: Range;
   kind: PanelKind | undefined;
   onKind: (kind: PanelKind) => void;
 }
 
 /** A chart of a table, with a choice of its kind. The table is below it. */
-export function AnswerChart({ workspaceId, projectId, query, table, range, kind, onKind }: AnswerChartProps) {
+export function AnswerChart({ workspaceId, projectId, query, table, range, chosen, kind, onKind }: AnswerChartProps) {
   const [isSaving, setSaving] = useState(false);
   const loaded = useLazy(PARTS, true, () => undefined);
   const answeredAt = useMemo(() => Date.now(), [table]);
@@ -47,6 +50,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, kind,
           workspaceId={workspaceId}
           projectId={projectId}
           query={query}
+          range={chosen}
           kind={shown}
           onClose={() => setSaving(false)}
         />

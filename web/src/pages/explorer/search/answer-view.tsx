@@ -5,7 +5,7 @@ import type { PanelKind } from "../../../model/boards.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
-import type { Times } from "../view/range.ts";
+import type { Range, Times } from "../view/range.ts";
 import { AnswerChart } from "./answer-chart.tsx";
 import css from "./answer-view.module.css";
 import { Notes } from "./notes.tsx";
@@ -35,6 +35,8 @@ interface AnswerViewProps {
   projectId: string | null;
   query: string;
   times: Times;
+  /** The range that the times are of. */
+  chosen: Range;
   /** A new key asks again. */
   round: string;
   /** How the table is drawn; absent: as fits the query. */
@@ -44,7 +46,7 @@ interface AnswerViewProps {
 
 /** The answer to a query that makes a table, with a chart if it is over spans of time. */
 export function AnswerView({ workspaceId, projectId, query: text, times: { from, to }, ...rest }: AnswerViewProps) {
-  const { round, chart, onChart } = rest;
+  const { round, chosen, chart, onChart } = rest;
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const body = { query: text, ...range, ...(projectId === null ? {} : { projectId }) };
   const loaded = useLoad(`${round} ${JSON.stringify(body)}`, async (signal) => {
@@ -75,6 +77,7 @@ export function AnswerView({ workspaceId, projectId, query: text, times: { from,
           query={text}
           table={answer}
           range={answer.range}
+          chosen={chosen}
           kind={chart}
           onKind={onChart}
         />

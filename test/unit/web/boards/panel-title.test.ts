@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
+import { titleOf } from "../../../../web/src/pages/boards/panel-title.ts";
+
+it.each([
+  ['"payment failed" | count by level, bin(5m)', 'Entries by level: "payment failed"'],
+  ["* | stats count() by category, bin(10m)", "Entries by category"],
+  ["* | count", "Entries"],
+  [
+    "level:>=error | where host:a | top 10 by category, type | where count:>5",
+    "Top 10 by category, type: level:>=error host:a",
+  ],
+  ["* | stats avg(ms), max(ms) by route | sort max(ms) desc | limit 5", "Average of ms, highest ms by route"],
+  ["* | stats p95(ms) by bin(1h)", "p95 of ms"],
+  ['* | stats p95(ms) as "slow ones" by route', "slow ones by route"],
+  ["a OR b | rare by host", "Rarest by host: a OR b"],
+  ["* | stats count_distinct(user), rate()", "Distinct user, entries per second"],
+  ["timeout | patterns 10", "Top patterns: timeout"],
+  ["* | facets", "Fields"],
+  // Others keep their pipes.
+  [
+    "* | stats count() as n by route, host | stats max(n) by host",
+    "stats count() as n by route, host | stats max(n) by host",
+  ],
+  ["* | patterns 10 vs 1d", "patterns 10 vs 1d"],
+  ["| |", ""],
+])("suggests a title for %s", (query, title) => {
+  expect(titleOf(query)).toBe(title);
+});
+
+it("keeps the limit of the service, which counts UTF-16 units, and has no half of a pair and no control character", () => {
+  const long = titleOf(`${"😀".repeat(300)} | count`);
+  expect(long.length).toBeGreaterThan(BOARD_LIMITS.title - 2);
+  expect(long.length).toBeLessThanOrEqual(BOARD_LIMITS.title);
+  expect(long.isWellFormed()).toBe(true);
+  expect(titleOf("~/a\tb/ | count")).toBe("Entries: ~/a b/");
+});
