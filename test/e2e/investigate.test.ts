@@ -232,7 +232,7 @@ describe("19.3: two spans compared", () => {
 });
 
 describe("19: a release", () => {
-  it("is marked in the histogram, for the keyboard too, and leads to its comparison, which offers it", async () => {
+  it("is marked in the histogram, for the keyboard too, and in a chart; it leads to its comparison, which offers it", async () => {
     const page = await opened(`/p/${shop.projectId}${hour()}`);
     const marks = page.getByRole("toolbar", { name: "Releases" }).getByRole("button");
     await marks.first().waitFor();
@@ -245,6 +245,9 @@ describe("19: a release", () => {
       .waitFor();
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await axeFaults(page, "section[aria-label=Histogram]")).toEqual([]);
+    await ask(page, "level:error | count by level, bin(1m)");
+    await page.getByRole("img", { name: /^count from .*; releases: checkout 2\.0\.0, [^;]*$/ }).waitFor();
+    expect(await axeFaults(page, "main")).toEqual([]);
     // A query that leaves out its entry keeps the mark.
     await ask(page, "level:error");
     await page.getByRole("status").filter({ hasText: "51 entries" }).waitFor();

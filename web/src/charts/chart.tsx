@@ -7,6 +7,8 @@ import { axisTime } from "../pages/explorer/view/axis-time.ts";
 import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import { offsetAt } from "../pages/explorer/view/wall-time.ts";
+import { releaseNames } from "../pages/investigate/releases/release-names.ts";
+import { groupedByPlace, type Release } from "../pages/investigate/releases/releases.ts";
 import css from "./chart.module.css";
 import {
   type ChartRange,
@@ -39,6 +41,7 @@ export interface Overlay {
   threshold: number | null;
   /** Times that are marked, epoch milliseconds. */
   marks: readonly number[];
+  releases?: readonly Release[];
 }
 
 /** `title`: of the panel. */
@@ -55,9 +58,10 @@ export function Chart({ table, query, kind, range, title, overlay }: PanelChartP
   return <Drawing chart={chart} kind={kind} overlay={overlay} />;
 }
 
-/** A drawing for each value of a table, one below the other. */
-export function Charts({ table, query, kind, range }: ChartProps) {
+/** A drawing for each value of a table, one below the other, with the releases of its time. */
+export function Charts({ table, query, kind, range, releases }: ChartProps & { releases: readonly Release[] }) {
   const charts = useCharts(table, query, range);
+  const overlay = useMemo(() => ({ threshold: null, marks: [], releases }), [releases]);
   if (kind === "table") return null;
   const number = kind === "number" ? numberOf(charts) : null;
   if (number !== null) return <BigNumber {...number} />;
@@ -66,7 +70,7 @@ export function Charts({ table, query, kind, range }: ChartProps) {
       {charts.map((chart) => (
         <div key={chart.measure} class={css.one} data-kind={chart.kind}>
           {charts.length > 1 ? <p class={css.measure}>{visible(chart.measure)}</p> : null}
-          <Drawing chart={chart} kind={kind} />
+          <Drawing chart={chart} kind={kind} overlay={overlay} />
         </div>
       ))}
     </div>
@@ -125,6 +129,8 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
 
 /** Height of the drawing in its own units. */
 const HEIGHT = 100;
+/** Percent of the width between two marks of releases, at least. */
+const APART = 2;
 
 function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
   const { measure, from, binMs, spans, series, hidden, isCount } = chart;
@@ -140,6 +146,9 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
   const peak = niceCeiling(Math.max(most, (threshold ?? 0) * 1.1));
   const to = from + spans * binMs;
   const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
+  const placeOf = (time: number): number => (100 * (time - from)) / (to - from);
+  const releases = overlay?.releases?.filter((release) => release.at >= from && release.at < to) ?? [];
+  const said = releases.length === 0 ? label : `${label}; releases: ${releaseNames(releases)}`;
   const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   const at = hovered === null || hovered >= spans ? null : hovered;
   return (
@@ -162,7 +171,7 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
             viewBox={`0 0 ${spans} ${HEIGHT}`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={visible(label)}
+            aria-label={visible(said)}
             class={css.drawing}
           >
             {isStacked
@@ -184,21 +193,21 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
           )}
           {overlay?.marks.map((mark) =>
             mark < from || mark > to ? null : (
-              <div
-                key={mark}
-                class={css.mark}
-                style={{ left: `${(100 * (mark - from)) / (to - from)}%` }}
-                aria-hidden="true"
-              />
+              <div key={mark} class={css.mark} style={{ left: `${placeOf(mark)}%` }} aria-hidden="true" />
             ),
           )}
+          {groupedByPlace(releases, placeOf, APART).map(({ place, releases: each }) => (
+            <div key={place} class={css.release} style={{ left: `${place}%` }} aria-hidden="true">
+              <span class={css.sign} data-tooltip={releaseNames(each)} />
+            </div>
+          ))}
           {at === null ? null : (
             <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
           )}
         </div>
         <div class={css.times} aria-hidden="true">
           {times.map((time) => (
-            <span key={time} style={{ left: `${(100 * (time - from)) / (to - from)}%` }}>
+            <span key={time} style={{ left: `${placeOf(time)}%` }}>
               {axisTime(time, stepMs)}
             </span>
           ))}

@@ -1,15 +1,11 @@
 import { useState } from "preact/hooks";
-import { timeFormat } from "../../../lib/zone.ts";
-import { groupedByPlace, type Release, releaseName } from "../../investigate/releases/releases.ts";
-import { visible } from "../view/visible.ts";
+import { releaseNames } from "../../investigate/releases/release-names.ts";
+import { groupedByPlace, type Release } from "../../investigate/releases/releases.ts";
 import { type Bar, PLOT } from "./bars.ts";
 import css from "./release-marks.module.css";
 
-const MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 /** Pixels between two marks, at least: the width of a button. */
 const LEAST = 16;
-/** Releases of a group that its name lists. */
-const NAMED = 4;
 
 interface ReleaseMarksProps {
   releases: readonly Release[];
@@ -49,7 +45,7 @@ export function ReleaseMarks({ releases, bars, width, onPick }: ReleaseMarksProp
       }}
     >
       {groups.map(({ place, releases: each }, at) => {
-        const name = nameOf(each);
+        const name = releaseNames(each);
         return (
           <div key={each[0]?.at} class={css.release} style={{ left: `${place}px` }}>
             <button
@@ -67,10 +63,4 @@ export function ReleaseMarks({ releases, bars, width, onPick }: ReleaseMarksProp
       })}
     </div>
   );
-}
-
-function nameOf(releases: readonly Release[]): string {
-  const named = releases.slice(0, NAMED).map((release) => `${releaseName(release)}, ${MOMENT(release.at)}`);
-  const more = releases.length - named.length;
-  return visible([...named, ...(more > 0 ? [`${more} more`] : [])].join("; "));
 }

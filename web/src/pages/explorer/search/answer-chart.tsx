@@ -6,7 +6,8 @@ import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import type { Range } from "../view/range.ts";
+import { useReleases } from "../../investigate/releases/use-releases.ts";
+import type { Range, Times } from "../view/range.ts";
 import css from "./answer-view.module.css";
 
 /** The drawing, loaded for the first table, so that no page waits for it. */
@@ -19,6 +20,8 @@ interface AnswerChartProps {
   query: string;
   table: Table;
   range: { from: string | null; to: string | null };
+  /** The times of the chart. */
+  times: Times;
   /** The range that was chosen. */
   chosen: Range;
   kind: PanelKind | undefined;
@@ -26,11 +29,25 @@ interface AnswerChartProps {
 }
 
 /** A chart of a table, with a choice of its kind. The table is below it. */
-export function AnswerChart({ workspaceId, projectId, query, table, range, chosen, kind, onKind }: AnswerChartProps) {
+export function AnswerChart({
+  workspaceId,
+  projectId,
+  query,
+  table,
+  range,
+  times,
+  chosen,
+  kind,
+  onKind,
+}: AnswerChartProps) {
   const [isSaving, setSaving] = useState(false);
   const loaded = useLazy(PARTS, true, () => undefined);
   const answeredAt = useMemo(() => Date.now(), [table]);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const { from, to } = times;
+  const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const isOverTime = loaded?.kindsOf(query).includes("line") ?? false;
+  const releases = useReleases({ workspaceId, projectId, bounds, span: times, isWanted: isOverTime });
   if (loaded === null) return null;
   const { Charts, KindField, SaveToBoard, usualKind } = loaded;
   const shown = kind ?? usualKind(query);
@@ -44,7 +61,13 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, chose
           </Button>
         ) : null}
       </div>
-      <Charts table={table} query={query} kind={shown} range={loaded.answeredRange(range, answeredAt)} />
+      <Charts
+        table={table}
+        query={query}
+        kind={shown}
+        range={loaded.answeredRange(range, answeredAt)}
+        releases={releases}
+      />
       {isSaving ? (
         <SaveToBoard
           workspaceId={workspaceId}

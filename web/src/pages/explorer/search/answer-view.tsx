@@ -45,8 +45,9 @@ interface AnswerViewProps {
 }
 
 /** The answer to a query that makes a table, with a chart if it is over spans of time. */
-export function AnswerView({ workspaceId, projectId, query: text, times: { from, to }, ...rest }: AnswerViewProps) {
+export function AnswerView({ workspaceId, projectId, query: text, times, ...rest }: AnswerViewProps) {
   const { round, chosen, chart, onChart } = rest;
+  const { from, to } = times;
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const body = { query: text, ...range, ...(projectId === null ? {} : { projectId }) };
   const loaded = useLoad(`${round} ${JSON.stringify(body)}`, async (signal) => {
@@ -77,6 +78,7 @@ export function AnswerView({ workspaceId, projectId, query: text, times: { from,
           query={text}
           table={answer}
           range={answer.range}
+          times={times}
           chosen={chosen}
           kind={chart}
           onKind={onChart}

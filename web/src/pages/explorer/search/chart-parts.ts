@@ -1,6 +1,6 @@
 /** What the explorer loads for the first table of a query, after its first rows. */
 export { Charts } from "../../../charts/chart.tsx";
 export { answeredRange } from "../../../charts/chart-data.ts";
-export { usualKind } from "../../boards/board-query.ts";
+export { kindsOf, usualKind } from "../../boards/board-query.ts";
 export { KindField } from "../../boards/kind-field.tsx";
 export { SaveToBoard } from "../../boards/save-to-board.tsx";
