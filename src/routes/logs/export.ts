@@ -126,8 +126,15 @@ function isUnchanged(header: string | undefined, tag: string): boolean {
   return header.split(",").some((each) => each.trim().replace(/^W\//, "") === opaque);
 }
 
-/** Milliseconds in which a client must read a chunk, because an export holds memory that others wait for. */
-const PATIENCE_MS = 15_000;
+/** Bytes that a client must read within `PATIENCE_MS`. */
+const PART_BYTES = 64 * 1024;
+/**
+ * Milliseconds in which a client must read a part, because an export holds memory that others wait for. A slow client seems to read nothing
+ * for a while: its system asks for more only once a third of what it has buffered, up to 2 MB, is read.
+ */
+const PATIENCE_MS = 60_000;
+/** Milliseconds between two renewals of the memory meanwhile. */
+const RENEWAL_MS = 10_000;
 
 /**
  * Sends an export as its client reads it. A failure before the first byte ends the request with its error; a later one ends
@@ -148,36 +155,45 @@ async function streamOf(
       throw error;
     }
   };
-  let waiting: IteratorResult<Uint8Array> | null = await next();
+  let current = await next();
+  /** Bytes of the current chunk that were sent. */
+  let at = 0;
   const end = endOf(c, running, memory);
   let bytes = 0;
-  let stalled: ReturnType<typeof setTimeout> | undefined;
+  let stalled: ReturnType<typeof setInterval> | undefined;
   const stop = (outcome: string) => {
-    clearTimeout(stalled);
+    clearInterval(stalled);
     end(outcome, bytes);
     void chunks.return(undefined);
   };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        clearTimeout(stalled);
+        clearInterval(stalled);
         try {
-          const { done, value } = waiting ?? (await next());
-          waiting = null;
-          if (done === true) {
+          if (current.done !== true && at === current.value.length) {
+            current = await next();
+            at = 0;
+          }
+          if (current.done === true) {
             controller.close();
             return end("ok", bytes);
           }
-          bytes += value.length;
-          controller.enqueue(value);
+          const part = current.value.subarray(at, at + PART_BYTES);
+          at += part.length;
+          bytes += part.length;
+          controller.enqueue(part);
         } catch {
           end("failed", bytes);
           return controller.error(new Error("The export has failed."));
         }
-        stalled = setTimeout(() => {
+        let waited = 0;
+        stalled = setInterval(() => {
+          waited += RENEWAL_MS;
+          if (waited < PATIENCE_MS) return memory.renew();
           controller.error(new Error("The client does not read its response."));
           stop("stalled");
-        }, PATIENCE_MS);
+        }, RENEWAL_MS);
       },
       cancel: () => stop("canceled"),
     },

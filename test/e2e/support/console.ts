@@ -82,7 +82,8 @@ function consoleOf(server: { readonly url: string }, browser: Browser): ConsoleU
       const page = kept ?? (await (await open(options)).newPage());
       reused.set(key, page);
       if (kept !== undefined) await emptyPage(kept);
-      await page.context().clearPermissions();
+      // Firefox refuses the permissions that Chromium has, and so to clear them.
+      if (!isFirefox) await page.context().clearPermissions();
       if (permissions.length > 0) await page.context().grantPermissions([...permissions]);
       await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
       await page.setExtraHTTPHeaders(extraHTTPHeaders);
