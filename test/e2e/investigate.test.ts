@@ -178,7 +178,7 @@ describe("19.3: patterns of a query", () => {
     expect(new URL(page.url()).searchParams.get("q")).toBe(`pattern:="${GATEWAY}"`);
     // And back by the explorer's link.
     await page.getByRole("link", { name: "Patterns", exact: true }).click();
-    await page.getByText("1 patterns of 50 entries").waitFor();
+    await page.getByText("1 pattern of 50 entries").waitFor();
   });
 
   it("say why there are none, and what is wrong with the query", async () => {
@@ -241,7 +241,7 @@ describe("19: a release", () => {
     await page.keyboard.press("Tab");
     await page
       .getByRole("tooltip")
-      .filter({ hasText: /^checkout 2\.0\.0, / })
+      .filter({ hasText: /^Release checkout 2\.0\.0, / })
       .waitFor();
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await axeFaults(page, "section[aria-label=Histogram]")).toEqual([]);

@@ -103,10 +103,12 @@ async function missingNotes(
   ...counted: Aggregator[]
 ): Promise<string[]> {
   if (from === null) return [];
-  const share = (first: number) => (first >= to ? "no entries of the span" : "only a part of the span");
   const isoTime = (time: number) => new Date(time).toISOString();
-  if (from < oldest)
-    return [`Entries before ${isoTime(oldest)} are no longer kept, so \`before\` counts ${share(oldest)}.`];
+  const noteOf = (first: number, cause: string) =>
+    first >= to
+      ? `Every pattern looks new: the earlier period has no entries to compare with, because ${cause}.`
+      : `Patterns may look new that are not: the earlier period lacks entries, because ${cause}.`;
+  if (from < oldest) return [noteOf(oldest, `entries before ${isoTime(oldest)} are no longer kept`)];
   const { source, budget, pacer } = reading;
   const memory = new SharedMemory(
     reading.memory,
@@ -119,7 +121,7 @@ async function missingNotes(
   pacer.meter.add(read.work);
   const [first] = read.page.rows;
   if (first === undefined || first.timestamp <= from) return [];
-  return [`There are no entries before ${isoTime(first.timestamp)}, so \`before\` counts ${share(first.timestamp)}.`];
+  return [noteOf(first.timestamp, `the first entry is of ${isoTime(first.timestamp)}`)];
 }
 
 /** A filter of a period. */

@@ -413,19 +413,19 @@ describe("runSearch", () => {
       expect(await notesOf(text), text).toEqual([]);
     expect(await notesOf("time:1d | patterns vs 29d")).toEqual([]);
     expect(await notesOf("time:2d | patterns vs 29d")).toEqual([
-      `There are no entries before ${first}, so \`before\` counts only a part of the span.`,
+      `Patterns may look new that are not: the earlier period lacks entries, because the first entry is of ${first}.`,
     ]);
-    const none = `There are no entries before ${first}, so \`before\` counts no entries of the span.`;
+    const none = `Every pattern looks new: the earlier period has no entries to compare with, because the first entry is of ${first}.`;
     expect(await notesOf("time:1h | patterns vs 40d")).toEqual([none]);
     store.flush(ONE, 1, "bucket");
     expect(await notesOf("time:1h | patterns vs 40d")).toEqual([none]);
     store.oldest = NOW - 7 * day;
     const kept = new Date(store.oldest).toISOString();
     expect(await notesOf("time:2d | patterns vs 6d")).toEqual([
-      `Entries before ${kept} are no longer kept, so \`before\` counts only a part of the span.`,
+      `Patterns may look new that are not: the earlier period lacks entries, because entries before ${kept} are no longer kept.`,
     ]);
     expect(await notesOf("time:1h | patterns vs 7d")).toEqual([
-      `Entries before ${kept} are no longer kept, so \`before\` counts no entries of the span.`,
+      `Every pattern looks new: the earlier period has no entries to compare with, because entries before ${kept} are no longer kept.`,
     ]);
     expect(await notesOf("time:1h | patterns vs 2d")).toEqual([]);
   });

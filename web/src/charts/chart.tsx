@@ -7,7 +7,7 @@ import { axisTime } from "../pages/explorer/view/axis-time.ts";
 import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import { offsetAt } from "../pages/explorer/view/wall-time.ts";
-import { releaseNames } from "../pages/investigate/releases/release-names.ts";
+import { releaseNames, releaseTooltip } from "../pages/investigate/releases/release-names.ts";
 import { groupedByPlace, type Release } from "../pages/investigate/releases/releases.ts";
 import css from "./chart.module.css";
 import {
@@ -198,7 +198,7 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
           )}
           {groupedByPlace(releases, placeOf, APART).map(({ place, releases: each }) => (
             <div key={place} class={css.release} style={{ left: `${place}%` }} aria-hidden="true">
-              <span class={css.sign} data-tooltip={releaseNames(each)} />
+              <span class={css.sign} data-tooltip={releaseTooltip(each)} />
             </div>
           ))}
           {at === null ? null : (

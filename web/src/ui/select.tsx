@@ -12,6 +12,8 @@ export interface SelectOption<V extends string> {
   label: string;
   /** Shown at the end of the option's line. */
   hint?: string | undefined;
+  /** Indented: a part of an option above. */
+  isNested?: boolean | undefined;
 }
 
 interface SelectProps<V extends string> {

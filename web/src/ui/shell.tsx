@@ -98,7 +98,13 @@ function WorkspaceNav({ workspaceId, path }: { workspaceId: string; path: string
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
       <NavLink to={`${base}/overview`} label="Overview" shape={Gauge} isCurrent={isOverview} />
-      <NavLink to={`${base}${project}`} label="Logs" shape={ScrollText} isCurrent={isLogs} />
+      <NavLink
+        to={`${base}${project}`}
+        label="Logs"
+        tooltip="Logs, Patterns, Compare"
+        shape={ScrollText}
+        isCurrent={isLogs}
+      />
       <NavLink to={`${base}/boards`} label="Boards" shape={LayoutDashboard} isCurrent={isBoards} />
       <NavLink to={`${base}/alerts`} label="Alerts" shape={Bell} isCurrent={isAlerts} />
       <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />
@@ -137,18 +143,20 @@ function WorkspaceMenu({ workspaceId }: { workspaceId: string }) {
 interface NavLinkProps {
   to: string;
   label: string;
+  /** If it says more than the label. */
+  tooltip?: string;
   shape: IconShape;
   isCurrent: boolean;
 }
 
 /** A link with an icon: in the rail the icon alone is visible, and the tooltip names it. */
-function NavLink({ to, label, shape, isCurrent }: NavLinkProps) {
+function NavLink({ to, label, tooltip = label, shape, isCurrent }: NavLinkProps) {
   return (
     <a
       class={css.link}
       href={to}
       aria-current={isCurrent ? "page" : undefined}
-      data-tooltip={label}
+      data-tooltip={tooltip}
       data-tooltip-side="right"
     >
       <Icon shape={shape} size={18} />

@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withPlainDate } from "../../../../web/src/pages/explorer/view/named-date.ts";
 import { lastLabel, lastOf, lastRange, zoomedOut } from "../../../../web/src/pages/explorer/view/range.ts";
 import { readTimeText } from "../../../../web/src/pages/explorer/view/time-text.ts";
 import { timeAt, wallTime } from "../../../../web/src/pages/explorer/view/wall-time.ts";
 
+/** The form of a time in the label of a range. */
+const SHOWN = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const;
 /** A Sunday. */
 const NOW = Date.parse("2026-11-22T16:30:00Z");
 
@@ -35,6 +38,16 @@ describe("a typed time range", () => {
     ["since 9:30", ["2026-11-22T09:30", null]],
     ["before yesterday", [null, "2026-11-21T00:00"]],
     ["14:00..now", ["2026-11-22T14:00", "2026-11-22T16:30"]],
+    ["Nov 21, 08:00 – 10:30", ["2026-11-21T08:00", "2026-11-21T10:30"]],
+    ["Nov 21, 08:00–10:30", ["2026-11-21T08:00", "2026-11-21T10:30"]],
+    ["21 November 08:00 - 10:30", ["2026-11-21T08:00", "2026-11-21T10:30"]],
+    ["Nov 21 8:00-10:30", ["2026-11-21T08:00", "2026-11-21T10:30"]],
+    ["Nov 21, 08:00 AM – 02:30 PM", ["2026-11-21T08:00", "2026-11-21T14:30"]],
+    ["Before Nov 21, 08:00", [null, "2026-11-21T08:00"]],
+    ["dec 31..jan 1", ["2025-12-31T00:00", "2026-01-02T00:00"]],
+    ["Nov 20 – Nov 30", ["2026-11-20T00:00", "2026-12-01T00:00"]],
+    ["Sep 3 2025", ["2025-09-03T00:00", "2025-09-04T00:00"]],
+    ["2026-11-20T22:00-05:00..2026-11-21T02:00-05:00", ["2026-11-21T03:00", "2026-11-21T07:00"]],
   ])("%s", (text, expected) => {
     expect(read(text)).toEqual(expected);
   });
@@ -46,6 +59,9 @@ describe("a typed time range", () => {
     "25:00",
     "14:60",
     "2026-02-30",
+    "Feb 30",
+    "Nov 275",
+    "Nov 21 2026 7",
     "15:00..14:00",
     "a..b..c",
     "last 5 parsecs",
@@ -65,6 +81,22 @@ describe("a typed time range", () => {
     expect(read("2026-10-25", "Europe/Berlin")).toEqual(["2026-10-24T22:00", "2026-10-25T23:00"]);
   });
 
+  it.each(["en-US", "en-GB", "de", "fr", "es", "it", "ja", "pt-BR", "pl"])(
+    "reads dates as %s writes them",
+    (locale) => {
+      for (const month of [1, 2, 3, 5, 7, 9, 11, 12]) {
+        const time = Date.UTC(2026, month - 1, 9, 8, 5);
+        const today = { year: 2026, month: 12, day: 31 };
+        for (const date of [{ dateStyle: "medium", timeStyle: "short" }, SHOWN] as const) {
+          const format = new Intl.DateTimeFormat(locale, { ...date, hourCycle: "h23", timeZone: "UTC" });
+          const text = format.format(time).toLowerCase().replaceAll(/\s+/g, " ");
+          const read = withPlainDate(text, today, null, [locale]);
+          expect(read, text).toMatch(new RegExp(`^2026-${String(month).padStart(2, "0")}-09 0?8:05$`));
+        }
+      }
+    },
+  );
+
   it("never fails", () => {
     const unit = fc.constantFrom(
       "today",
@@ -79,6 +111,10 @@ describe("a typed time range", () => {
       "pm",
       "-",
       "since",
+      "nov",
+      "Nov 21",
+      ", ",
+      "–",
       "z",
       "t",
     );

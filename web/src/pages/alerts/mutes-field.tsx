@@ -16,7 +16,7 @@ interface MutesFieldProps {
 
 /** The mutes of a rule, and those of days of the week to add. */
 export function MutesField({ mutes, onChange }: MutesFieldProps) {
-  const [days, setDays] = useState<readonly Weekday[]>(["sat", "sun"]);
+  const [days, setDays] = useState<readonly Weekday[]>([]);
   const [start, setStart] = useState("00:00");
   const [end, setEnd] = useState("00:00");
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -35,6 +35,7 @@ export function MutesField({ mutes, onChange }: MutesFieldProps) {
           />
         </p>
       ))}
+      <p class={css.hint}>{mutes.length === 0 ? "No mute so far. " : ""}To add one, choose days and times:</p>
       <div class={css.days}>
         {WEEKDAYS.map((day) => (
           <label key={day}>

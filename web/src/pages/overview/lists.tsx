@@ -10,7 +10,7 @@ import { type Now, patternQuery } from "./now.ts";
 import css from "./overview.module.css";
 
 const COUNT = new Intl.NumberFormat();
-const SHORT = timeFormat({ dateStyle: "short", timeStyle: "short" });
+const SHORT = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 /** Days without use after which a key is listed. */
 export const UNUSED_DAYS = 30;
 /** Used share from which a limit is listed. */

@@ -1,6 +1,7 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
+import { SETTINGS_PAGES, type SettingsPage } from "../../model/settings-pages.ts";
 import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
@@ -21,29 +22,24 @@ import css from "./settings.module.css";
 import { UsageSection } from "./usage.tsx";
 import { Violations } from "./violations.tsx";
 
-interface SectionEntry {
-  slug: string;
-  title: string;
-  View: FunctionComponent<{ workspace: Workspace }>;
-}
+const VIEWS: Record<SettingsPage["slug"], FunctionComponent<{ workspace: Workspace }>> = {
+  general: General,
+  projects: Projects,
+  keys: Keys,
+  members: Members,
+  agents: AgentsSection,
+  limits: Limits,
+  violations: Violations,
+  missing: MissingEntries,
+  destinations: Destinations,
+  notifications: Notifications,
+  usage: UsageSection,
+  export: ExportSection,
+  audit: Audit,
+  danger: Danger,
+};
 
-const GENERAL: SectionEntry = { slug: "general", title: "General", View: General };
-const SECTIONS: readonly SectionEntry[] = [
-  GENERAL,
-  { slug: "projects", title: "Projects", View: Projects },
-  { slug: "keys", title: "API keys", View: Keys },
-  { slug: "members", title: "Members", View: Members },
-  { slug: "agents", title: "Agents", View: AgentsSection },
-  { slug: "limits", title: "Limits", View: Limits },
-  { slug: "violations", title: "Violations", View: Violations },
-  { slug: "missing", title: "Missing entries", View: MissingEntries },
-  { slug: "destinations", title: "Destinations", View: Destinations },
-  { slug: "notifications", title: "Notifications", View: Notifications },
-  { slug: "usage", title: "Usage", View: UsageSection },
-  { slug: "export", title: "Export", View: ExportSection },
-  { slug: "audit", title: "Audit", View: Audit },
-  { slug: "danger", title: "Danger zone", View: Danger },
-];
+const [GENERAL] = SETTINGS_PAGES;
 
 export function Settings() {
   const { workspaceId = "", section } = useRoute().params;
@@ -72,7 +68,7 @@ function WorkspaceNotFound() {
 
 function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
   const { route } = useLocation();
-  const current = SECTIONS.find((section) => section.slug === slug);
+  const current = SETTINGS_PAGES.find((section) => section.slug === slug);
   useTitle(`${current?.title ?? "Settings"} · ${workspace.name}`);
   const here = useRef<HTMLAnchorElement>(null);
   const base = `/w/${workspace.id}/settings`;
@@ -82,7 +78,7 @@ function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
     here.current?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [slug]);
   if (!current) return null;
-  const { View } = current;
+  const View = VIEWS[current.slug];
   return (
     <div class={css.page}>
       <div class={css.head}>
@@ -90,7 +86,7 @@ function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
         <p class={css.of}>{workspace.name}</p>
       </div>
       <nav class={css.nav} aria-label="Settings">
-        {SECTIONS.map((section) => (
+        {SETTINGS_PAGES.map((section) => (
           <a
             key={section.slug}
             href={section === GENERAL ? base : `${base}/${section.slug}`}

@@ -6,6 +6,8 @@ export interface Command {
   /** Distinguishes commands with the same label. */
   id?: string;
   label: string;
+  /** Other words that find it, which are not shown. */
+  words?: string;
   /** Heading of the list. */
   group: string;
   /** Key that does the same. */
@@ -38,8 +40,8 @@ export function allCommands(): Command[] {
 /** Returns the commands that have all words of a text, those that begin with it first. */
 export function matching(commands: readonly Command[], text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = commands.filter(({ label, group }) => {
-    const whole = `${group} ${label}`.toLowerCase();
+  const fitting = commands.filter(({ label, group, words: others = "" }) => {
+    const whole = `${group} ${label} ${others}`.toLowerCase();
     return words.every((word) => whole.includes(word));
   });
   const [first = ""] = words;

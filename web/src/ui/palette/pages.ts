@@ -1,3 +1,4 @@
+import { SETTINGS_PAGES } from "../../model/settings-pages.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { signOut, user } from "../../session/session.ts";
 import { appearanceCommands } from "../theme.tsx";
@@ -6,18 +7,30 @@ import type { Command } from "./commands.ts";
 /** Commands of every page: where to go, and how the console looks. */
 export function commonCommands(path: string, route: (path: string) => void): Command[] {
   const workspaceId = /^\/w\/([^/]+)/.exec(path)?.[1] ?? null;
-  return [...(user.value === null ? [] : pages(workspaceId, route)), ...appearanceCommands()];
+  const project = /^\/w\/[^/]+(\/p\/[^/]+)/.exec(path)?.[1] ?? "";
+  return [...(user.value === null ? [] : pages(workspaceId, project, route)), ...appearanceCommands()];
 }
 
-/** Pages that the palette opens. */
-function pages(workspaceId: string | null, route: (path: string) => void): Command[] {
+/**
+ * Pages that the palette opens.
+ * @param project part of the path for the project that is shown; empty for all projects
+ */
+function pages(workspaceId: string | null, project: string, route: (path: string) => void): Command[] {
   const base = `/w/${workspaceId}`;
-  const ofWorkspace: [string, string][] = [
+  const logs = `${base}${project}`;
+  const ofWorkspace: [label: string, to: string, words?: string][] = [
     ["Logs", base],
-    ["Boards", `${base}/boards`],
-    ["Alerts", `${base}/alerts`],
+    ["Patterns", `${logs}/patterns`, "messages new"],
+    ["Compare", `${logs}/compare`, "release before after"],
+    ["Traces: entries of a trace", `${logs}?${new URLSearchParams({ q: "trace:*" })}`, "spans timeline"],
+    ["Boards", `${base}/boards`, "dashboards charts"],
+    ["Alerts", `${base}/alerts`, "rules mute"],
     ["Overview", `${base}/overview`],
-    ...SECTIONS.map((name): [string, string] => [`Settings: ${name}`, `${base}/settings/${name}`]),
+    ...SETTINGS_PAGES.map(({ slug, title, words }): [string, string, string] => [
+      `Settings: ${title}`,
+      `${base}/settings/${slug}`,
+      words,
+    ]),
   ];
   const others: [string, string][] = [
     ["Home", "/"],
@@ -25,8 +38,9 @@ function pages(workspaceId: string | null, route: (path: string) => void): Comma
     ["Account", "/auth/account"],
   ];
   return [
-    ...(workspaceId === null ? [] : ofWorkspace).map(([label, to]) => ({
+    ...(workspaceId === null ? [] : ofWorkspace).map(([label, to, words = ""]) => ({
       label,
+      words,
       group: "Go to",
       run: () => route(to),
     })),
@@ -40,20 +54,3 @@ function pages(workspaceId: string | null, route: (path: string) => void): Comma
     { label: "Sign out", group: "Account", run: () => void signOut() },
   ];
 }
-
-/** Sections of the settings; `docs/console.md` has the list. */
-const SECTIONS = [
-  "general",
-  "projects",
-  "keys",
-  "members",
-  "agents",
-  "limits",
-  "violations",
-  "missing",
-  "destinations",
-  "notifications",
-  "usage",
-  "export",
-  "audit",
-] as const;

@@ -11,7 +11,7 @@ export interface SelectListProps {
   listId: string;
   /** Index of the chosen option; -1 for none. */
   chosen: number;
-  options: readonly { label: string; hint?: string | undefined }[];
+  options: readonly { label: string; hint?: string | undefined; isNested?: boolean | undefined }[];
   onChoose: (index: number) => void;
   onClose: () => void;
 }
@@ -57,7 +57,7 @@ export function SelectList({ triggerId, listId, chosen, options, onChoose, onClo
               {...api.getItemProps({ item })}
               class={isChosen ? `${css.option} ${css.chosen}` : css.option}
             >
-              <span class={css.label}>{item.label}</span>
+              <span class={item.isNested ? `${css.label} ${css.nested}` : css.label}>{item.label}</span>
               {item.hint === undefined ? null : <span class={css.hint}>{item.hint}</span>}
               <span class={css.sign}>{isChosen ? <Icon shape={Check} /> : null}</span>
             </div>

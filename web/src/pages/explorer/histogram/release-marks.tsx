@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { releaseNames } from "../../investigate/releases/release-names.ts";
+import { releaseNames, releaseTooltip } from "../../investigate/releases/release-names.ts";
 import { groupedByPlace, type Release } from "../../investigate/releases/releases.ts";
 import { type Bar, PLOT } from "./bars.ts";
 import css from "./release-marks.module.css";
@@ -45,14 +45,15 @@ export function ReleaseMarks({ releases, bars, width, onPick }: ReleaseMarksProp
       }}
     >
       {groups.map(({ place, releases: each }, at) => {
-        const name = releaseNames(each);
+        const tooltip = releaseTooltip(each);
+        const name = `${each.length === 1 ? "Release" : "Releases"} ${releaseNames(each)}`;
         return (
           <div key={each[0]?.at} class={css.release} style={{ left: `${place}px` }}>
             <button
               type="button"
               class={css.sign}
               aria-label={name}
-              data-tooltip={name}
+              data-tooltip={tooltip}
               data-count={each.length > 1 ? each.length : undefined}
               tabIndex={at === focusable ? 0 : -1}
               onFocus={() => setStop(at)}

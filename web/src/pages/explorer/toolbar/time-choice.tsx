@@ -116,7 +116,14 @@ function typedText(range: Range, { start, end }: Times): string {
   if (range.kind === "last") return `last ${range.preset}`;
   if (range.kind === "all") return "all";
   if (range.from === null) return `before ${written(end)}`;
-  return range.to === null ? `since ${written(start)}` : `${written(start)}..${written(end)}`;
+  return range.to === null ? `since ${written(start)}` : bothWritten(start, end);
+}
+
+/** A range within one day names the day once. */
+function bothWritten(start: number, end: number): string {
+  const [first, last] = [written(start), written(end)];
+  const [day = "", clock = ""] = last.split(" ");
+  return `${first}..${first.startsWith(`${day} `) ? clock : last}`;
 }
 
 function written(ms: number): string {

@@ -1,7 +1,8 @@
+import { withPlainDate } from "./named-date.ts";
 import { between, lastRange, type Range } from "./range.ts";
 import { timeAt, type WallTime, wallTime } from "./wall-time.ts";
 
-/** Time ranges as people write them: `last 90m`, `yesterday 14:00..15:00`, `2026-11-20..2026-11-22`, `since 14:00`. */
+/** Time ranges as people write them: `last 90m`, `yesterday 14:00..15:00`, `2026-11-20..2026-11-22`, `Nov 20, 08:00 – 10:30`. */
 
 export const EXAMPLES = "last 90m · yesterday 14:00..15:00 · 2026-11-20 · since 9:30";
 
@@ -25,6 +26,9 @@ const UNITS: Readonly<Record<string, string>> = {
   week: "w",
 };
 
+/** What divides two times: a hyphen without spaces only after a time of day, and not the one of an offset: `t10:00-05:00`. */
+const BETWEEN = /\.\.| ?[–—] ?| - | to |(?<!t[\d:.]+)(?<=:\d\d(?: ?[ap]m)?|\d[ap]m)-(?=\d)/;
+
 /** Reads a time range in a zone. A time of day without a day is one of today. */
 export function readTimeText(text: string, now: number, zone: string): ReadTime {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, " ");
@@ -39,7 +43,7 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
     const isStart = side === "since" || side === "from" || side === "after";
     return { ok: true, range: { kind: "between", from: isStart ? start : null, to: isStart ? null : start } };
   }
-  const [first = "", second, ...others] = words.split(/\.\.| – | - | to /);
+  const [first = "", second, ...others] = words.split(BETWEEN);
   const start = periodOf(first, now, zone, null);
   if (start === null || others.length > 0) return unknown(others.length > 0 ? words : first);
   // The second time is one of the day of the first.
@@ -79,7 +83,8 @@ function periodOf(text: string, now: number, zone: string, day: WallTime | null)
     const start = Date.parse(text.toUpperCase());
     return Number.isNaN(start) ? null : { start, end: start + 60_000, day: null };
   }
-  const [one = "", two, ...others] = text.replace(/(\d)t(\d)/, "$1 $2").split(/ (?!am|pm)/);
+  const plain = withPlainDate(text, wallTime(now, zone), day);
+  const [one = "", two, ...others] = plain.replace(/(\d)t(\d)/, "$1 $2").split(/ (?!am|pm)/);
   if (others.length > 0) return null;
   const named = dayOf(one, now, zone);
   if (two === undefined && named !== null) {

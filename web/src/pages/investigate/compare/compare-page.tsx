@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { Notes } from "../../explorer/search/notes.tsx";
 import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
-import { ReleaseLinks } from "../releases/release-links.tsx";
+import { type OfferedReleases, ReleaseLinks } from "../releases/release-links.tsx";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
 import { FieldList } from "./field-list.tsx";
@@ -74,6 +75,7 @@ interface ComparedProps {
 
 function Compared({ investigation, before, now, controls }: ComparedProps) {
   const { overview, fields, shownOverview, shownFields } = useComparison(investigation, before, now);
+  const offered = useRef<OfferedReleases | null>(null);
   const failed = [overview, fields].find(({ failure }) => failure !== null);
   const busy = overview.busy || fields.busy;
   const of = { investigation, before, now };
@@ -91,7 +93,7 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
       ) : (
         <div class={css.content} aria-busy={overview.busy}>
           <SpanHeads {...of} overview={shownOverview} />
-          <ReleaseLinks {...of} />
+          <ReleaseLinks {...of} offered={offered} />
           <div class={css.notes}>
             <Notes
               notes={[

@@ -96,6 +96,7 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
   const loading = useTrends(investigation, names);
   const trends = useKept(loading, `${investigation.filter} ${JSON.stringify(investigation.view.range)}`);
   const isCompared = patterns.some(({ before }) => before !== null);
+  const kinds = patterns.filter(({ pattern }) => pattern !== null).length;
   const total = patterns.reduce((sum, { count }) => sum + count, 0);
   if (patterns.length === 0) {
     return (
@@ -108,8 +109,7 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
     <section class={css.list} aria-label="Patterns" aria-busy={busy}>
       <div class={css.head}>
         <p class={css.total} role="status">
-          <strong>{number(patterns.filter(({ pattern }) => pattern !== null).length)}</strong> patterns of{" "}
-          {entries(total)}
+          <strong>{number(kinds)}</strong> {kinds === 1 ? "pattern" : "patterns"} of {entries(total)}
         </p>
         {isCompared ? (
           <fieldset class={css.changes}>

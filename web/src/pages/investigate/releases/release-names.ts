@@ -6,9 +6,19 @@ const MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", min
 /** Releases of a mark that its name lists. */
 const NAMED = 4;
 
-/** Returns the name of a mark: its releases with their times. */
+/** Returns the releases of a mark with their times. */
 export function releaseNames(releases: readonly Release[]): string {
-  const named = releases.slice(0, NAMED).map((release) => `${releaseName(release)}, ${MOMENT(release.at)}`);
+  return lines(releases).join("; ");
+}
+
+/** Returns the text of a mark's tooltip: a line for each release. */
+export function releaseTooltip(releases: readonly Release[]): string {
+  const [first = "", ...others] = lines(releases);
+  return others.length === 0 ? `Release ${first}` : ["Releases", first, ...others].join("\n");
+}
+
+function lines(releases: readonly Release[]): string[] {
+  const named = releases.slice(0, NAMED).map((release) => visible(`${releaseName(release)}, ${MOMENT(release.at)}`));
   const more = releases.length - named.length;
-  return visible([...named, ...(more > 0 ? [`${more} more`] : [])].join("; "));
+  return [...named, ...(more > 0 ? [`${more} more`] : [])];
 }

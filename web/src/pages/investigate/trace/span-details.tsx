@@ -10,11 +10,11 @@ import { toolLink, viewOf } from "../links.ts";
 import type { Source, Span } from "./spans.ts";
 import css from "./trace.module.css";
 
-const SOURCES: Readonly<Record<Source, string>> = {
-  stated: "as stated",
-  duration: "its duration, up to the time of the entry",
+/** Where the length of a span comes from, after the length. */
+const SOURCES: Readonly<Record<Exclude<Source, "moment">, string>> = {
+  stated: "as the entry states it",
+  duration: "ending at the time of the entry",
   entries: "from its first to its last entry",
-  moment: "without a duration",
 };
 
 /** Entries of a span in its list. */
@@ -40,8 +40,12 @@ export function SpanDetails({ workspaceId, span, shown, start, projects, onShow 
     <>
       <h2 class={css.spanTitle}>{visible(span.entry.message.slice(0, 200))}</h2>
       <p class={css.hint}>
-        {span.source === "moment" ? "" : `${lengthText(span.end - span.start)}, `}
-        {SOURCES[span.source]}; begins {lengthText(span.start - start)} after the trace
+        {span.source === "moment"
+          ? "No entry says how long this took."
+          : `Took ${lengthText(span.end - span.start)}, ${SOURCES[span.source]}.`}{" "}
+        {span.start === start
+          ? "Starts with the trace."
+          : `Starts ${lengthText(span.start - start)} after the start of the trace.`}
       </p>
       {span.entries.length < 2 ? null : (
         <ol class={css.entries} aria-label="Entries of the span">

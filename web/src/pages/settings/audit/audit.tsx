@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { usePages } from "../../../lib/pages.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
@@ -8,8 +9,9 @@ import { Card } from "../../../ui/page.tsx";
 import { ShowOlder } from "../../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
-import { type AuditFilters, Filters, NO_FILTERS } from "./filters.tsx";
+import { type AuditFilters, Filters, isTargetId, NO_FILTERS } from "./filters.tsx";
 import { AuditList } from "./list.tsx";
+import { namesOf, ofName } from "./names.ts";
 
 const PAGE_SIZE = 50;
 
@@ -25,12 +27,17 @@ export function Audit({ workspace }: { workspace: Workspace }) {
 }
 
 function AuditSection({ workspaceId }: { workspaceId: string }) {
-  const [wanted, setWanted] = useState<AuditFilters>(NO_FILTERS);
+  const { query } = useLocation();
+  const linked = query.target ?? "";
+  const [wanted, setWanted] = useState<AuditFilters>({ ...NO_FILTERS, target: isTargetId(linked) ? linked : "" });
+  const [name, setName] = useState("");
   const key = `${workspaceId} ${Object.values(wanted).join(" ")}`;
   const { items, busy, failure, reload, more } = usePages<AuditItem>(key, PAGE_SIZE, (query) => {
     for (const [name, value] of Object.entries(wanted)) if (value !== "") query.set(name, value);
     return `/workspaces/${workspaceId}/audit?${query}`;
   });
+  const names = namesOf(items ?? []);
+  const shown = ofName(items ?? [], names, name);
   return (
     <Section
       title="Audit"
@@ -41,7 +48,7 @@ function AuditSection({ workspaceId }: { workspaceId: string }) {
         </Button>
       }
     >
-      <Filters workspaceId={workspaceId} wanted={wanted} onWanted={setWanted} />
+      <Filters workspaceId={workspaceId} wanted={wanted} onWanted={setWanted} name={name} onName={setName} />
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {items === null ? (
         failure ? null : (
@@ -53,7 +60,15 @@ function AuditSection({ workspaceId }: { workspaceId: string }) {
         </Empty>
       ) : (
         <Card>
-          {items.length === 0 ? <p>No matching items so far.</p> : <AuditList items={items} />}
+          {shown.length === 0 ? (
+            <p>
+              {name.trim() === "" || items.length === 0
+                ? "No matching items so far."
+                : `No item of this name among the ${items.length} loaded.`}
+            </p>
+          ) : (
+            <AuditList items={shown} names={names} />
+          )}
           <ShowOlder more={more} />
         </Card>
       )}

@@ -20,13 +20,20 @@ export const NO_FILTERS: AuditFilters = { actor: "", action: "", target: "" };
 
 const TARGET = /^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert|grant)_[0-9A-Za-z]{12}$/;
 
+export function isTargetId(text: string): boolean {
+  return TARGET.test(text);
+}
+
 interface FiltersProps {
   workspaceId: string;
   wanted: AuditFilters;
   onWanted: (wanted: AuditFilters) => void;
+  /** Narrows the loaded items, because the service finds no names. */
+  name: string;
+  onName: (name: string) => void;
 }
 
-export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
+export function Filters({ workspaceId, wanted, onWanted, name, onName }: FiltersProps) {
   const members = useLoad(workspaceId, (signal) =>
     allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal),
   );
@@ -34,8 +41,8 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
   const [isWrong, setIsWrong] = useState(false);
   const apply = (): void => {
     const id = target.trim();
-    setIsWrong(id !== "" && !TARGET.test(id));
-    if (id === "" || TARGET.test(id)) onWanted({ ...wanted, target: id });
+    setIsWrong(id !== "" && !isTargetId(id));
+    if (id === "" || isTargetId(id)) onWanted({ ...wanted, target: id });
   };
   return (
     <form
@@ -80,6 +87,17 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
             autocapitalize="none"
             spellcheck={false}
             onInput={(event) => setTarget(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label="Name, among those loaded">
+        {(props) => (
+          <input
+            {...props}
+            value={name}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => onName(event.currentTarget.value)}
           />
         )}
       </Field>

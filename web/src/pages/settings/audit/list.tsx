@@ -3,10 +3,17 @@ import type { AuditItem } from "../../../model/types.ts";
 import { clientIpText } from "../../../ui/client-ip.ts";
 import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { visible } from "../../explorer/view/visible.ts";
 import css from "./audit.module.css";
 import { actionInWords, differences } from "./words.ts";
 
-export function AuditList({ items }: { items: readonly AuditItem[] }) {
+interface AuditListProps {
+  items: readonly AuditItem[];
+  /** Of targets, by id. */
+  names: ReadonlyMap<string, string>;
+}
+
+export function AuditList({ items, names }: AuditListProps) {
   return (
     <Items label="Audit, newest first">
       {items.map((item) => (
@@ -14,7 +21,7 @@ export function AuditList({ items }: { items: readonly AuditItem[] }) {
           key={item.id}
           title={
             <>
-              {actionInWords(item.action)} <Target item={item} />
+              {actionInWords(item.action)} <Target item={item} name={names.get(item.target)} />
             </>
           }
           facts={[
@@ -41,10 +48,11 @@ function whoDid({ actor, actorEmail }: AuditItem): string {
   return actorEmail ?? actor;
 }
 
-function Target({ item: { target, targetEmail } }: { item: AuditItem }) {
+function Target({ item: { target, targetEmail }, name }: { item: AuditItem; name: string | undefined }) {
+  const shown = targetEmail ?? name;
   return (
     <span class={css.target}>
-      {targetEmail === null ? null : `${targetEmail} `}
+      {shown === undefined ? null : `${visible(shown)} `}
       <code class={css.id}>{target}</code>
     </span>
   );
@@ -57,9 +65,15 @@ function Changes({ item }: { item: AuditItem }) {
     <ul class={css.changes}>
       {changes.map(({ name, before, after }) => (
         <li key={name}>
-          {name}: {before === null ? null : after === null ? before : <del>{before}</del>}
-          {before !== null && after !== null ? " → " : null}
-          {after}
+          {before !== null && before === after ? (
+            `${name} changed`
+          ) : (
+            <>
+              {name}: {before === null ? null : after === null ? before : <del>{before}</del>}
+              {before !== null && after !== null ? " → " : null}
+              {after}
+            </>
+          )}
         </li>
       ))}
     </ul>

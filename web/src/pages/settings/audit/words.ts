@@ -64,13 +64,15 @@ export function actionInWords(action: string): string {
 export interface Choice {
   value: string;
   label: string;
+  /** Whether the option before it that is not nested includes it. */
+  isNested?: boolean;
 }
 
 /** Options of the filter: groups, and their actions if there are several. */
 export const CHOICES: readonly Choice[] = [
   ...Object.entries(GROUPS).flatMap(([group, label]) => {
     const actions = AUDIT_ACTIONS.filter((action) => action.startsWith(`${group}.`));
-    const single = actions.map((action) => ({ value: action, label: `– ${WORDS[action]}` }));
+    const single = actions.map((action) => ({ value: action, label: WORDS[action], isNested: true }));
     return [{ value: group, label }, ...(single.length > 1 ? single : [])];
   }),
   { value: "limits.set", label: WORDS["limits.set"] },

@@ -21,9 +21,11 @@ interface KeyListProps {
   onSettings?: (key: ApiKey) => void;
   onRotate?: (key: ApiKey) => void;
   onRevoke?: (key: ApiKey) => void;
+  /** Path of the audit page; absent for a role that may not read it. */
+  audit?: string | undefined;
 }
 
-export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevoke }: KeyListProps) {
+export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevoke, audit }: KeyListProps) {
   const now = Date.now();
   const locked = { small: true, disabled: describedBy !== undefined, "aria-describedby": describedBy };
   return (
@@ -46,6 +48,14 @@ export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevo
               key.revokedAt === null
                 ? ["Expires", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
                 : ["Revoked", <Time at={key.revokedAt} />],
+              audit === undefined
+                ? null
+                : [
+                    "By",
+                    <a key="audit" href={`${audit}?target=${key.id}`}>
+                      see the audit<span class="visually-hidden"> of {key.name}</span>
+                    </a>,
+                  ],
               key.dedupe === "auto" ? null : ["Repeated requests", key.dedupe],
               Object.keys(key.mapping).length === 0 ? null : ["Mapped", Object.keys(key.mapping).join(", ")],
               ["Last used", key.lastUsedAt === null ? "never" : <Time at={key.lastUsedAt} />],

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { may } from "../../../../../src/workspace/permissions.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { hasEnded } from "../../../model/key-state.ts";
 import { ableTo, reasonAgainst } from "../../../model/roles.ts";
@@ -86,7 +87,11 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       ) : null}
       {showsEnded && ended.length > 0 ? (
         <Card>
-          <KeyList label="Ended keys" keys={ended} />
+          <KeyList
+            label="Ended keys"
+            keys={ended}
+            audit={may(workspace.role, "audit.list") ? `/w/${workspace.id}/settings/audit` : undefined}
+          />
         </Card>
       ) : null}
       {asked?.kind === "create" ? (

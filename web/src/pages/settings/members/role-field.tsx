@@ -3,10 +3,18 @@ import { Field } from "../../../ui/field.tsx";
 import { Select } from "../../../ui/select.tsx";
 
 const SUMMARY: Record<Role, string> = {
-  viewer: "Reads logs and settings.",
-  member: "Also creates, renames and deletes projects.",
-  admin: "Also manages API keys, limits, members, name and retention.",
+  viewer: "Reads logs, boards, alerts and settings.",
+  member: "Also changes boards, views, alerts and projects.",
+  admin: "Also manages API keys, destinations, limits, members, name and retention.",
   owner: "Also manages owners and can delete the workspace.",
+};
+
+/** What a role adds, at the end of its option. */
+const ADDS: Record<Role, string> = {
+  viewer: "reads",
+  member: "+ boards, alerts, projects",
+  admin: "+ keys, limits, members",
+  owner: "+ owners, deletion",
 };
 
 interface RoleFieldProps {
@@ -24,7 +32,7 @@ export function RoleField({ role, offered, disabled = false, onChange }: RoleFie
           {...props}
           value={role}
           disabled={disabled}
-          options={offered.map((each) => ({ value: each, label: each }))}
+          options={offered.map((each) => ({ value: each, label: each, hint: ADDS[each] }))}
           onChange={onChange}
         />
       )}

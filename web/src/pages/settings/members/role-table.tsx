@@ -5,13 +5,19 @@ import { ScrollBox } from "../../../ui/scroll-box.tsx";
 import css from "./members.module.css";
 
 const PERMISSIONS: readonly (readonly [label: string, action: Action])[] = [
-  ["Read logs, projects, settings, usage", "logs.read"],
+  ["Read and export logs; read boards, views, alerts, settings and usage", "logs.read"],
+  ["Let agents act for oneself, within the own role", "grant.create"],
   ["Leave the workspace", "member.leave"],
+  ["Create, change and delete boards and saved views", "board.update"],
+  ["Create, change, mute and delete alerts", "alert.update"],
+  ["Test destinations, deliver notifications again", "delivery.redeliver"],
   ["Create, rename and delete projects", "project.delete"],
   ["Create, rotate and revoke API keys", "key.create"],
+  ["Create, change and delete destinations", "destination.update"],
   ["Change limits", "limits.set"],
   ["Change name and retention", "workspace.update"],
-  ["Invite, change roles, remove members", "member.change"],
+  ["Invite, change roles, remove members, end their agents' access", "member.change"],
+  ["Read the audit", "audit.list"],
   // Only owners can manage owners, and only owners can delete the workspace: both have the same action here.
   ["Add, change and remove owners", "workspace.delete"],
   ["Delete the workspace", "workspace.delete"],

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { namesOf, ofName } from "../../../web/src/pages/settings/audit/names.ts";
+import { differences } from "../../../web/src/pages/settings/audit/words.ts";
+import { matching } from "../../../web/src/ui/palette/commands.ts";
+
+const ITEM = {
+  id: "1",
+  at: "2026-11-27T08:00:00.000Z",
+  actor: "usr_1",
+  actorEmail: "owner@example.com",
+  targetEmail: null,
+  address: null,
+  requestId: "req_1",
+};
+
+describe("names of the audit", () => {
+  const items = [
+    { ...ITEM, action: "key.revoke", target: "key_1" },
+    { ...ITEM, action: "key.update", target: "key_1", before: { name: "import" }, after: { name: "nightly import" } },
+    { ...ITEM, action: "key.create", target: "key_1", after: { name: "import" } },
+    { ...ITEM, action: "key.create", target: "key_2", after: { name: "web" } },
+  ];
+
+  it("are found with all items of their target, also with those that have none", () => {
+    const names = namesOf(items);
+    expect(names.get("key_1")).toBe("nightly import");
+    expect(ofName(items, names, " Nightly ").map(({ action }) => action)).toEqual([
+      "key.revoke",
+      "key.update",
+      "key.create",
+    ]);
+    expect(ofName(items, names, "")).toEqual(items);
+    expect(ofName(items, names, "nothing")).toEqual([]);
+  });
+});
+
+it("has panels that changed although their number did not", () => {
+  expect(differences({ before: { panels: 5 }, after: { panels: 5 } })).toEqual([
+    { name: "panels", before: "5", after: "5" },
+  ]);
+});
+
+it("finds commands by words that they do not show", () => {
+  const commands = [
+    { label: "Settings: Members", words: "invite", group: "Go to", run: () => undefined },
+    { label: "Logs", group: "Go to", run: () => undefined },
+  ];
+  expect(matching(commands, "Invi").map(({ label }) => label)).toEqual(["Settings: Members"]);
+});
