@@ -120,7 +120,7 @@ test("17.7: every example of the tour runs and finds something; search, tail and
     });
     const { kind, rows, logs, matched, complete, notes } = Object(Object(answer).data);
     // The project is new, so it has no period before.
-    const wanted = query.includes(" vs ") ? [expect.stringMatching(/, because the first entry is of /)] : [];
+    const wanted = query.includes(" vs ") ? [expect.stringMatching(/: the first entry is of /)] : [];
     expect({ query, rows: (kind === "table" ? rows : logs).length > 0, complete, notes }).toEqual({
       query,
       rows: true,

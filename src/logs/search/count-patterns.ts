@@ -106,8 +106,8 @@ async function missingNotes(
   const isoTime = (time: number) => new Date(time).toISOString();
   const noteOf = (first: number, cause: string) =>
     first >= to
-      ? `Every pattern looks new: the earlier period has no entries to compare with, because ${cause}.`
-      : `Patterns may look new that are not: the earlier period lacks entries, because ${cause}.`;
+      ? `The earlier period has no entries to compare with: ${cause}.`
+      : `The earlier period lacks entries: ${cause}. Patterns may look new that are not.`;
   if (from < oldest) return [noteOf(oldest, `entries before ${isoTime(oldest)} are no longer kept`)];
   const { source, budget, pacer } = reading;
   const memory = new SharedMemory(

@@ -4,6 +4,7 @@ import type { LogEntry } from "../../../../web/src/model/types.ts";
 import { lengthText } from "../../../../web/src/pages/investigate/length-text.ts";
 import { durationOf, statedTimes } from "../../../../web/src/pages/investigate/trace/duration.ts";
 import {
+  longestOwn,
   openRows,
   placeOf,
   scaleOf,
@@ -80,6 +81,18 @@ describe("19.3: the timeline of a trace", () => {
     const { errors, start, end, rows } = waterfallOf(entries);
     expect([errors, start - START, end - START]).toEqual([1, 0, 1000]);
     expect(rows[1]?.span.level).toBe("error");
+  });
+
+  it("has the span that takes longest itself, without the time of its children, which may overlap", () => {
+    const span = (message: string, at: number, duration: number, parentSpanId?: string) =>
+      entry({ message, at, spanId: message, data: { duration, parentSpanId } });
+    const all = [span("whole", 1000, 1000), span("a", 500, 450, "whole"), span("b", 700, 400, "whole")];
+    const found = longestOwn(waterfallOf(all).rows);
+    // The children run from 50 to 700.
+    expect([found?.span.entry.message, found?.ms]).toEqual(["a", 450]);
+    const alone = longestOwn(waterfallOf([...all.slice(0, 1), span("c", 300, 200, "whole")]).rows);
+    expect([alone?.span.entry.message, alone?.ms]).toEqual(["whole", 800]);
+    expect(longestOwn(waterfallOf([entry({ message: "moment" })]).rows)).toBeNull();
   });
 
   it("takes stated times before a duration, and the longest duration of a span", () => {

@@ -71,10 +71,6 @@ function Replayed({ workspaceId, text, onPreview }: ReplayedProps) {
     <>
       {data === null ? <Loading what="Replaying" /> : <Summary preview={data} />}
       <ValueChart workspaceId={workspaceId} projectId={projectId} rule={rule} decisions={data?.decisions ?? []} />
-      <p class={css.hint}>
-        The chart is by the times of the entries
-        {rule.delay === null ? "; the alert counts an entry when the service receives it." : ", as the alert decides."}
-      </p>
       {data === null ? null : <Firings preview={data} condition={rule.condition} />}
     </>
   );

@@ -53,6 +53,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions }: ValueCha
       </div>
       <figcaption class={css.hint}>
         Each value covers {durationText(rule.window)}, by the times of the entries.
+        {rule.delay === null ? " The alert counts an entry when the service receives it." : ""}
         {answer.complete ? "" : " Older entries are missing."}
       </figcaption>
     </figure>

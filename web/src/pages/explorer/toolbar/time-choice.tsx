@@ -40,30 +40,30 @@ export function TimeChoice({ range, times, onChange }: TimeChoiceProps) {
         }}
       >
         <label for={id}>Range</label>
+        <input
+          id={id}
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          aria-invalid={read !== null && !read.ok}
+          aria-describedby={`${id}-hint`}
+          ref={(input) => {
+            // The box opens with the text selected, to be typed over.
+            if (input !== null && input.dataset.seen === undefined) {
+              input.dataset.seen = "";
+              requestAnimationFrame(() => input.select());
+            }
+          }}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
         <div class={css.line}>
-          <input
-            id={id}
-            value={text}
-            autocomplete="off"
-            spellcheck={false}
-            aria-invalid={read !== null && !read.ok}
-            aria-describedby={`${id}-hint`}
-            ref={(input) => {
-              // The box opens with the text selected, to be typed over.
-              if (input !== null && input.dataset.seen === undefined) {
-                input.dataset.seen = "";
-                requestAnimationFrame(() => input.select());
-              }
-            }}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
+          <p id={`${id}-hint`} class={css.hint} data-wrong={read !== null && !read.ok}>
+            {read === null ? EXAMPLES : read.ok ? rangeText(read.range) : `${read.message} ${EXAMPLES}`}
+          </p>
           <Button type="submit" look="primary" disabled={!read?.ok}>
             Apply
           </Button>
         </div>
-        <p id={`${id}-hint`} class={css.hint} data-wrong={read !== null && !read.ok}>
-          {read === null ? EXAMPLES : read.ok ? rangeText(read.range) : `${read.message} ${EXAMPLES}`}
-        </p>
       </form>
       <ul class={css.presets}>
         {[...PRESETS, { name: "all", label: "All time" }].map(({ name, label }) => (

@@ -8,17 +8,19 @@ import { Copy } from "../../../ui/copy.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { useTitle } from "../../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { TextButton } from "../../../ui/text-button.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { entries as entriesText, number } from "../../explorer/view/format.ts";
 import { visible } from "../../explorer/view/visible.ts";
 import { lengthText } from "../length-text.ts";
 import { toolLink, traceLink, viewOf } from "../links.ts";
+import { percent } from "../percent.ts";
 import { SpanDetails } from "./span-details.tsx";
 import { Timeline } from "./timeline.tsx";
 import css from "./trace.module.css";
 import { TraceTable } from "./trace-table.tsx";
 import { useTrace } from "./use-trace.ts";
-import { type Waterfall, waterfallOf } from "./waterfall-model.ts";
+import { longestOwn, type Waterfall, waterfallOf } from "./waterfall-model.ts";
 
 /** A trace as a timeline of its spans, over all projects of the workspace. */
 export function TracePage() {
@@ -102,6 +104,7 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
   );
   const projectsOf = new Set(waterfall.rows.flatMap(({ span }) => span.entries.map(({ projectId }) => projectId)));
   const select = (entryId: string | undefined): void => route(traceLink(workspaceId, traceId, entryId), true);
+  const longest = useMemo(() => (waterfall.rows.length > 1 ? longestOwn(waterfall.rows) : null), [waterfall]);
   const missing = waterfall.rows.filter(({ span }) => span.missingParent !== null).length;
   return (
     <div class={css.shown} data-details={selected !== null}>
@@ -115,6 +118,16 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
           {projectsOf.size > 1 ? <p>{projectsOf.size} projects</p> : null}
           {waterfall.errors === 0 ? null : (
             <p class={css.errors}>{waterfall.errors === 1 ? "1 error" : `${number(waterfall.errors)} errors`}</p>
+          )}
+          {longest === null ? null : (
+            <p class={css.longest}>
+              Longest step:{" "}
+              <TextButton class={css.pick} title="Show details" onPress={() => select(longest.span.entry.id)}>
+                {visible(longest.span.entry.message.slice(0, 80))}
+              </TextButton>{" "}
+              <strong>{lengthText(longest.ms)}</strong> of its own,{" "}
+              {percent(longest.ms / (waterfall.end - waterfall.start))} of the trace
+            </p>
           )}
           <Button small look="quiet" icon={Table2} aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
             Table

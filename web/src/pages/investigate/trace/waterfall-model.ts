@@ -51,6 +51,32 @@ export function waterfallOf(entries: readonly LogEntry[]): Waterfall {
   };
 }
 
+/** A span with the time in which none of its children ran, milliseconds. */
+export interface OwnTime {
+  span: Span;
+  ms: number;
+}
+
+/** Returns the span that took longest itself; `null` if none took time. */
+export function longestOwn(rows: readonly WaterfallRow[]): OwnTime | null {
+  let longest: OwnTime | null = null;
+  for (const { span } of rows) {
+    const ms = ownMs(span);
+    if (ms > (longest?.ms ?? 0)) longest = { span, ms };
+  }
+  return longest;
+}
+
+function ownMs({ start, end, children }: Span): number {
+  let own = 0;
+  let at = start;
+  for (const child of [...children].sort((a, b) => a.start - b.start)) {
+    own += Math.max(0, Math.min(child.start, end) - at);
+    at = Math.max(at, child.end);
+  }
+  return own + Math.max(0, end - at);
+}
+
 /** Returns the rows whose parents are all open. */
 export function openRows(rows: readonly WaterfallRow[], closed: ReadonlySet<string>): WaterfallRow[] {
   if (closed.size === 0) return [...rows];

@@ -51,9 +51,9 @@ export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevo
               audit === undefined
                 ? null
                 : [
-                    "By",
+                    "Revoked by",
                     <a key="audit" href={`${audit}?target=${key.id}`}>
-                      see the audit<span class="visually-hidden"> of {key.name}</span>
+                      see audit<span class="visually-hidden"> of {key.name}</span>
                     </a>,
                   ],
               key.dedupe === "auto" ? null : ["Repeated requests", key.dedupe],
