@@ -12,7 +12,7 @@ import { durationText } from "./words.ts";
 interface ValueChartProps {
   workspaceId: string;
   projectId: string;
-  rule: Pick<Deciding, "query" | "condition" | "window">;
+  rule: Pick<Deciding, "query" | "condition" | "window" | "delay">;
   /** Firings among them are marked. */
   decisions: readonly ReplayedDecision[];
 }
