@@ -20,12 +20,12 @@ function pages(workspaceId: string | null, project: string, route: (path: string
   const logs = `${base}${project}`;
   const ofWorkspace: [label: string, to: string, words?: string][] = [
     ["Logs", base],
-    ["Patterns", `${logs}/patterns`, "messages new"],
-    ["Compare", `${logs}/compare`, "release before after"],
-    ["Traces: entries of a trace", `${logs}?${new URLSearchParams({ q: "trace:*" })}`, "spans timeline"],
     ["Boards", `${base}/boards`, "dashboards charts"],
     ["Alerts", `${base}/alerts`, "rules mute"],
     ["Overview", `${base}/overview`],
+    ["Patterns", `${logs}/patterns`, "messages new"],
+    ["Compare", `${logs}/compare`, "release before after"],
+    ["Traces: entries of a trace", `${logs}?${new URLSearchParams({ q: "trace:*" })}`, "spans timeline"],
     ...SETTINGS_PAGES.map(({ slug, title, words }): [string, string, string] => [
       `Settings: ${title}`,
       `${base}/settings/${slug}`,
