@@ -41,7 +41,7 @@ export function mcpServer(version: string, runner: ToolRunner, scopes: readonly 
   const hints = { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } } as const;
   const server = new McpServer(
     { name: "taffrail", title: "Taffrail", version },
-    // Without `listChanged`: a request is all that a server lives for, so it has no change to report, and no stream to keep open.
+    // Without `listChanged`: a server handles one request, so it has no change to report and no stream to keep open.
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } }, cacheHints: hints },
   );
   for (const each of TOOLS) {

@@ -165,7 +165,7 @@ function withoutPlainExamples(table: Table): Table {
   return { ...table, rows };
 }
 
-/** Times in which there is nothing look like an answer: "no entries". @throws ToolFault */
+/** Refuses an empty range, whose answer would look like one without matches. @throws ToolFault */
 function refuseEmptyRange(range: SearchedRange): void {
   const { from, to } = range;
   if (from === null || to === null || from < to) return;
@@ -184,10 +184,10 @@ function cutNotes(query: string, { columns, rows }: Table): string[] {
   if (!parsed.ok || parsed.columns === null) return [];
   const field = columns.indexOf("field");
   const fields = rows.map((row) => row[field]);
-  // Facets have so many rows for each field.
+  // The limit of `facets` is of the rows of each field.
   const most = (kind: string) => (kind === "facets" ? mostEqual(fields) : rows.length);
   for (const pipe of parsed.query.pipes) {
-    // Of patterns the service says so itself.
+    // The service adds this note for `patterns`.
     if (!("limit" in pipe) || pipe.kind === "patterns" || pipe.limit === null || most(pipe.kind) < pipe.limit) continue;
     return [`\`${pipe.kind} ${pipe.limit}\` may have left out further ${pipe.kind === "facets" ? "values" : "rows"}.`];
   }

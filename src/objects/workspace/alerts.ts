@@ -48,7 +48,7 @@ interface Project {
 }
 
 /**
- * Hands the entries of each project to its alert rules, in order of `seq`, each once. Entries are matched beside the
+ * Passes the entries of each project to its alert rules, in order of `seq`, each once. Entries are matched beside the
  * object; what they change is one transaction of it. After an interruption, the next step continues at the position on
  * disk.
  */

@@ -4,9 +4,9 @@ import { ToolFault } from "../../mcp/tool.ts";
 
 /** Members of a search by the names of the arguments. */
 const ARGUMENTS: Readonly<Record<string, string>> = { asOf: "as_of", cursor: "next", projectId: "project" };
-/** What is wrong with members of which the API speaks in its own words. */
+/** What is wrong with members that the API and the tools name differently. */
 const PROBLEMS: Readonly<Record<string, string>> = {
-  asOf: "Not the `as_of` of an answer. Without it, what is stored now is asked.",
+  asOf: "Not the `as_of` of an answer. Without it, the search covers what is stored now.",
   cursor:
     "Not the `next` of an answer to this query. Without it, the answer has the first rows; `none` means that none follow.",
 };

@@ -12,7 +12,7 @@ const MESSAGE = TEXT_MEMBERS.indexOf("message");
 const FIRST_ID = TEXT_MEMBERS.indexOf("session");
 
 const [QUOTE, COMMA, OPEN_BRACKET, OPEN_BRACE] = [0x22, 0x2c, 0x5b, 0x7b];
-/** Kinds of values but strings, numbers, lists and objects, by their first byte: `t`, `f`, `n`. */
+/** Kinds of `true`, `false` and `null` by their first byte. */
 const KIND_BY_INITIAL = new Map<number, number>([
   [0x74, KIND.true],
   [0x66, KIND.false],
@@ -40,7 +40,7 @@ interface TokenSlot {
   isSeen: boolean;
 }
 
-/** Places of values, and bytes of the longest one that has a place: what the processor's nearest cache holds. */
+/** Bits of the number of places, and maximum bytes of a value that gets one. All places fit into the processor's first cache. */
 const PLACE_BITS = 9;
 const PLACE_BYTES = 32;
 

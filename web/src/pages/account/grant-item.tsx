@@ -10,7 +10,7 @@ import { toast } from "../../ui/toasts.tsx";
 
 interface GrantItemProps {
   grant: Omit<Grant, "workspaceName">;
-  /** Where the grant holds or whose it is, whichever the list does not say. */
+  /** The workspace or the member of the grant, whichever the list does not show. */
   owner: readonly [name: string, value: ComponentChildren];
   onEnded: () => void;
 }

@@ -102,7 +102,7 @@ export function ConditionFields({ draft, errors, onChange }: ConditionFieldsProp
         )}
         <Field
           label="Windows by"
-          hint="Receipt: when entries arrive. Times: their own; late entries count for that long."
+          hint="Receipt: when the service receives an entry. Times: the entry's own; decisions wait for late entries."
         >
           {(props) => (
             <Select
