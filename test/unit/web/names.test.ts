@@ -29,7 +29,8 @@ describe("names of the audit", () => {
       "key.update",
       "key.create",
     ]);
-    expect(ofName(items, names, "")).toEqual(items);
+    const nameless = { ...ITEM, actor: "system", actorEmail: null, action: "destination.disable", target: "dest_1" };
+    expect(ofName([...items, nameless], names, " ")).toEqual([...items, nameless]);
     expect(ofName(items, names, "nothing")).toEqual([]);
   });
 });
