@@ -69,7 +69,7 @@ function* fieldNotes({ plan, types }: Aggregator): Generator<string> {
       yield `\`${name}\` has mixed types: ${held.join(", ")}${consequence}.`;
     } else if (isSummed && others.length > 0) yield `\`${name}\` has no numbers, but ${others.join(", ")}.`;
     else if (isCounted && bits & TYPE_BITS.nested) {
-      yield `\`${name}\` has objects, and different whole objects are counted. A member is counted by its path: \`${name}.member\`.`;
+      yield `\`${name}\` holds objects, and distinct whole objects are counted. To count a member, name its path: \`${name}.member\`.`;
     }
     if (isKey && bits & TYPE_BITS.array) yield `\`${name}\` has arrays: an entry counts in the group of each item.`;
   }

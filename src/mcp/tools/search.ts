@@ -170,7 +170,7 @@ function refuseEmptyRange(range: SearchedRange): void {
   const { from, to } = range;
   if (from === null || to === null || from < to) return;
   throw new ToolFault(
-    `from, to: With the times of the query, ${rangeText(range)} is left, which ends before it begins. Nothing was searched.`,
+    `from, to: Together with the times in the query, the range is ${rangeText(range)}, which ends before it begins. Nothing was searched.`,
   );
 }
 

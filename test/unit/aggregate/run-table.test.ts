@@ -162,7 +162,7 @@ describe("runTable", () => {
     store.add(ONE, [entry(0, { user: { id: 1, at: 1 } }), entry(1, { user: { id: 1, at: 2 } }), entry(2, { id: 1 })]);
     const aggregations = [{ fn: "count_distinct" as const, field: "user" }];
     const note =
-      "`user` has objects, and different whole objects are counted. A member is counted by its path: `user.member`.";
+      "`user` holds objects, and distinct whole objects are counted. To count a member, name its path: `user.member`.";
     for (const isFlushed of [false, true]) {
       if (isFlushed) store.flush(ONE, 1);
       expect(await answerOf(store, { aggregations })).toMatchObject({ rows: ["[2]"], notes: [note] });

@@ -35,7 +35,7 @@ export function MutesField({ mutes, onChange }: MutesFieldProps) {
           />
         </p>
       ))}
-      <p class={css.hint}>{mutes.length === 0 ? "No mute so far. " : ""}To add one, choose days and times:</p>
+      <p class={css.hint}>{mutes.length === 0 ? "No mutes yet. " : ""}To add one, choose days and times:</p>
       <div class={css.days}>
         {WEEKDAYS.map((day) => (
           <label key={day}>

@@ -79,7 +79,7 @@ export function useBoardAnswers(
   }, [answers.data, range]);
   const noteOf = (panel: Panel): string | null => {
     if (panel.id !== id) return null;
-    if (isEmpty) return nothingIn === range ? "No entry has a duration as a number beside a path or a route." : null;
+    if (isEmpty) return nothingIn === range ? "No entry has both a numeric duration and a path or route." : null;
     return found === null ? null : `p95 of ${found.duration} by ${found.path}`;
   };
   const isSearching = isEmpty && nothingIn !== range && searchedFor !== answers.data;
