@@ -7,6 +7,8 @@ export interface Target {
   credential: "none" | "accessToken" | "apiKey";
   /** Whether it ends or changes something that other requests need: sessions, keys, projects, limits. */
   destructive: boolean;
+  /** Whether it answers 201, which few operations do. */
+  creates: boolean;
 }
 
 const entry = {
@@ -84,6 +86,7 @@ const BODIES: Record<string, object> = {
 interface Operation {
   requestBody?: unknown;
   security?: Record<string, unknown>[];
+  responses: Record<string, unknown>;
 }
 
 /** All operations of the server's OpenAPI document. */
@@ -105,7 +108,7 @@ export async function targets(url: string): Promise<Target[]> {
           : "none";
       const destructive =
         method === "DELETE" || method === "PUT" || path.startsWith("/auth/") || path.endsWith("/rotate");
-      found.push({ method, path, body: valid, credential, destructive });
+      found.push({ method, path, body: valid, credential, destructive, creates: "201" in operation.responses });
     }
   }
   return found;

@@ -17,8 +17,8 @@ interface DestinationFormProps {
   path: string;
   /** The destination to change; `null` creates one. */
   destination: Destination | null;
-  /** `made` is `null` after a change. */
-  onSaved: (name: string, made: CreatedDestination | null) => void;
+  /** `saved` is the created or changed destination. */
+  onSaved: (saved: CreatedDestination | Destination) => void;
   onClose: () => void;
 }
 
@@ -38,13 +38,11 @@ export function DestinationForm({ path, destination, onSaved, onClose }: Destina
       const { version, id } = destination;
       const change = changeOf(destination, values);
       const body = { version, ...own, ...change, ...(removesHeader ? { authorization: null } : {}) };
-      await authorized(`${path}/${id}`, { method: "PATCH", body });
-      onSaved(name, null);
-      return;
+      return onSaved((await authorized<Destination>(`${path}/${id}`, { method: "PATCH", body })).data);
     }
     const given = inputs.map((input) => [input.name, textOf(input).trim()]).filter(([, value]) => value !== "");
     const body = { kind, ...own, ...Object.fromEntries(given) };
-    onSaved(name, (await authorized<CreatedDestination>(path, { body })).data);
+    onSaved((await authorized<CreatedDestination>(path, { body })).data);
   });
   const isReady = name.trim() !== "" && inputs.every((input) => input.isOptional || textOf(input).trim() !== "");
   return (

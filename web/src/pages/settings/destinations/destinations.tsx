@@ -24,7 +24,7 @@ const NOTE = "destinations-note";
 /** Where notifications go. */
 export function Destinations({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/destinations`;
-  const { data, failure, reload } = useLoad(path, (signal) => allOf<Destination>(path, undefined, signal));
+  const { data, failure, reload, put } = useLoad(path, (signal) => allOf<Destination>(path, undefined, signal));
   const [asked, setAsked] = useState<Asked | null>(null);
   const [shown, setShown] = useState<CreatedDestination | null>(null);
   const close = (): void => setAsked(null);
@@ -83,10 +83,12 @@ export function Destinations({ workspace }: { workspace: Workspace }) {
         <DestinationForm
           path={path}
           destination={asked.kind === "edit" ? asked.destination : null}
-          onSaved={(name, made) => {
+          onSaved={(saved) => {
             close();
-            if (made?.secret) setShown(made);
-            else toast(asked.kind === "edit" ? `Saved ${name}.` : `Created ${name}.`);
+            if ("secret" in saved && saved.secret) setShown(saved);
+            else toast(asked.kind === "edit" ? `Saved ${saved.name}.` : `Created ${saved.name}.`);
+            // Until the list is loaded, the next change would be one of the version before, which is refused.
+            if (asked.kind === "edit" && data) put(data.map((each) => (each.id === saved.id ? saved : each)));
             reload();
           }}
           onClose={() => {
