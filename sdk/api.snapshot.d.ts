@@ -760,6 +760,15 @@ interface Place {
   /** The words that are accepted, if they are few. */
   words: readonly string[];
 }
+/** Limits of a query. */
+declare const QUERY_LIMITS: {
+  /** Bytes of UTF-8. */
+  readonly bytes: 8192;
+  /** Parentheses and negations within each other. */
+  readonly depth: 64;
+  /** Tests of fields and texts; each value of a list counts. */
+  readonly atoms: 200;
+};
 type ParseResult = {
   ok: true;
   query: Query;
@@ -781,15 +790,6 @@ interface Analysis {
 declare function analyze(text: string): Analysis;
 /** Returns what may be written at a position, which is in UTF-16 offsets. */
 declare function placeAt(text: string, position: number): Place;
-/** Limits of a query. */
-declare const QUERY_LIMITS: {
-  /** Bytes of UTF-8. */
-  readonly bytes: 8192;
-  /** Parentheses and negations within each other. */
-  readonly depth: 64;
-  /** Tests of fields and texts; each value of a list counts. */
-  readonly atoms: 200;
-};
 /** Writes a query as text that `parse` reads as the same query. */
 declare function print({ filter, pipes }: Query): string;
 /** Like `print`, with each pipe on a separate line. */

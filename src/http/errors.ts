@@ -59,6 +59,8 @@ export interface ErrorPlace {
   expected?: readonly string[];
   /** A text that may be meant, in place of what begins at the position. */
   suggestion?: string;
+  /** The whole text with the suggestion in its place. */
+  corrected?: string;
 }
 
 /** The public part of an error. Never contains a cause, a stack or another tenant's data. */

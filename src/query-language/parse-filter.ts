@@ -1,8 +1,7 @@
 import { SyntaxFault } from "./error.ts";
 import { fieldOf, printField } from "./fields.ts";
 import { parseValue } from "./parse-value.ts";
-import { type ParserState, QUERY_LIMITS } from "./parser-state.ts";
-import type { QueryReader } from "./reader.ts";
+import { type ParserState, QUERY_LIMITS, type QueryReader } from "./reader.ts";
 import { type Field, type Filter, joined } from "./syntax.ts";
 import { columnNamed, type TableColumn } from "./table-columns.ts";
 

@@ -1,7 +1,7 @@
 import { nearest, SyntaxFault } from "./error.ts";
 import { fieldOf } from "./fields.ts";
 import { columnField, parseFilter } from "./parse-filter.ts";
-import type { ParserState } from "./parser-state.ts";
+import type { ParserState } from "./reader.ts";
 import {
   AGGREGATE_FUNCTIONS,
   type Aggregate,

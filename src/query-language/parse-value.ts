@@ -1,7 +1,6 @@
 import { nearest, SyntaxFault } from "./error.ts";
 import { printField } from "./fields.ts";
-import { type ParserState, QUERY_LIMITS } from "./parser-state.ts";
-import type { QueryReader } from "./reader.ts";
+import { type ParserState, QUERY_LIMITS, type QueryReader } from "./reader.ts";
 import { type Comparison, type Field, LEVEL_NAMES, type Scalar, type ValueTest } from "./syntax.ts";
 import type { TableColumn } from "./table-columns.ts";
 import { parseLevel, parseNumber, parseTime } from "./values.ts";

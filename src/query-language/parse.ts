@@ -1,8 +1,7 @@
 import { type QueryError, SyntaxFault } from "./error.ts";
 import { parseFilter } from "./parse-filter.ts";
 import { parsePipe, pipeLike } from "./parse-pipes.ts";
-import { type ParserState, QUERY_LIMITS } from "./parser-state.ts";
-import { type Place, QueryReader, type Token } from "./reader.ts";
+import { type ParserState, type Place, QUERY_LIMITS, QueryReader, type Token } from "./reader.ts";
 import type { Pipe, Query } from "./syntax.ts";
 import type { TableColumn } from "./table-columns.ts";
 

@@ -216,6 +216,17 @@ describe("the query language in the search box", () => {
     await alert.waitFor();
     expect(new URL(page.url()).searchParams.get("q")).toBe("level:fatal");
     expect(await searchBox().getAttribute("aria-invalid")).toBe("true");
+    // One error after the other: a pipe of another language, then its number.
+    await searchBox().fill("level:fatal | head 3 | top 5 by n desc");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "limit 3", exact: true }).click();
+    await page.getByRole("button", { name: "sort n desc | limit 5", exact: true }).waitFor();
+    expect(await searchBox().inputValue()).toBe("level:fatal | limit 3 | top 5 by n desc");
+    await page.keyboard.press("Alt+Enter");
+    await page.waitForURL((url) => url.searchParams.get("q") === "level:fatal | limit 3 | sort n desc | limit 5");
+    await page.keyboard.press("Control+z");
+    await expect.poll(() => searchBox().inputValue()).toBe("level:fatal | limit 3 | top 5 by n desc");
 
     await searchBox().fill("");
     await page.keyboard.press("ArrowDown");

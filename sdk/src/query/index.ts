@@ -20,9 +20,9 @@ export {
   parseFilterText,
   placeAt,
 } from "../../../src/query-language/parse.ts";
-export { QUERY_LIMITS } from "../../../src/query-language/parser-state.ts";
 export { format, print, printFilter } from "../../../src/query-language/print.ts";
 export type { Place, Token, TokenKind } from "../../../src/query-language/reader.ts";
+export { QUERY_LIMITS } from "../../../src/query-language/reader.ts";
 export {
   AGGREGATE_FUNCTIONS,
   type Aggregate,

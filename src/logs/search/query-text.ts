@@ -3,7 +3,7 @@ import type { QueryError } from "../../query-language/error.ts";
 import { type Hint, hintsOf } from "../../query-language/hints.ts";
 import { explained } from "../../query-language/meant.ts";
 import { analyze, type ParseResult, parse, parseFilterText } from "../../query-language/parse.ts";
-import { QUERY_LIMITS } from "../../query-language/parser-state.ts";
+import { QUERY_LIMITS } from "../../query-language/reader.ts";
 import type { Filter, Regex } from "../../query-language/syntax.ts";
 import { InvalidQuery, planSearch } from "./search-plan.ts";
 import { compileAll, InvalidRegex } from "./text-tests.ts";

@@ -205,7 +205,12 @@ export const COMPONENTS: Json = {
                   suggestion: {
                     type: "string",
                     description:
-                      "Of a query: a text that may be meant, in place of what begins at the position, or of the whole test. `message` ends with it.",
+                      "Of a query: a text that may be meant, in place of what begins at the position, or of the whole test or pipe. `message` ends with it.",
+                  },
+                  corrected: {
+                    type: "string",
+                    description:
+                      "Of a query: all of it with the suggestion in its place. Errors that follow are in it, too.",
                   },
                 },
               },

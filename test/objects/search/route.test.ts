@@ -92,11 +92,26 @@ describe("POST /logger/search", () => {
     ["level:>=", { position: 8, expected: expect.arrayContaining(["a level"]) }],
     [
       "level:error | stats p9(ms)",
-      { position: 20, suggestion: "p90", message: "Unknown function `p9`. Did you mean `p90`?" },
+      {
+        position: 20,
+        suggestion: "p90",
+        corrected: "level:error | stats p90(ms)",
+        message: "Unknown function `p9`. Did you mean `p90`?",
+      },
     ],
-    ["a:!=x", { position: 2, suggestion: "-a:x" }],
-    ["level:(error, fatal)", { position: 6, suggestion: "level:(error OR fatal)" }],
-    ["time:today", { position: 5, suggestion: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) }],
+    ["a:!=x", { position: 2, suggestion: "-a:x", corrected: "-a:x" }],
+    [
+      "level:(error, fatal)",
+      { position: 6, suggestion: "level:(error OR fatal)", corrected: "level:(error OR fatal)" },
+    ],
+    [
+      "time:today",
+      {
+        position: 5,
+        suggestion: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        corrected: expect.stringMatching(/^time:\d{4}-\d\d-\d\d$/),
+      },
+    ],
     ["ok route:~/(/", { position: 9, expected: ["a regular expression of RE2"] }],
     ["* | where a:~/[/ | count", { position: 12 }],
   ])("17.2: an error of %s names the place", async (query, expected) => {

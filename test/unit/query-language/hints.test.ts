@@ -3,7 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { hintsOf } from "../../../src/query-language/hints.ts";
-import { explained } from "../../../src/query-language/meant.ts";
+import { type ExplainedError, explained } from "../../../src/query-language/meant.ts";
 import { parse } from "../../../src/query-language/parse.ts";
 import { print } from "../../../src/query-language/print.ts";
 import { randomQuery } from "./random-query.ts";
@@ -56,6 +56,36 @@ const HINTED: readonly [query: string, hint: string][] = [
   ["a level:>=warn OR error OR FATAL b", "`level:(>=warn OR error OR FATAL)`"],
   ["status:500 OR 502", "`status:(500 OR 502)`"],
   ["* | where route:/a OR /b", "`route:(/a OR /b)`"],
+  ['{app="api", env=~"x"}', "`app:api`"],
+  ['rate({job!~"a.*"}[5m])', "`-job:~/a.*/`"],
+  ['message contains "timed out"', "`message:*timed*out*`"],
+  ["message LIKE '%timeout%'", "`message:*timeout*`"],
+  ['route startswith "/api"', "`route:/api*`"],
+  ["status in (500, 502)", "`status:(500 OR 502)`"],
+  ["status not in (500)", "`-status:(500)`"],
+  ["ms between 100 and 200", "`ms:100..200`"],
+  ["* | where ms between (100 .. 200)", "`ms:100..200`"],
+  ['message =~ "time.*"', "`message:~/time.*/`"],
+  ["timestamp > ago(1h)", "`time:1h`"],
+  ["earliest=-15m@m error", "`time:15m`"],
+  ["select * from logs where level = 'error'", "SQL is searched for as words."],
+  ["level:error && status:500", "White space means AND."],
+  ["level: error", "?A value touches the colon: `level:error`."],
+  ["ms:>100 AND <200", "Each test names its field: `ms:<200`."],
+  ["ms:100 TO 200", "`ms:100..200`"],
+  ["status:500-599", "?A range is written `status:500..599`."],
+  ["status:[500 TO *]", "`status:>=500`"],
+  ["status:[* TO 5]", "`status:<=5`"],
+  ["status:{500 TO 599}", "`status:500..599`"],
+  ["@timestamp:[now-1h TO now]", "`time:1h`"],
+  ["_exists_:route", "?Entries with a field are found by `route:*`."],
+  ["-has:route", "?Entries without a field are found by `-route:*`."],
+  ["route:null", "?`-route:*`"],
+  ["_time:5m", "?`time:5m`"],
+  ["* | limit 10 | sort ms desc", "leaves only the newest 10 entries to sort. To sort all: `sort ms desc | limit 10`."],
+  ["* | limit 5 | where a:b | sort ms", "`sort ms | limit 5`"],
+  ["* | count by route | limit 5 | sort count desc", "only the first 5 rows to sort"],
+  ["* | fields time, ms | limit 5 | sort ms", "`sort ms | limit 5`"],
   ["message:~/in \\d{4,} ms/$", "Within the expression it is written `~/in \\d{4,} ms$/`."],
   ["~/v/i.*/x/i b", "is written `~/v.*\\/x/i`."],
 ];
@@ -128,6 +158,16 @@ const USUAL = [
   "(~/re/ OR ~/a/i) b",
   "x time:1h | patterns 20 vs 1d",
   "ms:* | stats count() as n, p99(ms) by route, bin(1h) | where n:>5 | sort n desc | limit 20",
+  "* | limit 100 | sort time",
+  "* | fields time, ms | limit 10 | sort time",
+  "* | sort ms desc | limit 10 | sort route",
+  "* | top 10 by route | limit 5 | sort route",
+  "* | limit 100 | count by route | sort count desc",
+  "select a plan from the list now",
+  "date:2026-11",
+  "nobody is in here",
+  "nothing between the two",
+  'said "no" in (a b)',
   "a |",
   "level:[error",
 ];
@@ -162,13 +202,23 @@ it("gives at most 5, in bounded time, whatever the text is", () => {
     "x".padEnd(8000, "="),
     `level:(${"a".repeat(7000)})`,
     `a${"(".repeat(3000)}]`,
+    `* | stats ${"count ".repeat(60)}`,
+    `${"a:b ".repeat(190)} | where ${"a= b ".repeat(60)}`,
+    `* | x ${"by bin ".repeat(50)}`,
+    `a:(${">1 AND <2 ".repeat(30)})`,
   ];
   for (const query of hostile) {
     const times = [1, 2, 3].map(() => {
       const start = performance.now();
       hintsOf(query);
       const result = parse(query);
-      if (!result.ok) explained(query, result.error, 0);
+      if (!result.ok) {
+        const { position, corrected } = explained(query, result.error, 0);
+        expect(position).toBeLessThanOrEqual(query.length);
+        // What is suggested is right itself, or the error is further on.
+        const next = parse(corrected ?? "");
+        if (!next.ok) expect(next.error.position).toBeGreaterThan(position);
+      }
       return performance.now() - start;
     });
     // The rest is the machine's.
@@ -176,6 +226,9 @@ it("gives at most 5, in bounded time, whatever the text is", () => {
   }
   fc.assert(
     fc.property(fc.oneof(randomQuery.map(print), fc.string({ unit: "binary", maxLength: 40 })), (query) => {
+      const broken = `${query} | ${query.slice(0, 20)}`;
+      const result = parse(broken);
+      if (!result.ok) explained(broken, result.error, NOW);
       const hints = hintsOf(query);
       expect(hints.length).toBeLessThanOrEqual(5);
       for (const { position } of hints) expect(position).toBeLessThan(query.length);
@@ -225,7 +278,7 @@ const EXPLAINED: readonly [query: string, position: number, message: string, sug
   ["* | stats count(a!=b)", 17, "`-a:b | stats count()`"],
   ["* | stats countIf(status = 500)", 10, "`status:500 | stats count()`"],
   ["* | stats count(a b)", 18, "The parenthesis is not closed"],
-  ["(status:500", 0, "The parenthesis is not closed"],
+  ["(status:500", 0, "The parenthesis is not closed", "(status:500)"],
   ["* | stats percentile(ms,95)", 10, "Unknown function `percentile`", "p95(ms)"],
   ["* | stats count(), quantile(0.999, a.b) as q", 19, "Unknown function `quantile`", "p999(a.b)"],
   ["* | stats percentiles(ms, 50, 99) by x", 10, "Unknown function", "p50(ms), p99(ms)"],
@@ -249,6 +302,104 @@ it("suggests what the parser cannot know", () => {
     if (result.ok) throw new Error(query);
     const error = explained(query, result.error, NOW);
     expect({ query, position: error.position, suggestion: error.suggestion }).toEqual({ query, position, suggestion });
+    expect(error.message).toContain(message);
+  }
+});
+
+/** What people write who are used to other languages, with what it becomes. */
+const CORRECTED: readonly [query: string, corrected: string][] = [
+  ["a level:eror b", "a level:error b"],
+  ["a:!=x b", "-a:x b"],
+  ["time:1h.. b", "time:>=1h b"],
+  ["a time:last 12h b", "a time:12h b"],
+  ['time:"past hour" | count', "time:1h | count"],
+  ["time:>now-1h b", "time:1h b"],
+  ["time:10:30..11:00", "time:2026-11-23T10:30..2026-11-23T11:00"],
+  ["a level:[error,fatal] b", "a level:(error OR fatal) b"],
+  ["* | where status in (500, 502) | count", "* | where status:(500 OR 502) | count"],
+  ["ms:(>100 AND <200) b", "(ms:>100 ms:<200) b"],
+  ["status:<>200 b", "-status:200 b"],
+  ["ms:>1s b", "ms:>1000 b"],
+  ['message:~"\\d" b', "message:~/\\d/ b"],
+  ["route:~/api/v1/ b", "route:~/api\\/v1/ b"],
+  ["a || b", "a OR b"],
+  ["AND a", "a"],
+  ["(a | count", "(a) | count"],
+  ['level:"error', 'level:"error"'],
+  ['{app="api"} |= "error"', 'app:api "error"'],
+  ['{app="api"} |~ "a/b" | count', "app:api ~/a\\/b/ | count"],
+  ["a | json | status >= 500", "a | where status:>=500"],
+  ["a | head 10", "a | limit 10"],
+  ["a | stats count by route", "a | stats count() by route"],
+  ["a | stats count(*) by route", "a | stats count() by route"],
+  ["a | stats p95 ms by route", "a | stats p95(ms) by route"],
+  ["a | stats count() n by route", "a | stats count() as n by route"],
+  ["a | stats dc(user.id) by route", "a | stats count_distinct(user.id) by route"],
+  ["a | stats percentile(ms, 95) by route", "a | stats p95(ms) by route"],
+  ["a | stats count() where status:500", "a | where status:500 | stats count()"],
+  ["a | count(*) by route", "a | count by route"],
+  ["a | count as n by route", "a | stats count() as n by route"],
+  ["a | count by route having count > 5", "a | count by route | where count:>5"],
+  ["a | count by route per 10m", "a | count by route, bin(10m)"],
+  ["a | count by route, 5 minutes", "a | count by route, bin(5m)"],
+  ["a | summarize count() by bin(timestamp, 5m)", "a | stats count() by bin(5m)"],
+  ["a | timechart span=5m count by level", "a | stats count() by level, bin(5m)"],
+  ["a | count by span(1h) | limit 3", "a | count by bin(1h) | limit 3"],
+  ["a | bucket time span=5m", "a | count by bin(5m)"],
+  ["a | avg(ms) by route", "a | stats avg(ms) by route"],
+  ["a | percentile(ms, 95)", "a | stats p95(ms)"],
+  ["a | max ms", "a | stats max(ms)"],
+  ["a | rate 5m", "a | stats rate() by bin(5m)"],
+  ["a | table time, route", "a | fields time, route"],
+  ["a | fields + time route", "a | fields time, route"],
+  ["a | dedup route", "a | count by route"],
+  ["a | group by route | sort count", "a | count by route | sort count"],
+  ["a | tail 5", "a | limit 5"],
+  ["a | grep x=1", "a | where x:1"],
+  ['a | filter level == "error" and ms > 5', 'a | where level:"error" ms:>5'],
+  ["a | route:/api", "a | where route:/api"],
+  ["a | count by r | where count > 5", "a | count by r | where count:>5"],
+  ['a | count by r | where count>=5 AND r != "x y"', 'a | count by r | where count:>=5 -r:"x y"'],
+  ["a | top 5 by ms desc", "a | sort ms desc | limit 5"],
+  ["a | top limit=5 route", "a | top 5 by route"],
+  ["a | sort ms DESC", "a | sort ms desc"],
+  ["a | order by ms desc | limit 3", "a | sort ms desc | limit 3"],
+  ["a | facets route", "a | top 10 by route"],
+  ["a | patterns 10 by route", "a | count by pattern, route"],
+  ["a | patterns vs last week", "a | patterns vs 7d"],
+  ["a | patterns vs 1d | where change:new", "a | patterns vs 1d | where before:0"],
+];
+
+function explain(query: string): ExplainedError {
+  const result = parse(query);
+  if (result.ok) throw new Error(`The query has no error: ${query}`);
+  return explained(query, result.error, NOW);
+}
+
+it("writes the suggestion into the query", () => {
+  for (const [query, corrected] of CORRECTED) {
+    expect({ query, corrected: explain(query).corrected }).toEqual({ query, corrected });
+    expect(parse(corrected).ok, corrected).toBe(true);
+  }
+  // One error at a time: what follows is not changed.
+  expect(explain("level:eror | head 3 | x").corrected).toBe("level:error | head 3 | x");
+});
+
+/** Errors that no suggestion corrects. */
+const UNCORRECTED: readonly [query: string, message: string][] = [
+  ["level:>=", "A value is missing"],
+  ["a | eval x=ms*2", "`eval` does not exist: queries make no new values"],
+  ["a | join b", "`join` does not exist: a query reads one set of entries"],
+  ["a | json", "`json` is not needed: members of `data` are fields"],
+  ["a | fields - route", "`fields` names the columns that remain"],
+  ["a | stats count() by bin(ms, 100)", "`bin` makes spans of time, and takes a duration alone"],
+  ["a | stats count(status >= 500) / count()", "A function takes a field and no test."],
+];
+
+it("suggests nothing where nothing is meant", () => {
+  for (const [query, message] of UNCORRECTED) {
+    const { corrected, suggestion, ...error } = explain(query);
+    expect({ query, corrected, suggestion }).toEqual({ query, corrected: undefined, suggestion: undefined });
     expect(error.message).toContain(message);
   }
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { explained } from "../../../../src/query-language/meant.ts";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { asksOf, type NextStep } from "../../../../web/src/pages/explorer/next-steps.ts";
-import { meantBy } from "../../../../web/src/pages/explorer/search/asked.ts";
 import type { Times } from "../../../../web/src/pages/explorer/view/range.ts";
 
 const NOW = Date.UTC(2026, 10, 27, 6);
@@ -79,7 +79,7 @@ describe("19.1: a text that is no query", () => {
   it("is corrected where the language has a suggestion", () => {
     const corrected = (query: string) => {
       const result = parse(query);
-      return result.ok ? undefined : meantBy(query, result.error);
+      return result.ok ? undefined : (explained(query, result.error, NOW).corrected ?? null);
     };
     expect(corrected("a level:eror b")).toBe("a level:error b");
     expect(corrected("* | stats p9(ms)")).toBe("* | stats p90(ms)");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
-import { QUERY_LIMITS } from "../../../../src/query-language/parser-state.ts";
+import { QUERY_LIMITS } from "../../../../src/query-language/reader.ts";
 import { not, patternTest, valueTest, withTest } from "../../../../web/src/pages/investigate/added-test.ts";
 import { binFor, binsOf } from "../../../../web/src/pages/investigate/bins.ts";
 import { patternDifferences } from "../../../../web/src/pages/investigate/compare/pattern-differences.ts";

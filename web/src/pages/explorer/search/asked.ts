@@ -1,4 +1,3 @@
-import type { QueryError } from "../../../../../src/query-language/error.ts";
 import { printField } from "../../../../../src/query-language/fields.ts";
 import { hintsOf } from "../../../../../src/query-language/hints.ts";
 import { analyze, type ParseResult } from "../../../../../src/query-language/parse.ts";
@@ -41,14 +40,6 @@ export function askedOf(query: string): Asked {
   if (isAnswer) return { isAnswer, q, text: "", hints: [], isInvalid: false };
   const hints = hintsOf(query, analysis).filter(({ ifNothing }) => !ifNothing);
   return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message), isInvalid: false };
-}
-
-/** Writes the suggestion of an error into the query; `null` if the result is no query either. */
-export function meantBy(query: string, { position, suggestion }: QueryError): string | null {
-  if (suggestion === undefined) return null;
-  const [wrong = ""] = /^[^\s()|]+/.exec(query.slice(position)) ?? [];
-  const meant = query.slice(0, position) + suggestion + query.slice(position + wrong.length);
-  return analyze(meant).result.ok ? meant : null;
 }
 
 /** How the table of a query over spans of time is drawn. */

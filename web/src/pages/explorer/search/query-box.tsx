@@ -2,6 +2,7 @@ import { CornerDownLeft, Search } from "lucide";
 import type { RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { QueryError } from "../../../../../src/query-language/error.ts";
+import type { ExplainedError } from "../../../../../src/query-language/meant.ts";
 import type { Analysis } from "../../../../../src/query-language/parse.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
@@ -27,6 +28,8 @@ interface QueryBoxProps {
 
 /** What the list offers, loaded when it first opens. */
 const ASSIST = lazyModule(() => import("./query-options.ts"));
+/** What errors may mean, loaded with the first of them. */
+const EXPLAINED = lazyModule(async () => (await LANGUAGE.load()).loadExplained());
 const NOTHING: Offered = { options: [], basis: null };
 
 /**
@@ -126,10 +129,25 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     setOpen(null);
     show(edit);
   };
+  // A query that is still being written is wrong at its end most of the time. One of an address is not being written.
+  const isRefused = text === refused || text === value;
+  const wrong = isRefused && !result.ok ? result.error : null;
+  const explaining = useLazy(EXPLAINED, wrong !== null, () => undefined);
+  const error: ExplainedError | null = wrong && explaining ? explaining.explained(text, wrong, Date.now()) : wrong;
+  const corrected = error?.corrected;
+  const correct = (query: string): void => {
+    const edit = { text: query, position: query.length };
+    edits.put(edit, null);
+    show(edit);
+    void search(query);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const { key } = event;
     const chosen = options[active];
-    if (isUndo(event) || isRedo(event)) {
+    if (key === "Enter" && event.altKey && corrected !== undefined) {
+      event.preventDefault();
+      correct(corrected);
+    } else if (isUndo(event) || isRedo(event)) {
       event.preventDefault();
       step(isUndo(event) ? edits.undo() : edits.redo());
     } else if (key === " " && event.ctrlKey) {
@@ -155,16 +173,6 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
       event.preventDefault();
       put(first);
     }
-  };
-  // A query that is still being written is wrong at its end most of the time. One of an address is not being written.
-  const isRefused = text === refused || text === value;
-  const error = isRefused && !result.ok ? result.error : null;
-  const meant = error === null ? null : (parts?.meantBy(text, error) ?? null);
-  const correct = (query: string): void => {
-    const edit = { text: query, position: query.length };
-    edits.put(edit, null);
-    show(edit);
-    void search(query);
   };
   return (
     <search class={css.search}>
@@ -264,20 +272,21 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
             ^
           </span>
           <span>
-            {error.message}.
-            {error.suggestion === undefined ? null : (
-              <>
-                {" Did you mean "}
-                {meant === null ? (
-                  error.suggestion
-                ) : (
-                  <button type="button" class={css.correction} onClick={() => correct(meant)}>
-                    {error.suggestion}
-                  </button>
-                )}
-                ?
-              </>
+            {error.message}.{error.suggestion === undefined ? accepted(error) : " Did you mean "}
+            {corrected === undefined ? (
+              error.suggestion
+            ) : (
+              <button
+                type="button"
+                class={css.correction}
+                data-tooltip="Write it into the query"
+                data-shortcut-key="Alt Enter"
+                onClick={() => correct(corrected)}
+              >
+                {error.suggestion}
+              </button>
             )}
+            {error.suggestion === undefined ? null : "?"}
           </span>
         </p>
       )}
@@ -290,6 +299,11 @@ function continuing(options: readonly Option[], typed: string): Option | undefin
   if (!/\S$/.test(typed)) return undefined;
   const start = typed.toLowerCase();
   return options.find(({ query }) => query.length > typed.length && query.toLowerCase().startsWith(start));
+}
+
+/** What is accepted in place of an unknown name. */
+function accepted({ message, expected }: QueryError): string | null {
+  return message.startsWith("Unknown ") ? ` Accepted: ${expected.join(", ")}.` : null;
 }
 
 const UNREAD: Analysis = {

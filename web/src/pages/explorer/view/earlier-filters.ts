@@ -1,5 +1,5 @@
 import { parse } from "../../../../../src/query-language/parse.ts";
-import { QUERY_LIMITS } from "../../../../../src/query-language/parser-state.ts";
+import { QUERY_LIMITS } from "../../../../../src/query-language/reader.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import type { Filters } from "../filters.ts";
 import { isTestable, testsOf } from "./filter-tests.ts";

@@ -1,5 +1,5 @@
-import { QUERY_LIMITS } from "../../../../../src/query-language/parser-state.ts";
 import { printFilter } from "../../../../../src/query-language/print.ts";
+import { QUERY_LIMITS } from "../../../../../src/query-language/reader.ts";
 import { joined } from "../../../../../src/query-language/syntax.ts";
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import type { Table } from "../../../charts/chart-data.ts";
