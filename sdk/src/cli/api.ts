@@ -1,6 +1,7 @@
 import { Failure, reasonOf, withoutSecrets } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { shown } from "./pretty.ts";
+import { record } from "./record.ts";
 import { type Attempt, retryFor } from "./retry.ts";
 
 /** The service and the credential of its requests. */
@@ -234,9 +235,4 @@ function parsed(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
-}
-
-export function record(value: unknown): Record<string, unknown> | null {
-  // SAFETY: members of any object can be read by name; each is checked before it is used.
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
 }

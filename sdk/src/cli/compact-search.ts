@@ -1,10 +1,10 @@
 import { parse } from "../../../src/query-language/parse.ts";
-import { record } from "./api.ts";
 import type { SearchCommand } from "./commands.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { type Io, writeLine } from "./io.ts";
 import { McpSession } from "./mcp.ts";
 import { shown } from "./pretty.ts";
+import { record } from "./record.ts";
 
 /** Prints the answer that an agent gets: compact, and cut to a number of tokens. */
 export async function compactSearch(io: Io, command: SearchCommand, maxTokens: number): Promise<number> {

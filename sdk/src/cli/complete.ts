@@ -1,11 +1,12 @@
 import { ALERT_ACTIONS } from "./alerts/command.ts";
-import { post, record } from "./api.ts";
+import { post } from "./api.ts";
 import { parseCommand } from "./args.ts";
 import type { CompleteCommand } from "./commands.ts";
 import { inserted, wordsOf } from "./completion.ts";
 import { EXIT } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, writeLine } from "./io.ts";
+import { record } from "./record.ts";
 
 /** Milliseconds after which a completion is given up: someone waits for the key that was pressed. */
 const PATIENCE_MS = 1500;

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { record } from "./api.ts";
 import { EXIT, Failure, reasonOf, usage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { type Manifest, parseManifest } from "./manifest.ts";
+import { record } from "./record.ts";
 
 /** Where the responses of an export go. */
 export interface ExportTarget {

@@ -1,8 +1,9 @@
-import { readByGet, record } from "./api.ts";
+import { readByGet } from "./api.ts";
 import type { LedgerCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { type Io, writeLine } from "./io.ts";
 import { jsonLine, paint, shown } from "./pretty.ts";
+import { record } from "./record.ts";
 import { formatTime } from "./time.ts";
 
 /** Items of a page. The limit of the service. */

@@ -1,4 +1,4 @@
-import { record } from "./api.ts";
+import { record } from "./record.ts";
 
 /** What a response of an export holds, as the service states it at its end. */
 export interface Manifest extends Readonly<Record<string, unknown>> {

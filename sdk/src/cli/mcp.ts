@@ -1,8 +1,9 @@
 import { createInterface } from "node:readline";
-import { lostText, record, type Service } from "./api.ts";
+import { lostText, type Service } from "./api.ts";
 import type { McpCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { type Io, writeLine } from "./io.ts";
+import { record } from "./record.ts";
 
 /** Milliseconds after which a request is given up. A search of the service takes less. */
 const TIMEOUT_MS = 120_000;

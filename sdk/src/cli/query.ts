@@ -1,9 +1,10 @@
-import { readByPost, record, type Service } from "./api.ts";
+import { readByPost, type Service } from "./api.ts";
 import type { QueryCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, writeLine } from "./io.ts";
 import { jsonLine, prettyLine, type StoredEntry } from "./pretty.ts";
+import { record } from "./record.ts";
 
 /** Entries of a page. The limit of the service. */
 const PAGE = 1000;

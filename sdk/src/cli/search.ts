@@ -1,5 +1,5 @@
 import { type ParseResult, parse } from "../../../src/query-language/parse.ts";
-import { readByPost, record } from "./api.ts";
+import { readByPost } from "./api.ts";
 import type { SearchCommand } from "./commands.ts";
 import { compactSearch } from "./compact-search.ts";
 import { csvLines, entryCsv } from "./csv.ts";
@@ -7,6 +7,7 @@ import { EXIT } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine, prettyLine, shown } from "./pretty.ts";
 import { entriesOf } from "./query.ts";
+import { record } from "./record.ts";
 import { sparkLines } from "./sparkline.ts";
 import { readTable, type Table, tableLines } from "./table.ts";
 

@@ -3,12 +3,13 @@ import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { type Detail, formatRefusal, isTemporary, post, record } from "./api.ts";
+import { type Detail, formatRefusal, isTemporary, post } from "./api.ts";
 import { Batches, bodyOf, type InputPosition, type OutgoingEntry } from "./batches.ts";
 import type { SendCommand } from "./commands.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine } from "./pretty.ts";
+import { record } from "./record.ts";
 import { type Attempt, retryFor } from "./retry.ts";
 import { split } from "./split.ts";
 

@@ -1,9 +1,10 @@
-import { readByPost, record } from "./api.ts";
+import { readByPost } from "./api.ts";
 import type { StatsCommand } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine, paint, paintLevel, shown } from "./pretty.ts";
+import { record } from "./record.ts";
 import { readTable, tableLines } from "./table.ts";
 import { formatTime } from "./time.ts";
 

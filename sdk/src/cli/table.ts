@@ -1,5 +1,5 @@
-import { record } from "./api.ts";
 import { jsonLine, paint, shown } from "./pretty.ts";
+import { record } from "./record.ts";
 import { formatTime, timeZone } from "./time.ts";
 
 /** Maximum characters of a cell on a terminal. */

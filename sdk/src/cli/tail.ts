@@ -1,4 +1,4 @@
-import { answerOf, formatRefusal, isTemporary, type Refusal, record } from "./api.ts";
+import { answerOf, formatRefusal, isTemporary, type Refusal } from "./api.ts";
 import type { TailCommand } from "./commands.ts";
 import { passes } from "./data-test.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
@@ -6,6 +6,7 @@ import { toQueryFilters, toTailQuery } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine, prettyLine, type StoredEntry } from "./pretty.ts";
 import { entriesOf, queryEntries } from "./query.ts";
+import { record } from "./record.ts";
 import { backoff } from "./retry.ts";
 import { formatWait, sleep } from "./time.ts";
 import { type Closed, type Connection, connect } from "./websocket.ts";

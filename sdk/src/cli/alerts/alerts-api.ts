@@ -1,32 +1,12 @@
-import { type Answer, formatRefusal, post, type Refusal, readByGet, record } from "../api.ts";
+import { type Answer, formatRefusal, post, type Refusal, readByGet } from "../api.ts";
 import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { record } from "../record.ts";
 import type { AlertsCommand } from "./command.ts";
+import type { NamedDestination, Plan, PlannedChange, Rule } from "./rule.ts";
 
 /** An alert as the service returns it: its rule and its state. */
 export type Alert = Record<string, unknown> & { id: string; name: string; version: number };
-
-/** Members of a rule, without state. */
-export type Rule = Readonly<Record<string, unknown>>;
-
-export interface PlannedChange {
-  kind: "create" | "change" | "delete";
-  name: string;
-  before: Rule | null;
-  after: Rule | null;
-}
-
-export interface Plan {
-  changes: readonly PlannedChange[];
-  unchanged: number;
-  /** Names of alerts that are not in the list and stay. */
-  others: readonly string[];
-}
-
-export interface NamedDestination {
-  id: string;
-  name: string;
-}
 
 /** Returns the failure of a request that was refused. */
 type OnRefusal = (refusal: Refusal) => Failure;

@@ -1,5 +1,5 @@
 import { paint, shown } from "../pretty.ts";
-import type { NamedDestination, Plan, PlannedChange, Rule } from "./alerts-api.ts";
+import type { NamedDestination, Plan, PlannedChange, Rule } from "./rule.ts";
 import { fileMembers } from "./rules-text.ts";
 
 /** Members whose change begins the count of a rule again. */
@@ -30,10 +30,8 @@ export function planLines(
           ? (["-", "delete"] as const)
           : (["~", "change"] as const);
     const members = memberLines(before, after, destinations);
-    const isRestarted =
-      kind === "change" && COUNTING.some((member) => textOf(before?.[member]) !== textOf(after?.[member]));
     return [
-      line(sign, `${what} ${shown(name)}${isRestarted ? " (counts again from the beginning)" : ""}`),
+      line(sign, `${what} ${shown(name)}${countsAgain({ before, after }) ? " (counts again from the beginning)" : ""}`),
       ...members.map(([own, text]) => `  ${line(own, shown(text))}`),
     ];
   });
@@ -41,8 +39,14 @@ export function planLines(
   return [...blocks, `${sums.join(", ")}, ${unchanged} unchanged.${kept}`];
 }
 
+/** Whether a change of a rule begins its count again. */
+export function countsAgain({ before, after }: Pick<PlannedChange, "before" | "after">): boolean {
+  if (before === null || after === null) return false;
+  return COUNTING.some((member) => textOf(before[member]) !== textOf(after[member]));
+}
+
 /** Returns the members of which an alert has other values, or all of a new or deleted one. */
-function memberLines(
+export function memberLines(
   before: Rule | null,
   after: Rule | null,
   destinations: readonly NamedDestination[],

@@ -1,7 +1,7 @@
 import { type Condition, conditionText } from "../../../../src/alerts/condition.ts";
 import { type Mute, mutedUntil, WEEKDAYS } from "../../../../src/alerts/mutes.ts";
-import { record } from "../api.ts";
 import { paint, shown } from "../pretty.ts";
+import { record } from "../record.ts";
 import type { Table } from "../table.ts";
 import { formatTime } from "../time.ts";
 import type { Alert } from "./alerts-api.ts";

@@ -1,8 +1,7 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar } from "yaml";
-import type { Detail } from "../api.ts";
-import { record } from "../api.ts";
-import { type Failure, usage } from "../failure.ts";
-import type { NamedDestination, Rule } from "./alerts-api.ts";
+import { EXIT, Failure } from "../failure.ts";
+import { record } from "../record.ts";
+import type { NamedDestination, Rule, RuleDetail } from "./rule.ts";
 
 /** Bytes of a file of rules. A workspace has at most 100 of them. */
 const MAX_BYTES = 1024 * 1024;
@@ -10,6 +9,27 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 100;
 /** Problems that are reported at once. */
 const MAX_PROBLEMS = 20;
+
+/** What is wrong with a file of rules, and where. */
+export interface RulesProblem {
+  /** From 1; `null`: the whole file. */
+  at: { line: number; column: number } | null;
+  message: string;
+}
+
+/** A file of rules that is refused. The message has all problems with their places, as text for the terminal. */
+export class RulesFailure extends Failure {
+  readonly problems: readonly RulesProblem[];
+
+  constructor(file: string, problems: readonly RulesProblem[]) {
+    const lines = problems.slice(0, MAX_PROBLEMS).map(({ at, message }) => {
+      return `${file}${at === null ? "" : `:${at.line}:${at.column}`}: ${message}`;
+    });
+    const more = problems.length - MAX_PROBLEMS;
+    super([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join("\n"), EXIT.usage);
+    this.problems = problems;
+  }
+}
 
 type Path = readonly (string | number)[];
 
@@ -20,21 +40,22 @@ export class RulesFile {
   readonly #lines: LineCounter;
   readonly rules: readonly Rule[];
 
-  /** @throws Failure if the text is not a list of rules */
+  /** @throws RulesFailure if the text is not a list of rules */
   constructor(file: string, content: string) {
-    if (Buffer.byteLength(content) > MAX_BYTES) throw usage(`${file}: larger than ${MAX_BYTES} bytes.`);
     this.#file = file;
+    if (new TextEncoder().encode(content).length > MAX_BYTES)
+      throw this.#failure([inFile(`larger than ${MAX_BYTES} bytes.`)]);
     this.#lines = new LineCounter();
     this.#document = parseDocument(content, { lineCounter: this.#lines, prettyErrors: false });
     const problems = this.#document.errors.map(({ pos: [offset], message }) => this.#at(offset, message));
-    if (problems.length > 0) throw failureOf(problems);
+    if (problems.length > 0) throw this.#failure(problems);
     this.rules = this.#readRules();
   }
 
   #readRules(): Rule[] {
     const top = record(this.#toJs());
     const list = top?.alerts;
-    if (!Array.isArray(list)) throw failureOf([this.#problem([], "The file must have a list `alerts`.")]);
+    if (!Array.isArray(list)) throw this.#failure([this.#problem([], "The file must have a list `alerts`.")]);
     const unknown = Object.keys(top ?? {}).filter((name) => name !== "alerts");
     const problems = unknown.map((name) => this.#problem([name], "Unknown member. The file has `alerts` only."));
     const rules = list.map((each: unknown, at): Rule => {
@@ -42,7 +63,7 @@ export class RulesFile {
       if (rule === null) problems.push(this.#problem(["alerts", at], "Each alert must be a mapping."));
       return rule ?? {};
     });
-    if (problems.length > 0) throw failureOf(problems);
+    if (problems.length > 0) throw this.#failure(problems);
     return rules;
   }
 
@@ -50,15 +71,15 @@ export class RulesFile {
     try {
       return this.#document.toJS({ maxAliasCount: MAX_ALIASES });
     } catch (error) {
-      if (error instanceof ReferenceError) throw failureOf([`${this.#file}: ${error.message}.`]);
+      if (error instanceof ReferenceError) throw this.#failure([inFile(`${error.message}.`)]);
       throw error;
     }
   }
 
-  /** Returns the rules with ids of destinations in place of names. @throws Failure that names unknown ones */
+  /** Returns the rules with ids of destinations in place of names. @throws RulesFailure that names unknown ones */
   withIds(destinations: readonly NamedDestination[]): Rule[] {
     const ids = new Map([...destinations.map(({ id }) => [id, id] as const), ...destinations.map(namedId)]);
-    const problems: string[] = [];
+    const problems: RulesProblem[] = [];
     const rules = this.rules.map((rule, at) => {
       if (!Array.isArray(rule.destinations)) return rule;
       const found = rule.destinations.map((name: unknown, place: number) => {
@@ -72,7 +93,7 @@ export class RulesFile {
       });
       return { ...rule, destinations: found };
     });
-    if (problems.length > 0) throw failureOf(problems);
+    if (problems.length > 0) throw this.#failure(problems);
     return rules;
   }
 
@@ -80,24 +101,28 @@ export class RulesFile {
    * Returns the failure of a request that was refused for what the file has; `null` if its details name no members.
    * @param prefix path of the member of the request that details begin with
    */
-  failureOf(details: readonly Detail[], prefix: Path = []): Failure | null {
+  failureOf(details: readonly RuleDetail[], prefix: Path = []): RulesFailure | null {
     const problems = details.flatMap(({ path, message, position }) => {
       if (typeof path !== "string") return [];
       const whole = [...prefix, ...path.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
       if (whole[0] !== "alerts") return [];
       return [this.#problem(whole, String(message), typeof position === "number" ? position : 0)];
     });
-    return problems.length === 0 ? null : failureOf(problems);
+    return problems.length === 0 ? null : this.#failure(problems);
   }
 
   /** @param position UTF-16 offset in the text of the member */
-  #problem(path: Path, message: string, position = 0): string {
+  #problem(path: Path, message: string, position = 0): RulesProblem {
     return this.#at(this.#offsetOf(path, position), `${memberText(path, this.rules)}${message}`);
   }
 
-  #at(offset: number, message: string): string {
+  #at(offset: number, message: string): RulesProblem {
     const { line, col } = this.#lines.linePos(offset);
-    return `${this.#file}:${line}:${col}: ${message}`;
+    return { at: { line, column: col }, message };
+  }
+
+  #failure(problems: readonly RulesProblem[]): RulesFailure {
+    return new RulesFailure(this.#file, problems);
   }
 
   /** Returns the offset of a member, or of the innermost part of its path that exists. */
@@ -146,7 +171,6 @@ function memberText(path: Path, rules: readonly Rule[] | undefined): string {
   return `${[alert, ...(rest.length > 0 ? [rest.join(".")] : [])].join(", ")}: `;
 }
 
-function failureOf(problems: readonly string[]): Failure {
-  const more = problems.length - MAX_PROBLEMS;
-  return usage([...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join("\n"));
+function inFile(message: string): RulesProblem {
+  return { at: null, message };
 }

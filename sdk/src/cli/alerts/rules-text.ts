@@ -1,6 +1,6 @@
 import { Document } from "yaml";
-import { record } from "../api.ts";
-import type { NamedDestination, Rule } from "./alerts-api.ts";
+import { record } from "../record.ts";
+import type { NamedDestination, Rule } from "./rule.ts";
 
 /** Members of a rule in the order of a file. Others follow. */
 const ORDER = [

@@ -1,14 +1,16 @@
 import { readFile } from "node:fs/promises";
-import { formatRefusal, type Refusal, record } from "../api.ts";
+import { formatRefusal, type Refusal } from "../api.ts";
 import { EXIT, Failure, reasonOf, usage } from "../failure.ts";
 import { type Io, notice, writeLine } from "../io.ts";
 import { jsonLine, shown } from "../pretty.ts";
+import { record } from "../record.ts";
 import { tableLines } from "../table.ts";
 import { formatTime } from "../time.ts";
-import { type Alert, AlertsApi, type Rule } from "./alerts-api.ts";
+import { type Alert, AlertsApi } from "./alerts-api.ts";
 import type { AlertAction, AlertsCommand } from "./command.ts";
 import { planLines } from "./difference.ts";
 import { alertTable, decisionLine, stateText } from "./pretty-alert.ts";
+import type { Rule } from "./rule.ts";
 import { RulesFile } from "./rules-file.ts";
 import { rulesText } from "./rules-text.ts";
 
