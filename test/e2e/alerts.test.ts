@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, type Tenant } from "../support/api.ts";
@@ -131,6 +132,59 @@ describe("20.6: alerts in the console", () => {
     await page.getByRole("heading", { name: "No alerts" }).waitFor();
     expect(under.faults()).toEqual([]);
     await page.context().close();
+  });
+
+  it("20.6: rules as a file: errors at their lines, the difference, applied, exported, and compared by a viewer", async () => {
+    const projectId = await createProject(url, tenant.account, "depot");
+    const page = await opened(owner, `/alerts/file?project=${projectId}`);
+    const rules = page.getByRole("textbox", { name: "Rules" });
+    const lines = [
+      ...["alerts:", "  - name: Errors", "    query: level:>=error | count by service"],
+      ...["    condition: { kind: threshold, value: 10 }", "    window: 5 minutes", "    destinations: [On call]"],
+    ];
+    await rules.fill(lines.join("\n"));
+    await page.getByRole("button", { name: "Compare" }).click();
+    const wrong = page.getByRole("alert").getByRole("listitem");
+    await wrong.filter({ hasText: 'Alert "Errors", window: Must be' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await wrong.getByRole("button", { name: "Line 5, column 5" }).click();
+    await page.keyboard.type("    window: 5m".trimStart());
+    expect(await rules.inputValue()).toContain("\n    window: 5m\n");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByText("1 to create, 0 unchanged.").waitFor();
+    await page.getByRole("list", { name: "Changes" }).getByText("+ window: 5m").waitFor();
+    expect(await tooWide(page)).toEqual([]);
+    await page.getByRole("button", { name: "Apply", exact: true }).click();
+    await page.getByText("1 created, 0 unchanged.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    const exported = await readFile(await download.path(), "utf8");
+    const written = lines.join("\n").replace("5 minutes", "5m").replace("[On call]", "[ On call ]");
+    expect(exported).toBe(`${written}\n`);
+    await page.context().close();
+
+    // A viewer compares a file, also one without the rule, and has nothing to apply.
+    const seen = await opened(viewer, `/alerts/file?project=${projectId}`, "dark");
+    await seen.getByLabel("File of rules").setInputFiles({
+      ...{ name: "rules.yaml", mimeType: "application/yaml" },
+      buffer: Buffer.from(exported.replace("window: 5m", "window: 10m")),
+    });
+    await seen.getByText("1 to change, 0 unchanged.").waitFor();
+    await seen.getByText("counts again from the beginning").waitFor();
+    await seen.getByText("Changing alerts requires").waitFor();
+    expect(await seen.getByRole("button", { name: "Apply", exact: true }).count()).toBe(0);
+    await seen.getByRole("textbox", { name: "Rules" }).fill("alerts: []");
+    await seen.getByLabel("Delete alerts that are not in the file").check();
+    await seen.getByRole("button", { name: "Compare" }).click();
+    await seen.getByText("1 to delete, 0 unchanged.").waitFor();
+    await seen.setViewportSize({ width: 360, height: 740 });
+    expect(await tooWide(seen)).toEqual([]);
+    expect(await axeFaults(seen)).toEqual([]);
+    expect(under.faults()).toEqual([]);
+    await seen.context().close();
   });
 
   it("20.4: the holder of an address confirms mails of alerts and stops them, without an account", async () => {

@@ -53,14 +53,26 @@ async function boardNamed(name: string): Promise<FoundBoard> {
   return (await call<FoundBoard>(url, `/workspaces/${workspaceId}/boards/${id}`, asUser(tenant.account))).body.data;
 }
 
+/** Records what a page searches for: the queries of a batch, or the one of a search. */
+function searches(page: Page): (string | string[])[] {
+  const asked: (string | string[])[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (!pathname.startsWith("/logger/")) return;
+    const { query, queries } = request.postDataJSON();
+    asked.push(pathname.endsWith("/batch") ? queries.map((each: { query: string }) => each.query) : query);
+  });
+  return asked;
+}
+
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
 describe("19.4: boards", () => {
   it("19.4: the board of a new project shows its data with one request, and nothing to change for a viewer", async () => {
     for (const theme of ["light", "dark"] as const) {
       const page = await opened(viewer, "/boards", theme);
-      const requests: string[] = [];
-      page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+      const asked = searches(page);
+      const fields = page.waitForResponse((response) => response.url().endsWith("/logger/search"));
       await page.getByRole("link", { name: "shop" }).click();
       await panel(page, "Entries by level")
         .getByRole("img", { name: /^count\(\) from .* at most \d/ })
@@ -71,7 +83,9 @@ describe("19.4: boards", () => {
         .getByRole("cell", { name: /^entry/ })
         .first()
         .waitFor();
-      expect(requests.filter((path) => path.startsWith("/logger/"))).toEqual(["/logger/search/batch"]);
+      // After the board, its fields are searched once for one with versions.
+      await fields;
+      expect(asked).toEqual([expect.any(Array), "* | facets 10"]);
       expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
       expect(await axeFaults(page)).toEqual([]);
       // The same values as a table.
@@ -79,6 +93,41 @@ describe("19.4: boards", () => {
       await panel(page, "Entries by level").getByRole("columnheader", { name: "level" }).waitFor();
       await page.context().close();
     }
+  });
+
+  it("19: a board marks releases, asked for with its panels, until they are hidden", async () => {
+    const account = { ...owner, workspaceId };
+    const projectId = await createProject(url, account, "fleet");
+    const key = await createKey(url, account, projectId);
+    const now = Date.now();
+    const logs = Array.from({ length: 40 }, (_, n) => ({
+      ...{ level: "info", message: "handled", timestamp: now - (n + 1) * 60_000 },
+      data: { service: "ferry", version: n < 20 ? "2.0.0" : "1.0.0" },
+    }));
+    await send(url, { account, projectId, key }, logs);
+    const page = await opened(viewer, "/boards");
+    const asked = searches(page);
+    await page.getByRole("link", { name: "fleet" }).click();
+    await page.goto(`${new URL(page.url()).pathname}?range=40m`);
+    const drawn = panel(page, "Entries by level").getByRole("img");
+    const marked = /^count.*; releases: ferry 2\.0\.0, [^;]*$/;
+    await page.getByRole("img", { name: marked }).waitFor();
+    const one = [expect.stringContaining("stats min(time) as first")];
+    // The fields that were looked for the slowest paths have the one with versions.
+    expect(asked.splice(0).slice(-3)).toEqual([expect.any(Array), "* | facets 1", one]);
+    expect(await axeFaults(page)).toEqual([]);
+    const refresh = page.getByRole("button", { name: "Refresh now" });
+    const [response] = await Promise.all([page.waitForResponse("**/logger/search/batch"), refresh.click()]);
+    const { answers } = (await response.json()).data;
+    expect(asked.splice(0)).toEqual([expect.arrayContaining(one)]);
+    await page.getByRole("button", { name: "Releases", pressed: true }).click();
+    await page.waitForURL("**/boards/*?range=40m&releases=0");
+    await expect.poll(() => drawn.getAttribute("aria-label")).not.toMatch(/releases/);
+    await refresh.click();
+    await expect.poll(() => asked.map((each) => each.length)).toEqual([answers.length - 1]);
+    await page.getByRole("button", { name: "Releases", pressed: false }).click();
+    await page.getByRole("img", { name: marked }).waitFor();
+    await page.context().close();
   });
 
   it("19.4: the board of a new project finds the fields of its slowest paths", async () => {

@@ -177,7 +177,7 @@ describe("19.3: patterns of a query", () => {
     await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();
     expect(new URL(page.url()).searchParams.get("q")).toBe(`pattern:="${GATEWAY}"`);
     // And back by the explorer's link.
-    await page.getByRole("link", { name: "Patterns", exact: true }).click();
+    await page.getByRole("main").getByRole("link", { name: "Patterns", exact: true }).click();
     await page.getByText("1 pattern of 50 entries").waitFor();
   });
 
@@ -259,8 +259,15 @@ describe("19: a release", () => {
       [5, 20].map((at) => new Date(incident + at * MINUTE).toISOString()),
     );
     const offered = page.getByRole("navigation", { name: "Before and after a release" }).getByRole("link");
-    await offered.filter({ hasText: "checkout 2.0.0" }).and(page.locator("[aria-current]")).waitFor();
+    const chosen = offered.filter({ hasText: "checkout 2.0.0" }).and(page.locator("[aria-current]"));
+    await chosen.waitFor();
     expect(await axeFaults(page)).toEqual([]);
+    // The span compared is shorter than the one whose releases are offered: the address has both, until another range is chosen.
+    await page.goto(`/w/${shop.account.workspaceId}/p/${shop.projectId}/compare${hour()}`);
+    await offered.filter({ hasText: "checkout 2.0.0" }).click();
+    await page.waitForURL("**&releasesFrom=*&releasesTo=*");
+    await page.reload();
+    await chosen.waitFor();
     expect(await tooWide(page)).toEqual([]);
   });
 });

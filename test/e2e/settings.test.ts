@@ -77,6 +77,7 @@ describe("projects and keys", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
     await page.getByRole("button", { name: "Show 1 ended key" }).click();
     await old.getByText("revoked", { exact: true }).waitFor();
+    await old.getByText(`Revoked by${account.email} Audit of backend`).waitFor();
     expect([await send(projectId, secret), await send(projectId, successor)]).toEqual([401, 201]);
     await page.context().close();
   });

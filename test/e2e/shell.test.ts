@@ -47,10 +47,24 @@ describe("the console's shell", () => {
       if (box) tops.add(Math.round((box.y + box.height / 2) / 20));
     }
     expect(tops.size).toBeLessThanOrEqual(2);
-    expect(await header.getByRole("link", { name: "Account" }).isVisible()).toBe(true);
-    expect(await header.getByRole("button", { name: "Sign out" }).isVisible()).toBe(true);
-    expect(await header.getByRole("link", { name: "Taffrail" }).isVisible()).toBe(true);
+    for (const control of await header.getByRole("link").or(header.getByRole("button")).all()) {
+      const box = await control.boundingBox();
+      expect((box?.x ?? 360) + (box?.width ?? 0)).toBeLessThanOrEqual(360);
+    }
     expect(await axeFaults(page)).toEqual([]);
+    await header.getByRole("button", { name: "More" }).click();
+    for (const name of ["Account", "Sign out"])
+      expect(await page.getByRole("menuitem", { name }).isVisible()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    // The pages of one query lead to each other with it.
+    await page.goto(`/w/${account.workspaceId}?q=level%3Aerror&range=1h`);
+    for (const name of ["Patterns", "Compare", "Logs"]) {
+      await header.getByRole("link", { name }).click();
+      const tool = name === "Logs" ? "" : `/${name.toLowerCase()}`;
+      await page.waitForURL(`**/w/${account.workspaceId}${tool}?q=level%3Aerror&range=1h`);
+      await header.getByRole("link", { name }).and(page.locator("[aria-current=page]")).waitFor();
+    }
     await context.close();
   });
 

@@ -39,6 +39,9 @@ const BoardPage = guarded(page(() => import("./pages/boards/board-page.tsx").the
 const Alerts = guarded(page(() => import("./pages/alerts/alerts.tsx").then((module) => module.Alerts)));
 const AlertPage = guarded(page(() => import("./pages/alerts/alert-page.tsx").then((module) => module.AlertPage)));
 const NewAlert = guarded(page(() => import("./pages/alerts/editor.tsx").then((module) => module.NewAlert)));
+const RulesFilePage = guarded(
+  page(() => import("./pages/alerts/file/file-page.tsx").then((module) => module.RulesFilePage)),
+);
 const EditAlert = guarded(page(() => import("./pages/alerts/editor.tsx").then((module) => module.EditAlert)));
 /** In the first files, so that the explorer's first row waits for no further one. */
 const ExplorerPage = guarded(Explorer);
@@ -107,6 +110,7 @@ function Routes() {
         <Route path="/w/:workspaceId/boards/:boardId" component={BoardPage} />
         <Route path="/w/:workspaceId/alerts" component={Alerts} />
         <Route path="/w/:workspaceId/alerts/new" component={NewAlert} />
+        <Route path="/w/:workspaceId/alerts/file" component={RulesFilePage} />
         <Route path="/w/:workspaceId/alerts/:projectId/:alertId" component={AlertPage} />
         <Route path="/w/:workspaceId/alerts/:projectId/:alertId/edit" component={EditAlert} />
         <Route path="/w/:workspaceId/settings/:section?" component={Settings} />

@@ -1,8 +1,9 @@
+import type { Plan, Rule } from "../../../sdk/src/cli/alerts/rule.ts";
 import type { Condition } from "../../../src/alerts/condition.ts";
 import type { Weekday } from "../../../src/alerts/mutes.ts";
 import { authorized } from "../session/session.ts";
 
-export type { Condition };
+export type { Condition, Plan, Rule };
 
 /** Alerts as the API has them. Times are ISO 8601 in UTC, durations are texts such as `5m`. */
 
@@ -146,4 +147,37 @@ export async function changeAlert(
 
 export async function deleteAlert(workspaceId: string, { projectId, id }: AlertRef): Promise<void> {
   await authorized(alertsPath(projectId, id), { method: "DELETE", workspaceId });
+}
+
+/**
+ * Compares the alerts of a project with a list.
+ * @param prune whether those that are not in the list are to be deleted
+ */
+export async function planAlerts(
+  workspaceId: string,
+  projectId: string,
+  alerts: readonly Rule[],
+  prune: boolean,
+  signal?: AbortSignal,
+): Promise<Plan> {
+  const body = { alerts, prune };
+  const path = `/projects/${projectId}/alert-plan`;
+  return (await authorized<Plan>(path, { workspaceId, body, ...(signal === undefined ? {} : { signal }) })).data;
+}
+
+/** Makes the alerts of a project those of a list: all changes, or none. */
+export async function applyAlerts(
+  workspaceId: string,
+  projectId: string,
+  alerts: readonly Rule[],
+  prune: boolean,
+): Promise<Plan> {
+  const body = { alerts, prune };
+  return (await authorized<Plan>(alertsPath(projectId), { method: "PUT", workspaceId, body })).data;
+}
+
+/** Loads all rules of a project, without state: what an empty list would delete. */
+export async function loadRules(workspaceId: string, projectId: string): Promise<Rule[]> {
+  const { changes } = await planAlerts(workspaceId, projectId, [], true);
+  return changes.flatMap(({ before }) => (before === null ? [] : [before]));
 }

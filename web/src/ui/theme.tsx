@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { Monitor, Moon, Rows2, Rows4, Sun } from "lucide";
 import { applyDensity, DENSITIES, type Density, density, setDensity } from "./density.ts";
 import type { IconShape } from "./icon.tsx";
-import { Menu } from "./menu.tsx";
+import { Menu, type MenuItem } from "./menu.tsx";
 import type { Command } from "./palette/commands.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -36,6 +36,23 @@ const DENSITY_ITEMS: Record<Density, { label: string; icon: IconShape }> = {
   comfortable: { label: "Comfortable", icon: Rows2 },
 };
 
+/** The choices of theme and density. */
+export function appearanceItems(): MenuItem[] {
+  return [
+    ...THEMES.map((each) => ({
+      ...THEME_ITEMS[each],
+      isChecked: theme.value === each,
+      onSelect: () => setTheme(each),
+    })),
+    ...DENSITIES.map((each, at) => ({
+      ...DENSITY_ITEMS[each],
+      isChecked: density.value === each,
+      startsGroup: at === 0,
+      onSelect: () => setDensity(each),
+    })),
+  ];
+}
+
 /** Theme and density, kept in this browser. */
 export function AppearanceMenu() {
   return (
@@ -45,19 +62,7 @@ export function AppearanceMenu() {
       iconOnly
       look="quiet"
       tooltipSide="right"
-      items={[
-        ...THEMES.map((each) => ({
-          ...THEME_ITEMS[each],
-          isChecked: theme.value === each,
-          onSelect: () => setTheme(each),
-        })),
-        ...DENSITIES.map((each, at) => ({
-          ...DENSITY_ITEMS[each],
-          isChecked: density.value === each,
-          startsGroup: at === 0,
-          onSelect: () => setDensity(each),
-        })),
-      ]}
+      items={appearanceItems()}
     />
   );
 }

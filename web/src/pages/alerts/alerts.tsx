@@ -1,4 +1,4 @@
-import { Plus } from "lucide";
+import { FileText, Plus } from "lucide";
 import { useMemo } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may } from "../../../../src/workspace/permissions.ts";
@@ -49,11 +49,17 @@ export function Alerts() {
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const mayChange = role !== undefined && may(role, "alert.create");
   const create = mayChange ? (
-    <a class={buttonClass("primary")} href={newAlertPath(workspaceId, project)}>
+    <a class={buttonClass("primary")} href={alertsPagePath(workspaceId, "new", project)}>
       <Icon shape={Plus} />
       New alert
     </a>
   ) : null;
+  const asFile = (
+    <a class={buttonClass("plain")} href={alertsPagePath(workspaceId, "file", project)}>
+      <Icon shape={FileText} />
+      Rules as a file
+    </a>
+  );
   const select = (name: "project" | "destination", value: string): void => {
     const next = new URLSearchParams(
       Object.entries({ project, destination, [name]: value }).filter(([, each]) => each),
@@ -76,7 +82,10 @@ export function Alerts() {
             Begin with a search in <a href={`/w/${workspaceId}`}>Logs</a> and choose Create alert there: a preview shows
             when it would have fired in the last 7 days.
           </p>
-          {create}
+          <p class={css.bar}>
+            {create}
+            {asFile}
+          </p>
         </Empty>
       ) : null}
       {alerts.data === null || alerts.data.length === 0 ? null : (
@@ -100,7 +109,10 @@ export function Alerts() {
               ]}
               onChange={(id) => select("destination", id)}
             />
-            <span class={css.end}>{create}</span>
+            <span class={`${css.bar} ${css.end}`}>
+              {asFile}
+              {create}
+            </span>
           </div>
           {shown.length === 0 ? <Empty title="No alerts here" /> : null}
           <ul class={css.list} aria-label="Alerts" aria-busy={alerts.busy && alerts.data === null}>
@@ -125,6 +137,6 @@ export function Alerts() {
   );
 }
 
-function newAlertPath(workspaceId: string, project: string): string {
-  return `/w/${workspaceId}/alerts/new${project === "" ? "" : `?${new URLSearchParams({ project })}`}`;
+function alertsPagePath(workspaceId: string, page: "new" | "file", project: string): string {
+  return `/w/${workspaceId}/alerts/${page}${project === "" ? "" : `?${new URLSearchParams({ project })}`}`;
 }

@@ -1,4 +1,4 @@
-import { Pencil, Plus, Printer, RefreshCw } from "lucide";
+import { Pencil, Plus, Printer, RefreshCw, Tag } from "lucide";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
@@ -27,7 +27,7 @@ import { freePlace, inOrder, settled } from "./layout.ts";
 import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
 import { useArrange } from "./use-arrange.ts";
-import { useBoardAnswers } from "./use-slowest.ts";
+import { useBoardWithReleases } from "./use-board-releases.ts";
 
 export function BoardPage() {
   const { workspaceId = "", boardId = "" } = useRoute().params;
@@ -69,11 +69,17 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   const mayChange = workspace !== undefined && may(workspace.role, "board.update");
   const [draft, setDraft] = useState<Board | null>(null);
   const shown = draft ?? board;
+  const retentionDays = workspace?.retentionDays ?? 30;
+  const range = JSON.stringify(view.range);
   const times = useMemo(
-    () => timesOf(view.range, Date.now(), workspace?.retentionDays ?? 30),
-    [search, round, workspace?.retentionDays],
+    () => timesOf(view.range, Date.now(), retentionDays),
+    // A choice of the address beside the range loads nothing.
+    [range, round, retentionDays],
   );
-  const answers = useBoardAnswers(workspaceId, shown, times, round, JSON.stringify(view.range));
+  const answers = useBoardWithReleases({
+    ...{ workspaceId, board: shown, times, round, range, retentionDays },
+    showsReleases: view.releases,
+  });
   const refresh = (): void => setRound((before) => before + 1);
   usePoll(
     () => {
@@ -139,6 +145,15 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
                 busy={answers.busy && answers.data !== null}
                 onClick={refresh}
               />
+              {answers.isOverTime && (answers.hasReleases || !view.releases) ? (
+                <IconButton
+                  look="plain"
+                  icon={Tag}
+                  label="Releases"
+                  aria-pressed={view.releases}
+                  onClick={() => change({ releases: !view.releases })}
+                />
+              ) : null}
               <IconButton look="plain" icon={Printer} label="Print" onClick={() => print()} />
               {mayChange ? (
                 <Button icon={Pencil} onClick={() => setDraft(board)}>
@@ -194,6 +209,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
               key={panel.id}
               panel={panel}
               answer={answers.answerOf(panel)}
+              releases={answers.releasesOf(panel)}
               link={linkOf(panel)}
               note={answers.noteOf(panel)}
               isMarked={panel.id === view.panel}

@@ -16,6 +16,8 @@ export const REFRESH_LABELS: Readonly<Record<Refresh, string>> = {
 export interface BoardView {
   range: Range;
   refresh: Refresh;
+  /** Whether charts over time mark releases. */
+  releases: boolean;
   /** Id of the panel that is scrolled to and marked; absent: none. A change of the view removes it. */
   panel?: string;
 }
@@ -27,13 +29,17 @@ export function readBoardView(search: string): BoardView {
   return {
     range: readView(search).view.range,
     refresh: REFRESHES.find((each) => each === seconds) ?? 0,
+    releases: params.get("releases") !== "0",
     ...(panel === null ? {} : { panel }),
   };
 }
 
 /** Query string of a board without a marked panel, empty or with its "?". */
-export function boardSearch({ range, refresh }: Omit<BoardView, "panel">): string {
+export function boardSearch({ range, refresh, releases }: Omit<BoardView, "panel">): string {
   const times = viewSearch({ range, order: "desc", live: false });
-  if (refresh === 0) return times;
-  return `${times === "" ? "?" : `${times}&`}refresh=${refresh}`;
+  const own = new URLSearchParams();
+  if (refresh > 0) own.set("refresh", String(refresh));
+  if (!releases) own.set("releases", "0");
+  if (own.size === 0) return times;
+  return times === "" ? `?${own}` : `${times}&${own}`;
 }

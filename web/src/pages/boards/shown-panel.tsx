@@ -8,6 +8,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
 import { rangeLabel } from "../explorer/view/format.ts";
 import { visible } from "../explorer/view/visible.ts";
+import type { Release } from "../investigate/releases/releases.ts";
 import { ArrangeMenu } from "./arrange-menu.tsx";
 import { viewRange } from "./board-query.ts";
 import css from "./boards.module.css";
@@ -17,6 +18,8 @@ import type { Arranging } from "./use-arrange.ts";
 interface ShownPanelProps {
   panel: Panel;
   answer: PanelAnswer | undefined;
+  /** Marked in a drawing over time. */
+  releases: readonly Release[];
   /** Link to the query in the explorer. */
   link: string;
   /** Shown below the answer. */
@@ -31,7 +34,7 @@ interface ShownPanelProps {
 const MARKED_MS = 3000;
 
 /** One query of a board with its answer, or with why there is none. */
-export function ShownPanel({ panel, answer, link, note, isMarked, editing }: ShownPanelProps) {
+export function ShownPanel({ panel, answer, releases, link, note, isMarked, editing }: ShownPanelProps) {
   const [asTable, setAsTable] = useState(false);
   const section = useRef<HTMLElement>(null);
   const [isBright, setBright] = useState(isMarked);
@@ -111,7 +114,12 @@ export function ShownPanel({ panel, answer, link, note, isMarked, editing }: Sho
         </span>
       </div>
       <div class={css.content}>
-        <Content panel={asTable ? { ...panel, kind: "table" } : panel} title={title} answer={answer} />
+        <Content
+          panel={asTable ? { ...panel, kind: "table" } : panel}
+          title={title}
+          answer={answer}
+          releases={releases}
+        />
       </div>
       {note === null ? null : <p class={css.note}>{visible(note)}</p>}
       {editing === null ? null : (
@@ -127,14 +135,13 @@ export function ShownPanel({ panel, answer, link, note, isMarked, editing }: Sho
   );
 }
 
-interface ContentProps {
-  panel: Panel;
+interface ContentProps extends Pick<ShownPanelProps, "panel" | "answer" | "releases"> {
   title: string;
-  answer: PanelAnswer | undefined;
 }
 
-function Content({ panel: { query, kind }, title, answer }: ContentProps) {
+function Content({ panel: { query, kind }, title, answer, releases }: ContentProps) {
   const answeredAt = useMemo(() => Date.now(), [answer]);
+  const overlay = useMemo(() => ({ threshold: null, marks: [], releases }), [releases]);
   if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
   if (!answer.ok) {
     const { message, details } = answer.error;
@@ -147,7 +154,7 @@ function Content({ panel: { query, kind }, title, answer }: ContentProps) {
   const range = answeredRange(answer.range, answeredAt);
   return (
     <>
-      <Chart table={tableOf(answer)} query={query} kind={kind} range={range} title={title} />
+      <Chart table={tableOf(answer)} query={query} kind={kind} range={range} title={title} overlay={overlay} />
       {answer.complete ? null : <p class={css.partial}>Older entries are missing</p>}
     </>
   );

@@ -26,11 +26,25 @@ interface BatchAnswer {
   answers: PanelAnswer[];
 }
 
+/** A query that the board asks beside those of its panels, about a span in epoch milliseconds. */
+export interface Further {
+  key: string;
+  query: BatchQuery;
+  start: number;
+  end: number;
+}
+
+/** Answers to further queries, by their keys. */
+export type FurtherAnswers = ReadonlyMap<string, { answer: PanelAnswer; start: number; end: number }>;
+
 /** The answers of a board by panel, and when they were asked for. */
 export interface Answers {
   of: ReadonlyMap<string, PanelAnswer>;
   /** The query of each panel that was asked. */
   asked: ReadonlyMap<string, string>;
+  further: FurtherAnswers;
+  /** The snapshot that was read. */
+  asOf: string | null;
   /** Epoch milliseconds. */
   at: number;
 }
@@ -38,18 +52,26 @@ export interface Answers {
 /**
  * Loads the answers to all queries of a board with one request. A refresh, also with other times, keeps the answers until the
  * next ones are there.
+ * @param further queries of the same request at a moment; a change of them loads nothing by itself
  */
-export function useAnswers(workspaceId: string, board: Board, times: Times, round: number): Loaded<Answers> {
+export function useAnswers(
+  workspaceId: string,
+  board: Board,
+  times: Times,
+  round: number,
+  further: (now: number) => Further[],
+): Loaded<Answers> {
   const { projectId, panels } = board;
   const key = JSON.stringify([board.id, projectId, panels.map(({ id, query, range }) => [id, query, range]), round]);
   const last = useRef<{ board: string; answers: Answers } | null>(null);
   const loaded = useLoad(`${key} ${times.from} ${times.to}`, async (signal): Promise<Answers> => {
     const now = Date.now();
     const queries = panels.map((panel) => queryOf(panel, times, projectId, now));
-    const answers = await ask(workspaceId, queries, signal);
+    const { answers, ...rest } = await askAll(workspaceId, queries, further(now), signal);
     return {
       of: new Map(panels.flatMap(({ id }, at) => (answers[at] ? [[id, answers[at]]] : []))),
       asked: new Map(panels.map(({ id, query }) => [id, query])),
+      ...rest,
       at: now,
     };
   });
@@ -58,10 +80,20 @@ export function useAnswers(workspaceId: string, board: Board, times: Times, roun
   return { ...loaded, data: loaded.data ?? kept };
 }
 
-/** Boards that were stored with more panels need a second request, on the snapshot of the first. */
-async function ask(workspaceId: string, queries: readonly BatchQuery[], signal: AbortSignal): Promise<PanelAnswer[]> {
+/**
+ * Asks for all queries on one snapshot: those of panels, then further ones. More than a batch holds need a second request.
+ * @param asOf the snapshot; absent: the newest one
+ */
+export async function askAll(
+  workspaceId: string,
+  ofPanels: readonly BatchQuery[],
+  further: readonly Further[],
+  signal: AbortSignal,
+  asOf: string | null = null,
+): Promise<{ answers: PanelAnswer[] } & Pick<Answers, "further" | "asOf">> {
+  const queries = [...ofPanels, ...further.map(({ query }) => query)];
   const answers: PanelAnswer[] = [];
-  let snapshot: string | null = null;
+  let snapshot = asOf;
   while (answers.length < queries.length) {
     const body: object = {
       queries: queries.slice(answers.length, answers.length + BATCH),
@@ -76,5 +108,9 @@ async function ask(workspaceId: string, queries: readonly BatchQuery[], signal: 
     answers.push(...data.answers);
     snapshot = data.asOf;
   }
-  return answers;
+  const others = further.flatMap(({ key, start, end }, at) => {
+    const answer = answers[ofPanels.length + at];
+    return answer === undefined ? [] : [[key, { answer, start, end }] as const];
+  });
+  return { answers: answers.slice(0, ofPanels.length), further: new Map(others), asOf: snapshot };
 }

@@ -82,7 +82,7 @@ export function EntryList(props: EntryListProps) {
   const [width, setWidth] = useState(NARROW_MIXED);
   const height = ROW_HEIGHTS[density.value];
   const head = useRef<HTMLDivElement>(null);
-  const { inline, cells, candidates, source, isOneDay } = useRowParts(entries, columns, props.query);
+  const { inline, cells, candidates, source, isOneDay, hasYears } = useRowParts(entries, columns, props.query);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
@@ -181,7 +181,7 @@ export function EntryList(props: EntryListProps) {
         <div class={css.head} ref={head} style={widths(columns)}>
           {heading === null ? null : (
             <heading.ListHead
-              class={rowClass({ isMixed, isOneDay })}
+              class={rowClass({ isMixed, isOneDay, hasYears })}
               source={source}
               hasProject={isMixed}
               columns={columns}
@@ -244,6 +244,7 @@ export function EntryList(props: EntryListProps) {
                   isStop={index === tabStop}
                   isNarrow={isNarrow}
                   isOneDay={isOneDay}
+                  hasYears={hasYears}
                   inline={inline}
                   cells={cells}
                   search={search}

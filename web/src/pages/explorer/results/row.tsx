@@ -20,7 +20,9 @@ const CLOCK: Intl.DateTimeFormatOptions = {
   second: "2-digit",
   fractionalSecondDigits: 3,
 };
-const DAY_AND_TIME = timeFormat({ day: "2-digit", month: "short", ...CLOCK });
+const DAY: Intl.DateTimeFormatOptions = { weekday: "short", day: "2-digit", month: "short" };
+const DAY_AND_TIME = timeFormat({ ...DAY, ...CLOCK });
+const DATE_AND_TIME = timeFormat({ ...DAY, year: "numeric", ...CLOCK });
 const TIME = timeFormat(CLOCK);
 /** Characters of a message that fit into a line. */
 const MESSAGE = 600;
@@ -36,6 +38,8 @@ interface RowProps {
   isNarrow: boolean;
   /** Whether the time is enough, because all entries are of today. */
   isOneDay: boolean;
+  /** Whether an entry is of another year than today. */
+  hasYears: boolean;
   /** Members of `data` that are shown beside the message. */
   inline: readonly (readonly string[])[];
   /** The chosen columns, with their names. */
@@ -55,14 +59,14 @@ interface RowProps {
  * An entry in one line, or in two on a narrow list. A row whose properties are the same is not rendered again (as every
  * component that reads a signal), so the list passes functions that do not change.
  */
-export function Row({ entry, project, isNarrow, isOneDay, inline, cells, search, ...rest }: RowProps) {
+export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cells, search, ...rest }: RowProps) {
   const { isOpen, isMarked, isStop, detailsId, matches, missing, onToggle, onFocus } = rest;
   const { level, message, timestamp } = entry;
   const [category, type] = [visible(entry.category), visible(entry.type)];
   const service = visible(ownName(entry, "service"));
   const date = new Date(timestamp);
   const match = useMemo(() => matches && hiddenMatch(entry, search, matches), [entry, search, matches]);
-  const classes: (string | undefined)[] = [rowClass({ isMixed: project !== null, isOneDay })];
+  const classes: (string | undefined)[] = [rowClass({ isMixed: project !== null, isOneDay, hasYears })];
   if (isNarrow) classes.push(css.narrow);
   if (isOpen) classes.push(css.open);
   if (isMarked) classes.push(css.marked);
@@ -84,7 +88,7 @@ export function Row({ entry, project, isNarrow, isOneDay, inline, cells, search,
       onFocus={() => onFocus(entry)}
     >
       <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
-        {(isOneDay || (isNarrow && isToday(date)) ? TIME : DAY_AND_TIME)(date)}
+        {(isOneDay || (isNarrow && isToday(date)) ? TIME : hasYears ? DATE_AND_TIME : DAY_AND_TIME)(date)}
       </time>
       <span class={css.level}>{level}</span>
       <span class={css.source} title={`${category} / ${type}`}>
@@ -128,8 +132,12 @@ export function Row({ entry, project, isNarrow, isOneDay, inline, cells, search,
 }
 
 /** Classes of the cells of a row, which its heading shares. */
-export function rowClass({ isMixed, isOneDay }: { isMixed: boolean; isOneDay: boolean }): string {
-  return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : ""].join(" ");
+export function rowClass({
+  isMixed,
+  isOneDay,
+  hasYears,
+}: Record<"isMixed" | "isOneDay" | "hasYears", boolean>): string {
+  return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : "", hasYears ? css.years : ""].join(" ");
 }
 
 function Cell({ text, search }: { text: string; search: string }) {

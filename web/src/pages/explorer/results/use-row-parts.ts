@@ -23,6 +23,8 @@ interface RowParts {
   source: string;
   /** Whether the time is enough, because all entries are of today. */
   isOneDay: boolean;
+  /** Whether an entry is of another year than today, so that dates have the year. */
+  hasYears: boolean;
 }
 
 /** Chooses what the rows of a list show. More rows below the first change nothing, so that no row changes while it is read. */
@@ -42,14 +44,17 @@ export function useRowParts(
   }, [query, looked]);
   const [newest, oldest] = [first?.timestamp, entries.at(-1)?.timestamp];
   const isOneDay = dayOf(newest) === dayOf(oldest) && (newest === undefined || dayOf(newest) === DAY(Date.now()));
+  const now = YEAR(Date.now());
+  const hasYears = [newest, oldest].some((each) => each !== undefined && YEAR(new Date(each)) !== now);
   const candidates = useMemo(() => {
     const named = varying.filter((path) => path.every((name) => PLAIN.test(name))).map((path) => path.join("."));
     return [...new Set([...columns.map(({ field }) => field), ...named, "host", "type", "trace", "session"])];
   }, [varying, fieldsOf(columns)]);
-  return { inline: columns.length === 0 ? inline : NONE, cells, candidates, source, isOneDay };
+  return { inline: columns.length === 0 ? inline : NONE, cells, candidates, source, isOneDay, hasYears };
 }
 
 const DAY = timeFormat({ dateStyle: "short" });
+const YEAR = timeFormat({ year: "numeric" });
 const NONE: readonly (readonly string[])[] = [];
 
 /** An address with columns has loaded the language. */

@@ -4,9 +4,17 @@ import { lastLabel, type Range } from "./range.ts";
 const NUMBER = new Intl.NumberFormat();
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const MOMENT = timeFormat({ dateStyle: "medium", timeStyle: "medium" });
-const MINUTE = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const OF_YEAR: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+const THIS_YEAR = timeFormat(OF_YEAR);
+const OTHER_YEAR = timeFormat({ ...OF_YEAR, year: "numeric" });
+const YEAR = timeFormat({ year: "numeric" });
 const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
-const DAY = timeFormat({ day: "numeric", month: "short" });
+const DAY = timeFormat({ dateStyle: "short" });
+
+/** A minute, with the year if it is another one than today's. */
+function minute(time: number): string {
+  return (YEAR(time) === YEAR(Date.now()) ? THIS_YEAR : OTHER_YEAR)(time);
+}
 
 export function number(value: number): string {
   return NUMBER.format(value);
@@ -24,15 +32,15 @@ export function entries(count: number): string {
 /** Formats a range in the chosen time zone. A range within one day names the day once. */
 export function span(start: number, end: number): string {
   const sameDay = DAY(start) === DAY(end);
-  return `${MINUTE(start)} – ${sameDay ? CLOCK(end) : MINUTE(end)}`;
+  return `${minute(start)} – ${sameDay ? CLOCK(end) : minute(end)}`;
 }
 
 /** A short text of a range, for a button. A range within one day names the day once. */
 export function rangeLabel(range: Range): string {
   if (range.kind !== "between") return rangeText(range);
   const { from, to } = range;
-  if (from === null) return `Before ${MINUTE(Date.parse(to ?? ""))}`;
-  return to === null ? `Since ${MINUTE(Date.parse(from))}` : span(Date.parse(from), Date.parse(to));
+  if (from === null) return `Before ${minute(Date.parse(to ?? ""))}`;
+  return to === null ? `Since ${minute(Date.parse(from))}` : span(Date.parse(from), Date.parse(to));
 }
 
 export function rangeText(range: Range): string {

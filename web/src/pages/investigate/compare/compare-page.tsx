@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { Notes } from "../../explorer/search/notes.tsx";
 import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
-import { type OfferedReleases, ReleaseLinks } from "../releases/release-links.tsx";
+import { OFFERED, ReleaseLinks } from "../releases/release-links.tsx";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
 import { FieldList } from "./field-list.tsx";
@@ -18,10 +17,16 @@ import { SpanHeads } from "./span-heads.tsx";
 import { BASES, type Base, baseSpan, boundsOf, customSpan, type TimeSpan } from "./spans-of-time.ts";
 import { useComparison } from "./use-comparison.ts";
 
+const NOT_OFFERED = Object.fromEntries(OFFERED.map((name) => [name, ""]));
+
 /** How the entries of a query differ between two spans of time. */
 export function ComparePage() {
-  const investigation = useInvestigation(["with", "baseFrom", "baseTo"]);
-  const { own, change, view, times } = investigation;
+  const of = useInvestigation(["with", "baseFrom", "baseTo", ...OFFERED]);
+  const { own, view, times } = of;
+  const change: Investigation["change"] = (patch, changed = {}) =>
+    // Another range has releases of its own.
+    of.change(patch, patch.range === undefined ? changed : { ...NOT_OFFERED, ...changed });
+  const investigation = { ...of, change };
   const custom = customSpan(own.get("baseFrom"), own.get("baseTo"));
   const base: Base = BASES.find(({ value }) => value === own.get("with"))?.value ?? "before";
   const now = { start: times.start, end: times.end };
@@ -75,7 +80,6 @@ interface ComparedProps {
 
 function Compared({ investigation, before, now, controls }: ComparedProps) {
   const { overview, fields, shownOverview, shownFields } = useComparison(investigation, before, now);
-  const offered = useRef<OfferedReleases | null>(null);
   const failed = [overview, fields].find(({ failure }) => failure !== null);
   const busy = overview.busy || fields.busy;
   const of = { investigation, before, now };
@@ -93,7 +97,7 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
       ) : (
         <div class={css.content} aria-busy={overview.busy}>
           <SpanHeads {...of} overview={shownOverview} />
-          <ReleaseLinks {...of} offered={offered} />
+          <ReleaseLinks {...of} />
           <div class={css.notes}>
             <Notes
               notes={[

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { type KeyState, keyState } from "../../../model/key-state.ts";
 import type { ApiKey } from "../../../model/types.ts";
 import { Badge } from "../../../ui/badge.tsx";
@@ -21,11 +22,11 @@ interface KeyListProps {
   onSettings?: (key: ApiKey) => void;
   onRotate?: (key: ApiKey) => void;
   onRevoke?: (key: ApiKey) => void;
-  /** Path of the audit page; absent for a role that may not read it. */
-  audit?: string | undefined;
+  /** Who revoked a key; absent if none is revoked. */
+  revokedBy?: (key: ApiKey) => ComponentChildren;
 }
 
-export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevoke, audit }: KeyListProps) {
+export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevoke, revokedBy }: KeyListProps) {
   const now = Date.now();
   const locked = { small: true, disabled: describedBy !== undefined, "aria-describedby": describedBy };
   return (
@@ -48,14 +49,7 @@ export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevo
               key.revokedAt === null
                 ? ["Expires", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
                 : ["Revoked", <Time at={key.revokedAt} />],
-              audit === undefined
-                ? null
-                : [
-                    "Revoked by",
-                    <a key="audit" href={`${audit}?target=${key.id}`}>
-                      see audit<span class="visually-hidden"> of {key.name}</span>
-                    </a>,
-                  ],
+              key.revokedAt === null || revokedBy === undefined ? null : ["Revoked by", revokedBy(key)],
               key.dedupe === "auto" ? null : ["Repeated requests", key.dedupe],
               Object.keys(key.mapping).length === 0 ? null : ["Mapped", Object.keys(key.mapping).join(", ")],
               ["Last used", key.lastUsedAt === null ? "never" : <Time at={key.lastUsedAt} />],

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { may } from "../../../../../src/workspace/permissions.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { hasEnded } from "../../../model/key-state.ts";
 import { ableTo, reasonAgainst } from "../../../model/roles.ts";
@@ -14,6 +13,7 @@ import { toast } from "../../../ui/toasts.tsx";
 import { RotateDialog } from "../rotate-dialog.tsx";
 import { RoleNote } from "../section.tsx";
 import { CreateKey } from "./create-key.tsx";
+import { EndedKeys } from "./ended-keys.tsx";
 import { KeyList } from "./key-list.tsx";
 import { KeySettings } from "./key-settings.tsx";
 import { SecretDialog } from "./secret.tsx";
@@ -87,11 +87,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       ) : null}
       {showsEnded && ended.length > 0 ? (
         <Card>
-          <KeyList
-            label="Ended keys"
-            keys={ended}
-            audit={may(workspace.role, "audit.list") ? `/w/${workspace.id}/settings/audit` : undefined}
-          />
+          <EndedKeys workspace={workspace} keys={ended} />
         </Card>
       ) : null}
       {asked?.kind === "create" ? (

@@ -1,0 +1,208 @@
+import { Download, FileUp, ListRestart } from "lucide";
+import { useRef, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import type { NamedDestination } from "../../../../../sdk/src/cli/alerts/rule.ts";
+import { RulesFailure, RulesFile, type RulesProblem } from "../../../../../sdk/src/cli/alerts/rules-file.ts";
+import { rulesText } from "../../../../../sdk/src/cli/alerts/rules-text.ts";
+import { failureOf } from "../../../api/failure.ts";
+import { useAction } from "../../../lib/action.ts";
+import { useLoad } from "../../../lib/load.ts";
+import { applyAlerts, loadRules, type Plan, planAlerts } from "../../../model/alerts.ts";
+import { reasonAgainst } from "../../../model/roles.ts";
+import { loadProjects, workspaces } from "../../../model/workspaces.ts";
+import { authorized } from "../../../session/session.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card, Page, Row } from "../../../ui/page.tsx";
+import { Problem } from "../../../ui/problem.tsx";
+import { saveFile } from "../../../ui/save-file.ts";
+import { Select } from "../../../ui/select.tsx";
+import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { visible } from "../../explorer/view/visible.ts";
+import css from "./file.module.css";
+import { RulesEditor } from "./rules-editor.tsx";
+import { planText, ShownPlan } from "./shown-plan.tsx";
+
+const TITLE = "Rules as a file";
+/** Name of the exported file, and of a pasted one. */
+const FILE = "rules.yaml";
+/** Bytes beyond which a file is not read. A file of rules that is that large is refused with its size. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** What is asked about: a plan for another text is not shown. */
+interface Asked {
+  projectId: string;
+  text: string;
+  prune: boolean;
+}
+
+/** The difference that a file makes, or has made. */
+interface Shown extends Asked {
+  plan: Plan;
+  destinations: readonly NamedDestination[];
+  isApplied: boolean;
+}
+
+/** The rules of a project as the file that `taffrail alerts` reads: exported, compared and applied. The address has the project. */
+export function RulesFilePage() {
+  const { workspaceId = "" } = useRoute().params;
+  const { query } = useLocation();
+  const { data, failure, reload } = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
+  if (data === null) {
+    return <Page title={TITLE}>{failure === null ? <Loading /> : <Failure failure={failure} onRetry={reload} />}</Page>;
+  }
+  const [first] = data;
+  const project = data.find(({ id }) => id === query.project) ?? first;
+  if (project === undefined) {
+    return (
+      <Page title={TITLE}>
+        <Empty title="No projects">
+          <p>A file has the rules of a project. Create one first.</p>
+          <a href={`/w/${workspaceId}/settings/projects`}>Projects</a>
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <RulesFileOf
+      workspaceId={workspaceId}
+      projectId={project.id}
+      projects={data.map(({ id, name }) => ({ value: id, label: visible(name) }))}
+    />
+  );
+}
+
+interface RulesFileOfProps {
+  workspaceId: string;
+  projectId: string;
+  projects: readonly { value: string; label: string }[];
+}
+
+function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
+  const { path, route } = useLocation();
+  const [text, setText] = useState("");
+  const [prune, setPrune] = useState(false);
+  const [problems, setProblems] = useState<readonly RulesProblem[]>([]);
+  const [shown, setShown] = useState<Shown | null>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const reason = role === undefined ? null : reasonAgainst(role, "alert.create");
+  const write = (next: string): void => {
+    setText(next);
+    setProblems([]);
+  };
+  const ask = async (asked: Asked, isApplied: boolean): Promise<void> => {
+    setProblems([]);
+    setShown(null);
+    try {
+      const file = new RulesFile(FILE, asked.text);
+      const destinations = await destinationsOf(workspaceId, asked.projectId);
+      const rules = file.withIds(destinations);
+      try {
+        const plan = await (isApplied ? applyAlerts : planAlerts)(workspaceId, asked.projectId, rules, asked.prune);
+        setShown({ ...asked, plan, destinations, isApplied });
+      } catch (error) {
+        throw file.failureOf(failureOf(error).details) ?? error;
+      }
+    } catch (error) {
+      if (!(error instanceof RulesFailure)) throw error;
+      setProblems(error.problems);
+    }
+  };
+  const comparing = useAction((asked: Asked) => ask(asked, false));
+  const applying = useAction((asked: Asked) => ask(asked, true));
+  const loading = useAction(async (isSaved: boolean) => {
+    const [rules, destinations] = await Promise.all([
+      loadRules(workspaceId, projectId),
+      destinationsOf(workspaceId, projectId),
+    ]);
+    const written = rulesText(rules, destinations);
+    if (isSaved) saveFile(FILE, "application/yaml", written);
+    else write(written);
+  });
+  const reading = useAction(async (file: File) => {
+    if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than ${MAX_BYTES} bytes.`);
+    const read = await file.text();
+    write(read);
+    await comparing.run({ projectId, text: read, prune });
+  });
+  const isShown =
+    shown !== null && shown.projectId === projectId && shown.text === text && shown.prune === prune ? shown : null;
+  const busy = comparing.busy || applying.busy;
+  return (
+    <Page title={TITLE}>
+      <p class={css.intro}>
+        The YAML file that <code>taffrail alerts apply</code> reads. Names identify rules.{" "}
+        <a href={`/w/${workspaceId}/alerts?${new URLSearchParams({ project: projectId })}`}>Alerts of the project</a>
+      </p>
+      <div class={css.bar}>
+        <Select
+          label="Project"
+          value={projectId}
+          options={projects}
+          onChange={(id) => route(`${path}?${new URLSearchParams({ project: id })}`, true)}
+        />
+        <Button icon={Download} busy={loading.busy} onClick={() => void loading.run(true)}>
+          Export
+        </Button>
+        <Button icon={ListRestart} busy={loading.busy} onClick={() => void loading.run(false)}>
+          Load current rules
+        </Button>
+        <Button icon={FileUp} busy={reading.busy} onClick={() => picker.current?.click()}>
+          Choose file
+        </Button>
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          aria-label="File of rules"
+          accept=".yaml,.yml,.json,application/yaml,application/json,text/plain"
+          onChange={({ currentTarget }) => {
+            const file = currentTarget.files?.[0];
+            if (file !== undefined) void reading.run(file);
+            // The same file can be chosen again after a change.
+            currentTarget.value = "";
+          }}
+        />
+      </div>
+      <Problem failure={loading.failure ?? reading.failure} />
+      <RulesEditor text={text} onText={write} onFile={(file) => void reading.run(file)} problems={problems} />
+      <label class={css.prune}>
+        <input type="checkbox" checked={prune} onChange={({ currentTarget }) => setPrune(currentTarget.checked)} />
+        Delete alerts that are not in the file
+      </label>
+      <Row>
+        <Button
+          look={isShown === null ? "primary" : "plain"}
+          busy={comparing.busy}
+          disabled={busy || text.trim() === ""}
+          onClick={() => void comparing.run({ projectId, text, prune })}
+        >
+          Compare
+        </Button>
+        {isShown === null || isShown.isApplied || isShown.plan.changes.length === 0 || reason !== null ? null : (
+          <Button
+            look="primary"
+            busy={applying.busy}
+            disabled={busy}
+            onClick={() => void applying.run({ projectId, text, prune })}
+          >
+            Apply
+          </Button>
+        )}
+      </Row>
+      {reason === null ? null : <p class={css.intro}>{reason}</p>}
+      <Problem failure={comparing.failure ?? applying.failure} />
+      {isShown === null ? null : (
+        <Card title={isShown.isApplied ? "Applied" : "Difference"}>
+          <p role="status">{planText(isShown.plan, isShown.isApplied)}</p>
+          <ShownPlan {...isShown} />
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+async function destinationsOf(workspaceId: string, projectId: string): Promise<NamedDestination[]> {
+  const path = `/projects/${projectId}/alert-destinations`;
+  return (await authorized<{ items: NamedDestination[] }>(path, { workspaceId })).data.items;
+}

@@ -1,0 +1,94 @@
+import { useMemo } from "preact/hooks";
+import { useLoad } from "../../lib/load.ts";
+import type { Board, Panel } from "../../model/boards.ts";
+import { useFields } from "../explorer/fields/use-fields.ts";
+import { type Times, timesOf } from "../explorer/view/range.ts";
+import { queryFor } from "../investigate/ask.ts";
+import { type Release, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
+import { versionField } from "../investigate/releases/version-fields.ts";
+import { kindsOf, viewRange } from "./board-query.ts";
+import { askAll, type Further } from "./use-answers.ts";
+import { type ShownAnswers, useBoardAnswers } from "./use-slowest.ts";
+
+/** Parts of a span: a version that begins in the first one may have run before. */
+const PARTS = 60;
+const NONE: readonly Release[] = [];
+
+interface BoardOptions {
+  workspaceId: string;
+  board: Board;
+  times: Times;
+  /** Changes with every refresh. */
+  round: number;
+  /** Stays the same while a relative range moves. */
+  range: string;
+  retentionDays: number;
+  showsReleases: boolean;
+}
+
+interface AnswersWithReleases extends ShownAnswers {
+  /** Whether a panel is drawn over time. */
+  isOverTime: boolean;
+  hasReleases: boolean;
+  /** Releases of the times of a panel. */
+  releasesOf: (panel: Panel) => readonly Release[];
+}
+
+/**
+ * Loads the answers of a board with the releases of its times. The field with versions is looked for once, after the answers; from
+ * then on the request of the board asks for the releases, too, once for all panels of the same times.
+ */
+export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases {
+  const { workspaceId, board, times, round, range, retentionDays, showsReleases } = options;
+  const { projectId } = board;
+  const drawn = useMemo(() => board.panels.filter(isDrawnOverTime), [board.panels]);
+  const isWanted = showsReleases && drawn.length > 0;
+  const field = versionField({ workspaceId, projectId });
+  const ranges =
+    field === null || !isWanted ? [] : [...new Map(drawn.map((panel) => [timesKey(panel), panel])).values()];
+  const further = (now: number): Further[] =>
+    ranges.map((panel) => {
+      const { from, to, start, end } =
+        panel.range === undefined ? times : timesOf(viewRange(panel.range, now), now, retentionDays);
+      const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+      return { key: timesKey(panel), query: queryFor(releasesQuery(field ?? ""), projectId, bounds), start, end };
+    });
+  const answers = useBoardAnswers(workspaceId, board, times, round, range, further);
+  const { data, isSearching } = answers;
+  const isUnknown = isWanted && field === null && data !== null && !isSearching;
+  useFields({ workspaceId, projectId, times }, "*", isUnknown ? `${board.id} ${range}` : null);
+  // Of answers that were requested before the field was found.
+  const missing = data === null ? [] : ranges.map(timesKey).filter((key) => !data.further.has(key));
+  const late = useLoad(missing.length === 0 ? "" : `${board.id} ${range} ${missing}`, async (signal) =>
+    missing.length === 0 || data === null
+      ? null
+      : (await askAll(workspaceId, [], further(data.at), signal, data.asOf)).further,
+  );
+  const found = useMemo(
+    () =>
+      new Map(
+        [...(late.data ?? []), ...(data?.further ?? [])].map(([key, { answer, start, end }]) => [
+          key,
+          answer.ok && answer.kind === "table" && answer.complete
+            ? releasesOf(answer, start, (end - start) / PARTS)
+            : NONE,
+        ]),
+      ),
+    [late.data, data],
+  );
+  return {
+    ...answers,
+    isOverTime: drawn.length > 0,
+    hasReleases: isWanted && drawn.some((panel) => (found.get(timesKey(panel)) ?? NONE).length > 0),
+    releasesOf: (panel) => (isWanted ? (found.get(timesKey(panel)) ?? NONE) : NONE),
+  };
+}
+
+function isDrawnOverTime({ kind, query }: Panel): boolean {
+  return (kind === "bars" || kind === "line" || kind === "area") && kindsOf(query).includes("line");
+}
+
+/** Names the times of a panel: equal for all panels of the board's range. */
+function timesKey({ range }: Panel): string {
+  return range === undefined ? "" : JSON.stringify(range);
+}

@@ -1,0 +1,71 @@
+import { may } from "../../../../../src/workspace/permissions.ts";
+import { type Loaded, useLoad } from "../../../lib/load.ts";
+import { ableTo } from "../../../model/roles.ts";
+import type { ApiKey, AuditItem, Page, Workspace } from "../../../model/types.ts";
+import { authorized } from "../../../session/session.ts";
+import { visible } from "../../explorer/view/visible.ts";
+import { KeyList } from "./key-list.tsx";
+import { type RevokedKey, revokersOf } from "./revocations.ts";
+
+/** Items of a page of the audit, and pages that are read: the newest 2,000 items of an action. */
+const PAGE = 200;
+const PAGES = 10;
+/** Keys that have expired or were revoked, with who revoked them for a reader of the audit. */
+export function EndedKeys({ workspace, keys }: { workspace: Workspace; keys: readonly ApiKey[] }) {
+  const mayRead = may(workspace.role, "audit.list");
+  const revokers = useRevokers(workspace.id, keys, mayRead);
+  const revokedBy = ({ id, name }: ApiKey) => {
+    if (!mayRead) return `shown to ${ableTo("audit.list")}`;
+    const who = revokers.data === null ? "…" : (revokers.data.get(id) ?? "not recorded");
+    return (
+      <>
+        {visible(revokers.failure === null ? who : "not loaded")}{" "}
+        <a href={`/w/${workspace.id}/settings/audit?target=${id}`}>
+          Audit<span class="visually-hidden"> of {name}</span>
+        </a>
+      </>
+    );
+  };
+  return <KeyList label="Ended keys" keys={keys} revokedBy={revokedBy} />;
+}
+
+/** Loads who revoked some keys. @param isWanted whether the reader may read the audit */
+function useRevokers(
+  workspaceId: string,
+  keys: readonly RevokedKey[],
+  isWanted: boolean,
+): Pick<Loaded<ReadonlyMap<string, string> | null>, "data" | "failure"> {
+  const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
+  const of = isWanted && revoked.length > 0 ? `${workspaceId} ${revoked.map(({ id }) => id).join(" ")}` : "";
+  return useLoad(of, async (signal) => {
+    if (of === "") return null;
+    const oldest = Math.min(...revoked.map(({ revokedAt }) => Date.parse(revokedAt ?? "")));
+    const items = await itemsSince(workspaceId, "key.revoke", oldest, signal);
+    const found = revokersOf(revoked, items);
+    if (found.size === revoked.length) return found;
+    return revokersOf(revoked, [...items, ...(await itemsSince(workspaceId, "member", oldest, signal))]);
+  });
+}
+
+/** Loads the items of an action or a group since a time, at most `PAGES` pages. */
+async function itemsSince(
+  workspaceId: string,
+  action: string,
+  since: number,
+  signal: AbortSignal,
+): Promise<AuditItem[]> {
+  const items: AuditItem[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < PAGES; page++) {
+    const query = new URLSearchParams({ action, limit: String(PAGE), ...(cursor === null ? {} : { cursor }) });
+    const { data }: { data: Page<AuditItem> } = await authorized<Page<AuditItem>>(
+      `/workspaces/${workspaceId}/audit?${query}`,
+      { signal },
+    );
+    items.push(...data.items);
+    cursor = data.nextCursor;
+    const last = data.items.at(-1);
+    if (cursor === null || (last !== undefined && Date.parse(last.at) < since)) break;
+  }
+  return items;
+}
