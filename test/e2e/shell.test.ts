@@ -52,7 +52,7 @@ describe("the console's shell", () => {
       expect((box?.x ?? 360) + (box?.width ?? 0)).toBeLessThanOrEqual(360);
     }
     expect(await axeFaults(page)).toEqual([]);
-    await header.getByRole("button", { name: "More" }).click();
+    await header.getByRole("button", { name: "Menu" }).click();
     for (const name of ["Account", "Sign out"])
       expect(await page.getByRole("menuitem", { name }).isVisible()).toBe(true);
     expect(await axeFaults(page)).toEqual([]);

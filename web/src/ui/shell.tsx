@@ -3,13 +3,13 @@ import {
   BookOpen,
   CircleUserRound,
   Command as CommandShape,
-  Ellipsis,
   FlaskConical,
   Gauge,
   GitCompareArrows,
   Layers,
   LayoutDashboard,
   LogOut,
+  Menu as MenuShape,
   ScrollText,
   Settings,
   Shapes,
@@ -52,7 +52,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <WorkspaceNav workspaceId={workspaceId} path={path} query={query} />
         ) : null}
         <nav class={`${css.nav} ${css.end}`} aria-label="Taffrail">
-          {isPhone && isSignedIn ? <MoreMenu /> : <OwnLinks path={path} query={query} />}
+          {isPhone && isSignedIn ? <PhoneMenu /> : <OwnLinks path={path} query={query} />}
         </nav>
       </header>
       <div class={css.page}>
@@ -95,12 +95,12 @@ function OwnLinks({ path, query }: OwnLinksProps) {
 }
 
 /** The same on a phone, where the bar has room for the pages of a workspace alone. */
-function MoreMenu() {
+function PhoneMenu() {
   const { route } = useLocation();
   return (
     <Menu
-      label="More"
-      icon={Ellipsis}
+      label="Menu"
+      icon={MenuShape}
       iconOnly
       look="quiet"
       placement="bottom-end"
