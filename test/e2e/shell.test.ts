@@ -53,8 +53,7 @@ describe("the console's shell", () => {
     }
     expect(await axeFaults(page)).toEqual([]);
     await header.getByRole("button", { name: "Menu" }).click();
-    for (const name of ["Account", "Sign out"])
-      expect(await page.getByRole("menuitem", { name }).isVisible()).toBe(true);
+    for (const name of ["Account", "Sign out"]) await page.getByRole("menuitem", { name }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     // The pages of one query lead to each other with it.

@@ -18,6 +18,7 @@ import { saveFile } from "../../../ui/save-file.ts";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { visible } from "../../explorer/view/visible.ts";
+import alertsCss from "../alerts.module.css";
 import css from "./file.module.css";
 import { RulesEditor } from "./rules-editor.tsx";
 import { planText, ShownPlan } from "./shown-plan.tsx";
@@ -134,7 +135,7 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
         The YAML file that <code>taffrail alerts apply</code> reads. Names identify rules.{" "}
         <a href={`/w/${workspaceId}/alerts?${new URLSearchParams({ project: projectId })}`}>Alerts of the project</a>
       </p>
-      <div class={css.bar}>
+      <div class={alertsCss.bar}>
         <Select
           label="Project"
           value={projectId}
