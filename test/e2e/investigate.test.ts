@@ -63,7 +63,12 @@ function shopEntries(): object[] {
     {
       ...{ timestamp: incident + 5 * MINUTE, level: "info", category: "system", type: "startup", service: "checkout" },
       message: "checkout started",
-      data: { version: "2.0.0" },
+      data: { version: "2.0.0", pool: { size: 5, host: "db-1" } },
+    },
+    {
+      ...{ timestamp: incident - 3 * DAY, level: "info", category: "system", type: "startup", service: "checkout" },
+      message: "checkout started",
+      data: { version: "1.9.0", pool: { size: 20, host: "db-1" } },
     },
     traceEntry({ after: 10_400, spanId: "a1", message: "POST /checkout", service: "edge", durationMs: 10_400 }),
     traceEntry({ after: 130, spanId: "b1", parentSpanId: "a1", message: "Cart is read", service: "checkout" }),
@@ -232,8 +237,9 @@ describe("19.3: two spans compared", () => {
 });
 
 describe("19: a release", () => {
-  it("is marked in the histogram, for the keyboard too, and in a chart; it leads to its comparison, which offers it", async () => {
-    const page = await opened(`/p/${shop.projectId}${hour()}`);
+  it("is marked in the histogram of a filtered link, too, and in a chart; its mark says what it changed and leads to its comparison", async () => {
+    // No entry of the query has a version.
+    const page = await opened(`/p/${shop.projectId}${hour()}&q=level:error`);
     const marks = page.getByRole("toolbar", { name: "Releases" }).getByRole("button");
     await marks.first().waitFor();
     expect(await marks.count()).toBe(1);
@@ -253,6 +259,14 @@ describe("19: a release", () => {
     await page.getByRole("status").filter({ hasText: "51 entries" }).waitFor();
     await marks.first().focus();
     await page.keyboard.press("Enter");
+    const box = page.getByRole("dialog", { name: "Release" });
+    await box.getByText("Differs from 1.9.0:").waitFor();
+    expect(await box.getByRole("listitem").allTextContents()).toEqual(["pool.size 20 → 5"]);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => marks.first().evaluate((mark) => mark === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await box.getByRole("button", { name: "Compare before and after" }).click();
     await page.waitForURL("**/compare?*");
     const { searchParams } = new URL(page.url());
     expect([searchParams.get("from"), searchParams.get("to")]).toEqual(

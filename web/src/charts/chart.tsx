@@ -196,9 +196,17 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
               <div key={mark} class={css.mark} style={{ left: `${placeOf(mark)}%` }} aria-hidden="true" />
             ),
           )}
-          {groupedByPlace(releases, placeOf, APART).map(({ place, releases: each }) => (
-            <div key={place} class={css.release} style={{ left: `${place}%` }} aria-hidden="true">
-              <span class={css.sign} data-tooltip={releaseTooltip(each)} />
+          {groupedByPlace(releases, placeOf, APART).map(({ place, places, releases: each }) => (
+            <div key={place} aria-hidden="true">
+              {places.map((line) => (
+                <div key={line} class={css.release} style={{ left: `${line}%` }} />
+              ))}
+              <span
+                class={css.sign}
+                style={{ left: `calc(${place}% - 8px)` }}
+                data-tooltip={releaseTooltip(each)}
+                data-tooltip-side="top"
+              />
             </div>
           ))}
           {at === null ? null : (

@@ -10,8 +10,11 @@ interface Tip {
   targetId: string;
   text: string;
   shortcut: string | undefined;
-  placement: "bottom" | "right";
+  placement: "bottom" | "right" | "top";
 }
+
+/** Sides that an element may name in `data-tooltip-side`. */
+const SIDES = ["right", "top"] as const;
 
 let lastId = 0;
 
@@ -32,7 +35,12 @@ export function Tooltips() {
     const show = (target: HTMLElement): void => {
       if (target.id === "") target.id = `tip-${++lastId}`;
       const { tooltip: text = "", shortcutKey: shortcut, tooltipSide } = target.dataset;
-      setTip({ targetId: target.id, text, shortcut, placement: tooltipSide === "right" ? "right" : "bottom" });
+      setTip({
+        targetId: target.id,
+        text,
+        shortcut,
+        placement: SIDES.find((side) => side === tooltipSide) ?? "bottom",
+      });
     };
     const over = (event: PointerEvent): void => {
       if (event.pointerType !== "mouse") return;

@@ -7,8 +7,10 @@ import {
   releasesOf,
   releasesQuery,
   spanAfter,
+  versionedQuery,
   versionFieldIn,
 } from "../../../../web/src/pages/investigate/releases/releases.ts";
+import { noteEntries, versionField } from "../../../../web/src/pages/investigate/releases/version-fields.ts";
 
 const START = Date.UTC(2026, 10, 27);
 const MINUTE = 60_000;
@@ -40,6 +42,18 @@ describe("19: releases in a span", () => {
   it("are asked for by a valid query", () => {
     for (const field of ["version", 'resource."service.version"', "data.version"])
       expect(parse(releasesQuery(field)), field).toMatchObject({ ok: true });
+    expect(parse(versionedQuery())).toMatchObject({ ok: true });
+  });
+
+  it("are looked for in entries, too, whose members are named as in queries", () => {
+    const scope = { workspaceId: "ws_1", projectId: null };
+    noteEntries(scope, [{ data: { versions: 1 } }, {}]);
+    expect(versionField(scope)).toBe(null);
+    noteEntries(scope, [
+      { data: { order: { version: 3 } } },
+      { data: { resource: { "service.version": "1.0", os: { version: "6.1" } } } },
+    ]);
+    expect(versionField(scope)).toBe('resource."service.version"');
   });
 
   it("are versions whose first entry is not at the beginning", () => {
@@ -61,6 +75,7 @@ describe("19: releases in a span", () => {
       ["payments 5.8.1", 700],
       ["812", 900],
     ]);
+    expect(releases.map(({ previous }) => previous)).toEqual([null, "5.7.3", "5.8.0", null]);
   });
 
   it("are the newest 20, and none of a field that numbers records", () => {
@@ -75,7 +90,7 @@ describe("19: releases in a span", () => {
 
   it("are compared until the next of the service, at most for a quarter of the span", () => {
     const release = (service: string, version: string, minutes: number): Release => {
-      return { service, version, at: START + minutes * MINUTE };
+      return { service, version, at: START + minutes * MINUTE, previous: null };
     };
     const [wrong, other, mended] = [
       release("payments", "5.8.0", 600),
@@ -94,12 +109,12 @@ describe("19: releases in a span", () => {
   });
 
   it("share a mark if they are drawn close to each other", () => {
-    const releases = [0, 5, 15, 17, 40].map((at) => ({ service: null, version: `v${at}`, at }));
+    const releases = [0, 5, 15, 17, 40].map((at) => ({ service: null, version: `v${at}`, at, previous: null }));
     const groups = groupedByPlace(releases, (at) => at, 16);
-    expect(groups.map(({ place, releases: each }) => [place, each.length])).toEqual([
-      [0, 3],
-      [17, 1],
-      [40, 1],
+    expect(groups.map(({ place, places, releases: each }) => [place, places, each.length])).toEqual([
+      [7.5, [0, 5, 15], 3],
+      [17, [17], 1],
+      [40, [40], 1],
     ]);
   });
 });

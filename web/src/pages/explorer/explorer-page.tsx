@@ -213,6 +213,10 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             busy={stats.busy && failure === null}
             onZoom={onZoom}
             onZoomOut={onZoomOut}
+            onShow={(query, start, end) =>
+              change((before) => ({ ...withQuery(before, query), range: between(start, end), live: false }))
+            }
+            of={`${projectId} ${view.query ?? ""}`}
             onLevel={onLevel}
             onSave={hasPages ? () => setDialog("board") : undefined}
             onCompare={

@@ -1,12 +1,14 @@
 import { ApiFailure } from "../../api/failure.ts";
 import type { RequestOptions } from "../../api/request.ts";
 import type { Table } from "../../charts/chart-data.ts";
+import type { LogEntry } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import type { BatchQuery } from "../boards/board-query.ts";
 import type { PanelAnswer } from "../boards/use-answers.ts";
 
-/** The table of one query, and what to know about it. */
+/** The table or the entries of one query, and what to know about it. */
 export interface Answer extends Table {
+  logs: readonly LogEntry[];
   matched: number;
   complete: boolean;
   notes: readonly string[];
@@ -35,7 +37,8 @@ export async function ask(
     }
     const { matched, complete, notes } = answer;
     const table = answer.kind === "table" ? answer : { columns: [], rows: [] };
-    return { columns: table.columns, rows: table.rows, matched, complete, notes };
+    const logs = answer.kind === "entries" ? answer.logs : [];
+    return { columns: table.columns, rows: table.rows, logs, matched, complete, notes };
   });
 }
 

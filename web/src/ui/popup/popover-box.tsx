@@ -8,20 +8,22 @@ import css from "./popup.module.css";
 export interface PopoverBoxProps {
   triggerId: string;
   label: string;
-  placement: "bottom-start" | "bottom-end";
+  placement: "bottom-start" | "bottom-end" | "bottom";
+  /** Returns what the box is placed beside; absent: the trigger. */
+  anchor?: () => DOMRect | null;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** The open box of a popover. */
-export function PopoverBox({ triggerId, label, placement, onClose, children }: PopoverBoxProps) {
+export function PopoverBox({ triggerId, label, placement, anchor, onClose, children }: PopoverBoxProps) {
   const id = useId();
   const service = useMachine(zag.machine, {
     id,
     ids: { trigger: triggerId },
     defaultOpen: true,
     portalled: false,
-    positioning: { placement, strategy: "fixed", gutter: 4 },
+    positioning: { placement, strategy: "fixed", gutter: 4, ...(anchor && { getAnchorRect: anchor }) },
     onOpenChange: ({ open }) => {
       if (!open) onClose();
     },

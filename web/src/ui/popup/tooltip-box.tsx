@@ -8,7 +8,7 @@ export interface TooltipBoxProps {
   targetId: string;
   text: string;
   shortcut: string | undefined;
-  placement: "bottom" | "right";
+  placement: "bottom" | "right" | "top";
   onClose: () => void;
 }
 

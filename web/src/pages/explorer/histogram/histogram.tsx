@@ -4,7 +4,7 @@ import { may } from "../../../../../src/workspace/permissions.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
-import { type Release, spanAfter } from "../../investigate/releases/releases.ts";
+import { spanAfter } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
 import { entries, number, span } from "../view/format.ts";
@@ -18,10 +18,6 @@ import type { Counted } from "./use-stats.ts";
 
 /** Least width of a bar in pixels. */
 const BAR_MIN = 4;
-/** Milliseconds around releases that are zoomed to. */
-const CLOSE_MS = 5 * 60_000;
-/** Milliseconds within which releases are compared as one. */
-const TOGETHER_MS = 60_000;
 /** Bars that Page Up and Page Down move by. */
 const PAGE = 10;
 
@@ -31,8 +27,12 @@ interface HistogramProps {
   busy: boolean;
   onZoom: (start: number, end: number) => void;
   onZoomOut: () => void;
+  /** Shows the entries of another query in a range. */
+  onShow: (query: string, start: number, end: number) => void;
   /** Adds a level to the query, or removes it. */
   onLevel: (level: Level) => void;
+  /** What is counted: another text is another query. */
+  of: string;
   /** Whether the list and its fields are loaded, so that less important parts may load. */
   isSettled: boolean;
   /** Saves the counts to a board, for members who may. */
@@ -49,7 +49,7 @@ interface Selection {
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
 export function Histogram(props: HistogramProps) {
-  const { scope, counted, busy, isSettled, onZoom, onZoomOut, onLevel, onSave, onCompare } = props;
+  const { scope, of, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -66,12 +66,12 @@ export function Histogram(props: HistogramProps) {
   // All time is as long as the entries.
   const searched = from === undefined ? counted : times;
   const releases = useReleases({ workspaceId, projectId, bounds, span: searched, isWanted: isSettled });
-  // A new count of the same bars keeps the selection. A live view adds bars at the end.
+  // A new count of the same query and bars keeps the selection. A live view adds bars at the end.
   const [first] = bars;
   useEffect(() => {
     setSelection(null);
     setHovered(null);
-  }, [first?.start, first?.end]);
+  }, [of, first?.start, first?.end]);
   const isCut = Math.max(selection?.anchor ?? 0, selection?.at ?? 0, hovered ?? 0) >= bars.length;
   useEffect(() => {
     if (!isCut) return;
@@ -83,15 +83,6 @@ export function Histogram(props: HistogramProps) {
     if (!from || !to) return;
     setSelection(null);
     onZoom(from.start, to.end);
-  };
-  const pickRelease = (picked: readonly Release[]): void => {
-    const [first, last] = [picked[0], picked.at(-1)];
-    if (first === undefined || last === undefined) return;
-    const after = spanAfter(first, releases, searched);
-    // Releases of one moment cannot be told apart by zooming.
-    if (last.at - first.at < TOGETHER_MS && onCompare !== undefined) onCompare(after.start, after.end);
-    // Near enough to tell several apart.
-    else onZoom(first.at - CLOSE_MS, last.at + CLOSE_MS);
   };
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
@@ -105,7 +96,7 @@ export function Histogram(props: HistogramProps) {
           tabIndex={0}
           data-shortcut="histogram"
           aria-label="Entries over time"
-          aria-description="Arrow keys select a bar, with Shift several. Enter zooms in, minus zooms out."
+          aria-description="Arrow keys, Page Up, Page Down, Home and End select a bar, with Shift several. Enter zooms in, minus zooms out."
           aria-valuemin={1}
           aria-valuemax={bars.length}
           aria-valuenow={(selection?.at ?? bars.length - 1) + 1}
@@ -132,7 +123,22 @@ export function Histogram(props: HistogramProps) {
             marked={shown}
           />
         </div>
-        <ReleaseMarks releases={releases} bars={bars} width={width} onPick={pickRelease} />
+        <ReleaseMarks
+          scope={{ workspaceId, projectId }}
+          releases={releases}
+          from={bars[0]?.start ?? 0}
+          to={bars.at(-1)?.end ?? 0}
+          width={width}
+          onShow={onShow}
+          onZoom={onZoom}
+          onCompare={
+            onCompare &&
+            ((release) => {
+              const { start, end } = spanAfter(release, releases, searched);
+              onCompare(start, end);
+            })
+          }
+        />
       </div>
       <div class={css.foot}>
         <p class={css.readout}>

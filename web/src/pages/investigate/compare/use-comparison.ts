@@ -82,7 +82,7 @@ export function useComparison(investigation: Investigation, before: TimeSpan, no
   return { overview, fields, shownOverview: useKept(overview, of), shownFields: useKept(fields, of) };
 }
 
-const NOTHING: Answer = { columns: [], rows: [], matched: 0, complete: true, notes: [] };
+const NOTHING: Answer = { columns: [], rows: [], logs: [], matched: 0, complete: true, notes: [] };
 
 /** Bins of the same size for two spans. */
 function alignedBins(before: TimeSpan, now: TimeSpan): [Bins, Bins] {

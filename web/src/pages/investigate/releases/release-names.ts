@@ -2,7 +2,14 @@ import { timeFormat } from "../../../lib/zone.ts";
 import { visible } from "../../explorer/view/visible.ts";
 import { type Release, releaseName } from "./releases.ts";
 
-const MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+/** Formats the time of a release. */
+export const MOMENT = timeFormat({
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
 /** Releases of a mark that its name lists. */
 const NAMED = 4;
 

@@ -11,15 +11,29 @@ export interface Release {
   service: string | null;
   /** Epoch milliseconds. */
   at: number;
+  /** The version of the service before; `null` if the span has no entry of it. */
+  previous: string | null;
 }
 
-/** Names of members of `data` that hold a version, without their parents, the most specific first. */
-const NAMES = [
-  ...["service.version", "service_version", "serviceversion"],
-  ...["app.version", "app_version", "appversion", "release", "version"],
+/** Names of members of `data` that hold a version, as senders write them, without their parents, the most specific first. */
+const SPELLINGS = [
+  ...["service.version", "service_version", "serviceVersion"],
+  ...["app.version", "app_version", "appVersion", "release", "version"],
 ];
+const NAMES = SPELLINGS.map((name) => name.toLowerCase());
 /** Members that hold the attributes of a sender. */
-const PARENTS = /^(?:data|resource|attributes|labels)\./;
+const PARENTS = ["data", "resource", "attributes", "labels"];
+const PARENT = new RegExp(`^(?:${PARENTS.join("|")})\\.`);
+/** Entries in which a field with versions is looked for. */
+const EXAMINED = 20;
+
+/** Asks for the newest entries with a member that may hold a version. */
+export function versionedQuery(): string {
+  const names = ["", ...PARENTS.map((parent) => `${parent}.`)].flatMap((parent) =>
+    SPELLINGS.map((name) => `${parent}${name}:*`),
+  );
+  return `(${names.join(" OR ")}) | limit ${EXAMINED}`;
+}
 
 /** Returns the field of a list that holds versions, as queries name it; `null` if none does. */
 export function versionFieldIn(fields: readonly { name: string; type: string }[]): string | null {
@@ -28,7 +42,7 @@ export function versionFieldIn(fields: readonly { name: string; type: string }[]
   for (const { name, type } of fields) {
     if (type !== "string" && type !== "number") continue;
     const plain = name.replaceAll('"', "").toLowerCase();
-    const found = [plain, plain.replace(PARENTS, "")].map((each) => NAMES.indexOf(each)).filter((at) => at >= 0);
+    const found = [plain, plain.replace(PARENT, "")].map((each) => NAMES.indexOf(each)).filter((at) => at >= 0);
     const at = Math.min(NAMES.length, ...found);
     if (at < place) [best, place] = [name, at];
   }
@@ -59,16 +73,21 @@ export function releasesQuery(field: string): string {
 export function releasesOf(table: Table, start: number, leastMs: number): Release[] {
   if (table.rows.length > MANY) return [];
   const [first, last, entries] = columnPlaces(table, ["first", "last", "entries"]);
-  return table.rows
-    .flatMap((row): Release[] => {
+  const versions = table.rows
+    .flatMap((row) => {
       const [version, service] = row;
       const [at, end, count] = [timeOf(row[first]), timeOf(row[last]), Number(row[entries])];
       if (typeof version !== "string" && typeof version !== "number") return [];
       const gap = count > 1 ? (end - at) / (count - 1) : 0;
       const isNew = at - start >= Math.max(leastMs, GAPS * gap);
-      return isNew ? [{ version: String(version), service: typeof service === "string" ? service : null, at }] : [];
+      return [{ version: String(version), service: typeof service === "string" ? service : null, at, isNew }];
     })
-    .sort((a, b) => a.at - b.at)
+    .sort((a, b) => a.at - b.at);
+  return versions
+    .flatMap(({ isNew, ...release }, index): Release[] => {
+      const before = versions.slice(0, index).findLast(({ service }) => service === release.service);
+      return isNew ? [{ ...release, previous: before?.version ?? null }] : [];
+    })
     .slice(-SHOWN);
 }
 
@@ -92,18 +111,27 @@ export function spanAfter(release: Release, releases: readonly Release[], { star
   return { start: release.at, end: Math.max(last, release.at + MINUTE) };
 }
 
-/** Groups releases that are drawn less than `least` pixels apart from the first of their group. */
+/** Releases that share a sign, which is in their middle. Each has a line at its own place. */
+export interface ReleaseGroup {
+  place: number;
+  places: number[];
+  releases: Release[];
+}
+
+/** Groups releases that are drawn less than `least` apart from the first of their group, in the unit of `placeOf`. */
 export function groupedByPlace(
   releases: readonly Release[],
   placeOf: (at: number) => number,
   least: number,
-): { place: number; releases: Release[] }[] {
-  const groups: { place: number; releases: Release[] }[] = [];
+): ReleaseGroup[] {
+  const groups: Omit<ReleaseGroup, "place">[] = [];
   for (const release of releases) {
     const place = placeOf(release.at);
     const group = groups.at(-1);
-    if (group !== undefined && place - group.place < least) group.releases.push(release);
-    else groups.push({ place, releases: [release] });
+    if (group !== undefined && place - (group.places[0] ?? place) < least) {
+      group.places.push(place);
+      group.releases.push(release);
+    } else groups.push({ places: [place], releases: [release] });
   }
-  return groups;
+  return groups.map((group) => ({ ...group, place: ((group.places[0] ?? 0) + (group.places.at(-1) ?? 0)) / 2 }));
 }

@@ -2,8 +2,8 @@ import { useRef } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { ask, queryFor } from "../ask.ts";
 import type { TimeSpan } from "../compare/spans-of-time.ts";
-import { type Release, releasesOf, releasesQuery } from "./releases.ts";
-import { type ReleaseScope, versionField } from "./version-fields.ts";
+import { type Release, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
+import { noteEntries, type ReleaseScope, versionField } from "./version-fields.ts";
 
 /** Parts of a span: a version that begins in the first one may have run before. */
 const PARTS = 60;
@@ -20,21 +20,31 @@ interface ReleasesOptions extends ReleaseScope {
 }
 
 /**
- * Loads the releases of a span once a field with versions is known, for all queries about the span. Those of the span before stay
- * until they arrive. A failure, and an answer that lacks older entries, only hide them.
+ * Loads the releases of a span, for all queries about the span: looks for a field with versions among all entries, if no list of fields
+ * has had one. Those of the span before stay until they arrive. A failure, and an answer that lacks older entries, only hide them.
  */
 export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOptions): readonly Release[] {
   const { workspaceId, projectId } = scope;
   const field = versionField(scope);
   const { from, to } = bounds;
   const { start, end } = span;
+  const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const minutes = [start, end].map((at) => Math.floor(at / MINUTE));
   const of = `${workspaceId} ${projectId}`;
+  const sought = useRef("");
+  if (isWanted && field === null) sought.current = JSON.stringify([of, from, to, minutes]);
+  useLoad(sought.current, async (signal): Promise<null> => {
+    if (sought.current === "") return null;
+    const [answer] = await ask(workspaceId, [queryFor(versionedQuery(), projectId, range)], signal, {
+      followsSearch: true,
+    });
+    noteEntries(scope, answer?.logs ?? []);
+    return null;
+  });
   const begun = useRef("");
   if (isWanted && field !== null) begun.current = JSON.stringify([of, field, from, to, minutes]);
   const { data } = useLoad(begun.current, async (signal): Promise<Found> => {
     if (field === null) return { of, releases: NONE };
-    const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
     const query = queryFor(releasesQuery(field), projectId, range);
     const [answer] = await ask(workspaceId, [query], signal, { followsSearch: true });
     const releases = answer?.complete ? releasesOf(answer, start, (end - start) / PARTS) : NONE;

@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
+import type { LogEntry } from "../../../model/types.ts";
 import { versionFieldIn } from "./releases.ts";
 
 /**
- * Fields with versions, by workspace and project. They are found in the lists of fields that pages load, and kept, because a query
- * such as `level:error` may leave out the entries that have them.
+ * Fields with versions, by workspace and project. They are found in the lists of fields that pages load, or looked for among all
+ * entries, because a query such as `level:error` may leave out the entries that have them.
  */
 const found = signal<ReadonlyMap<string, string>>(new Map());
 
@@ -24,6 +25,30 @@ export function noteFields(scope: ReleaseScope, fields: readonly { name: string;
 /** Renders the component again when the field is found. */
 export function versionField(scope: ReleaseScope): string | null {
   return found.value.get(keyOf(scope)) ?? null;
+}
+
+/** Levels of nesting at which a version is looked for: `resource.service.version`. */
+const DEPTH = 3;
+
+/** Looks for a field with versions in entries. */
+export function noteEntries(scope: ReleaseScope, entries: readonly Pick<LogEntry, "data">[]): void {
+  noteFields(
+    scope,
+    entries.flatMap(({ data }) => fieldsIn(data ?? {}, "", DEPTH)),
+  );
+}
+
+function fieldsIn(
+  data: Readonly<Record<string, unknown>>,
+  parent: string,
+  depth: number,
+): { name: string; type: string }[] {
+  return Object.entries(data).flatMap(([member, value]) => {
+    const name = `${parent}${/^[A-Za-z_]\w*$/.test(member) ? member : JSON.stringify(member)}`;
+    if (typeof value !== "object" || value === null) return [{ name, type: typeof value }];
+    // SAFETY: members of any object can be read by name.
+    return depth <= 1 ? [] : fieldsIn(value as Record<string, unknown>, `${name}.`, depth - 1);
+  });
 }
 
 function keyOf({ workspaceId, projectId }: ReleaseScope): string {
