@@ -2,20 +2,23 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import css from "./page.module.css";
 
-/** A page with one column. Its title is also the document's. */
-export function Page({
-  title,
-  narrow = false,
-  children,
-}: {
+interface PageProps {
   title: string;
   narrow?: boolean;
+  /** Buttons beside the title. */
+  actions?: ComponentChildren;
   children: ComponentChildren;
-}) {
+}
+
+/** A page with one column. Its title is also the document's. */
+export function Page({ title, narrow = false, actions, children }: PageProps) {
   useTitle(title);
   return (
     <div class={`${css.page} ${narrow ? css.narrow : ""}`}>
-      <h1>{title}</h1>
+      <div class={css.head}>
+        <h1>{title}</h1>
+        {actions}
+      </div>
       {children}
     </div>
   );

@@ -26,6 +26,10 @@ export function StackedBars({ label, series, names, ends, isTotalShown = true }:
   const peak = Math.max(1, ...totals);
   return (
     <figure class={css.figure}>
+      {/* The accessible name has it, too. */}
+      <div class={css.peak} aria-hidden="true">
+        {COUNT.format(peak)}
+      </div>
       <svg
         class={css.bars}
         viewBox={`0 0 ${Math.max(1, names.length)} ${HEIGHT}`}

@@ -14,7 +14,7 @@ import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Facts } from "../../ui/items.tsx";
-import { Card, Page } from "../../ui/page.tsx";
+import { Card, Page, Row } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { number } from "../explorer/view/format.ts";
@@ -79,12 +79,10 @@ function ShownAlert({ workspaceId, alert, onChanged }: ShownAlertProps) {
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const mayChange = role !== undefined && may(role, "alert.update");
   return (
-    <Page title={visible(alert.name)}>
-      <div class={css.head}>
-        <div class={css.state} role="status">
-          <AlertState alert={alert} now={now} />
-        </div>
-        {mayChange ? (
+    <Page
+      title={visible(alert.name)}
+      actions={
+        mayChange ? (
           <div class={css.actions}>
             <a class={buttonClass("plain")} href={`/w/${workspaceId}/alerts/${alert.projectId}/${alert.id}/edit`}>
               Edit
@@ -94,7 +92,14 @@ function ShownAlert({ workspaceId, alert, onChanged }: ShownAlertProps) {
               Delete
             </Button>
           </div>
-        ) : role === undefined ? null : (
+        ) : null
+      }
+    >
+      <div class={css.head}>
+        <div class={css.state} role="status">
+          <AlertState alert={alert} now={now} />
+        </div>
+        {mayChange || role === undefined ? null : (
           <p class={css.hint}>Changing alerts requires {ableTo("alert.update")}.</p>
         )}
       </div>
@@ -169,19 +174,26 @@ function Rule({ workspaceId, alert, nameOf, now }: RuleProps) {
     <Card title="Rule">
       <code class={css.query}>{visible(query)}</code>
       <Facts facts={facts.filter((fact) => fact !== null)} />
-      {message === "" ? null : <p class={css.prose}>{visible(message)}</p>}
-      <p>
-        {alert.destinations.length === 0 ? "No destinations: decisions are only listed." : "Notifies "}
-        {alert.destinations.map((id, at) => (
-          <span key={id}>
-            {at === 0 ? "" : ", "}
-            <a href={`/w/${workspaceId}/settings/destinations`}>{visible(nameOf(id))}</a>
-          </span>
-        ))}
-      </p>
-      <p>
-        <a href={logs}>Show entries</a>
-      </p>
+      {message === "" ? null : (
+        <div>
+          <p class={css.caption}>Message</p>
+          <p class={css.prose}>{visible(message)}</p>
+        </div>
+      )}
+      <Row>
+        <a class={buttonClass("plain", true)} href={logs}>
+          Show entries
+        </a>
+        <p class={css.hint}>
+          {alert.destinations.length === 0 ? "No destinations: decisions are only listed." : "Notifies "}
+          {alert.destinations.map((id, at) => (
+            <span key={id}>
+              {at === 0 ? "" : ", "}
+              <a href={`/w/${workspaceId}/settings/destinations`}>{visible(nameOf(id))}</a>
+            </span>
+          ))}
+        </p>
+      </Row>
     </Card>
   );
 }

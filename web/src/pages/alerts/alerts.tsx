@@ -68,7 +68,17 @@ export function Alerts() {
   };
   const nameOf = (id: string) => visible(projects.data?.find((each) => each.id === id)?.name ?? id);
   return (
-    <Page title="Alerts">
+    <Page
+      title="Alerts"
+      actions={
+        alerts.data === null || alerts.data.length === 0 ? null : (
+          <div class={css.bar}>
+            {asFile}
+            {create}
+          </div>
+        )
+      }
+    >
       <h2 class="visually-hidden">List</h2>
       {alerts.failure === null ? null : <Failure failure={alerts.failure} onRetry={alerts.reload} />}
       {alerts.data === null && alerts.failure === null ? <Loading /> : null}
@@ -109,10 +119,6 @@ export function Alerts() {
               ]}
               onChange={(id) => select("destination", id)}
             />
-            <span class={`${css.bar} ${css.end}`}>
-              {asFile}
-              {create}
-            </span>
           </div>
           {shown.length === 0 ? <Empty title="No alerts here" /> : null}
           <ul class={css.list} aria-label="Alerts" aria-busy={alerts.busy && alerts.data === null}>

@@ -38,7 +38,9 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
                 <th scope="col">Window until</th>
                 <th scope="col">Decision</th>
                 <th scope="col">Group</th>
-                <th scope="col">Value</th>
+                <th scope="col" data-number="true">
+                  Value
+                </th>
                 <th scope="col">Entries</th>
                 <th scope="col">Version</th>
               </tr>
@@ -56,7 +58,9 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
                     <Notes decision={decision} />
                   </td>
                   <td data-label="Group">{visible(groupText(decision.group))}</td>
-                  <td data-label="Value">{valueText(decision, alert.condition)}</td>
+                  <td data-label="Value" data-number="true">
+                    {valueText(decision, alert.condition)}
+                  </td>
                   <td data-label="Entries">
                     <Entries workspaceId={workspaceId} alert={alert} decision={decision} />
                   </td>

@@ -8,7 +8,7 @@ import { loadProjects, workspaces } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Item, Items } from "../../ui/items.tsx";
-import { Page, Row } from "../../ui/page.tsx";
+import { Card, Page, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -31,7 +31,7 @@ export function Boards() {
     </Button>
   ) : null;
   return (
-    <Page title="Boards">
+    <Page title="Boards" actions={boards.data?.length === 0 ? null : create}>
       {boards.failure === null ? null : <Failure failure={boards.failure} onRetry={boards.reload} />}
       {boards.data === null && boards.failure === null ? <Loading /> : null}
       {boards.data?.length === 0 ? (
@@ -41,8 +41,7 @@ export function Boards() {
         </Empty>
       ) : null}
       {boards.data === null || boards.data.length === 0 ? null : (
-        <>
-          <Row>{create}</Row>
+        <Card>
           <Items label="Boards">
             {boards.data.map(({ id, name, projectId, updatedAt }) => (
               <Item
@@ -55,7 +54,7 @@ export function Boards() {
               />
             ))}
           </Items>
-        </>
+        </Card>
       )}
       {isCreating ? (
         <NewBoard workspaceId={workspaceId} projects={projects.data ?? []} onClose={() => setCreating(false)} />

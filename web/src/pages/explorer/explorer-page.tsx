@@ -255,6 +255,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 onChart={(chart) => change((before) => ({ ...before, chart }))}
               />
             ) : null}
+            {asked.isInvalid ? <p class={css.idle}>Results appear when the query has no error.</p> : null}
             {isLive && liveBar !== null ? (
               <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
             ) : null}

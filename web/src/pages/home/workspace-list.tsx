@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
-import { Page, Row } from "../../ui/page.tsx";
+import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { CreateWorkspace } from "../settings/create-workspace.tsx";
 import { WorkspaceCard } from "./workspace-card.tsx";
@@ -18,10 +18,7 @@ export function WorkspaceList() {
     refreshWorkspaces();
   }, []);
   return (
-    <Page title="Your workspaces">
-      <Row>
-        <Button onClick={() => setCreating(true)}>Create workspace</Button>
-      </Row>
+    <Page title="Your workspaces" actions={<Button onClick={() => setCreating(true)}>Create workspace</Button>}>
       {failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : null}
       {known === null && failure === null ? <Loading /> : null}
       {known?.length === 0 ? (

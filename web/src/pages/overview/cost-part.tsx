@@ -53,7 +53,8 @@ export function CostPart({ days, usage }: CostPartProps) {
 
 function span({ least, most }: CostEstimate["ingest"]): string {
   const [from, to] = [dollars(least), dollars(most)];
-  return from === to ? from : `${from} to ${to}`;
+  if (from === to) return from;
+  return least < 0.01 ? `up to ${to}` : `${from} to ${to}`;
 }
 
 function addedUp(values: readonly number[]): number[] {

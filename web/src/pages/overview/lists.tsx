@@ -49,7 +49,9 @@ export function Notices({ items }: { items: readonly Notification[] }) {
         return (
           <li key={id}>
             <span>
-              <Badge {...(tone === undefined ? {} : { tone })}>{KINDS[kind]}</Badge> {visible(title)}
+              <Badge {...(tone === undefined ? {} : { tone })}>{KINDS[kind]}</Badge>
+              {/* A title begins with its kind. */}
+              {visible(title.replace(`${KINDS[kind]}: `, ""))}
             </span>
             <Time at={decidedAt} format={SHORT} />
           </li>
@@ -77,7 +79,7 @@ export function Limits({ live, workspaceId }: { live: readonly LiveCounter[]; wo
         <li key={`${identifier} ${rule}`}>
           <span>{name(identifier)}</span>
           <span class={css.amount}>
-            {COUNT.format(limit - Math.max(0, remaining))} of {COUNT.format(limit)}{" "}
+            {COUNT.format(limit - Math.max(0, remaining))} of {COUNT.format(limit)}
             <Badge tone={share >= 1 ? "bad" : "warn"}>{Math.floor(share * 100)} %</Badge>
           </span>
         </li>
@@ -93,7 +95,8 @@ export function Changes({ items }: { items: readonly AuditItem[] }) {
       {items.map(({ id, at, action, actor, actorEmail }) => (
         <li key={id}>
           <span>
-            {actionInWords(action)} <span class={css.quiet}>{actorEmail ?? actor}</span>
+            {actionInWords(action)}
+            <span class={css.quiet}>{actorEmail ?? actor}</span>
           </span>
           <Time at={at} format={SHORT} />
         </li>
