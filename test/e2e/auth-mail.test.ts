@@ -80,7 +80,7 @@ describe("an account with a password", () => {
     await page.getByRole("heading", { name: "Set a new password" }).waitFor();
     await page.getByLabel("E-mail address").fill(email);
     await page.getByRole("button", { name: "Mail me a link" }).click();
-    await page.getByRole("heading", { name: "Check your email" }).waitFor();
+    await page.getByRole("heading", { name: "Check your e-mail" }).waitFor();
     await page.goto(await linkMailedTo(url, email, "reset-password"));
     await page.getByLabel("New password").fill("another pass phrase");
     await page.getByRole("button", { name: "Set password" }).click();
@@ -113,7 +113,7 @@ describe("a mailed sign-in link", () => {
     await page.goto("/login?next=%2Fauth%2Faccount");
     await page.getByLabel("E-mail address").fill(email);
     await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-    await page.getByRole("heading", { name: "Check your email" }).waitFor();
+    await page.getByRole("heading", { name: "Check your e-mail" }).waitFor();
     expect(await page.getByRole("button", { name: /Send it again/ }).isDisabled()).toBe(true);
     const mail = await context.newPage();
     await mail.goto(await linkMailedTo(url, email, "magic-link"));

@@ -223,7 +223,7 @@ describe("an agent's request for access, opened where nobody is signed in", () =
     await page.goto(asked.url);
     await page.getByLabel("E-mail address").fill(email);
     await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-    await page.getByRole("heading", { name: "Check your email" }).waitFor();
+    await page.getByRole("heading", { name: "Check your e-mail" }).waitFor();
     const mail = await context.newPage();
     await mail.goto("/auth/magic#token=vt_expired");
     await mail.getByRole("button", { name: "Sign in", exact: true }).click();

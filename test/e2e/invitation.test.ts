@@ -98,7 +98,7 @@ describe("an invitation", () => {
     await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(email);
     await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-    await page.getByRole("heading", { name: "Check your email" }).waitFor();
+    await page.getByRole("heading", { name: "Check your e-mail" }).waitFor();
     await page.goto(await linkMailedTo(url, email, "magic-link"));
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.waitForURL("**/auth/invitation");
@@ -117,7 +117,7 @@ describe("an invitation", () => {
     await page.getByRole("heading", { name: "Set a new password" }).waitFor();
     await page.getByLabel("E-mail address").fill(guest.email);
     await page.getByRole("button", { name: "Mail me a link" }).click();
-    await page.getByRole("heading", { name: "Check your email" }).waitFor();
+    await page.getByRole("heading", { name: "Check your e-mail" }).waitFor();
     await page.goto(await linkMailedTo(url, guest.email, "reset-password"));
     await page.getByLabel("New password").fill("another pass phrase");
     await page.getByRole("button", { name: "Set password" }).click();

@@ -73,7 +73,7 @@ function ForgotForm({ onMailed }: { onMailed: (email: string) => void }) {
 function ResetSent({ email }: { email: string }) {
   const [sentAt] = useState(Date.now);
   return (
-    <Outcome title="Check your email">
+    <Outcome title="Check your e-mail">
       <p>
         If an account exists for <strong>{email}</strong>, we sent a link to set a new password. It works once, for an
         hour.

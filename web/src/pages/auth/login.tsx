@@ -113,7 +113,7 @@ function SignInForm({ next, onMailed }: { next: string; onMailed: (email: string
 function LinkSent({ email, onBack }: { email: string; onBack: () => void }) {
   const [sentAt] = useState(Date.now);
   return (
-    <Outcome title="Check your email">
+    <Outcome title="Check your e-mail">
       <p>
         If <strong>{email}</strong> exists, we sent a sign-in link. It works once, for 10 minutes. Without an account,
         using the link creates one.

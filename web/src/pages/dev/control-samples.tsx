@@ -6,6 +6,7 @@ import { Field } from "../../ui/field.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Popover } from "../../ui/popover.tsx";
+import segments from "../../ui/segments.module.css";
 import { Select } from "../../ui/select.tsx";
 
 const LOOKS = ["primary", "plain", "quiet", "danger"] as const;
@@ -72,6 +73,15 @@ export function ControlSamples() {
           <Select label="Small" small {...select} />
           <Select label="Quiet" small look="quiet" {...select} />
         </Row>
+        <fieldset class={segments.segments}>
+          <legend class="visually-hidden">Segments</legend>
+          {RANGES.map(({ value, label }) => (
+            <label key={value} data-chosen={value === range}>
+              <input type="radio" checked={value === range} onChange={() => setRange(value)} />
+              {label}
+            </label>
+          ))}
+        </fieldset>
       </Card>
       <Card title="Fields">
         <Field label="Name" hint="At most 80 characters.">

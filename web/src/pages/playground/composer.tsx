@@ -45,18 +45,20 @@ interface ComposerProps {
   onChange: (patch: Partial<Draft>) => void;
   onSend: (outgoing: Outgoing) => void;
   onDelivered: () => void;
+  /** Whether the box around it does not name it. */
+  hasTitle: boolean;
 }
 
 /** Composes entries in three ways. */
 export function Composer(props: ComposerProps) {
-  const { draft, form, raw, refused, budget, busy, failure, onChange, onSend, onDelivered } = props;
+  const { draft, form, raw, refused, budget, busy, failure, onChange, onSend, onDelivered, hasTitle } = props;
   const [isTried, setTried] = useState(false);
   const { way } = draft;
   const result = way === "form" ? form : raw;
   const count = result.ok ? result.outgoing.entries.length : 0;
   const shortage = useShortage(budget, count);
   return (
-    <Card title="Send entries">
+    <Card {...(hasTitle ? { title: "Send entries" } : {})}>
       <BudgetNotice state={budget} what="entries" />
       <Tabs label="How to send" tabs={WAYS} chosen={way} onChoose={(name) => onChange({ way: name })}>
         {way === "app" ? (

@@ -58,7 +58,7 @@ function PlaygroundContent({ state, sandbox }: { state: SandboxState; sandbox: S
   // The explorer's own address may have no parameters, which is the default view.
   const hasOpened = useRef(false);
   hasOpened.current ||= isChosen;
-  const panel = isOpen ? <SendPanel state={state} sandbox={sandbox} /> : null;
+  const panel = isOpen ? <SendPanel state={state} sandbox={sandbox} hasTitle={isBeside} /> : null;
   return (
     <>
       <Bar state={state} sandbox={sandbox} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />

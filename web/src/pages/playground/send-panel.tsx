@@ -18,8 +18,15 @@ const FIRST_DRAFT: Draft = { way: "form", form: FIRST_FORM, raw: FIRST_RAW, idem
 /** Error codes that mean that the sandbox was reset. */
 const RESET_CODES = new Set(["API_KEY_REVOKED", "INVALID_API_KEY"]);
 
+interface SendPanelProps {
+  state: SandboxState;
+  sandbox: Sandbox;
+  /** Whether the box around it does not name it. */
+  hasTitle: boolean;
+}
+
 /** Sends entries to the sandbox in three ways, and shows the response and the same call as code. */
-export function SendPanel({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
+export function SendPanel({ state, sandbox, hasTitle }: SendPanelProps) {
   const { budgets, renew, note, lookUp } = state;
   const [draft, setDraft] = useState(FIRST_DRAFT);
   const [answer, setAnswer] = useState<CallAnswer | null>(null);
@@ -45,6 +52,7 @@ export function SendPanel({ state, sandbox }: { state: SandboxState; sandbox: Sa
   return (
     <>
       <Composer
+        hasTitle={hasTitle}
         draft={draft}
         form={form}
         raw={raw}

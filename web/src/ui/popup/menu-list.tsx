@@ -1,5 +1,6 @@
 import * as zag from "@zag-js/menu";
 import { normalizeProps, useMachine } from "@zag-js/preact";
+import { Check } from "lucide";
 import { useId } from "preact/hooks";
 import { Icon } from "../icon.tsx";
 import type { MenuItem } from "../menu.tsx";
@@ -52,7 +53,7 @@ function MenuRow({ item, at, api }: { item: MenuItem; at: number; api: zag.Api }
       : api.getOptionItemProps({ value, type: "radio", checked: isChecked, disabled: isDisabled });
   return (
     <>
-      {startsGroup ? <hr class={css.separator} /> : null}
+      {startsGroup && at > 0 ? <hr class={css.separator} /> : null}
       <div {...props} class={`${css.option} ${isDanger ? css.danger : ""} ${isChecked ? css.chosen : ""}`}>
         {icon === undefined ? null : (
           <span class={css.sign}>
@@ -61,6 +62,11 @@ function MenuRow({ item, at, api }: { item: MenuItem; at: number; api: zag.Api }
         )}
         <span class={css.label}>{label}</span>
         {shortcut === undefined ? null : <kbd>{shortcut}</kbd>}
+        {isChecked ? (
+          <span class={css.sign}>
+            <Icon shape={Check} />
+          </span>
+        ) : null}
       </div>
     </>
   );
