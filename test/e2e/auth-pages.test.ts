@@ -41,7 +41,7 @@ const STATES: State[] = [
       await at(page, "/login", "Sign in");
       await page.getByLabel("E-mail address").fill(newEmail());
       await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-      await heading(page, "Check your email");
+      await heading(page, "Check your e-mail");
     },
   },
   { name: "make an account", show: (page) => at(page, "/auth/sign-up", "Create an account") },

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { timeFormat } from "../../../lib/zone.ts";
+import { isTwelveHour, timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { isSelecting } from "../../../ui/selection.ts";
 import { visible } from "../view/visible.ts";
@@ -137,7 +137,8 @@ export function rowClass({
   isOneDay,
   hasYears,
 }: Record<"isMixed" | "isOneDay" | "hasYears", boolean>): string {
-  return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : "", hasYears ? css.years : ""].join(" ");
+  const half = isTwelveHour.value ? css.half : "";
+  return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : "", hasYears ? css.years : "", half].join(" ");
 }
 
 function Cell({ text, search }: { text: string; search: string }) {
