@@ -75,21 +75,23 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
   const details = failure.details.filter(({ message }) => !failure.message.endsWith(message));
   const advice = failure.code === OFFLINE ? " Check the connection and try again." : "";
   return (
-    <div class={`${css.state} ${css.failure}`} role="alert">
-      <p>{isTrying ? retryText(failure.message) : `${failure.message}${advice}`}</p>
-      {details.length > 0 ? (
-        <ul>
-          {details.map(({ path, message }) => (
-            <li key={path}>
-              {path === "" ? "" : <code>{path}</code>} {message}
-            </li>
-          ))}
-        </ul>
-      ) : null}
-      <p class={css.small}>
-        {failure.code}
-        {failure.requestId === null ? "" : ` · request ${failure.requestId}`}
-      </p>
+    <div class={`${css.state} ${css.failure}`} data-passing={isTrying} role="alert">
+      <div class={css.words}>
+        <p>{isTrying ? retryText(failure.message) : `${failure.message}${advice}`}</p>
+        {details.length > 0 ? (
+          <ul>
+            {details.map(({ path, message }) => (
+              <li key={path}>
+                {path === "" ? "" : <code>{path}</code>} {message}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <p class={css.small}>
+          {failure.code}
+          {failure.requestId === null ? "" : ` · request ${failure.requestId}`}
+        </p>
+      </div>
       {onRetry && !isFinal ? <Button onClick={onRetry}>{isTrying ? "Try now" : "Try again"}</Button> : null}
     </div>
   );

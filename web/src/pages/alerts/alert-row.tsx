@@ -1,3 +1,4 @@
+import { timeFormat } from "../../lib/zone.ts";
 import type { Alert } from "../../model/alerts.ts";
 import { Time } from "../../ui/time.tsx";
 import { visible } from "../explorer/view/visible.ts";
@@ -6,6 +7,8 @@ import css from "./alerts.module.css";
 import { MuteMenu } from "./mute-menu.tsx";
 import { Sparkline } from "./sparkline.tsx";
 import { conditionPhrase, durationText } from "./words.ts";
+
+const MINUTE = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 
 interface AlertRowProps {
   workspaceId: string;
@@ -36,7 +39,7 @@ export function AlertRow({ workspaceId, alert, projectName, values, now, mayChan
             "never fired in 30 days"
           ) : (
             <>
-              last fired <Time at={lastFiredAt} />
+              last fired <Time at={lastFiredAt} format={MINUTE} />
             </>
           )}
         </p>

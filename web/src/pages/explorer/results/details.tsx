@@ -65,6 +65,12 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
           <LongText text={entry.message}>{(shown) => <AnsiText text={shown} />}</LongText>
         </p>
       )}
+      {data === undefined || Object.keys(data).length === 0 ? null : (
+        <>
+          <h3 class={css.heading}>Data</h3>
+          <JsonTree data={data} onFilter={onFilter} />
+        </>
+      )}
       <dl class={css.fields}>
         <Fact name="Time">
           <At time={entry.timestamp} /> <span class={css.quiet}>{entry.timestamp}</span>
@@ -90,12 +96,6 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
           <code>{entry.id}</code>
         </Fact>
       </dl>
-      {data === undefined || Object.keys(data).length === 0 ? null : (
-        <>
-          <h3 class={css.heading}>Data</h3>
-          <JsonTree data={data} onFilter={onFilter} />
-        </>
-      )}
     </section>
   );
 }

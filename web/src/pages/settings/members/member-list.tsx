@@ -30,7 +30,7 @@ export function MemberList({ members, own, isPersonal, onRole, onRemove }: Membe
               <>
                 {name}
                 <Badge>{member.role}</Badge>
-                {isSelf ? <Badge tone="good">you</Badge> : null}
+                {isSelf ? <Badge>you</Badge> : null}
               </>
             }
             facts={[["Since", <Time at={member.joinedAt} />]]}
