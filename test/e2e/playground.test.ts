@@ -163,6 +163,10 @@ describe("searching", () => {
     expect(second().map(({ path }) => path)).toEqual(expect.arrayContaining(["/logger/query", "/logger/stats"]));
     expect(new Set(second().map(({ search }) => search)).size).toBe(1);
     expect(asked.every(({ search }) => search !== undefined)).toBe(true);
+    // Opened by its address, too, the page has only what the query finds.
+    await page.reload();
+    await row(page, "Payment gateway timed out").waitFor();
+    expect(await page.locator("[data-row]").filter({ hasNotText: "ayment" }).count()).toBe(0);
   });
 
   it("opens a link to an entry of the sandbox, which names its workspace", async () => {

@@ -13,6 +13,7 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useMedia } from "../../ui/use-media.ts";
 import { ExplorerPage } from "../explorer/explorer-page.tsx";
+import { useLanguageFor } from "../explorer/view/load-language.ts";
 import { BudgetNotice } from "./budget-notice.tsx";
 import { SandboxAccess } from "./guest-access.ts";
 import { Meter } from "./meter.tsx";
@@ -58,6 +59,7 @@ function PlaygroundContent({ state, sandbox }: { state: SandboxState; sandbox: S
   // The explorer's own address may have no parameters, which is the default view.
   const hasOpened = useRef(false);
   hasOpened.current ||= isChosen;
+  const hasLanguage = useLanguageFor(url);
   const panel = isOpen ? <SendPanel state={state} sandbox={sandbox} hasTitle={isBeside} /> : null;
   return (
     <>
@@ -65,7 +67,8 @@ function PlaygroundContent({ state, sandbox }: { state: SandboxState; sandbox: S
       <BudgetNotice state={state.budgets.reads} what="reads" />
       <div class={css.work}>
         {/* A reset makes another project. */}
-        {isChosen || hasOpened.current ? (
+        {hasLanguage ? null : <Loading />}
+        {hasLanguage && (isChosen || hasOpened.current) ? (
           <ExplorerPage key={sandbox.projectId} workspaceId={sandbox.workspaceId} projectId={sandbox.projectId} />
         ) : null}
         {panel !== null && isBeside ? (
