@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { startFirefox } from "../../browsers/firefox.ts";
+import { startFirefox } from "../../browsers/playwright/firefox.ts";
 import type { Account } from "../../support/api.ts";
 import { startChromium } from "../../support/chromium.ts";
 import { freePort, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
@@ -50,7 +50,7 @@ export async function startSharedConsole(): Promise<ConsoleUnderTest> {
 
 const isFirefox = process.env.TEST_BROWSER === "firefox";
 
-/** Chromium, or Firefox under `npm run test:firefox`. */
+/** Chromium, or Firefox under `npm run test:web:firefox`. */
 function startBrowser(): Promise<Browser> {
   return isFirefox ? startFirefox() : startChromium();
 }
@@ -147,8 +147,8 @@ function sessionOf({ userId, email, refreshToken, accessToken }: Account): Seed 
 
 /** Runs in the page before its own scripts on every load. Only the first load of a context signs in. */
 function signInOnce({ session, access }: Seed): void {
-  // The initial blank page has no storage.
-  if (location.protocol === "about:" || localStorage.getItem("test.signed-in") !== null) return;
+  // The initial blank page has no storage, and in Firefox no address.
+  if (!location.protocol.startsWith("http") || localStorage.getItem("test.signed-in") !== null) return;
   localStorage.setItem("test.signed-in", "yes");
   localStorage.setItem("taffrail.session", session);
   sessionStorage.setItem("taffrail.access", access);

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Builder, Capabilities, type WebDriver } from "selenium-webdriver";
-import { freePort } from "../support/server.ts";
+import { Builder, Capabilities } from "selenium-webdriver";
+import { freePort } from "../../support/server.ts";
+import type { StartedBrowser } from "./start.ts";
 
 const DRIVER = "/usr/bin/WebKitWebDriver";
 /** Debian's small browser of WebKitGTK. */
@@ -11,13 +13,8 @@ const DISPLAY = ":97";
 const PACKAGES = "On Debian: apt-get install webkit2gtk-driver xvfb";
 const START_MS = 15_000;
 
-export interface Webkit {
-  driver: WebDriver;
-  close(): Promise<void>;
-}
-
 /** Starts WebKitGTK in a window of a display without a screen. */
-export async function startWebkit(): Promise<Webkit> {
+export async function startWebkit(home: string, downloads: string): Promise<StartedBrowser> {
   const [browser] = globSync(BROWSER);
   if (browser === undefined || !existsSync(DRIVER)) throw new Error(`WebKitGTK is missing. ${PACKAGES}`);
   const children: ChildProcess[] = [];
@@ -30,15 +27,23 @@ export async function startWebkit(): Promise<Webkit> {
     for (const child of children.reverse()) child.kill();
   };
   const port = await freePort();
+  // GTK reads the directory of downloads from this file.
+  writeFileSync(path.join(home, "user-dirs.dirs"), `XDG_DOWNLOAD_DIR="${downloads}"\n`);
+  mkdirSync(downloads);
   run("Xvfb", [DISPLAY, "-screen", "0", "2600x1700x24"]);
-  run(DRIVER, [`--port=${port}`], { ...process.env, DISPLAY, LANG: "en_GB.UTF-8", TZ: "Europe/Berlin" });
+  run(DRIVER, [`--port=${port}`], {
+    ...process.env,
+    DISPLAY,
+    LANG: "en_GB.UTF-8",
+    TZ: "Europe/Berlin",
+    XDG_CONFIG_HOME: home,
+  });
   const options = { binary: browser, args: ["--automation"] };
   const wanted = new Capabilities({ browserName: "MiniBrowser", "webkitgtk:browserOptions": options });
   const deadline = Date.now() + START_MS;
   for (;;) {
     try {
       const driver = await new Builder().usingServer(`http://127.0.0.1:${port}`).withCapabilities(wanted).build();
-      await driver.manage().setTimeouts({ script: 60_000, pageLoad: 60_000 });
       const close = async (): Promise<void> => {
         await driver.quit();
         stop();

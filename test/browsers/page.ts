@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import axe from "axe-core";
-import type { WebDriver, WebElement } from "selenium-webdriver";
+import { Key, type WebDriver, type WebElement } from "selenium-webdriver";
 
 /** Queries of Testing Library by roles, labels and text, as a script for the page. */
 const QUERIES = readFileSync(
@@ -11,6 +11,17 @@ const QUERIES = readFileSync(
 );
 const PATIENCE_MS = 20_000;
 const POLL_MS = 100;
+
+/** In an attribute, because scripts of a driver may have globals of their own. */
+const RECORD_FAULTS = `
+  const record = (fault) => {
+    const { dataset } = document.documentElement;
+    dataset.faults = JSON.stringify([...JSON.parse(dataset.faults ?? "[]"), fault]);
+  };
+  addEventListener("error", ({ message }) => record("uncaught: " + message));
+  addEventListener("unhandledrejection", ({ reason }) => record("unhandled: " + reason));
+  addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => record("refused: " + violatedDirective + " " + blockedURI));
+`;
 
 /** A text exactly, or a pattern. */
 export type Wanted = string | RegExp;
@@ -22,7 +33,7 @@ interface Query {
 }
 
 /** A page of a browser that only speaks WebDriver: finds elements as users do, and waits for them. */
-export class WebkitPage {
+export class BrowserPage {
   readonly driver: WebDriver;
   readonly #url: string;
 
@@ -34,10 +45,16 @@ export class WebkitPage {
 
   async goto(path: string): Promise<void> {
     await this.driver.get(new URL(path, this.#url).href);
+    await this.driver.executeScript(RECORD_FAULTS);
   }
 
   async path(): Promise<URL> {
     return new URL(await this.driver.getCurrentUrl());
+  }
+
+  /** Waits until the address fulfils a condition. */
+  async address(what: string, holds: (address: URL) => boolean): Promise<void> {
+    await this.until(`the address of ${what}`, async () => holds(await this.path()));
   }
 
   /** Waits for an element by role and name. @param inside the part of the page, such as a dialog */
@@ -77,6 +94,29 @@ export class WebkitPage {
       .perform();
   }
 
+  /** Presses a key while Shift is down. */
+  async pressShift(key: string): Promise<void> {
+    await this.driver.actions().keyDown(Key.SHIFT).sendKeys(key).keyUp(Key.SHIFT).perform();
+  }
+
+  value(input: WebElement): Promise<string> {
+    return this.driver.executeScript("return arguments[0].value", input);
+  }
+
+  async focus(element: WebElement): Promise<void> {
+    await this.driver.executeScript("arguments[0].focus()", element);
+  }
+
+  /** Whether an element is in the page, now. */
+  async has(role: string, name: Wanted, inside?: WebElement): Promise<boolean> {
+    return (await this.#search({ by: "Role", value: role, name }, inside)) !== null;
+  }
+
+  /** Waits until an element is no longer in the page. */
+  async gone(role: string, name: Wanted): Promise<void> {
+    await this.until(`the end of ${role} ${name}`, async () => !(await this.has(role, name)));
+  }
+
   /** Chooses an option of a select of the console. */
   async choose(select: WebElement, option: Wanted): Promise<void> {
     await select.click();
@@ -91,19 +131,53 @@ export class WebkitPage {
     );
   }
 
-  /** Waits until a condition holds. An error of the condition means not yet. @throws with the last error */
-  async until(what: string, holds: () => Promise<unknown>): Promise<void> {
+  /** Text of the element that has the focus; `null` if it is not of the selector. */
+  active(selector: string): Promise<string | null> {
+    return this.driver.executeScript(
+      "const { activeElement } = document; return activeElement?.matches(arguments[0]) ? activeElement.textContent : null",
+      selector,
+    );
+  }
+
+  /**
+   * Waits until a condition holds, and returns what it returned. An error of the condition, `false`, `null` and an empty list mean not yet.
+   * @throws with the last error
+   */
+  async until<T>(what: string, holds: () => Promise<T>): Promise<T> {
     const deadline = Date.now() + PATIENCE_MS;
     let last: unknown;
     while (Date.now() < deadline) {
       try {
-        if (await holds()) return;
+        const held = await holds();
+        if (Array.isArray(held) ? held.length > 0 : held) return held;
       } catch (error) {
         last = error;
       }
       await sleep(POLL_MS);
     }
     throw new Error(`waited in vain for ${what}`, { cause: last });
+  }
+
+  /** Runs steps in a window of 360 x 740 CSS pixels. A browser's main window cannot be as narrow. The page needs a heading. */
+  async onPhone(steps: () => Promise<void>): Promise<void> {
+    const wide = await this.driver.getWindowHandle();
+    // Browsers open windows for clicks alone.
+    await this.driver.executeScript(
+      "addEventListener('click', () => open('about:blank', 'phone', 'popup,width=360,height=740'), { once: true })",
+    );
+    await (await this.role("heading")).click();
+    let narrow: string | undefined;
+    await this.until("the window", async () => {
+      narrow = (await this.driver.getAllWindowHandles()).find((handle) => handle !== wide);
+      return narrow !== undefined;
+    });
+    await this.driver.switchTo().window(narrow ?? wide);
+    try {
+      await steps();
+    } finally {
+      await this.driver.close();
+      await this.driver.switchTo().window(wide);
+    }
   }
 
   /** CSS pixels by which the page is wider than its window. */
@@ -113,23 +187,26 @@ export class WebkitPage {
     );
   }
 
-  /** Violations that axe-core finds once nothing loads, because what is loading is dimmed. Empty is good. */
-  async axeFaults(): Promise<string[]> {
+  /**
+   * Uncaught errors and violations of the content security policy since the page was loaded, and violations that axe-core finds
+   * once nothing loads, because what is loading is dimmed. Empty is good.
+   */
+  async faults(): Promise<string[]> {
     await this.until("an idle page", async () => (await this.texts("[aria-busy=true]")).length === 0);
     await this.driver.executeScript(axe.source);
     return this.driver.executeAsyncScript(`
       const done = arguments[0];
-      axe.run(document).then(({ violations }) => done(violations.map(({ id, nodes }) => id + ": " + nodes.map((node) => node.target).join(", "))));
+      const recorded = JSON.parse(document.documentElement.dataset.faults ?? "[]");
+      window.axe.run(document).then(({ violations }) => done([
+        ...recorded,
+        ...violations.map(({ id, nodes }) => id + ": " + nodes.map((node) => node.target).join(", ")),
+      ]));
     `);
   }
 
   async #find(query: Query, inside?: WebElement): Promise<WebElement> {
-    let found: WebElement | null = null;
     const wanted = query.name === undefined ? query.value : `${query.value} ${query.name}`;
-    await this.until(`${query.by} ${wanted}`, async () => {
-      found = await this.#search(query, inside);
-      return found !== null;
-    });
+    const found = await this.until(`${query.by} ${wanted}`, () => this.#search(query, inside));
     if (found === null) throw new Error(`${wanted} is missing`);
     return found;
   }

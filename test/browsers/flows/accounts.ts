@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { call } from "../../support/api.ts";
+import { nextMail } from "../../support/outbox.ts";
+import { type Flow, PASSWORD, ROWS, signIn, signOut } from "../trip.ts";
+
+/** Invitations and the ways to sign in. */
+export const ACCOUNT_FLOWS: readonly Flow[] = [
+  {
+    name: "invitation",
+    async run(trip) {
+      const { page } = trip;
+      const guest = `guest-${trip.email}`;
+      await page.goto(`/w/${trip.workspaceId}/settings/members`);
+      await page.fill(await page.label("E-mail address"), guest);
+      await page.choose(await page.role("combobox", "Role"), /^viewer/);
+      await page.click("button", "Invite");
+      await page.role("button", `Withdraw invitation of ${guest}`);
+      const { links } = await nextMail(trip.url, guest, "invite");
+      await signOut(trip);
+      await page.goto(links[0] ?? "");
+      await page.role("heading", "You are invited to a workspace");
+      await page.click("link", "Create account");
+      await page.role("heading", "Create an account");
+      const address = await page.label("E-mail address");
+      await page.until("the invited address", async () => (await page.value(address)) === guest);
+      await page.fill(await page.label("Password"), PASSWORD);
+      await page.click("button", "Create account");
+      await page.click("button", "Accept");
+      await page.text(/^Joined /);
+      await page.address("the workspace", ({ pathname }) => pathname === `/w/${trip.workspaceId}`);
+      await page.until("rows", async () => (await page.texts(ROWS)).length > 0);
+      await page.goto(links[0] ?? "");
+      await page.role("heading", "This invitation does not work");
+      await signOut(trip);
+      await signIn(trip, trip.email);
+      await page.goto(`/w/${trip.workspaceId}/settings/members`);
+      await page.role("button", `Change role of ${guest}`);
+    },
+  },
+  {
+    name: "sign-in by provider A",
+    async run(trip) {
+      const { page } = trip;
+      const email = `a-${trip.email}`;
+      await signOut(trip);
+      await page.goto("/login?next=%2Fauth%2Faccount");
+      await page.click("button", /^Continue with provider A/);
+      await page.click("button", "Refuse");
+      await page.text(/^Access was denied at the provider/);
+      await page.click("link", "Back to the sign-in page");
+      await page.click("button", /^Continue with provider A/);
+      await page.fill(await page.label("E-mail address"), email);
+      await page.click("button", "Sign in");
+      await page.text(`Welcome! Account created for ${email}`);
+      await page.address("the account", ({ pathname, search }) => pathname === "/auth/account" && search === "");
+      await page.text("Linked");
+      await signOut(trip);
+      await signIn(trip, trip.email);
+    },
+  },
+  {
+    name: "sign-in by provider B",
+    async run(trip) {
+      const { page } = trip;
+      const email = `b-${trip.email}`;
+      await signOut(trip);
+      await page.goto("/login?next=%2Fauth%2Faccount");
+      await page.click("button", /^Continue with provider B/);
+      await page.click("button", "Refuse");
+      await page.text(/^Access was denied at the provider/);
+      await page.click("link", "Back to the sign-in page");
+      await page.click("button", /^Continue with provider B/);
+      await page.fill(await page.label("E-mail address"), email);
+      await page.click("button", "Sign in");
+      await page.text(`Welcome! Account created for ${email}`);
+      await page.address("the account", ({ pathname, search }) => pathname === "/auth/account" && search === "");
+      await page.text("Linked");
+      await signOut(trip);
+      await signIn(trip, trip.email);
+    },
+  },
+  {
+    name: "sign-in by mail",
+    async run(trip) {
+      const { page } = trip;
+      await signOut(trip);
+      await page.goto("/login");
+      await page.fill(await page.label("E-mail address"), trip.email);
+      await page.click("button", "Mail me a sign-in link");
+      await page.role("heading", "Check your email");
+      const { links } = await nextMail(trip.url, trip.email, "magic-link");
+      await page.goto(links[0] ?? "");
+      await page.click("button", "Sign in");
+      await page.role("button", "Sign out");
+    },
+  },
+  {
+    name: "account",
+    async run(trip) {
+      const { page } = trip;
+      const { status } = await call(trip.url, "/auth/login", { body: { email: trip.email, password: PASSWORD } });
+      assert.equal(status, 200);
+      await page.goto("/auth/account");
+      await page.text("Confirmed");
+      await page.click("button", "Show sessions");
+      await page.click("button", "End all other sessions");
+      await page.click("button", "End sessions");
+      await page.text("No other sessions.");
+    },
+  },
+];
