@@ -90,7 +90,9 @@ export const ISOLATE_BUDGET = {
   /** Ingest: bodies being received, inflated and parsed, and batches that wait for their commit. */
   ingest: 24 * MIB,
   /** Queries, histograms, contexts: candidate batches, decoded blocks and rows that wait for their response. */
-  queries: 20 * MIB,
+  queries: 18 * MIB,
+  /** Pages of entries while other reads hold all memory of queries: a page of 2,048 rows, or smaller ones in turn. */
+  pages: 2 * MIB,
   /** Tails: frames sent and not acknowledged, queues, backlog pages. */
   tails: 16 * MIB,
   /** Summary columns of recent batches. */
@@ -135,10 +137,12 @@ export const largeBodies = new MemoryPool({ capacity: INGEST_BUDGET.largeBodies,
 export const commitMemory = new MemoryPool({ capacity: INGEST_BUDGET.commits, maxWaiting: 0 });
 /**
  * Bytes of `queryMemory` that a compaction takes: the merged file (8 MiB), what it reads at once (1 MiB), the lines of a row
- * group with their encoding (3 MiB), and a filter (2 MiB). Two never fit, and queries keep 6 MiB.
+ * group with their encoding (3 MiB), and a filter (2 MiB). Two never fit, and queries keep 4 MiB, and those of pages.
  */
 export const COMPACTION_BYTES = 14 * MIB;
 export const queryMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.queries, maxWaiting: MAX_WAITING });
+/** Reserved, so that the newest entries never wait for tables, compactions and what waits for their memory. */
+export const pageMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.pages, maxWaiting: MAX_WAITING });
 /** Ranges that are encoded and stored. A flush that gets no memory is repeated later. */
 export const flushMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.flush, maxWaiting: MAX_WAITING });
 /** Buffer memory of tails. Tails wait in their objects, so no caller waits for this pool. */

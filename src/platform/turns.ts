@@ -63,10 +63,18 @@ const MAX_AHEAD_MS = 5_000;
 /** Turns in a row in which one read may yield, so that a stopped clock does not block it indefinitely. */
 const MAX_GIVEN_UP = 20;
 
-/** Schedules the reads (or the large bodies) of one isolate, one at a time, while other requests keep arriving. */
+/** Turns that work which continues leaves to reads that begin, so that a steady stream of them does not stop it. */
+const MAX_YIELDED = 4;
+
+/**
+ * Schedules the reads (or the large bodies) of one isolate, one at a time, while other requests keep arriving. Reads that
+ * begin come before those that continue: most end with their first page, and a scan may continue for seconds.
+ */
 export class ReadScheduler {
   /** When the next turn may begin, epoch milliseconds. */
   #next = 0;
+  /** When the next read may begin, epoch milliseconds. */
+  #nextFirst = 0;
   /** When the work of the last turn ends by its estimate, epoch milliseconds. */
   #busyUntil = 0;
 
@@ -75,34 +83,56 @@ export class ReadScheduler {
    * @param milliseconds until the turn after this one may begin: about the duration of a turn's work
    */
   async take(milliseconds: number): Promise<void> {
+    let now = Date.now();
+    let at = latest(now, this.#next, this.#nextFirst, this.#busyUntil);
+    this.#next = at + milliseconds;
     for (let givenUp = 0; ; givenUp++) {
-      const now = Date.now();
-      const at = isAhead(now, this.#next) ? this.#next : now;
-      this.#next = at + milliseconds;
-      // Only a timer lets the runtime handle network input.
-      await new Promise((resolve) => setTimeout(resolve, at - now));
-      const woken = Date.now();
-      // If the thread was busy, several turns are due at the same time, and one of them proceeds.
-      if (isAhead(woken, this.#busyUntil) && givenUp < MAX_GIVEN_UP) continue;
-      this.#busyUntil = woken + milliseconds;
-      return;
+      now = await timeAfter(at - now);
+      const isYielding = isAhead(now, this.#nextFirst) && givenUp < MAX_YIELDED;
+      if (!isYielding && this.#open(now, milliseconds, givenUp)) return;
+      at = latest(now, this.#nextFirst, this.#busyUntil);
+      this.#next = latest(now, this.#next, at + milliseconds);
     }
   }
 
   /** Ends the work of the last turn. If no other read waits, the next one may start immediately. */
   end(): void {
-    if (this.#next > this.#busyUntil) return;
+    if (this.#next > this.#busyUntil || this.#nextFirst > this.#busyUntil) return;
     this.#next = 0;
+    this.#nextFirst = 0;
     this.#busyUntil = 0;
   }
 
-  /** Like `take`, for work that begins: does not wait if no turn is taken. */
+  /** Like `take`, for work that begins: does not wait if no turn is in progress, and never for work that continues. */
   async begin(milliseconds: number): Promise<void> {
-    const now = Date.now();
-    if (isAhead(now, this.#next) || isAhead(now, this.#busyUntil)) return this.take(milliseconds);
-    this.#next = now + milliseconds;
-    this.#busyUntil = this.#next;
+    let now = Date.now();
+    let at = latest(now, this.#nextFirst, this.#busyUntil);
+    this.#nextFirst = at + milliseconds;
+    for (let givenUp = 0; ; givenUp++) {
+      if (at > now) now = await timeAfter(at - now);
+      if (this.#open(now, milliseconds, givenUp)) return;
+      at = latest(now, this.#busyUntil);
+      this.#nextFirst = latest(now, this.#nextFirst, at + milliseconds);
+    }
   }
+
+  /** Opens a turn. If the thread was busy, several turns are due at the same time, and one of them proceeds. */
+  #open(now: number, milliseconds: number, givenUp: number): boolean {
+    if (isAhead(now, this.#busyUntil) && givenUp < MAX_GIVEN_UP) return false;
+    this.#busyUntil = now + milliseconds;
+    return true;
+  }
+}
+
+/** Waits, and returns the time. Only a timer lets the runtime handle network input. */
+async function timeAfter(milliseconds: number): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  return Date.now();
+}
+
+/** Returns the latest of times that a queue of reads may reach. */
+function latest(now: number, ...times: number[]): number {
+  return times.reduce((last, time) => (isAhead(now, time) && time > last ? time : last), now);
 }
 
 function isAhead(now: number, time: number): boolean {

@@ -1,7 +1,6 @@
-import { queryMemory } from "../../platform/isolate-memory.ts";
+import { pageMemory, queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
-import type { LogSource } from "./tiers.ts";
 
 const KIB = 1024;
 
@@ -104,6 +103,14 @@ export class LeasedMemory implements ReadMemory {
     return lease && new LeasedMemory(lease, rowBytes, AGAIN_INPUT_BYTES, false);
   }
 
+  /** Like `take`, for a page of entries. While other reads hold all memory, it takes what is reserved for pages. */
+  static async takePage(rows: number): Promise<LeasedMemory | null> {
+    const bytes = BASE_BYTES + bytesOfRows(rows);
+    if (bytes > pageMemory.capacity) return LeasedMemory.take(rows);
+    const lease = queryMemory.tryTake(bytes) ?? (await pageMemory.take(bytes, WAIT_MS));
+    return lease && new LeasedMemory(lease, bytes - BASE_BYTES, 0, false);
+  }
+
   /** Like `take`, without waiting. */
   static tryTake(rows: number): LeasedMemory | null {
     const rowBytes = bytesOfRows(rows);
@@ -203,82 +210,39 @@ export class LeasedMemory implements ReadMemory {
   }
 }
 
+/** How a read gets its memory. */
+export interface ReadNeeds {
+  /** Maximum number of rows that the read holds. */
+  rows: number;
+  /** Whether it reads a page of entries, for which memory is reserved. */
+  isPage?: boolean;
+}
+
 /**
  * Runs a read with the memory that it needs, waiting while others hold it. A read whose state outgrows what is free
  * returns all of its memory and runs again when all that states may take is free. Reads that waited for more with a part
  * each would wait for each other.
- * @param rows maximum number of rows that the read holds
  * @param read releases the memory when its answer was sent. Called again after `ShortOfMemory`
  * @returns `null` if there is no memory within half a minute
  */
-export async function withLeasedMemory<T>(rows: number, read: (memory: LeasedMemory) => Promise<T>): Promise<T | null> {
-  const first = await LeasedMemory.take(rows, true);
-  if (first === null) return null;
-  try {
-    return await read(first);
-  } catch (error) {
-    first.release();
-    if (!(error instanceof ShortOfMemory)) throw error;
+export async function withLeasedMemory<T>(
+  { rows, isPage = false }: ReadNeeds,
+  read: (memory: LeasedMemory) => Promise<T>,
+): Promise<T | null> {
+  const whole = async () => (await LeasedMemory.takeWhole(rows)) ?? (await LeasedMemory.take(rows));
+  for (const take of isPage ? [LeasedMemory.takePage] : [LeasedMemory.take, whole]) {
+    const memory = await take(rows, take === LeasedMemory.take);
+    if (memory === null) return null;
+    try {
+      return await read(memory);
+    } catch (error) {
+      memory.release();
+      if (!(error instanceof ShortOfMemory)) throw error;
+    }
   }
-  const second = (await LeasedMemory.takeWhole(rows)) ?? (await LeasedMemory.take(rows));
-  if (second === null) return null;
-  try {
-    return await read(second);
-  } catch (error) {
-    second.release();
-    throw error;
-  }
+  return null;
 }
 
 function bytesOfRows(rows: number): number {
   return Math.ceil((rows * USUAL_ROW_BYTES) / STEP_BYTES) * STEP_BYTES;
-}
-
-/** Minimum bytes of a page of batches or a read of segments if no further memory is free. */
-const MIN_INPUT_BYTES = 512 * KIB;
-
-/** Wraps a source so that each request returns at most the bytes for which the reader has memory. */
-export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory): S {
-  return {
-    ...source,
-    recent: async (scan) => {
-      memory.renew();
-      const page = await source.recent({ ...scan, maxBytes: memory.grantInput(scan.maxBytes, MIN_INPUT_BYTES) });
-      memory.recordInput(page.batches.reduce((sum, { body }) => sum + body.length, 0));
-      for (const { body } of page.batches) memory.receive(body);
-      return page;
-    },
-    cold: {
-      ...source.cold,
-      findSegments: (selection) => source.cold.findSegments(selection),
-      readBodies: async (workspaceId, ranges) => {
-        const bodies = await source.cold.readBodies(workspaceId, fitting(ranges, memory));
-        for (const body of bodies) if (body !== null) memory.receive(body.bytes);
-        return bodies;
-      },
-      readFiles: async (ranges) => {
-        const read = await source.cold.readFiles(fitting(ranges, memory));
-        for (const bytes of read) if (bytes !== null) memory.receive(bytes);
-        return read;
-      },
-    },
-  };
-}
-
-/** Returns the first ranges for which the reader has memory, at least one. */
-function fitting<R extends { start: number; end: number; footerBytes?: number }>(
-  ranges: readonly R[],
-  memory: ReadMemory,
-): readonly R[] {
-  memory.renew();
-  const sizes = ranges.map(({ start, end, footerBytes = 0 }) => end - start + footerBytes);
-  let left = memory.grantInput(
-    sizes.reduce((sum, size) => sum + size, 0),
-    MIN_INPUT_BYTES,
-  );
-  const excess = sizes.findIndex((size, index) => {
-    left -= size;
-    return index > 0 && left < 0;
-  });
-  return excess < 0 ? ranges : ranges.slice(0, excess);
 }

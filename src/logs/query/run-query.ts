@@ -10,12 +10,13 @@ import {
 } from "./cursor.ts";
 import { direction, type RowPosition } from "./feed.ts";
 import { FoundRowReader } from "./found-row-reader.ts";
-import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
+import { type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
 import type { RecentFeed, RecentPage } from "./recent-feed.ts";
 import { ResumableScan, type ResumableScanQuery } from "./resumable-scan.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
 import {
+  boundedSource,
   coldSelection,
   keptFilter,
   type LogSource,

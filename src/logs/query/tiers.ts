@@ -5,6 +5,7 @@ import { idHashesOf } from "../id-filter.ts";
 import { ColdFeed, FIRST_SEGMENTS, LONG_SEGMENTS } from "./cold-feed.ts";
 import { direction, type Order, type ScanFeed, type ScanItem } from "./feed.ts";
 import { categoryMaskOf, isForOneId, type LogFilter } from "./filter.ts";
+import type { ReadMemory } from "./memory.ts";
 import { MovedFeed, type MovedSource, openMoved } from "./moved-feed.ts";
 import { type FollowedMove, RecentFeed, type RecentPage, type RecentScan, type RecentSource } from "./recent-feed.ts";
 import type { RowGroupScan } from "./row-group-reader.ts";
@@ -96,6 +97,55 @@ export function coldSelection(
 /** Returns the watermarks of the projects that have entries in the cold tier. */
 export function coldProjects(flushed: RecentPage["flushed"]): ReadonlyMap<string, number> {
   return new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
+}
+
+/** Minimum bytes of a page of batches or a read of segments if no further memory is free. */
+const MIN_INPUT_BYTES = 512 * 1024;
+
+/** Wraps a source so that each request returns at most the bytes for which the reader has memory. */
+export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory): S {
+  return {
+    ...source,
+    recent: async (scan) => {
+      memory.renew();
+      const page = await source.recent({ ...scan, maxBytes: memory.grantInput(scan.maxBytes, MIN_INPUT_BYTES) });
+      memory.recordInput(page.batches.reduce((sum, { body }) => sum + body.length, 0));
+      for (const { body } of page.batches) memory.receive(body);
+      return page;
+    },
+    cold: {
+      ...source.cold,
+      findSegments: (selection) => source.cold.findSegments(selection),
+      readBodies: async (workspaceId, ranges) => {
+        const bodies = await source.cold.readBodies(workspaceId, fitting(ranges, memory));
+        for (const body of bodies) if (body !== null) memory.receive(body.bytes);
+        return bodies;
+      },
+      readFiles: async (ranges) => {
+        const read = await source.cold.readFiles(fitting(ranges, memory));
+        for (const bytes of read) if (bytes !== null) memory.receive(bytes);
+        return read;
+      },
+    },
+  };
+}
+
+/** Returns the first ranges for which the reader has memory, at least one. */
+function fitting<R extends { start: number; end: number; footerBytes?: number }>(
+  ranges: readonly R[],
+  memory: ReadMemory,
+): readonly R[] {
+  memory.renew();
+  const sizes = ranges.map(({ start, end, footerBytes = 0 }) => end - start + footerBytes);
+  let left = memory.grantInput(
+    sizes.reduce((sum, size) => sum + size, 0),
+    MIN_INPUT_BYTES,
+  );
+  const excess = sizes.findIndex((size, index) => {
+    left -= size;
+    return index > 0 && left < 0;
+  });
+  return excess < 0 ? ranges : ranges.slice(0, excess);
 }
 
 /** Both tiers as one feed. Entries that move during the read are read once, in the tier where they are at the time. */

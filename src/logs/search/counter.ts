@@ -1,6 +1,6 @@
 import type { Table } from "../aggregate/table.ts";
 import type { LogFilter } from "../query/filter.ts";
-import { boundedSource } from "../query/memory.ts";
+import { boundedSource } from "../query/tiers.ts";
 import { countMatching, type Read } from "../stats/count-entries.ts";
 import type { CountSink } from "../stats/count-feed.ts";
 import type { TableSink } from "../stats/table-sink.ts";

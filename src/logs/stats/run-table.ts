@@ -6,7 +6,8 @@ import { type Table, type TableBounds, type TableColumn, tableOf } from "../aggr
 import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "../query/budget.ts";
 import { encodeAsOf } from "../query/cursor.ts";
 import type { LogFilter } from "../query/filter.ts";
-import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
+import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
+import { boundedSource } from "../query/tiers.ts";
 import { countMatching, type Read, type StatsSource } from "./count-entries.ts";
 import { TableSink } from "./table-sink.ts";
 

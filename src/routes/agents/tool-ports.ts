@@ -63,7 +63,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 async function withMemory<T>(rows: number, read: (memory: LeasedMemory) => Promise<T>): Promise<T> {
-  const value = await withLeasedMemory(rows, async (memory) => {
+  const value = await withLeasedMemory({ rows }, async (memory) => {
     const found = { value: await read(memory) };
     memory.release();
     return found;

@@ -7,6 +7,7 @@ import { queryPageSchema } from "../../logs/entry-view.ts";
 import { SEARCH_BUDGET } from "../../logs/query/budget.ts";
 import { toByteString } from "../../logs/query/case-folding.ts";
 import { decodeAsOf, encodeAsOf, encodeCursor } from "../../logs/query/cursor.ts";
+import type { LeasedMemory } from "../../logs/query/memory.ts";
 import { pageTexts, type QueryFailure, type QueryResult, runQuery } from "../../logs/query/run-query.ts";
 import { skipOf } from "../../logs/query/scan.ts";
 import { QueryBody } from "../../logs/query/schema.ts";
@@ -47,7 +48,7 @@ async function query(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, QueryBody);
   const source = logSource(c, reader, wanted.projectId);
-  return withReadMemory(c, skipOf(wanted) + wanted.limit, async (memory) => {
+  const read = async (memory: LeasedMemory) => {
     const result = await runQuery(source, wanted, Date.now, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
     const { page, work } = result;
@@ -56,7 +57,8 @@ async function query(c: Context<AppEnv>): Promise<Response> {
     const rows = page.rows.length;
     Object.assign(c.get("log"), { rows, scanned, work: Math.round(work), tookMs, complete: page.complete });
     return { data: pageTexts(page), bytes: page.rows.reduce((sum, row) => sum + rowBytes(row), 0) };
-  });
+  };
+  return withReadMemory(c, skipOf(wanted) + wanted.limit, read, { isPage: true });
 }
 
 /** Adds the time from which relative times count to the cursor and the snapshot of a page. */

@@ -12,7 +12,7 @@ import type { ReportUnreadable } from "../../logs/batch.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { STORE_LIMITS } from "../../logs/cold/store/store.ts";
 import { parseExactly } from "../../logs/ingest/exact-json.ts";
-import { type LeasedMemory, withLeasedMemory } from "../../logs/query/memory.ts";
+import { type LeasedMemory, type ReadNeeds, withLeasedMemory } from "../../logs/query/memory.ts";
 import type { RecentPage } from "../../logs/query/recent-feed.ts";
 import type { LogSource } from "../../logs/query/tiers.ts";
 import type { SearchSource } from "../../logs/search/search-query.ts";
@@ -270,9 +270,9 @@ export function withReadMemory(
   c: Context<AppEnv>,
   rows: number,
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
-  send = streamedSuccess,
+  { isPage = false, send = streamedSuccess } = {},
 ): Promise<Response> {
-  const answer = answerOf(c, rows, read, send);
+  const answer = answerOf(c, { rows, isPage }, read, send);
   // A client that disconnects would end the request halfway, and its memory would stay reserved for a minute.
   c.executionCtx.waitUntil(answer.catch(() => undefined));
   return answer;
@@ -280,11 +280,11 @@ export function withReadMemory(
 
 async function answerOf(
   c: Context<AppEnv>,
-  rows: number,
+  needs: ReadNeeds,
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
   send: typeof streamedSuccess,
 ): Promise<Response> {
-  const response = await withLeasedMemory(rows, async (memory) => {
+  const response = await withLeasedMemory(needs, async (memory) => {
     // A read that runs again meets the same unreadable entries.
     delete c.get("log").unreadable;
     const { data, bytes } = await read(memory);

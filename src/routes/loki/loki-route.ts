@@ -114,7 +114,7 @@ async function serve(c: Context<AppEnv>, route: LokiRoute): Promise<Response> {
       const texts = Array.from(parts, toByteString);
       return { data: texts.values(), bytes: texts.reduce((sum, { length }) => sum + length, 0) };
     },
-    streamedJson,
+    { send: streamedJson },
   );
 }
 

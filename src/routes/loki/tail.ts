@@ -72,7 +72,7 @@ async function serveTail(c: Context<AppEnv>): Promise<Response> {
   });
   const source = searchSource(c, reader, null);
   const read = (limit: number) =>
-    withLeasedMemory(limit, async (memory) => {
+    withLeasedMemory({ rows: limit }, async (memory) => {
       const reading: LokiReading = { source, budget: SEARCH_BUDGET, memory, pacer: new ScanPacer() };
       const results = await refusing(() => runLogs(reading, { ...query, limit }));
       memory.release();

@@ -4,7 +4,7 @@ import type { ScanPool } from "../../../src/logs/stats/count-parts.ts";
 import { runTable, type TableAnswer } from "../../../src/logs/stats/run-table.ts";
 import { scanPart } from "../../../src/logs/stats/scan-part.ts";
 import { TableBody } from "../../../src/logs/stats/table-schema.ts";
-import { COMPACTION_BYTES, queryMemory } from "../../../src/platform/isolate-memory.ts";
+import { COMPACTION_BYTES, pageMemory, queryMemory } from "../../../src/platform/isolate-memory.ts";
 import type { MemoryLease } from "../../../src/platform/memory-pool.ts";
 import { type TestEntry, TestStore } from "../query/store.ts";
 
@@ -33,7 +33,7 @@ function storeOf(segments: number): TestStore {
 /** Reads a table as a route does. */
 async function tableOf(store: TestStore, scanners?: ScanPool): Promise<TableAnswer> {
   const source = { ...store.stats(2), scanners };
-  const answer = await withLeasedMemory(ROWS, async (memory) => {
+  const answer = await withLeasedMemory({ rows: ROWS }, async (memory) => {
     const result = await runTable(source, BODY, undefined, memory);
     if (!result.ok) throw new Error(result.reason);
     memory.release();
@@ -129,5 +129,27 @@ describe("the memory of a table", () => {
     expect(memory.canHoldRows(7 * MIB)).toBe(true);
     expect(memory.canHoldRows(7 * MIB + 1)).toBe(false);
     expect(memory.grantInput(8 * MIB, 0)).toBe(2 * MIB);
+  });
+
+  it("is not waited for by a page of entries, behind which further pages wait", async () => {
+    const store = storeOf(4);
+    const compaction = hold(COMPACTION_BYTES);
+    const reading = hold(queryMemory.capacity - COMPACTION_BYTES - FIRST - MIB / 4);
+    const answer = tableOf(store);
+    await waiting();
+    const first = await LeasedMemory.takePage(100);
+    const second = LeasedMemory.takePage(100);
+    expect(first?.canHoldRows(MIB)).toBe(false);
+    expect(pageMemory.waiting).toBe(1);
+    first?.release();
+    (await second)?.release();
+    expect(pageMemory.held).toBe(0);
+    reading.release();
+    compaction.release();
+    expect(await answer).toMatchObject({ complete: true, matched: 16_000 });
+    // With free memory, pages leave the reserved part to others.
+    const third = await LeasedMemory.takePage(100);
+    expect(pageMemory.held).toBe(0);
+    third?.release();
   });
 });

@@ -69,4 +69,17 @@ describe("turns of an isolate's reads", () => {
     vi.setSystemTime(Date.now() - 3_600_000);
     expect(await timesOf(() => readTurns.begin(6))).toEqual([0, 6, 12, 18, 24]);
   });
+
+  it("a read that begins waits for the turn in progress alone, however many scans wait", async () => {
+    await readTurns.begin(2);
+    const scans = timesOf(() => readTurns.take(2));
+    const startedAt = Date.now();
+    let waited = -1;
+    void readTurns.begin(5).then(() => {
+      waited = Date.now() - startedAt;
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(waited).toBe(2);
+    expect(await scans).toHaveLength(5);
+  });
 });
