@@ -114,7 +114,11 @@ describe("the overview of a workspace", () => {
       await part(page, "Last changes").getByText("API key created").first().waitFor();
       await part(page, "Storage and cost").getByText("under $0.01").first().waitFor();
       await part(page, "Limits").getByText("No key or member").waitFor();
-      await part(page, "Unused keys").getByText("Every key was used").waitFor();
+      await part(page, "Unused keys").getByText("No key older than 30 days is unused.").waitFor();
+      expect(await part(page, "Unused keys").getByRole("listitem").count()).toBe(1);
+      await part(page, "Errors of the last 24 hours").getByRole("link", { name: "2 errors" }).waitFor();
+      await part(page, "Firing alerts").getByRole("link", { name: "Create an alert" }).waitFor();
+      await part(page, "Releases").getByText("No version began").waitFor();
       await part(page, "Notifications").getByText("No alert").waitFor();
       await page.getByText("Received today").waitFor();
       expect(await axeFaults(page)).toEqual([]);

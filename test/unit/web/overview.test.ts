@@ -3,7 +3,8 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "../../../src/query-language/parse.ts";
 import { dollars, estimateCost, PRICES } from "../../../web/src/model/cost.ts";
-import { minutesOf, patternQuery } from "../../../web/src/pages/overview/now.ts";
+import { keyUse } from "../../../web/src/pages/overview/key-use.ts";
+import { countsOf, patternQuery } from "../../../web/src/pages/overview/now.ts";
 
 const SCALING = readFileSync(path.join(import.meta.dirname, "../../../docs/scaling.md"), "utf8");
 
@@ -39,11 +40,12 @@ test("minutes without a row are 0, and rows of other times are left out", () => 
     ["2026-11-26T10:58:00.000Z", 9],
     ["2026-11-26T12:03:00.000Z", 9],
   ];
-  const minutes = minutesOf({ columns: [{ name: "time" }, { name: "n" }], rows }, now);
+  const of = (table: Parameters<typeof countsOf>[0]) => countsOf(table, now, 60_000, 60).map(({ count }) => count);
+  const minutes = of({ columns: [{ name: "time" }, { name: "n" }], rows });
   expect(minutes).toHaveLength(60);
   expect(minutes.slice(-4)).toEqual([0, 7, 0, 5]);
   expect(minutes.reduce((a, b) => a + b)).toBe(12);
-  expect(minutesOf(undefined, now)).toEqual(Array(60).fill(0));
+  expect(of(undefined)).toEqual(Array(60).fill(0));
 });
 
 test("a pattern is asked for as it is, whatever characters it has", () => {
@@ -51,4 +53,21 @@ test("a pattern is asked for as it is, whatever characters it has", () => {
     expect(parse(patternQuery(pattern))).toMatchObject({ ok: true, query: { pipes: [] } });
     expect(JSON.stringify(parse(patternQuery(pattern)))).toContain(JSON.stringify(pattern).slice(1, -1));
   }
+});
+
+test("keys without use are told apart by their age", () => {
+  const now = Date.parse("2026-11-27T12:00:00.000Z");
+  const key = (id: string, createdAt: string, lastUsedAt: string | null) => {
+    // SAFETY: the members that are read.
+    return { id, createdAt, lastUsedAt } as Parameters<typeof keyUse>[0][number];
+  };
+  const keys = [
+    key("old", "2026-10-01T00:00:00.000Z", null),
+    key("forgotten", "2026-01-01T00:00:00.000Z", "2026-10-27T00:00:00.000Z"),
+    key("used", "2026-01-01T00:00:00.000Z", "2026-11-27T00:00:00.000Z"),
+    key("young", "2026-11-20T00:00:00.000Z", null),
+  ];
+  const { unused, young, hasMore } = keyUse(keys, now);
+  expect([unused, young].map((list) => list.map(({ id }) => id))).toEqual([["old", "forgotten"], ["young"]]);
+  expect(hasMore).toBe(false);
 });

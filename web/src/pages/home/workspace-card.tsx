@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import type { Project, Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
+import { authorized } from "../../session/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Item, Items } from "../../ui/items.tsx";
@@ -80,6 +81,24 @@ function ProjectLinks({ workspace, projects }: { workspace: Workspace; projects:
         ))}
       </Items>
       {rest > 0 ? <a href={`/w/${workspace.id}/settings/projects`}>{COUNT.format(rest)} more</a> : null}
+      {projects.some(({ lastSeq }) => lastSeq > 0) ? <ErrorsOfDay workspaceId={workspace.id} /> : null}
     </>
+  );
+}
+
+/** The number of errors of the last day, which leads to when and where they were. A failure only hides it. */
+function ErrorsOfDay({ workspaceId }: { workspaceId: string }) {
+  const { data: count } = useLoad(workspaceId, async (signal) => {
+    const body = { query: "level:>=error time:24h | count" };
+    const { data } = await authorized<{ rows: unknown[][] }>("/logger/search", { workspaceId, body, signal });
+    return Number(data.rows[0]?.[0] ?? 0);
+  });
+  if (count === null) return null;
+  return count === 0 ? (
+    <span class={css.count}>No errors in the last 24 hours</span>
+  ) : (
+    <a class={css.errors} href={`/w/${workspaceId}/overview`}>
+      {COUNT.format(count)} {count === 1 ? "error" : "errors"} in the last 24 hours
+    </a>
   );
 }

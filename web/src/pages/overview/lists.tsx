@@ -1,18 +1,25 @@
 import { timeFormat } from "../../lib/zone.ts";
-import type { ApiKey, AuditItem, LiveCounter, Notification } from "../../model/types.ts";
+import type { Alert } from "../../model/alerts.ts";
+import type { AuditItem, LiveCounter, Notification } from "../../model/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Time } from "../../ui/time.tsx";
+import { between } from "../explorer/view/range.ts";
 import { visible } from "../explorer/view/visible.ts";
+import { toolLink } from "../investigate/links.ts";
+import { type Release, releaseName } from "../investigate/releases/releases.ts";
+import { namesOf } from "../settings/audit/names.ts";
 import { actionInWords } from "../settings/audit/words.ts";
 import { useNames } from "../settings/caller-names.ts";
-import { type Now, patternQuery } from "./now.ts";
+import { type KeyUse, UNUSED_DAYS } from "./key-use.ts";
+import { ERRORS } from "./load-now.ts";
+import { HOURS, type Now, patternQuery } from "./now.ts";
 import css from "./overview.module.css";
 
 const COUNT = new Intl.NumberFormat();
 const SHORT = timeFormat({ dateStyle: "medium", timeStyle: "short" });
-/** Days without use after which a key is listed. */
-export const UNUSED_DAYS = 30;
+/** Items of a list. */
+const LISTED = 6;
 /** Used share from which a limit is listed. */
 const CLOSE = 0.8;
 
@@ -90,12 +97,14 @@ export function Limits({ live, workspaceId }: { live: readonly LiveCounter[]; wo
 
 export function Changes({ items }: { items: readonly AuditItem[] }) {
   if (items.length === 0) return <p class={css.quiet}>No change in the last 365 days.</p>;
+  const names = namesOf(items);
   return (
     <ul class={css.list}>
-      {items.map(({ id, at, action, actor, actorEmail }) => (
+      {items.map(({ id, at, action, actor, actorEmail, target, targetEmail }) => (
         <li key={id}>
           <span>
             {actionInWords(action)}
+            <b>{visible(targetEmail ?? names.get(target) ?? "")}</b>
             <span class={css.quiet}>{actorEmail ?? actor}</span>
           </span>
           <Time at={at} format={SHORT} />
@@ -105,27 +114,110 @@ export function Changes({ items }: { items: readonly AuditItem[] }) {
   );
 }
 
-export function UnusedKeys({ items, hasMore, base }: { items: readonly ApiKey[]; hasMore: boolean; base: string }) {
-  if (items.length === 0) return <p class={css.quiet}>Every key was used in the last {UNUSED_DAYS} days.</p>;
+/** Alerts that fire now. */
+export function FiringAlerts({ alerts, base }: { alerts: readonly Alert[]; base: string }) {
+  const firing = alerts.filter(({ state }) => state === "firing");
+  if (alerts.length === 0) {
+    return (
+      <p class={css.quiet}>
+        No alerts: no message reports errors.{" "}
+        <a href={`${base}/alerts/new?q=${encodeURIComponent(ERRORS)}`}>Create an alert</a>
+      </p>
+    );
+  }
+  if (firing.length === 0) {
+    return (
+      <p class={css.quiet}>
+        {alerts.length === 1 ? "The alert does not fire." : `None of ${COUNT.format(alerts.length)} alerts fires.`}
+      </p>
+    );
+  }
+  return (
+    <ul class={css.list}>
+      {firing.map(({ id, projectId, name, lastFiredAt }) => (
+        <li key={id}>
+          <span>
+            <Badge tone="bad">Firing</Badge> <a href={`${base}/alerts/${projectId}/${id}`}>{visible(name)}</a>
+          </span>
+          {lastFiredAt === null ? null : <Time at={lastFiredAt} format={SHORT} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Milliseconds after a release that its link shows, and compares with as many before. */
+const AFTER_RELEASE_MS = 60 * 60_000;
+
+/** Versions that began in the last day, the newest first. Each leads to what it changed. */
+export function Releases({ releases, workspaceId }: { releases: readonly Release[]; workspaceId: string }) {
+  if (releases.length === 0) {
+    return <p class={css.quiet}>No version began in the last {HOURS} hours, as far as entries say.</p>;
+  }
+  const shown = releases.slice(0, LISTED);
   return (
     <>
-      <Items label={`Keys without use in ${UNUSED_DAYS} days`}>
-        {items.map((key) => (
-          <Item
-            key={key.id}
-            title={
-              <>
-                <a href={`${base}/settings/keys?project=${key.projectId}`}>{key.name}</a>
-                <code>{key.prefix}…</code>
-              </>
-            }
-            facts={[
-              ["Last used", key.lastUsedAt === null ? "never" : <Time key="used" at={key.lastUsedAt} format={SHORT} />],
-            ]}
-          />
+      <ul class={css.list}>
+        {shown.map((release) => (
+          <li key={`${release.service} ${release.version}`}>
+            <a href={comparison(workspaceId, release.at)}>{visible(releaseName(release))}</a>
+            <Time at={release.at} format={SHORT} />
+          </li>
         ))}
-      </Items>
+      </ul>
+      {releases.length > shown.length ? (
+        <p class={css.quiet}>
+          {releases.length - shown.length} more in these {HOURS} hours.
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function comparison(workspaceId: string, at: number): string {
+  const range = between(at, Math.min(at + AFTER_RELEASE_MS, Date.now()));
+  return toolLink(workspaceId, null, "compare", { order: "desc", live: false, range });
+}
+
+/** Keys that nothing has used for long, and those that are young and not used yet. */
+export function UnusedKeys({ keys, base }: { keys: KeyUse; base: string }) {
+  const { unused, young, hasMore } = keys;
+  return (
+    <>
+      {unused.length === 0 ? (
+        <p class={css.quiet}>No key older than {UNUSED_DAYS} days is unused.</p>
+      ) : (
+        <KeyItems label={`Keys without use in ${UNUSED_DAYS} days`} keys={unused} base={base} />
+      )}
+      {young.length === 0 ? null : (
+        <>
+          <p class={css.quiet}>Created in the last {UNUSED_DAYS} days and not used yet:</p>
+          <KeyItems label="New keys without use" keys={young} base={base} />
+        </>
+      )}
       {hasMore ? <p class={css.quiet}>There are more.</p> : null}
     </>
+  );
+}
+
+function KeyItems({ label, keys, base }: { label: string; keys: KeyUse["unused"]; base: string }) {
+  return (
+    <Items label={label}>
+      {keys.map((key) => (
+        <Item
+          key={key.id}
+          title={
+            <>
+              <a href={`${base}/settings/keys?project=${key.projectId}`}>{visible(key.name)}</a>
+              <code>{key.prefix}…</code>
+            </>
+          }
+          facts={[
+            ["Last used", key.lastUsedAt === null ? "never" : <Time key="used" at={key.lastUsedAt} format={SHORT} />],
+            ["Created", <Time key="created" at={key.createdAt} format={SHORT} />],
+          ]}
+        />
+      ))}
+    </Items>
   );
 }

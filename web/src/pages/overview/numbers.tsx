@@ -22,12 +22,16 @@ export function Numbers({ usage, now, retentionDays }: NumbersProps) {
     <dl class={css.numbers}>
       <Figure
         title="Entries a minute"
-        note={`average of ${RATE_MINUTES} minutes`}
+        note={`average of ${RATE_MINUTES} minutes; bars: last hour`}
         value={now.data && COUNT.format(now.data.rate)}
       >
         {now.data ? <Spark values={now.data.minutes} /> : null}
       </Figure>
-      <Figure title="Received today" note="since 00:00 UTC" value={data && COUNT.format(data.ingestedToday)} />
+      <Figure
+        title="Received today"
+        note="by receipt, since 00:00 UTC"
+        value={data && COUNT.format(data.ingestedToday)}
+      />
       <Figure
         title="Stored entries"
         note={data?.stored === null ? "long-term storage is unavailable" : `kept ${retentionDays} days`}

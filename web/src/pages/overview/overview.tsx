@@ -1,15 +1,8 @@
 import { may } from "../../../../src/workspace/permissions.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
-import type {
-  ApiKey,
-  AuditItem,
-  Page as ListPage,
-  Notification,
-  RateLimits,
-  Usage,
-  Workspace,
-} from "../../model/types.ts";
+import { loadAlerts } from "../../model/alerts.ts";
+import type { AuditItem, Page as ListPage, Notification, RateLimits, Usage, Workspace } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
@@ -19,7 +12,9 @@ import { OfWorkspace } from "../of-workspace.tsx";
 import { DaysChart } from "../usage/days-chart.tsx";
 import { loadDays } from "../usage/load-days.ts";
 import { CostPart } from "./cost-part.tsx";
-import { Changes, Limits, Notices, Patterns, UNUSED_DAYS, UnusedKeys } from "./lists.tsx";
+import { ErrorsOfDay } from "./errors-part.tsx";
+import { loadKeyUse } from "./key-use.ts";
+import { Changes, FiringAlerts, Limits, Notices, Patterns, Releases, UnusedKeys } from "./lists.tsx";
 import { loadNow } from "./load-now.ts";
 import { Numbers } from "./numbers.tsx";
 import css from "./overview.module.css";
@@ -48,7 +43,8 @@ function Parts({ workspace }: { workspace: Workspace }) {
   const usage = useLoad(api, get<Usage>(`${api}/usage`));
   const now = useLoad(api, (signal) => loadNow(workspace.id, signal));
   const limits = useLoad(api, get<RateLimits>(`${api}/rate-limits`));
-  const keys = useLoad(api, get<ListPage<ApiKey>>(`${api}/keys?unusedForDays=${UNUSED_DAYS}&limit=${LISTED}`));
+  const keys = useLoad(api, (signal) => loadKeyUse(workspace.id, signal));
+  const alerts = useLoad(api, (signal) => loadAlerts(workspace.id, signal));
   const notices = useLoad(api, get<ListPage<Notification>>(`${api}/notifications?limit=${LISTED}`));
   const isAuditor = may(workspace.role, "audit.list");
   const audit = useLoad(`${api} ${isAuditor}`, async (signal) =>
@@ -58,6 +54,7 @@ function Parts({ workspace }: { workspace: Workspace }) {
     usage.reload();
     now.reload();
     limits.reload();
+    alerts.reload();
   }, REFRESH_MS);
   if (days.data?.projects.length === 0) return <NoProjects workspace={workspace} />;
   return (
@@ -76,13 +73,27 @@ function Parts({ workspace }: { workspace: Workspace }) {
       </div>
       <Numbers usage={usage} now={now} retentionDays={workspace.retentionDays} />
       <div class={css.parts}>
+        <Part title="Errors of the last 24 hours" isWide loaded={now}>
+          {({ errors }) => <ErrorsOfDay errors={errors} base={base} />}
+        </Part>
+        <Part title="Firing alerts" loaded={alerts} more={{ href: `${base}/alerts`, label: "All alerts" }}>
+          {(all) => <FiringAlerts alerts={all} base={base} />}
+        </Part>
+        <Part title="Releases" loaded={now} more={{ href: `${base}/compare`, label: "Compare" }}>
+          {({ releases }) => <Releases releases={releases} workspaceId={workspace.id} />}
+        </Part>
         <Part
           title="Entries a day"
           isWide
           loaded={days}
           more={{ href: `${base}/settings/usage`, label: "Usage and export" }}
         >
-          {(data) => <DaysChart usage={data} />}
+          {(data) => (
+            <>
+              <DaysChart usage={data} />
+              <p class={css.quiet}>Counted by the time of an entry, days in UTC.</p>
+            </>
+          )}
         </Part>
         <Part title="New patterns" loaded={now} more={{ href: `${base}/patterns`, label: "All patterns" }}>
           {({ patterns }) => <Patterns patterns={patterns} base={base} />}
@@ -100,7 +111,7 @@ function Parts({ workspace }: { workspace: Workspace }) {
           {({ live }) => <Limits live={live} workspaceId={workspace.id} />}
         </Part>
         <Part title="Unused keys" loaded={keys} more={{ href: `${base}/settings/keys`, label: "API keys" }}>
-          {({ items, nextCursor }) => <UnusedKeys items={items} hasMore={nextCursor !== null} base={base} />}
+          {(use) => <UnusedKeys keys={use} base={base} />}
         </Part>
       </div>
     </div>
