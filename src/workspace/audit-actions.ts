@@ -58,3 +58,26 @@ export const SYSTEM = "system";
 export const AUDIT_GROUPS: readonly string[] = [
   ...new Set(AUDIT_ACTIONS.map((action) => action.split(".", 1)[0] ?? "")),
 ];
+
+/** Other words for what an action does, by the part after its dot. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  create: "created added",
+  update: "updated changed",
+  change: "changed updated",
+  set: "changed updated",
+  rename: "renamed changed",
+  rotate: "rotated changed",
+  delete: "deleted removed",
+  revoke: "revoked deleted removed ended withdrawn",
+  remove: "removed deleted",
+  end: "ended revoked deleted removed",
+  leave: "left",
+  accept: "accepted joined",
+  start: "signed in",
+};
+
+/** Returns the words by which a search finds an action: `key.revoke` also by `deleted`. */
+export function actionWords(action: string): string {
+  const [group = "", verb = ""] = action.split(".");
+  return `${action} ${group === "key" ? "api key" : group} ${SYNONYMS[verb] ?? ""}`;
+}

@@ -1,5 +1,5 @@
 import type { Origin } from "../platform/origin.ts";
-import type { AuditAction } from "./audit-actions.ts";
+import { type AuditAction, actionWords } from "./audit-actions.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -103,6 +103,14 @@ export interface AuditFilter {
   /** An action, or the group of several: `key` for `key.create`, `key.rotate` and `key.revoke`. */
   action?: string | undefined;
   target?: string | undefined;
+  search?: AuditSearch | undefined;
+}
+
+/** Words, each of which an item must have: in its action, in a name, address or role that it records, or in the address of its users. */
+export interface AuditSearch {
+  text: string;
+  /** Addresses of users that have one of the words, by id. */
+  emails: Readonly<Record<string, string>>;
 }
 
 export interface AuditPage {
@@ -154,10 +162,39 @@ export function listAudit(
   return { items, next: null };
 }
 
-function matches(row: Row, { actor, action, target }: AuditFilter): boolean {
+function matches(row: Row, { actor, action, target, search }: AuditFilter): boolean {
   if (actor !== undefined && row.actor !== actor) return false;
   if (target !== undefined && row.target !== target) return false;
-  return action === undefined || row.action === action || row.action.startsWith(`${action}.`);
+  if (action !== undefined && row.action !== action && !row.action.startsWith(`${action}.`)) return false;
+  return search === undefined || (mayHave(row, search) && isFound(fromRow(row), search));
+}
+
+/** Returns whether a row may have all words of a search. Parsing the states of every row would take too long. */
+function mayHave({ action, actor, target, before, after }: Row, { text, emails }: AuditSearch): boolean {
+  const all = [actionWords(action), emails[actor], emails[target], before, after].join("\n").toLowerCase();
+  return searchWords(text).every((word) => all.includes(JSON.stringify(word).slice(1, -1)));
+}
+
+/** Returns the words of a search, in lower case. */
+export function searchWords(text: string): string[] {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/** Members of `before` and `after` that a search reads. */
+const SEARCHED = ["name", "email", "role"] as const;
+
+/** Returns whether an item has all words of a search. */
+export function isFound(
+  { action, actor, target, before, after }: Omit<AuditItem, "num">,
+  search: AuditSearch,
+): boolean {
+  const states = [before, after].flatMap((state) => SEARCHED.map((name) => state?.[name]));
+  const texts = [actionWords(action), search.emails[actor], search.emails[target], ...states];
+  const all = texts
+    .filter((text) => typeof text === "string")
+    .join("\n")
+    .toLowerCase();
+  return searchWords(search.text).every((word) => all.includes(word));
 }
 
 function fromRow({ request_id, before, after, ...row }: Row): AuditItem {

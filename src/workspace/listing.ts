@@ -99,6 +99,27 @@ export async function emailsOf(db: D1Database, userIds: readonly string[]): Prom
   return new Map(results.map(({ id, email }) => [id, email]));
 }
 
+/** Members that are found by a part of their address. */
+const FOUND_MEMBERS = 200;
+
+/** Returns by user id the addresses that are one of the words, in lower case, or have one and are a member's; at most 200. */
+export async function usersByEmail(
+  db: D1Database,
+  workspaceId: string,
+  words: readonly string[],
+): Promise<Record<string, string>> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, email FROM users WHERE email IN (SELECT value FROM json_each(?2))
+       UNION SELECT u.id, u.email FROM memberships m JOIN users u ON u.id = m.user_id
+       WHERE m.workspace_id = ?1 AND EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(u.email, value) > 0)
+       LIMIT ${FOUND_MEMBERS}`,
+    )
+    .bind(workspaceId, JSON.stringify(words))
+    .all<{ id: string; email: string }>();
+  return Object.fromEntries(results.map(({ id, email }) => [id, email]));
+}
+
 /**
  * Lists a member in advance, so that the directory never lacks one.
  * @returns false for a user that the directory no longer lists

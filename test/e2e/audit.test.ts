@@ -40,10 +40,10 @@ describe("B17: the audit page", () => {
     expect(id).toMatch(/^key_/);
     await choose(page.getByLabel("Action"), "Any action");
     await expect.poll(() => rows(page).count()).toBe(everything);
-    await page.getByLabel("Name, among those loaded").fill("SHOP");
+    await page.getByLabel("Search", { exact: true }).fill("SHOP added");
     await expect.poll(() => rows(page).count()).toBe(1);
     await rows(page).getByText("Project created").waitFor();
-    await page.getByLabel("Name, among those loaded").fill("");
+    await page.getByLabel("Search", { exact: true }).fill("");
     await choose(page.getByLabel("Actor"), guest.email);
     await rows(page).filter({ hasText: "Invitation accepted" }).waitFor();
     await expect.poll(() => rows(page).filter({ hasText: owner.email }).count()).toBe(0);

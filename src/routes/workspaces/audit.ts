@@ -1,15 +1,20 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import type { Env } from "../../env.ts";
+import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { numberCursor, optionalParameter, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
-import type { AuditItem } from "../../workspace/audit.ts";
+import { type AuditItem, type AuditSearch, isFound, searchWords } from "../../workspace/audit.ts";
 import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../../workspace/audit-actions.ts";
-import { emailsOf } from "../../workspace/listing.ts";
+import { emailsOf, usersByEmail } from "../../workspace/listing.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const ID = "[0-9A-Za-z]{12}";
+
+/** Characters of a search: more than a name has. */
+const SEARCH_CHARACTERS = 200;
 
 const auditQuery = pageQuery.extend({
   actor: optionalParameter(
@@ -29,6 +34,10 @@ const auditQuery = pageQuery.extend({
       .regex(new RegExp(`^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert|grant)_${ID}$`))
       .optional(),
     "The id of what was changed.",
+  ),
+  search: optionalParameter(
+    z.string().max(SEARCH_CHARACTERS).optional(),
+    "Words, each of which an item must have: in its action (`deleted` also finds `key.revoke`), in a name, address or role of `before` and `after`, or in the address of its actor or target: a part of a member's address, the whole one of others. Ignores case.",
   ),
 });
 
@@ -93,14 +102,29 @@ audit.route(
     errors: WORKSPACE_ERRORS,
   },
   [workspaceGuard({ action: "audit.list", from: "path" })],
-  async (c, { query: { cursor, limit, ...filter } }) => {
+  async (c, { query: { cursor, limit, search: text, ...filter } }) => {
     const before = numberCursor(cursor);
-    const { items, next } = await manage(c, "audit", filter, before, limit);
+    const search = text === undefined ? undefined : await searchOf(c, text);
+    const page = await manage(c, "audit", search === undefined ? filter : { ...filter, search }, before, limit);
+    const { next } = page;
+    // An object of the version before does not search.
+    const items = search === undefined ? page.items : page.items.filter((item) => isFound(item, search));
     const emails = await knownEmails(c.env, items);
     const data = { items: items.map((item) => auditData(item, emails)), nextCursor: next === null ? null : `${next}` };
     return success(data, c.get("requestId"));
   },
 );
+
+/** Adds the addresses of users, which the object does not have. If the directory fails, the search does without. */
+async function searchOf(c: Context<AppEnv>, text: string): Promise<AuditSearch> {
+  // Only an admitted request reads the directory.
+  await c.get("admit")?.();
+  try {
+    return { text, emails: await usersByEmail(c.env.DB, c.get("workspaceId"), searchWords(text)) };
+  } catch {
+    return { text, emails: {} };
+  }
+}
 
 /** Returns the e-mail addresses of users in the items. If the directory fails, the list has ids only. */
 async function knownEmails(env: Env, items: readonly AuditItem[]): Promise<ReadonlyMap<string, string>> {

@@ -158,6 +158,11 @@ describe("B17: the item of a change", () => {
     expect(await filtered(`&actor=${leaver.userId}`)).toEqual(["member.leave", "session.start"]);
     expect(await filtered(`&actor=${leaver.userId}&action=member`)).toEqual(["member.leave"]);
     expect(await filtered("&actor=system")).toEqual([]);
+    expect(await filtered("&action=key&search=Deleted")).toEqual(["key.revoke"]);
+    const address = encodeURIComponent(` ${other.email.toUpperCase()} `);
+    expect(await filtered(`&action=member&search=${address}`)).toEqual(["member.remove", "member.change"]);
+    expect(await filtered(`&search=${owner.email.slice(0, -3)}%20renamed`)).toEqual(["project.rename"]);
+    expect(await filtered("&search=before")).toEqual([]);
   });
 
   it("B17: of an accepted invitation names the guest as actor", async () => {

@@ -11,7 +11,7 @@ import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
 import { type AuditFilters, Filters, isTargetId, NO_FILTERS } from "./filters.tsx";
 import { AuditList } from "./list.tsx";
-import { namesOf, ofName } from "./names.ts";
+import { namesOf } from "./names.ts";
 
 const PAGE_SIZE = 50;
 
@@ -30,14 +30,12 @@ function AuditSection({ workspaceId }: { workspaceId: string }) {
   const { query } = useLocation();
   const linked = query.target ?? "";
   const [wanted, setWanted] = useState<AuditFilters>({ ...NO_FILTERS, target: isTargetId(linked) ? linked : "" });
-  const [name, setName] = useState("");
   const key = `${workspaceId} ${Object.values(wanted).join(" ")}`;
   const { items, busy, failure, reload, more } = usePages<AuditItem>(key, PAGE_SIZE, (query) => {
     for (const [name, value] of Object.entries(wanted)) if (value !== "") query.set(name, value);
     return `/workspaces/${workspaceId}/audit?${query}`;
   });
   const names = namesOf(items ?? []);
-  const shown = ofName(items ?? [], names, name);
   return (
     <Section
       title="Audit"
@@ -48,7 +46,7 @@ function AuditSection({ workspaceId }: { workspaceId: string }) {
         </Button>
       }
     >
-      <Filters workspaceId={workspaceId} wanted={wanted} onWanted={setWanted} name={name} onName={setName} />
+      <Filters workspaceId={workspaceId} wanted={wanted} onWanted={setWanted} />
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {items === null ? (
         failure ? null : (
@@ -60,15 +58,7 @@ function AuditSection({ workspaceId }: { workspaceId: string }) {
         </Empty>
       ) : (
         <Card>
-          {shown.length === 0 ? (
-            <p>
-              {name.trim() === "" || items.length === 0
-                ? "No matching items so far."
-                : `No item of this name among the ${items.length} loaded.`}
-            </p>
-          ) : (
-            <AuditList items={shown} names={names} />
-          )}
+          {items.length === 0 ? <p>No matching items so far.</p> : <AuditList items={items} names={names} />}
           <ShowOlder more={more} />
         </Card>
       )}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { SYSTEM } from "../../../../../src/workspace/audit-actions.ts";
 import { useLoad } from "../../../lib/load.ts";
 import type { Member } from "../../../model/types.ts";
@@ -6,6 +6,7 @@ import { allOf } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Select } from "../../../ui/select.tsx";
+import { useLatest } from "../../../ui/use-latest.ts";
 import css from "./audit.module.css";
 import { CHOICES } from "./words.ts";
 
@@ -14,9 +15,11 @@ export interface AuditFilters {
   actor: string;
   action: string;
   target: string;
+  /** Words in names, addresses and actions. */
+  search: string;
 }
 
-export const NO_FILTERS: AuditFilters = { actor: "", action: "", target: "" };
+export const NO_FILTERS: AuditFilters = { actor: "", action: "", target: "", search: "" };
 
 const TARGET = /^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert|grant)_[0-9A-Za-z]{12}$/;
 
@@ -24,25 +27,36 @@ export function isTargetId(text: string): boolean {
   return TARGET.test(text);
 }
 
+/** Milliseconds without a change before the search is asked. */
+const PAUSE_MS = 300;
+
 interface FiltersProps {
   workspaceId: string;
   wanted: AuditFilters;
   onWanted: (wanted: AuditFilters) => void;
-  /** Narrows the loaded items, because the service finds no names. */
-  name: string;
-  onName: (name: string) => void;
 }
 
-export function Filters({ workspaceId, wanted, onWanted, name, onName }: FiltersProps) {
+export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
   const members = useLoad(workspaceId, (signal) =>
     allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal),
   );
   const [target, setTarget] = useState(wanted.target);
+  const [search, setSearch] = useState(wanted.search);
+  // A filter may be chosen between a key and the search.
+  const find = useLatest((text: string) => onWanted({ ...wanted, search: text.trim() }));
+  const timer = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const [isWrong, setIsWrong] = useState(false);
   const apply = (): void => {
     const id = target.trim();
     setIsWrong(id !== "" && !isTargetId(id));
-    if (id === "" || isTargetId(id)) onWanted({ ...wanted, target: id });
+    clearTimeout(timer.current);
+    if (id === "" || isTargetId(id)) onWanted({ ...wanted, target: id, search: search.trim() });
+  };
+  const type = (text: string): void => {
+    setSearch(text);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => find(text), PAUSE_MS);
   };
   return (
     <form
@@ -53,6 +67,20 @@ export function Filters({ workspaceId, wanted, onWanted, name, onName }: Filters
         apply();
       }}
     >
+      <Field label="Search">
+        {(props) => (
+          <input
+            {...props}
+            type="search"
+            value={search}
+            maxLength={200}
+            placeholder="Name, address or action: key deleted"
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => type(event.currentTarget.value)}
+          />
+        )}
+      </Field>
       <Field label="Actor">
         {(props) => (
           <Select
@@ -87,17 +115,6 @@ export function Filters({ workspaceId, wanted, onWanted, name, onName }: Filters
             autocapitalize="none"
             spellcheck={false}
             onInput={(event) => setTarget(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="Name, among those loaded">
-        {(props) => (
-          <input
-            {...props}
-            value={name}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => onName(event.currentTarget.value)}
           />
         )}
       </Field>

@@ -36,7 +36,7 @@ export function AuditList({ items, names }: AuditListProps) {
             ],
           ]}
         >
-          <Changes item={item} />
+          <Changes item={item} shownName={item.targetEmail ?? names.get(item.target)} />
         </Item>
       ))}
     </Items>
@@ -58,8 +58,12 @@ function Target({ item: { target, targetEmail }, name }: { item: AuditItem; name
   );
 }
 
-function Changes({ item }: { item: AuditItem }) {
-  const changes = differences(item);
+/** What changed, without a name that the title has. */
+function Changes({ item, shownName }: { item: AuditItem; shownName: string | undefined }) {
+  const changes = differences(item).filter(
+    ({ name, before, after }) =>
+      name !== "name" || (before !== null && after !== null) || (before ?? after) !== shownName,
+  );
   if (changes.length === 0) return null;
   return (
     <ul class={css.changes}>

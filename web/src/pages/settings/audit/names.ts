@@ -10,14 +10,3 @@ export function namesOf(items: readonly AuditItem[]): ReadonlyMap<string, string
   }
   return names;
 }
-
-/** Returns the items whose target or actor has a text in its name; all items for an empty text. */
-export function ofName(items: readonly AuditItem[], names: ReadonlyMap<string, string>, text: string): AuditItem[] {
-  const wanted = text.trim().toLowerCase();
-  // Items of `system` and of deleted accounts may have no name at all.
-  if (wanted === "") return [...items];
-  const has = (value: unknown): boolean => typeof value === "string" && value.toLowerCase().includes(wanted);
-  return items.filter(({ target, actorEmail, before, after }) =>
-    [names.get(target), actorEmail, before?.name, after?.name].some(has),
-  );
-}
