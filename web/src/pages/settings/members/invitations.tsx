@@ -21,17 +21,33 @@ import css from "./members.module.css";
 import { RoleField } from "./role-field.tsx";
 
 const NOTE = "invitations-note";
+/** Milliseconds for which an invitation is valid. */
+const VALID_MS = 7 * 24 * 60 * 60_000;
 
 export function Invitations({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/invitations`;
   const { data, failure, reload } = useLoad(path, (signal) => allOf<Invitation>(path, undefined, signal));
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
+  const again = useAction(async ({ email, role }: Invitation) => {
+    await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
+    toast(`Mailed ${email} a new link. An address gets one mail a minute: the link before works until then.`);
+    reload();
+  });
   const reason = reasonAgainst(workspace.role, "invitation.create");
   return (
     <Card title="Invitations">
       {reason === null ? <Inviting workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
-      {data && data.length > 0 ? <LocalOutbox /> : null}
+      <Problem failure={again.failure} />
+      {data && data.length > 0 ? (
+        <>
+          <p class={css.sent}>
+            Each was mailed a link. Only the mail has it, because it proves who reads that address; it cannot be copied
+            here.
+          </p>
+          <LocalOutbox />
+        </>
+      ) : null}
       {data && data.length > 0 ? (
         <Items label="Pending invitations">
           {data.map((invitation) => (
@@ -43,17 +59,31 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
                   <Badge>{invitation.role}</Badge>
                 </>
               }
-              facts={[["Expires", <Time at={invitation.expiresAt} />]]}
+              facts={[
+                ["Invited", <Time key="at" at={Date.parse(invitation.expiresAt) - VALID_MS} />],
+                ["Expires", <Time key="ends" at={invitation.expiresAt} />],
+              ]}
               actions={
-                <Button
-                  small
-                  look="danger"
-                  disabled={reason !== null}
-                  aria-describedby={reason === null ? undefined : NOTE}
-                  onClick={() => setWithdrawn(invitation)}
-                >
-                  Withdraw<span class="visually-hidden"> invitation of {invitation.email}</span>
-                </Button>
+                <>
+                  <Button
+                    small
+                    busy={again.busy}
+                    disabled={reason !== null}
+                    aria-describedby={reason === null ? undefined : NOTE}
+                    onClick={() => void again.run(invitation)}
+                  >
+                    Send again<span class="visually-hidden"> to {invitation.email}</span>
+                  </Button>
+                  <Button
+                    small
+                    look="danger"
+                    disabled={reason !== null}
+                    aria-describedby={reason === null ? undefined : NOTE}
+                    onClick={() => setWithdrawn(invitation)}
+                  >
+                    Withdraw<span class="visually-hidden"> invitation of {invitation.email}</span>
+                  </Button>
+                </>
               }
             />
           ))}
@@ -92,10 +122,10 @@ function Inviting(props: InvitingProps) {
 
 function InviteForm({ workspace, onInvited }: InvitingProps) {
   const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("member");
+  const [role, setRole] = useState<Role>("viewer");
   const inviting = useAction(async () => {
     await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
-    toast(`Invited ${email}.`);
+    toast(`Mailed ${email} a link to join as ${role}.`);
     setEmail("");
     onInvited();
   });
@@ -111,7 +141,7 @@ function InviteForm({ workspace, onInvited }: InvitingProps) {
       <div class={css.invite}>
         <Field
           label="E-mail address"
-          hint="Sends a link that works once, for 7 days, for an account with this address."
+          hint="The address gets a link that works once, for 7 days. Without an account, it creates one."
           error={fieldError(inviting.failure, "email")}
         >
           {(props) => (

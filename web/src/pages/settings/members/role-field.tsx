@@ -3,18 +3,18 @@ import { Field } from "../../../ui/field.tsx";
 import { Select } from "../../../ui/select.tsx";
 
 const SUMMARY: Record<Role, string> = {
-  viewer: "Reads logs, boards, alerts and settings.",
+  viewer: "Looks at logs, boards, alerts and settings, and changes nothing.",
   member: "Also changes boards, views, alerts and projects.",
   admin: "Also manages API keys, destinations, limits, members, name and retention.",
   owner: "Also manages owners and can delete the workspace.",
 };
 
-/** What a role adds, at the end of its option. */
+/** What a role may do, at the end of its option. */
 const ADDS: Record<Role, string> = {
-  viewer: "reads",
-  member: "+ boards, alerts, projects",
-  admin: "+ keys, limits, members",
-  owner: "+ owners, deletion",
+  viewer: "looks at logs, changes nothing",
+  member: "viewer, and boards, alerts, projects",
+  admin: "member, and keys, limits, members",
+  owner: "admin, and owners, deletion",
 };
 
 interface RoleFieldProps {
