@@ -3,7 +3,11 @@ import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { titleOf } from "../../../../web/src/pages/boards/panel-title.ts";
 
 it.each([
-  ['"payment failed" | count by level, bin(5m)', 'Entries by level: "payment failed"'],
+  ['"payment failed" | count by level, bin(5m)', "Entries by level: payment failed"],
+  ["level:>=error | count by service, bin(5m)", "Errors by service"],
+  ['level:error "payment failed" | count by bin(5m)', "Errors: payment failed"],
+  ["level:error OR timeout | count", "Entries: level:error OR timeout"],
+  ["level:>=warn | top 5 by host", "Top 5 by host: level:>=warn"],
   ["* | stats count() by category, bin(10m)", "Entries by category"],
   ["* | count", "Entries"],
   [

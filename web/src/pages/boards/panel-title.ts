@@ -32,8 +32,25 @@ export function titleOf(query: string): string {
     .flatMap((pipe) => (pipe.kind === "where" ? [pipe.filter] : []));
   const shown = [filter, ...filters].filter(({ kind }) => kind !== "all");
   const of = shown.map((each) => printFilter(each, shown.length > 1 ? "and" : "whole"));
-  const text = (of.length === 0 ? title : `${title}: ${of.join(" ")}`).replaceAll(/\p{Cc}/gu, " ");
+  const text = inWords(title, of.join(" ")).replaceAll(/\p{Cc}/gu, " ");
   return text.slice(0, BOARD_LIMITS.title).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+const LEVELS: Readonly<Record<string, string>> = {
+  "level:warn": "Warnings",
+  "level:>=warn": "Warnings and errors",
+  "level:error": "Errors",
+  "level:>=error": "Errors",
+};
+
+/** Puts a filter into a title, in words if it is a level or one text. */
+function inWords(title: string, filter: string): string {
+  const [, level = "", rest = ""] = /^(level:\S+)(?: (.*))?$/s.exec(filter) ?? [];
+  const isAll = title.startsWith("Entries") && !filter.includes(" OR ");
+  const named = isAll ? LEVELS[level] : undefined;
+  const made = named === undefined ? title : title.replace("Entries", named);
+  const of = (named === undefined ? filter : rest).replace(/^"([^"\\]*)"$/, "$1");
+  return of === "" ? made : `${made}: ${of}`;
 }
 
 function madeBy(pipe: Pipe): string | null {

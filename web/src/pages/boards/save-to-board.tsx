@@ -38,7 +38,7 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
   const boards = useLoad(workspaceId, (signal) => boardCalls.list(workspaceId, signal));
   const fitting = boards.data?.filter((board) => board.projectId === projectId) ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
-  const [name, setName] = useState(projectId === null ? "All projects" : "Charts");
+  const [name, setName] = useState("");
   const [title, setTitle] = useState(() => titleOf(query));
   const [kind, setKind] = useState(first);
   const [offered] = useState(() => savedRange(shown));
@@ -96,10 +96,16 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
             )}
           </Field>
           {boardId === NEW ? (
-            <TextField label="Name" value={name} maxLength={BOARD_LIMITS.name} onChange={setName} />
+            <TextField
+              label="Name of the board"
+              value={name}
+              placeholder="Checkout, Incident of Friday"
+              maxLength={BOARD_LIMITS.name}
+              onChange={setName}
+            />
           ) : null}
           <TextField
-            label="Title"
+            label="Title of the panel"
             hint={<code>{visible(query)}</code>}
             value={title}
             maxLength={BOARD_LIMITS.title}

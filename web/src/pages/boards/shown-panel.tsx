@@ -1,4 +1,4 @@
-import { GripVertical, Pencil, ScrollText, Table2, Trash2 } from "lucide";
+import { GripVertical, Pencil, Pin, ScrollText, Table2, Trash2 } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { answeredRange } from "../../charts/chart-data.ts";
@@ -79,7 +79,11 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
         )}
         <div class={css.heading}>
           <h2 class={css.title}>{title}</h2>
-          {panel.range === undefined ? null : <p class={css.own}>{rangeLabel(viewRange(panel.range, Date.now()))}</p>}
+          {panel.range === undefined ? null : (
+            <p class={css.own}>
+              <Icon shape={Pin} size={12} /> Own time: {rangeLabel(viewRange(panel.range, Date.now()))}
+            </p>
+          )}
         </div>
         <span class={css.tools}>
           {editing === null ? (
