@@ -11,7 +11,7 @@ import type { Counted } from "./matcher.ts";
 import { NOTIFICATION_LIMITS } from "./notifications/notification.ts";
 import type { RunRule } from "./project-alerts.ts";
 import { ALERT_LIMITS } from "./rule.ts";
-import { fillTemplate } from "./template.ts";
+import { fillTemplate, messageTime, USUAL_MESSAGE } from "./template.ts";
 
 /** A decision as the history returns it. */
 export interface StoredDecision {
@@ -178,12 +178,11 @@ export function textsOf({ definition, counted }: RunRule, decision: RunDecision,
     condition: conditionText(condition),
     window: printDuration(windowMs),
     group: groupText,
-    at: window.to,
+    at: messageTime(at),
     ...Object.fromEntries(Object.entries(group ?? {}).map(([field, text]) => [`group.${field}`, text])),
   };
   const title = `${kind === "firing" ? "Firing" : "Resolved"}: ${name}${groupText === "" ? "" : ` (${groupText})`}`;
-  const usual = "{{value}} ({{condition}}) in {{window}} until {{at}}";
-  const text = fillTemplate(message === "" ? usual : message, values, NOTIFICATION_LIMITS.message);
+  const text = fillTemplate(message === "" ? USUAL_MESSAGE : message, values, NOTIFICATION_LIMITS.message);
   return { group, title, message: text, window, link: linkOf(place, counted, decision, windowMs) };
 }
 

@@ -6,6 +6,14 @@ const PLACE = /\{\{\s*([^{}]{1,300}?)\s*\}\}/g;
 /** Names that every message has; `group.` and a field of the rule's groups come in addition. */
 export const TEMPLATE_NAMES = ["name", "state", "value", "condition", "window", "group", "at"] as const;
 
+/** A message without one of its rule's own. */
+export const USUAL_MESSAGE = "{{value}} in {{window}} ({{condition}}), until {{at}}";
+
+/** Returns a time as messages have it: `2026-11-27 16:29:20 UTC`. @param at epoch milliseconds */
+export function messageTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, "2026-11-27T16:29:20".length).replace("T", " ")} UTC`;
+}
+
 /**
  * Replaces the names in a message by their values. A name without a value stays as written.
  * @param most characters of values after which further names are left out: the caller cuts longer texts

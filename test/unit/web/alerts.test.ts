@@ -4,6 +4,7 @@ import {
   chartSpan,
   decisionLink,
   filterText,
+  firesElsewhere,
   groupFields,
   ruleQuery,
   thresholdOf,
@@ -186,4 +187,20 @@ it("words of conditions and durations", () => {
   expect(conditionPhrase({ kind: "change", direction: "rise", percent: 50, min: 1 })).toBe("rise by 50 %");
   expect([durationText("1h"), durationText("5m"), durationText("odd")]).toEqual(["1 hour", "5 minutes", "odd"]);
   expect([durationMs("90s"), durationMs("1d"), durationMs("x")]).toEqual([90_000, 86_400_000, 0]);
+});
+
+it("tells whether firings are elsewhere than the values, as after an import", () => {
+  const at = (time: string) => Date.parse(`2026-11-20T${time}:00Z`);
+  const columns = ["service", "time", "count"].map((name) => ({ name, type: "" }));
+  const rows = [
+    ["a", "2026-11-20T10:35:00.000Z", 12],
+    ["b", "2026-11-20T10:35:00.000Z", 3],
+    ["a", "2026-11-20T16:05:00.000Z", 4],
+  ];
+  const fires = (...times: number[]) => firesElsewhere({ columns, rows }, times, 300_000, 10);
+  expect(fires(at("10:40"))).toBe(false);
+  expect(fires(at("10:43"))).toBe(false);
+  expect(fires(at("10:40"), at("16:07"))).toBe(true);
+  expect(fires()).toBe(false);
+  expect(firesElsewhere({ columns, rows }, [at("16:07")], 300_000, null)).toBe(false);
 });

@@ -2,6 +2,7 @@ import { printField } from "../../../../src/query-language/fields.ts";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { print } from "../../../../src/query-language/print.ts";
 import type { Key, Pipe, Query } from "../../../../src/query-language/syntax.ts";
+import type { Table } from "../../charts/chart-data.ts";
 import type { Deciding, Decision } from "../../model/alerts.ts";
 import { durationMs } from "./words.ts";
 
@@ -94,6 +95,28 @@ export function thresholdOf({ condition, window }: Pick<Deciding, "condition" | 
     case "new-pattern":
       return null;
   }
+}
+
+/** Whether a firing lies where the values are below the threshold: those that it counted have other times. */
+export function firesElsewhere(
+  { columns, rows }: Table,
+  firings: readonly number[],
+  binMs: number,
+  threshold: number | null,
+): boolean {
+  const time = columns.findIndex(({ name }) => name === "time");
+  if (threshold === null || time < 0) return false;
+  const most = new Map<number, number>();
+  for (const row of rows) {
+    const bin = Math.floor(Date.parse(String(row[time])) / binMs);
+    const values = row.filter((value, at) => at !== time && typeof value === "number");
+    most.set(bin, Math.max(most.get(bin) ?? 0, ...values.map(Number)));
+  }
+  return firings.some((at) => {
+    const last = Math.floor((at - 1) / binMs);
+    // A window ends at the firing and may begin in the span before; two spans have its entries.
+    return (most.get(last) ?? 0) + (most.get(last - 1) ?? 0) < threshold;
+  });
 }
 
 /** Returns the address that shows the entries of a decision: the link of its notification, or else what its rule counted. */

@@ -101,18 +101,18 @@ export function ConditionFields({ draft, errors, onChange }: ConditionFieldsProp
           />
         )}
         <Field
-          label="Windows by"
-          hint="Receipt: when the service receives an entry. Times: the entry's own; decisions wait for late entries."
+          label="Which time counts"
+          hint="When the service receives an entry, or the entry's own time, decided later so that late entries count."
         >
           {(props) => (
             <Select
               {...props}
               value={draft.delay}
               options={[
-                { value: "", label: "Receipt" },
+                { value: "", label: "Time of receipt" },
                 ...durations(DELAYS, draft.delay === "" ? "10s" : draft.delay).map(({ value, label }) => ({
                   value,
-                  label: `Times, ${label} later`,
+                  label: `Entry's time, decided ${label} later`,
                 })),
               ]}
               onChange={(next) => onChange({ delay: next })}

@@ -279,6 +279,7 @@ function Editor({
           projectId={projectId}
           rule={readDeciding(draft)}
           onPreview={setPreview}
+          onOwnTimes={() => change({ delay: "1m" })}
         />
       </div>
     </div>

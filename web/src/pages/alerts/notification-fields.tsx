@@ -1,6 +1,6 @@
 import { Plus, X } from "lucide";
 import { NOTIFICATION_LIMITS } from "../../../../src/alerts/notifications/notification.ts";
-import { fillTemplate } from "../../../../src/alerts/template.ts";
+import { fillTemplate, USUAL_MESSAGE } from "../../../../src/alerts/template.ts";
 import type { Destination } from "../../model/types.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -16,7 +16,8 @@ interface NotificationFieldsProps {
   /** `null` until loaded. */
   destinations: readonly Destination[] | null;
   /** Values of the template, from a firing or as an example. */
-  sample: Readonly<Record<string, string>>;
+  /** `null` while the rule is not complete. */
+  sample: Readonly<Record<string, string>> | null;
   messageError: string | undefined;
   onChange: (change: Partial<Draft>) => void;
 }
@@ -31,7 +32,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
         <legend>Destinations</legend>
         {destinations?.length === 0 ? (
           <p class={css.hint}>
-            None yet. Without one, decisions are listed only.{" "}
+            None yet. Without a destination no message is sent; the page of the alert lists its firings.{" "}
             <a href={`/w/${workspaceId}/settings/destinations`}>Create a destination</a>
           </p>
         ) : null}
@@ -72,7 +73,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
             rows={3}
             maxLength={2000}
             value={message}
-            placeholder={USUAL}
+            placeholder={USUAL_MESSAGE}
             spellcheck={false}
             onInput={({ currentTarget }) => onChange({ message: currentTarget.value })}
           />
@@ -81,16 +82,15 @@ export function NotificationFields(props: NotificationFieldsProps) {
       <div>
         <p class={css.hint}>Preview of the message</p>
         <p class={css.preview}>
-          {visible(fillTemplate(message === "" ? USUAL : message, sample, NOTIFICATION_LIMITS.message))}
+          {sample === null
+            ? "Shown once the query and the condition are complete."
+            : visible(fillTemplate(message === "" ? USUAL_MESSAGE : message, sample, NOTIFICATION_LIMITS.message))}
         </p>
       </div>
       <Labels {...props} />
     </>
   );
 }
-
-/** The message of a rule without one. */
-const USUAL = "{{value}} ({{condition}}) in {{window}} until {{at}}";
 
 function Labels({ draft: { labels }, errors, onChange }: NotificationFieldsProps) {
   const put = (at: number, label: readonly [string, string]): void =>

@@ -23,20 +23,28 @@ interface PreviewPanelProps {
   /** `null` while the rule is not complete. */
   rule: Deciding | null;
   onPreview: (preview: Preview | null) => void;
+  /** Counts by the entries' own times instead. */
+  onOwnTimes: () => void;
 }
 
 /** What a rule would have decided in the last 7 days, while it is written. */
-export function PreviewPanel({ workspaceId, projectId, rule, onPreview }: PreviewPanelProps) {
+export function PreviewPanel({ workspaceId, projectId, rule, onPreview, onOwnTimes }: PreviewPanelProps) {
   const isValid = rule !== null && parse(rule.query).ok;
   const settled = useSettled(isValid ? JSON.stringify({ projectId, rule }) : null);
   return (
     <Card title="Last 7 days">
       {settled === null ? (
         <Empty title="No preview yet">
-          <p>Write a query and a condition: here is shown when the alert would have fired.</p>
+          <p>Write a query and a condition: the times at which the alert would have fired appear here.</p>
         </Empty>
       ) : (
-        <Replayed key={projectId} workspaceId={workspaceId} text={settled} onPreview={onPreview} />
+        <Replayed
+          key={projectId}
+          workspaceId={workspaceId}
+          text={settled}
+          onPreview={onPreview}
+          onOwnTimes={onOwnTimes}
+        />
       )}
     </Card>
   );
@@ -57,9 +65,10 @@ interface ReplayedProps {
   /** JSON of the project and the rule. */
   text: string;
   onPreview: (preview: Preview | null) => void;
+  onOwnTimes: () => void;
 }
 
-function Replayed({ workspaceId, text, onPreview }: ReplayedProps) {
+function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
   // SAFETY: written by the panel.
   const { projectId, rule } = JSON.parse(text) as { projectId: string; rule: Deciding };
   const { data, failure, reload } = useLoad(text, (signal) => previewAlert(workspaceId, projectId, rule, signal));
@@ -70,7 +79,13 @@ function Replayed({ workspaceId, text, onPreview }: ReplayedProps) {
   return (
     <>
       {data === null ? <Loading what="Replaying" /> : <Summary preview={data} />}
-      <ValueChart workspaceId={workspaceId} projectId={projectId} rule={rule} decisions={data?.decisions ?? []} />
+      <ValueChart
+        workspaceId={workspaceId}
+        projectId={projectId}
+        rule={rule}
+        decisions={data?.decisions ?? []}
+        onOwnTimes={onOwnTimes}
+      />
       {data === null ? null : <Firings preview={data} condition={rule.condition} />}
     </>
   );

@@ -1,12 +1,14 @@
 import { conditionText } from "../../../../src/alerts/condition.ts";
+import { messageTime } from "../../../../src/alerts/template.ts";
 import type { Preview } from "../../model/alerts.ts";
 import { groupFields } from "./alert-query.ts";
 import { type Draft, readDeciding } from "./draft.ts";
 import { groupText } from "./words.ts";
 
-/** Values of a message's names: those of the latest firing of a preview, or examples. */
-export function sampleOf(draft: Draft, preview: Preview | null): Readonly<Record<string, string>> {
+/** Values of a message's names: those of the latest firing of a preview, or examples; `null` while the rule is not complete. */
+export function sampleOf(draft: Draft, preview: Preview | null): Readonly<Record<string, string>> | null {
   const deciding = readDeciding(draft);
+  if (deciding === null) return null;
   const firing = preview?.decisions.findLast(({ kind }) => kind === "firing");
   const fields = draft.kind === "new-pattern" ? ["pattern"] : groupFields(draft.query);
   const group = firing?.group ?? Object.fromEntries(fields.map((field) => [field, "example"]));
@@ -16,10 +18,10 @@ export function sampleOf(draft: Draft, preview: Preview | null): Readonly<Record
     name: draft.name,
     state: "firing",
     value: String(Math.round(value * 100) / 100),
-    condition: deciding === null ? "" : conditionText(deciding.condition),
+    condition: conditionText(deciding.condition),
     window: draft.window,
     group: groupText(group),
-    at: firing?.at ?? new Date().toISOString(),
+    at: messageTime(firing === undefined ? Date.now() : Date.parse(firing.at)),
     ...Object.fromEntries(Object.entries(group).map(([field, text]) => [`group.${field}`, text])),
   };
 }

@@ -3,9 +3,10 @@ import { Chart } from "../../charts/chart.tsx";
 import { useLoad } from "../../lib/load.ts";
 import type { Deciding, ReplayedDecision } from "../../model/alerts.ts";
 import { authorized } from "../../session/session.ts";
+import { Button } from "../../ui/button.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { type SearchAnswer, tableOf } from "../explorer/search/answer-view.tsx";
-import { chartSpan, groupFields, isMeasure, thresholdOf, valuesQuery } from "./alert-query.ts";
+import { chartSpan, firesElsewhere, groupFields, isMeasure, thresholdOf, valuesQuery } from "./alert-query.ts";
 import css from "./alerts.module.css";
 import { durationText } from "./words.ts";
 
@@ -15,10 +16,12 @@ interface ValueChartProps {
   rule: Pick<Deciding, "query" | "condition" | "window" | "delay">;
   /** Firings among them are marked. */
   decisions: readonly ReplayedDecision[];
+  /** Offered if the firings are elsewhere than the values: counts by the entries' own times. */
+  onOwnTimes?: () => void;
 }
 
 /** The values of a rule's windows, with its threshold and its firings. */
-export function ValueChart({ workspaceId, projectId, rule, decisions }: ValueChartProps) {
+export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes }: ValueChartProps) {
   const isGrouped = useMemo(() => groupFields(rule.query).length > 0, [rule.query]);
   const key = JSON.stringify([projectId, rule.query, rule.window]);
   const loaded = useLoad(key, async (signal) => {
@@ -39,8 +42,21 @@ export function ValueChart({ workspaceId, projectId, rule, decisions }: ValueCha
     );
   const { query, span, answer } = loaded.data;
   if (answer.kind !== "table") return null;
+  const { condition } = rule;
+  const isReached = condition.kind === "rate" || (condition.kind === "threshold" && condition.direction !== "below");
+  const isElsewhere =
+    isReached && rule.delay === null && firesElsewhere(tableOf(answer), marks, span.binMs, thresholdOf(rule));
   return (
     <figure class={css.figure}>
+      {isElsewhere && onOwnTimes !== undefined ? (
+        <p class={css.hint} role="note">
+          The entries were received later than their own times, as in an import. The alert counts them when they are
+          received, so it fires there and not at the bars.{" "}
+          <Button small onClick={onOwnTimes}>
+            Count by the entries' times
+          </Button>
+        </p>
+      ) : null}
       <div class={css.chart}>
         <Chart
           table={tableOf(answer)}
