@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Dialog } from "../dialog.tsx";
 import { allCommands, type Command, matching } from "./commands.ts";
+import { useNamedCommands } from "./named.ts";
 import { commonCommands } from "./pages.ts";
 import css from "./palette.module.css";
 
@@ -22,8 +23,15 @@ export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
   const [active, setActive] = useState<string | null>(null);
   const id = useId();
   // Not once at the start: the commands of a page are loaded after its first rows.
-  const commands = [...allCommands(), ...commonCommands(path, route)];
-  const found = matching(commands, text).slice(0, SHOWN);
+  const own = [...allCommands(), ...commonCommands(path, route)];
+  const [, workspaceId = null, project = ""] = /^\/w\/([^/]+)(\/p\/[^/]+)?/.exec(path) ?? [];
+  const typed = text.trim();
+  const named = useNamedCommands(workspaceId, typed !== "", route);
+  const found = matching(typed === "" ? own : [...own, ...named], text).slice(0, SHOWN);
+  if (workspaceId !== null && typed !== "") {
+    const to = `/w/${workspaceId}${project}?${new URLSearchParams({ q: typed })}`;
+    found.push({ id: "search", group: "Search", label: `Search logs for ${typed}`, run: () => route(to) });
+  }
   const groups = [...new Set(found.map(({ group }) => group))];
   // In the order of the page: by groups.
   const ordered = groups.flatMap((group) => found.filter((command) => command.group === group));
@@ -43,12 +51,12 @@ export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
         type="text"
         role="combobox"
         class={css.input}
-        aria-label="Find a command"
+        aria-label="Find a command, a page or a name"
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={ordered.length === 0 ? undefined : `${id}-${at}`}
         aria-autocomplete="list"
-        placeholder="Find a command"
+        placeholder="Command, page, board, view, project, alert or member"
         autocomplete="off"
         spellcheck={false}
         value={text}
@@ -65,35 +73,37 @@ export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
           event.preventDefault();
         }}
       />
-      <div class={css.list} id={`${id}-list`} role="listbox" aria-label="Commands" tabIndex={-1}>
-        {groups.map((group, index) => (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options has no element.
-          <div key={group} role="group" aria-labelledby={`${id}-group-${index}`}>
-            <div class={css.group} id={`${id}-group-${index}`} role="presentation">
-              {group}
+      <div class={css.results}>
+        <div class={css.list} id={`${id}-list`} role="listbox" aria-label="Commands" tabIndex={-1}>
+          {groups.map((group, index) => (
+            // biome-ignore lint/a11y/useSemanticElements: a group of options has no element.
+            <div key={group} role="group" aria-labelledby={`${id}-group-${index}`}>
+              <div class={css.group} id={`${id}-group-${index}`} role="presentation">
+                {group}
+              </div>
+              {ordered.map((command, place) =>
+                command.group !== group ? null : (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+                  <div
+                    key={keyOf(command)}
+                    id={`${id}-${place}`}
+                    class={css.option}
+                    role="option"
+                    aria-selected={place === at}
+                    tabIndex={-1}
+                    onPointerDown={(event) => event.preventDefault()}
+                    onClick={() => run(command)}
+                  >
+                    <span>{command.label}</span>
+                    {command.shortcut === undefined ? null : <kbd>{command.shortcut}</kbd>}
+                  </div>
+                ),
+              )}
             </div>
-            {ordered.map((command, place) =>
-              command.group !== group ? null : (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
-                <div
-                  key={keyOf(command)}
-                  id={`${id}-${place}`}
-                  class={css.option}
-                  role="option"
-                  aria-selected={place === at}
-                  tabIndex={-1}
-                  onPointerDown={(event) => event.preventDefault()}
-                  onClick={() => run(command)}
-                >
-                  <span>{command.label}</span>
-                  {command.shortcut === undefined ? null : <kbd>{command.shortcut}</kbd>}
-                </div>
-              ),
-            )}
-          </div>
-        ))}
+          ))}
+        </div>
+        {ordered.length === 0 ? <p class={css.none}>No such command</p> : null}
       </div>
-      {ordered.length === 0 ? <p class={css.none}>No such command</p> : null}
     </Dialog>
   );
 }
