@@ -1,23 +1,27 @@
-/** What is exported. Times are those of a local time input; empty: from the oldest entry, or to the newest. */
+import type { Range } from "../explorer/view/range.ts";
+import { readView } from "../explorer/view/view.ts";
+
+/** What is exported. */
 export interface ExportChoice {
   format: "ndjson" | "parquet";
-  from: string;
-  to: string;
+  range: Range;
 }
 
-const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
-
-/** Reads a choice from the parameters of an address. Invalid ones count as absent. */
-export function readChoice({ format, from = "", to = "" }: Readonly<Record<string, string>>): ExportChoice {
-  const timeOf = (text: string): string => (LOCAL_TIME.test(text) && !Number.isNaN(Date.parse(text)) ? text : "");
-  return { format: format === "parquet" ? "parquet" : "ndjson", from: timeOf(from), to: timeOf(to) };
+/** Reads a choice from the parameters of an address. Without a valid time, everything is exported. */
+export function readChoice({ format, range, from, to }: Readonly<Record<string, string>>): ExportChoice {
+  const given = Object.entries({ range, from, to }).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const { view, invalidParameters } = readView(`?${new URLSearchParams(given)}`);
+  const isValid = given.length > 0 && invalidParameters.length === 0;
+  return { format: format === "parquet" ? "parquet" : "ndjson", range: isValid ? view.range : { kind: "all" } };
 }
 
 /** The parameters of the address of a choice. */
-export function exportParameters({ format, from, to }: ExportChoice): URLSearchParams {
-  return new URLSearchParams({
-    format,
-    ...(from === "" ? {} : { from }),
-    ...(to === "" ? {} : { to }),
-  });
+export function exportParameters({ format, range }: ExportChoice): URLSearchParams {
+  const params = new URLSearchParams({ format });
+  if (range.kind === "last") params.set("range", range.preset);
+  if (range.kind === "between") {
+    if (range.from !== null) params.set("from", range.from);
+    if (range.to !== null) params.set("to", range.to);
+  }
+  return params;
 }

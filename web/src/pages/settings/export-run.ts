@@ -1,6 +1,7 @@
 import { ApiFailure, unreachable } from "../../api/failure.ts";
 import { accessToken } from "../../session/session.ts";
 import type { Sink } from "../explorer/actions/download.ts";
+import { timesOf } from "../explorer/view/range.ts";
 import type { ExportChoice } from "./export-choice.ts";
 import { type ExportEnd, ndjsonEnd, parquetEnd } from "./export-manifest.ts";
 
@@ -82,9 +83,9 @@ class Tail {
 
 async function open({ workspaceId, projectId, choice, afterSeq, signal }: ExportRun): Promise<Response> {
   const query = new URLSearchParams({ format: choice.format });
-  for (const end of ["from", "to"] as const) {
-    if (choice[end] !== "") query.set(end, new Date(choice[end]).toISOString());
-  }
+  const { from, to } = timesOf(choice.range, Date.now(), 0);
+  if (from !== undefined) query.set("from", from);
+  if (to !== undefined) query.set("to", to);
   if (afterSeq > 0) query.set("afterSeq", String(afterSeq));
   const response = await fetch(`/logger/${encodeURIComponent(projectId)}/export?${query}`, {
     headers: { Authorization: `Bearer ${await accessToken()}`, "X-Workspace-Id": workspaceId },

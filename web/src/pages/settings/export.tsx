@@ -12,6 +12,8 @@ import { Card, Row } from "../../ui/page.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { openSink } from "../explorer/actions/sinks.ts";
+import { TimeRange } from "../explorer/toolbar/time-range.tsx";
+import { timesOf } from "../explorer/view/range.ts";
 import css from "./export.module.css";
 import { type ExportChoice, exportParameters, readChoice } from "./export-choice.ts";
 import { verifyCommand } from "./export-manifest.ts";
@@ -72,20 +74,14 @@ export function ExportSection({ workspace }: { workspace: Workspace }) {
               />
             )}
           </Field>
-          <Row>
-            {(["from", "to"] as const).map((end) => (
-              <Field key={end} label={end === "from" ? "From (optional)" : "To (optional)"}>
-                {(props) => (
-                  <input
-                    {...props}
-                    type="datetime-local"
-                    value={choice[end]}
-                    onChange={({ currentTarget: { value } }) => change({ [end]: value })}
-                  />
-                )}
-              </Field>
-            ))}
-          </Row>
+          <div class={css.time}>
+            <span>Time of the entries</span>
+            <TimeRange
+              range={choice.range}
+              times={timesOf(choice.range, Date.now(), workspace.retentionDays)}
+              onChange={(range) => change({ range })}
+            />
+          </div>
           <Run workspaceId={workspace.id} projectId={projectId} choice={choice} />
         </Card>
       ) : null}
@@ -97,7 +93,8 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
   const [phase, setPhase] = useState<Phase>({ kind: "ready" });
   const work = useRef<AbortController | null>(null);
   useEffect(() => () => work.current?.abort(), []);
-  const isWrong = choice.from !== "" && choice.to !== "" && Date.parse(choice.from) >= Date.parse(choice.to);
+  const { range } = choice;
+  const isWrong = range.kind === "between" && range.from !== null && range.to !== null && range.from >= range.to;
 
   async function start(afterSeq: number): Promise<void> {
     const file = [projectId, ...(afterSeq === 0 ? [] : [afterSeq]), choice.format].join(".");

@@ -40,7 +40,15 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
     case "share":
       return <ShareDialog {...scope} onClose={onClose} />;
     case "download":
-      return <DownloadDialog workspaceId={workspaceId} request={request} expected={expected} onClose={onClose} />;
+      return (
+        <DownloadDialog
+          workspaceId={workspaceId}
+          request={request}
+          range={view.range}
+          expected={expected}
+          onClose={onClose}
+        />
+      );
     case "board":
       return (
         <SaveToBoard

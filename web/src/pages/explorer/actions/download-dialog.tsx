@@ -1,11 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../../../api/failure.ts";
+import { user } from "../../../session/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Failure } from "../../../ui/states.tsx";
+import { exportParameters } from "../../settings/export-choice.ts";
 import { queryLogs } from "../query.ts";
 import { entries, number } from "../view/format.ts";
+import type { Range } from "../view/range.ts";
+import css from "./actions.module.css";
 import type { QueryRequest } from "./curl.ts";
 import { download, type Progress } from "./download.ts";
 import { openSink } from "./sinks.ts";
@@ -19,13 +23,19 @@ type Phase =
 interface DownloadDialogProps {
   workspaceId: string;
   request: QueryRequest;
+  /** Of the view. */
+  range: Range;
   /** Number of matching entries; `null` if unknown. */
   expected: number | null;
   onClose: () => void;
 }
 
 /** Downloads all entries that match the view, not only the loaded ones. Closing the dialog cancels the download. */
-export function DownloadDialog({ workspaceId, request, expected, onClose }: DownloadDialogProps) {
+export function DownloadDialog({ workspaceId, request, range, expected, onClose }: DownloadDialogProps) {
+  const { projectId } = request;
+  const parameters = exportParameters({ format: "parquet", range });
+  if (projectId !== undefined) parameters.set("project", projectId);
+  const exportLink = `/w/${workspaceId}/settings/export?${parameters}`;
   const [phase, setPhase] = useState<Phase>({ kind: "ready" });
   const work = useRef<AbortController | null>(null);
   useEffect(() => () => work.current?.abort(), []);
@@ -66,6 +76,12 @@ export function DownloadDialog({ workspaceId, request, expected, onClose }: Down
             All entries that match the current filters and time range
             {expected === null ? "" : `, ${entries(expected)}`}, as one JSON object per line.
           </p>
+          {user.value === null ? null : (
+            <p class={css.hint}>
+              All entries of a project in this time, without the query and also as Parquet:{" "}
+              <a href={exportLink}>Export</a>
+            </p>
+          )}
           <Row>
             <Button look="primary" onClick={start}>
               Download

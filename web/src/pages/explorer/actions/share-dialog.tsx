@@ -28,20 +28,20 @@ export function ShareDialog({ workspaceId, projectId, view, times, request, onCl
   const pinned = { ...view, range: fixed(view.range, times), live: false };
   return (
     <Dialog title="Share" onClose={onClose}>
+      {isRelative ? (
+        <Shared
+          title="Link to this time"
+          hint="For members of this workspace. Always shows the current time range."
+          text={`${page}${viewSearch(pinned)}`}
+          label="Copy link to this time"
+        />
+      ) : null}
       <Shared
         title="Link"
         hint={isRelative ? "The time range moves with the clock." : "For members of this workspace."}
         text={`${page}${viewSearch(view)}`}
         label="Copy link"
       />
-      {isRelative ? (
-        <Shared
-          title="Link to this time"
-          hint="Always shows the current time range."
-          text={`${page}${viewSearch(pinned)}`}
-          label="Copy link to this time"
-        />
-      ) : null}
       <Shared
         title="Command"
         hint={

@@ -53,7 +53,10 @@ export function ViewsDialog({ workspaceId, projectId, projects, search, onClose 
             if (trimmed !== "") void saving.run();
           }}
         >
-          <Field label="Save this view as" hint="Query, filters, time range and project, for all members.">
+          <Field
+            label="Save this view as"
+            hint="Query, time range, columns and project, for all members. Newest entries come first."
+          >
             {(props) => (
               <input
                 {...props}
