@@ -56,6 +56,10 @@ describe("19.3: patterns", () => {
       [2, null],
       [0, null],
     ]);
+    // Nor are those of two spans that are compared, whatever their lengths.
+    const [before, now] = [2, 9050].map((count) => ({ columns: COLUMNS.slice(0, 2), rows: [["a", count]] }));
+    expect(before && now && patternDifferences(before, now, 1)).toBe(null);
+    expect(before && now && patternDifferences(before, now, 10)).toHaveLength(1);
   });
 
   it("change by the lengths of both spans", () => {

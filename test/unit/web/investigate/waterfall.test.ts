@@ -166,6 +166,9 @@ describe("19.3: the timeline of a trace", () => {
     expect([0, 0.25, 1.234, 999.6, 4162, 125_000, 5_400_000, 4 * 86_400_000].map(lengthText)).toEqual([
       ...["0 ms", "250 µs", "1.23 ms", "1,000 ms", "4.16 s", "2 min 5 s", "1 h 30 min", "4 days"],
     ]);
+    expect([120_000, 3_600_000, 86_400_000, 86_460_000, 41_100_000].map(lengthText)).toEqual([
+      ...["2 min", "1 h", "24 h", "24 h", "11 h 25 min"],
+    ]);
     expect(scaleOf(10_400, 5)).toEqual([0, 2500, 5000, 7500, 10_000]);
     expect(scaleOf(0, 5)).toEqual([0]);
     expect(placeOf({ start: 1, end: 1 }, { start: 1, end: 1 })).toEqual({ left: 0, width: 0 });

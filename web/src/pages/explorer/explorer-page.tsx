@@ -4,6 +4,7 @@ import type { Level } from "../../model/types.ts";
 import { showFonts } from "../../ui/fonts.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { toast } from "../../ui/toasts.tsx";
 import { useAfterPaint } from "../../ui/use-after-paint.ts";
 import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { useMedia } from "../../ui/use-media.ts";
@@ -27,7 +28,7 @@ import type { Column } from "./view/columns.ts";
 import { LANGUAGE } from "./view/load-language.ts";
 import { between, isOpen, zoomedOut } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
-import { type View, withQuery } from "./view/view.ts";
+import { type View, viewSearch, withQuery } from "./view/view.ts";
 
 /** Windows in which the fields have a column beside the list, as in the style sheet. */
 const WIDE = "(min-width: 1000px)";
@@ -100,7 +101,10 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       return { ...before, range, live: before.live && isOpen(range) };
     });
   const toggleLive = (): void => {
+    const [only, ...others] = projects.data ?? [];
     if (projectId !== null) change((before) => withLive(before, !before.live));
+    else if (only === undefined || others.length > 0) toast("Live follows one project: select one.");
+    else route(`/w/${workspaceId}/p/${only.id}${viewSearch(withLive(view, true))}`);
   };
   const acts = {
     "/": () => void focusOn("search"),
@@ -221,8 +225,10 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             onSave={hasPages ? () => setDialog("board") : undefined}
             onCompare={
               hasPages
-                ? (start, end) =>
-                    route(toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) }))
+                ? (start, end, further = "") =>
+                    route(
+                      `${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${further}`,
+                    )
                 : undefined
             }
           />

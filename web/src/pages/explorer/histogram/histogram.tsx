@@ -4,7 +4,7 @@ import { may } from "../../../../../src/workspace/permissions.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
-import { spanAfter } from "../../investigate/releases/releases.ts";
+import { offeredSearch, spanAfter } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
 import { entries, number, span } from "../view/format.ts";
@@ -37,8 +37,8 @@ interface HistogramProps {
   isSettled: boolean;
   /** Saves the counts to a board, for members who may. */
   onSave?: (() => void) | undefined;
-  /** Compares a range with the one before. */
-  onCompare?: ((start: number, end: number) => void) | undefined;
+  /** Compares a range with the one before, with further parameters of the address. */
+  onCompare?: ((start: number, end: number, further?: string) => void) | undefined;
 }
 
 /** The two ends of a selection, in the order of selection. */
@@ -135,7 +135,7 @@ export function Histogram(props: HistogramProps) {
             onCompare &&
             ((release) => {
               const { start, end } = spanAfter(release, releases, searched);
-              onCompare(start, end);
+              onCompare(start, end, offeredSearch(searched));
             })
           }
         />

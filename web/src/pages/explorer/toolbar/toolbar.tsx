@@ -47,8 +47,7 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
       <Button
         icon={Radio}
         aria-pressed={view.live && projectId !== null}
-        disabled={projectId === null}
-        title={projectId === null ? "Select one project to go live" : "Live (l)"}
+        title={projectId === null && projects?.length !== 1 ? "Live follows one project: select one" : "Live (l)"}
         onClick={on.onLive}
       >
         <span class="wide-only">Live</span>

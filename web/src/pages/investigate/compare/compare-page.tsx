@@ -5,7 +5,8 @@ import { Notes } from "../../explorer/search/notes.tsx";
 import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
-import { OFFERED, ReleaseLinks } from "../releases/release-links.tsx";
+import { ReleaseLinks } from "../releases/release-links.tsx";
+import { OFFERED } from "../releases/releases.ts";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
 import { FieldList } from "./field-list.tsx";
@@ -104,7 +105,7 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
                 ...(shownOverview.before.total === 0 && shownOverview.now.total > 0
                   ? ["The span before has no entries that match: choose another one, or the time around a release."]
                   : []),
-                ...notesOf([...shownOverview.answers, ...(shownFields?.answers ?? [])]),
+                ...notesOf(shownOverview.answers),
               ]}
             />
           </div>
@@ -114,12 +115,13 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
               <h2 id="compare-fields">Fields</h2>
               {shownFields === null ? (
                 fields.failure === null ? (
-                  <Loading />
+                  <Loading what="Comparing fields" />
                 ) : null
               ) : (
                 <>
                   <FieldList {...of} fields={shownFields.differences} />
                   <NumberTable numbers={shownFields.numbers} />
+                  <Notes notes={notesOf(shownFields.answers)} />
                 </>
               )}
             </section>
@@ -130,7 +132,7 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
               </section>
               <section class={css.section} aria-labelledby="compare-patterns">
                 <h2 id="compare-patterns">Patterns</h2>
-                <PatternList {...of} patterns={shownOverview.patterns} />
+                <PatternList {...of} patterns={shownOverview.patterns} total={shownOverview.before.total} />
               </section>
             </div>
           </div>

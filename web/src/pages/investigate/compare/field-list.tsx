@@ -8,6 +8,7 @@ import css from "./compare.module.css";
 import type { FieldDifference, ValueDifference } from "./field-differences.ts";
 import { ShareBars } from "./share-bars.tsx";
 import { spanView, type TimeSpan } from "./spans-of-time.ts";
+import { LEAST } from "./use-comparison.ts";
 
 /** Fields that are listed at first, values of each, and characters of a value. */
 const FIELDS = 8;
@@ -18,17 +19,19 @@ interface FieldListProps {
   investigation: Investigation;
   before: TimeSpan;
   now: TimeSpan;
-  fields: readonly FieldDifference[];
+  /** `null`: a span has too few entries. */
+  fields: readonly FieldDifference[] | null;
 }
 
 /** Fields whose values differ between the spans. */
 export function FieldList({ fields, ...of }: FieldListProps) {
   const [isWhole, setWhole] = useState(false);
+  if (fields === null) return <p class={css.none}>Too few entries to compare fields: each span needs {LEAST}.</p>;
   if (fields.length === 0) return <p class={css.none}>No field differs by more than chance.</p>;
   const shown = isWhole ? fields : fields.slice(0, FIELDS);
   return (
     <>
-      <p class={css.hint}>By the value whose share of all entries differs most, less the margin of error of 95 %.</p>
+      <p class={css.hint}>Largest difference of the share of all entries first. What chance explains is left out.</p>
       <ol class={css.fields}>
         {shown.map((field) => (
           <li key={field.field}>

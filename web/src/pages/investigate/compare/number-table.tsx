@@ -40,6 +40,8 @@ function pairText({ before, now }: NumberDifference["median"]): string {
   return `${valueText(before)} → ${valueText(now)}`;
 }
 
+/** Formats whole numbers from 100, and three digits of smaller ones. */
 function valueText(value: number | null): string {
-  return value === null ? "–" : number(value);
+  if (value === null) return "–";
+  return number(Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 }

@@ -2,6 +2,7 @@ import { number } from "../../explorer/view/format.ts";
 import { patternTest, withTest } from "../added-test.ts";
 import { toolLink } from "../links.ts";
 import { ChangeBadge } from "../patterns/change-badge.tsx";
+import { tooFewText } from "../patterns/pattern-model.ts";
 import { PatternText } from "../patterns/pattern-text.tsx";
 import type { Investigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
@@ -15,12 +16,16 @@ interface PatternListProps {
   investigation: Investigation;
   before: TimeSpan;
   now: TimeSpan;
-  patterns: readonly PatternDifference[];
+  /** `null`: the span before has too few entries. */
+  patterns: readonly PatternDifference[] | null;
+  /** Entries of the span before. */
+  total: number;
 }
 
 /** Patterns that are new, gone, more or less frequent. */
-export function PatternList({ investigation, before, now, patterns }: PatternListProps) {
+export function PatternList({ investigation, before, now, patterns, total }: PatternListProps) {
   const { workspaceId, projectId, filter } = investigation;
+  if (patterns === null) return <p class={css.none}>{tooFewText(total)}</p>;
   if (patterns.length === 0) return <p class={css.none}>No pattern differs by more than chance.</p>;
   const link = ({ pattern, change }: PatternDifference) => {
     const span = change === "gone" || change === "fallen" ? before : now;

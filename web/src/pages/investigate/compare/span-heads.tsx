@@ -47,9 +47,14 @@ export function SpanHeads({ investigation, before, now, overview }: SpanHeadsPro
   );
 }
 
+/** How many times as many entries are shown as a factor and not in percent. */
+const FACTOR = 10;
+
 function changeText(before: number, now: number): string {
   if (before === now) return "same";
   const sign = now > before ? "+" : "−";
   const by = Math.abs(now - before);
-  return before === 0 ? `${sign}${number(by)}` : `${sign}${number(by)}, ${sign}${percent(by / before)}`;
+  if (before === 0) return `${sign}${number(by)}`;
+  const factor = now / before;
+  return `${sign}${number(by)}, ${factor >= FACTOR ? `×${number(Number(factor.toPrecision(3)))}` : `${sign}${percent(by / before)}`}`;
 }

@@ -17,11 +17,13 @@ const SPANS = 60;
 const PATTERNS = 1000;
 /** Values of a field that are compared. */
 const VALUES = 50;
+/** Entries of each span from which shares are compared. */
+export const LEAST = 10;
 
 export interface Overview {
   before: Counts;
   now: Counts;
-  patterns: PatternDifference[];
+  patterns: PatternDifference[] | null;
   answers: readonly Answer[];
 }
 
@@ -33,7 +35,8 @@ export interface NumberDifference {
 }
 
 export interface Fields {
-  differences: FieldDifference[];
+  /** `null`: a span has too few entries. */
+  differences: FieldDifference[] | null;
   numbers: NumberDifference[];
   answers: readonly Answer[];
 }
@@ -74,7 +77,7 @@ export function useComparison(investigation: Investigation, before: TimeSpan, no
     const distributions =
       numbers.length === 0 ? [] : await ask(workspaceId, [queryOf(stats, before), queryOf(stats, now)], signal);
     return {
-      differences: fieldDifferences(first, second, VALUES),
+      differences: Math.min(first.matched, second.matched) < LEAST ? null : fieldDifferences(first, second, VALUES),
       numbers: numberDifferences(numbers, distributions),
       answers,
     };

@@ -35,6 +35,20 @@ const DEVIATIONS = 2;
  */
 const BASELINE = 0.001;
 
+/**
+ * Whether a span before has enough entries to tell what is new, on all pages.
+ * @param before entries of the span before, as many as they would be in a span as long as the one now
+ */
+export function hasBaseline(before: number, now: number): boolean {
+  return before > now * BASELINE;
+}
+
+/** Says that nothing is marked as new. */
+export function tooFewText(before: number): string {
+  const number = before === 0 ? "no entries" : before === 1 ? "1 entry" : `${before.toLocaleString()} entries`;
+  return `The span before has ${number}: too few to tell what is new. Choose another one.`;
+}
+
 /** @param scale length of the span divided by that of the span before */
 export function changeOf(count: number, before: number, scale = 1): Change | null {
   if (before === 0) return count > 0 ? "new" : null;
@@ -53,13 +67,17 @@ export function patternsOf(table: Table): Pattern[] {
     before: before < 0 ? null : numberIn(row, before),
   }));
   const all = counts.reduce((sum, each) => sum + each.count, 0);
-  const compared = counts.reduce((sum, each) => sum + (each.before ?? 0), 0);
-  const hasBaseline = compared > all * BASELINE;
+  const isComparable = hasBaseline(beforeIn(counts), all);
   return counts.map((each) => ({
     ...each,
     share: all === 0 ? 0 : each.count / all,
-    change: !hasBaseline || each.before === null || each.pattern === null ? null : changeOf(each.count, each.before),
+    change: !isComparable || each.before === null || each.pattern === null ? null : changeOf(each.count, each.before),
   }));
+}
+
+/** Returns the entries of the span before. */
+export function beforeIn(patterns: readonly Pick<Pattern, "before">[]): number {
+  return patterns.reduce((sum, { before }) => sum + (before ?? 0), 0);
 }
 
 function numberIn(row: readonly unknown[], at: number): number {

@@ -4,6 +4,7 @@ import { printDuration } from "../../../../../src/query-language/values.ts";
 import { copyText } from "../../../ui/copy.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { toast } from "../../../ui/toasts.tsx";
+import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
 import { number, span } from "../../explorer/view/format.ts";
 import { visible } from "../../explorer/view/visible.ts";
 import { not, patternTest, withTest } from "../added-test.ts";
@@ -13,7 +14,7 @@ import { percent } from "../percent.ts";
 import { Spark } from "../spark.tsx";
 import type { Investigation } from "../use-investigation.ts";
 import { ChangeBadge } from "./change-badge.tsx";
-import { type Pattern, sumOf } from "./pattern-model.ts";
+import { type Pattern, sumOf, type Trend } from "./pattern-model.ts";
 import { PatternText } from "./pattern-text.tsx";
 import css from "./patterns.module.css";
 import type { Trends } from "./use-patterns.ts";
@@ -35,6 +36,9 @@ export function PatternRow({ pattern: row, trends, isCompared, investigation }: 
           {change === null ? <span class="visually-hidden">Same</span> : <ChangeBadge change={change} />}
         </td>
       ) : null}
+      <td class={css.wide}>
+        <LevelOf trend={pattern === null ? undefined : trends?.of.get(pattern)} />
+      </td>
       <td class={css.pattern}>
         {pattern === null ? (
           <span class={css.others}>All other patterns</span>
@@ -71,6 +75,12 @@ function PatternLink({ pattern, investigation }: { pattern: string; investigatio
       <PatternText pattern={pattern} />
     </a>
   );
+}
+
+/** The most severe level of a pattern's entries. */
+function LevelOf({ trend }: { trend: Trend | undefined }) {
+  const level = trend?.worst?.level ?? trend?.level ?? null;
+  return level === null ? null : <LevelMark level={level} />;
 }
 
 function TrendOf({ pattern: { pattern, count }, trends }: { pattern: Pattern; trends: Trends | null }) {

@@ -8,7 +8,7 @@ import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import { useKept } from "../use-kept.ts";
-import type { Change, Order, Pattern } from "./pattern-model.ts";
+import { beforeIn, type Change, hasBaseline, type Order, type Pattern, tooFewText } from "./pattern-model.ts";
 import { PatternRow } from "./pattern-row.tsx";
 import css from "./patterns.module.css";
 import { type FoundPatterns, useListed, usePatterns, useTrends, VERSUS, type Versus } from "./use-patterns.ts";
@@ -95,9 +95,11 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
   const names = useMemo(() => listed.flatMap(({ pattern }) => (pattern === null ? [] : [pattern])), [listed]);
   const loading = useTrends(investigation, names);
   const trends = useKept(loading, `${investigation.filter} ${JSON.stringify(investigation.view.range)}`);
-  const isCompared = patterns.some(({ before }) => before !== null);
+  const hasBefore = patterns.some(({ before }) => before !== null);
   const kinds = patterns.filter(({ pattern }) => pattern !== null).length;
   const total = patterns.reduce((sum, { count }) => sum + count, 0);
+  const before = beforeIn(patterns);
+  const isCompared = hasBefore && hasBaseline(before, total);
   if (patterns.length === 0) {
     return (
       <Empty title="No patterns">
@@ -128,7 +130,7 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
         ) : null}
       </div>
       <div class={css.notes}>
-        <Notes notes={notesOf([answer])} />
+        <Notes notes={hasBefore && !isCompared && total > 0 ? [tooFewText(before)] : notesOf([answer])} />
         {trends?.complete === false ? (
           <Notes notes={["Trends lack older entries: narrow the query or the range."]} />
         ) : null}
@@ -141,6 +143,9 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
           <thead>
             <tr>
               {isCompared ? <th scope="col">Change</th> : null}
+              <th scope="col" class={css.wide}>
+                Level
+              </th>
               <th scope="col">Pattern</th>
               <th scope="col" data-number="true">
                 Entries
@@ -155,6 +160,12 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
               ) : null}
               <th scope="col" class={css.trend}>
                 Trend
+                {trends === null && loading.busy ? (
+                  <span class={css.none} role="status">
+                    {" "}
+                    counting …
+                  </span>
+                ) : null}
               </th>
               <th scope="col">
                 <span class="visually-hidden">Actions</span>

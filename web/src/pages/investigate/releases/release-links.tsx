@@ -5,7 +5,7 @@ import { boundsOf, customSpan, type TimeSpan } from "../compare/spans-of-time.ts
 import { toolLink } from "../links.ts";
 import type { Investigation } from "../use-investigation.ts";
 import css from "./release-links.module.css";
-import { releaseName, spanAfter } from "./releases.ts";
+import { OFFERED, offeredSearch, releaseName, spanAfter } from "./releases.ts";
 import { useReleases } from "./use-releases.ts";
 
 const MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
@@ -16,9 +16,6 @@ interface ReleaseLinksProps {
   now: TimeSpan;
 }
 
-/** Parameters of the address with the span whose releases are offered, while one of them is chosen: the compared one is shorter. */
-export const OFFERED = ["releasesFrom", "releasesTo"] as const;
-
 /** Offers to compare the time before each release with the time after it. */
 export function ReleaseLinks({ investigation, before, now }: ReleaseLinksProps) {
   const { workspaceId, projectId, view, own } = investigation;
@@ -28,19 +25,28 @@ export function ReleaseLinks({ investigation, before, now }: ReleaseLinksProps) 
   const bounds = boundsOf(span);
   const releases = useReleases({ workspaceId, projectId, bounds, span, isWanted: true });
   if (releases.length === 0) return null;
-  const offered = new URLSearchParams({ [from]: bounds.from, [to]: bounds.to });
+  const offered = offeredSearch(span);
   return (
     <nav class={css.releases} aria-label="Before and after a release">
       <span>Releases</span>
       {releases.map((release) => {
         const { start, end } = spanAfter(release, releases, span);
-        return (
-          <a
-            key={`${release.service} ${release.version}`}
-            href={`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}&${offered}`}
-            aria-current={start === now.start ? "true" : undefined}
-          >
+        const key = `${release.service} ${release.version}`;
+        const text = (
+          <>
             {visible(releaseName(release))} <time dateTime={new Date(start).toISOString()}>{MOMENT(start)}</time>
+          </>
+        );
+        return start === now.start ? (
+          <span key={key} class={css.chosen} aria-current="true">
+            {text}
+          </span>
+        ) : (
+          <a
+            key={key}
+            href={`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${offered}`}
+          >
+            {text}
           </a>
         );
       })}

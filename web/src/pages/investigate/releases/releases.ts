@@ -111,6 +111,15 @@ export function spanAfter(release: Release, releases: readonly Release[], { star
   return { start: release.at, end: Math.max(last, release.at + MINUTE) };
 }
 
+/** Parameters of a comparison with the span whose releases are offered, while one of them is chosen: the compared one is shorter. */
+export const OFFERED = ["releasesFrom", "releasesTo"] as const;
+
+/** Returns the parameters of `OFFERED`, to append to an address that has others. */
+export function offeredSearch({ start, end }: TimeSpan): string {
+  const [from, to] = OFFERED;
+  return `&${new URLSearchParams({ [from]: new Date(start).toISOString(), [to]: new Date(end).toISOString() })}`;
+}
+
 /** Releases that share a sign, which is in their middle. Each has a line at its own place. */
 export interface ReleaseGroup {
   place: number;

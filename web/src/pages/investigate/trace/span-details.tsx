@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import type { Project } from "../../../model/types.ts";
+import type { LogEntry, Project } from "../../../model/types.ts";
 import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
 import { Details } from "../../explorer/results/details.tsx";
 import { patched } from "../../explorer/view/patched.ts";
@@ -12,13 +12,15 @@ import css from "./trace.module.css";
 
 /** Where the length of a span comes from, after the length. */
 const SOURCES: Readonly<Record<Exclude<Source, "moment">, string>> = {
-  stated: "as the entry states it",
-  duration: "ending at the time of the entry",
+  stated: "as its entry states",
+  duration: "as its entry states, which is written at the end",
   entries: "from its first to its last entry",
 };
 
 /** Entries of a span in its list. */
 const LISTED = 200;
+/** Part of a span from which the time between two of its entries is shown. */
+const GAP = 0.1;
 
 interface SpanDetailsProps {
   workspaceId: string;
@@ -45,17 +47,18 @@ export function SpanDetails({ workspaceId, span, shown, start, projects, onShow 
           : `Took ${lengthText(span.end - span.start)}, ${SOURCES[span.source]}.`}{" "}
         {span.start === start
           ? "Starts with the trace."
-          : `Starts ${lengthText(span.start - start)} after the start of the trace.`}
+          : `Starts at +${lengthText(span.start - start)}, counted from the start of the trace.`}
       </p>
       {span.entries.length < 2 ? null : (
         <ol class={css.entries} aria-label="Entries of the span">
-          {span.entries.slice(0, LISTED).map((each) => (
+          {span.entries.slice(0, LISTED).map((each, at) => (
             <li key={each.id}>
               <button type="button" aria-current={each.id === entry.id} onClick={() => onShow(each.id)}>
-                <span class={css.offset}>{lengthText(Math.max(0, Date.parse(each.timestamp) - start))}</span>
+                <span class={css.offset}>+{lengthText(Math.max(0, Date.parse(each.timestamp) - start))}</span>
                 <LevelMark level={each.level} />
                 <span class={css.entryText}>{visible(each.message.slice(0, 200))}</span>
               </button>
+              <Gap entry={each} next={span.entries[at + 1]} least={GAP * (span.end - span.start)} />
             </li>
           ))}
           {span.entries.length > LISTED ? <li class={css.hint}>{span.entries.length - LISTED} more in Logs</li> : null}
@@ -75,4 +78,17 @@ export function SpanDetails({ workspaceId, span, shown, start, projects, onShow 
       />
     </>
   );
+}
+
+interface GapProps {
+  entry: LogEntry;
+  next: LogEntry | undefined;
+  /** Milliseconds. */
+  least: number;
+}
+
+/** The time to the next entry of the span, if it is a large part of it. */
+function Gap({ entry, next, least }: GapProps) {
+  const ms = next === undefined ? 0 : Date.parse(next.timestamp) - Date.parse(entry.timestamp);
+  return ms > 0 && ms >= least ? <p class={css.gap}>{lengthText(ms)} until the next entry</p> : null;
 }

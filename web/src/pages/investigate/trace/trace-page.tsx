@@ -125,7 +125,8 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
               <TextButton class={css.pick} title="Show details" onPress={() => select(longest.span.entry.id)}>
                 {visible(longest.span.entry.message.slice(0, 80))}
               </TextButton>{" "}
-              <strong>{lengthText(longest.ms)}</strong> of its own,{" "}
+              <strong>{lengthText(longest.ms)}</strong>
+              {longest.span.children.length === 0 ? "" : " without its child steps"},{" "}
               {percent(longest.ms / (waterfall.end - waterfall.start))} of the trace
             </p>
           )}
