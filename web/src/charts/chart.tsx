@@ -110,7 +110,8 @@ function BigNumber({ measure, value, values, of }: NumberChart) {
 function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
   const peak = groups.reduce((most, { value }) => Math.max(most, value), 0) || 1;
   return (
-    <ol class={css.groups} aria-label={visible(measure)}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls in a small panel, and must be reachable by keyboard.
+    <ol class={css.groups} aria-label={visible(measure)} tabIndex={0}>
       {groups.map(({ name, level, value }, at) => (
         <li key={at} class={classOf(level, 0)}>
           <span class={css.name} title={visible(name)}>
