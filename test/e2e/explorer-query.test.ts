@@ -408,7 +408,7 @@ describe("accessible and fitting", () => {
 });
 
 describe("the explorer", () => {
-  it("requests only list, histogram, fields, projects, workspaces and the missing entries on a reload", async () => {
+  it("requests only list, histogram, fields, releases, projects, workspaces and the missing entries on a reload", async () => {
     await open();
     // The page's own requests are made, also those that follow the first row.
     await fieldValue(page, "level", "info").waitFor();
@@ -419,10 +419,12 @@ describe("the explorer", () => {
     });
     await page.reload();
     await fieldValue(page, "level", "info").waitFor();
-    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(7);
     expect(asked.sort()).toEqual([
       "/logger/query",
       "/logger/search",
+      // A field with versions, for the marks of releases.
+      "/logger/search/batch",
       "/logger/stats",
       "/projects",
       expect.stringMatching(/^\/projects\/proj_\w+\/ledger$/),
