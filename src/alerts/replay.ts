@@ -30,6 +30,8 @@ export interface Replay {
   /** Entries that were read, and those that were counted in a group without room. */
   entries: number;
   overflow: number;
+  /** Entries that passed the filter of the rule, or their values; one with several groups counts in each. */
+  counted: number;
   /** Entries that were received after a window with their time was decided. */
   late: number;
 }
@@ -65,10 +67,10 @@ export async function replay(
   const run = { num: 1, watch, startSeq: 0, startAt: from, endSeq: null, endAt: null };
   const evaluator = new Evaluator();
   const state = evaluator.begin(run);
-  const counted = { run: 1, startSeq: 0, endSeq: null, ...countedOf(definition, query) };
-  const matcher = new RuleMatcher(new CompiledRules([counted]), projectId, pacer.meter);
+  const rule = { run: 1, startSeq: 0, endSeq: null, ...countedOf(definition, query) };
+  const matcher = new RuleMatcher(new CompiledRules([rule]), projectId, pacer.meter);
   const decisions: RunDecision[] = [];
-  let [entries, firings, through, receivedAt, complete] = [0, 0, from, from, true];
+  let [entries, counted, firings, through, receivedAt, complete] = [0, 0, 0, from, from, true];
   const take = () => {
     for (const decision of evaluator.takeDecisions()) {
       if (decision.kind === "firing") firings++;
@@ -95,6 +97,7 @@ export async function replay(
     }
     for (const hit of matcher.takeHits()) {
       evaluator.add(hit);
+      counted += hit.count;
       if (evaluator.turn.isSpent) take();
     }
     for (const [num, count] of matcher.takeLate()) evaluator.addLate(num, count);
@@ -108,7 +111,7 @@ export async function replay(
   if (complete) through = now;
   await advance();
   const { overflow, late } = state;
-  return { decisions, firings, from, through, complete, entries, overflow, late };
+  return { decisions, firings, from, through, complete, entries, overflow, counted, late };
 }
 
 /** Returns the `seq` after which everything was received at a time or later. Halves the range of `seq`. */

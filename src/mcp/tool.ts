@@ -56,6 +56,8 @@ export interface AlertPreview {
   through: number;
   complete: boolean;
   entries: number;
+  /** What the query probably does not do as intended. */
+  notes: readonly string[];
   confirm: string;
 }
 

@@ -1,3 +1,4 @@
+import { OWN_NAMES } from "./fields.ts";
 import type { Token } from "./reader.ts";
 import { parseLevel, parseNumber, parseTime } from "./values.ts";
 
@@ -185,11 +186,13 @@ function foreignHint(query: string, { start, before, after }: Piece): Found | nu
   }
   if (query.startsWith("&&") && before !== null && after !== null)
     return always("`&&` is searched for as text. White space means AND.");
-  const [field] = /^[\p{Ll}_@$][\p{L}\p{N}_@$.-]{0,40}:(?=\s)/u.exec(query) ?? [];
-  if (field === undefined || after?.kind !== "text" || after.start === start + field.length) return null;
-  return ifNothing(
-    `\`${field}\` is searched for as text. A value touches the colon: \`${shown(field + after.text)}\`.`,
-  );
+  const [field] = /^[\p{Ll}_@$][\p{L}\p{N}_@$.-]{0,40}:(?=[\s)|]|$)/u.exec(query) ?? [];
+  if (field === undefined) return null;
+  const next = after?.kind === "text" && after.start > start + field.length ? after.text : null;
+  // Words of messages that end with a colon are usual.
+  if (next === null && !OWN_NAMES.includes(field.slice(0, -1))) return null;
+  const test = shown(field + (next ?? "value"));
+  return ifNothing(`\`${field}\` is searched for as text. A value touches the colon: \`${test}\`.`);
 }
 
 function afterRegex({ text, start, before }: Piece): Found | null {

@@ -43,6 +43,11 @@ export const StoredQueryText = z
     return { text, isTable: columns !== null };
   });
 
+/** Returns the hints of a query that are of use for an answer. @param matched entries that its filter found */
+export function notesOf(hints: readonly Hint[], matched: number): string[] {
+  return hints.filter(({ ifNothing }) => !ifNothing || matched === 0).map(({ message }) => message);
+}
+
 /** The filter part of a query. */
 export const FilterText = z
   .string()

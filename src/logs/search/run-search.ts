@@ -9,6 +9,7 @@ import { ComparedMembers } from "./data-values.ts";
 import { pipeRows, readRows } from "./entry-rows.ts";
 import { entryTestOf } from "./entry-test.ts";
 import { MAX_CONTEXTS, NEIGHBOURS_MISSING, withNeighbours } from "./neighbours.ts";
+import { notesOf } from "./query-text.ts";
 import { InvalidQuery, isByTime, planSearch, type SearchPlan } from "./search-plan.ts";
 import {
   type EntriesAnswer,
@@ -44,7 +45,7 @@ export async function runSearch(
     const found = await run({ reading, source, wanted, filter, compared }, plan);
     if (!found.ok) return found;
     const { answer } = found;
-    const notes = [...hinted(wanted, answer), ...answer.notes, ...compared.notes(answer.notes)];
+    const notes = [...notesOf(wanted.hints ?? [], answer.matched), ...answer.notes, ...compared.notes(answer.notes)];
     const finished = { range: rangeOf(filter), notes, tookMs: clock() - startedAt };
     return { ok: true, answer: { ...answer, ...finished }, work: pacer.meter.done };
   } catch (error) {
@@ -53,10 +54,6 @@ export async function runSearch(
     const message = `The regular expression \`${error.source.slice(0, SHOWN)}\` is not accepted. ${error.message}.`;
     return { ok: false, reason: "invalid_query", message };
   }
-}
-
-function hinted({ hints = [] }: SearchQuery, { matched }: SearchAnswer): string[] {
-  return hints.filter(({ ifNothing }) => !ifNothing || matched === 0).map(({ message }) => message);
 }
 
 /** Characters of a regular expression in an error. */

@@ -101,7 +101,7 @@ export const createAlert = tool({
   },
 });
 
-function previewDraft({ firings, decisions, from, through, complete, entries, confirm }: AlertPreview) {
+function previewDraft({ firings, decisions, from, through, complete, entries, notes, confirm }: AlertPreview) {
   const rows = decisions.slice(0, PREVIEWED).map(({ at, kind, group, value }): Cell[] => {
     return [iso(at), kind, cellOf(group), value];
   });
@@ -114,6 +114,7 @@ function previewDraft({ firings, decisions, from, through, complete, entries, co
     head: { matched: decisions.length, exact: complete, as_of: null, gaps: 0 },
     rows: { columns: ["at", "kind", "group", "value"], rows },
     hasMore: decisions.length > PREVIEWED,
+    notes: [...notes],
   };
 }
 

@@ -5,7 +5,9 @@ import { countedOf, type RuleDefinition } from "../../alerts/definition.ts";
 import { problemsOf } from "../../alerts/problems.ts";
 import { type AppEnv, originOf } from "../../http/context.ts";
 import { COUNTED } from "../../limits/state.ts";
+import { notesOf } from "../../logs/search/query-text.ts";
 import { type AlertPreview, ToolFault, type ToolPorts } from "../../mcp/tool.ts";
+import { hintsOf } from "../../query-language/hints.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import type { AgentChange, AgentChangeCall } from "../../rpc/management.ts";
 import type { Result } from "../../rpc/result.ts";
@@ -41,9 +43,10 @@ export function workPorts(c: Context<AppEnv>, { caller, workspaceId }: Reader): 
       const query = countedOf(definition);
       const reader = { caller, workspaceId, charge: COUNTED };
       const result = await asFault(() => previewAlert(c, reader, projectId, definition, query));
-      const { decisions, firings, from, through, complete, entries } = result;
+      const { decisions, firings, from, through, complete, entries, counted, late } = result;
       const preview: Omit<AlertPreview, "confirm"> = {
         ...{ firings, from, through, complete, entries },
+        notes: notesOf(hintsOf(definition.query), counted + late),
         decisions: decisions.map(({ kind, key, at, value }) => {
           return { kind, at, group: groupOf(query, key), value: Number.isFinite(value) ? value : null };
         }),

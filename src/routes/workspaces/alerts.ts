@@ -10,6 +10,8 @@ import { type ErrorCode, refuseFields } from "../../http/errors.ts";
 import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { COUNTED } from "../../limits/state.ts";
+import { notesOf } from "../../logs/search/query-text.ts";
+import { hintsOf } from "../../query-language/hints.ts";
 import { manage, memberOrKeyGuard, memberOrKeyOf, workspaceGuard } from "../guards/member.ts";
 import { alertBody, alertChange, changedDefinition, definitionOf, previewBody } from "./alert-body.ts";
 import { previewAlert } from "./alert-preview.ts";
@@ -119,6 +121,7 @@ const previewShape = z.object({
   entries: z.int().describe("Entries that were read."),
   notCounted: z.int().describe("Entries whose group, or its values, had no room."),
   late: z.int().describe("Entries that were received after a window with their time was decided."),
+  notes: z.array(z.string()).describe("What the query probably does not do as intended, as in a search."),
 });
 
 alerts.route(
@@ -144,13 +147,13 @@ alerts.route(
     const query = countedOf(definition);
     const reader = { caller: memberOrKeyOf(c), workspaceId: c.get("workspaceId"), charge: COUNTED };
     const result = await previewAlert(c, reader, projectOf(c), definition, query);
-    const { decisions, firings, from, through, complete, entries, overflow, late } = result;
+    const { decisions, firings, from, through, complete, entries, overflow, counted, late } = result;
     const data = {
       firings,
       decisions: decisions.map((decision) => replayedData(decision, query)),
       from: new Date(from).toISOString(),
       through: new Date(through).toISOString(),
-      ...{ complete, entries, notCounted: overflow, late },
+      ...{ complete, entries, notCounted: overflow, late, notes: notesOf(hintsOf(body.query), counted + late) },
     };
     return success(data, c.get("requestId"));
   },

@@ -29,6 +29,8 @@ const HINTED: readonly [query: string, hint: string][] = [
   ["level=error", "`level=error` is searched for as text. A field is tested by `level:error`."],
   ['message="timed out"', 'by `message:"timed out"`.'],
   ["level!=error", "by `-level:error`."],
+  ["level:", "?`level:` is searched for as text. A value touches the colon: `level:value`."],
+  ["level:error service: | count", "?A value touches the colon: `service:value`."],
   ["ms>10", "by `ms:>10`."],
   ["ms > 10", "`ms > 10` is searched for as text. A field is tested by `ms:>10`."],
   ["level>=warn", "by `level:>=warn`."],

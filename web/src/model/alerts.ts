@@ -96,6 +96,7 @@ export interface Preview {
   complete: boolean;
   entries: number;
   notCounted: number;
+  notes: readonly string[];
 }
 
 /** An alert by its project and id. */

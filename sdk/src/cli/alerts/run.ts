@@ -135,6 +135,8 @@ async function previewOne(
     const decisions = Array.isArray(answer.decisions) ? answer.decisions : [];
     for (const decision of decisions) await writeLine(io, `  ${decisionLine(decision, colors)}`);
   }
+  const notes: unknown[] = Array.isArray(answer.notes) ? answer.notes : [];
+  for (const note of notes) notice(io, shown(`${name}: ${note}`));
   if (answer.complete === true) return EXIT.ok;
   notice(io, "The project has more entries than one preview reads. The times after that are missing.");
   return EXIT.incomplete;

@@ -6,6 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Notes } from "../explorer/search/notes.tsx";
 import { entries, number } from "../explorer/view/format.ts";
 import { visible } from "../explorer/view/visible.ts";
 import css from "./alerts.module.css";
@@ -91,7 +92,7 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
   );
 }
 
-function Summary({ preview: { firings, complete, through, entries: read, notCounted } }: { preview: Preview }) {
+function Summary({ preview: { firings, complete, through, entries: read, notCounted, notes } }: { preview: Preview }) {
   return (
     <div role="status">
       <p>
@@ -102,6 +103,7 @@ function Summary({ preview: { firings, complete, through, entries: read, notCoun
         </Badge>{" "}
         <span class={css.hint}>{entries(read)} read</span>
       </p>
+      <Notes notes={notes} />
       {complete ? null : (
         <p class={css.hint}>
           The project has more entries than one preview reads. Times after <Time at={through} /> are missing.
