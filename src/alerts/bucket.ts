@@ -144,9 +144,14 @@ export class BucketUse {
     this.#write = write;
   }
 
+  /** Whether the turn may end without writing what has changed. */
+  get holds(): boolean {
+    return this.mayHold && !this.isPartlyWritten;
+  }
+
   /** Whether the turn has done as much as it should. */
   get isSpent(): boolean {
-    return this.work + (this.mayHold && !this.isPartlyWritten ? 0 : this.unwritten) >= MAX_WORK;
+    return this.work + (this.holds ? 0 : this.unwritten) >= MAX_WORK;
   }
 
   /** Whether so much has changed that it must be written before more does. */
@@ -214,10 +219,8 @@ export function countGroups(bucket: Bucket, watch: Watch): void {
 /**
  * Returns how many hits of groups may be written together: few if each may need a bucket of its own, and all buckets cannot be
  * written together.
- * @param buckets number of all of them
- * @param bytes of all of them
  */
-export function hitsAtOnceOf(buckets: number, bytes: number): number {
+export function hitsAtOnceOf({ buckets, bytes }: { buckets: number; bytes: number }): number {
   const bucketWork = workOf(bytes / Math.max(1, buckets));
   if (bucketWork * buckets <= MAX_WORK) return HITS.most;
   // Each is read and written.

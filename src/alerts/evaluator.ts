@@ -71,9 +71,13 @@ export class Evaluator {
 
   /** How many hits of groups may be written together. */
   get hitsAtOnce(): number {
-    const buckets = this.#sum(({ groups }) => groups.extent.buckets);
-    const bytes = this.#sum(({ groups }) => groups.extent.bytes);
-    return hitsAtOnceOf(buckets, bytes);
+    const extent = (of: "buckets" | "bytes") => this.#sum(({ groups }) => groups.extent[of]);
+    return hitsAtOnceOf({ buckets: extent("buckets"), bytes: extent("bytes") });
+  }
+
+  /** The same of the hits of one run. */
+  get hitsOfRun(): number {
+    return Math.min(...[...this.runs.values()].map(({ groups }) => hitsAtOnceOf(groups.extent)));
   }
 
   /** Number of live groups. */
@@ -242,8 +246,7 @@ export class Evaluator {
 
   /** Returns the decisions since the last call. A turn ends with it. */
   takeDecisions(): RunDecision[] {
-    const decisions = this.#decisions;
-    this.#decisions = [];
+    const decisions = this.#decisions.splice(0);
     this.endTurn();
     return decisions;
   }

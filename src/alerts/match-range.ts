@@ -18,6 +18,8 @@ export interface MatchedRange {
   floor: number;
   /** Hits of groups that the object writes together: what was counted comes in parts. Absent from an older object: in one. */
   hitsAtOnce?: number;
+  /** The same of hits of one run, in place of `hitsAtOnce`. Absent from an older object, which writes a whole part together. */
+  hitsOfRun?: number;
 }
 
 /** As objects of versions before `TextMatchCall` send it. */
@@ -98,6 +100,7 @@ class RangeCounter {
   readonly #matcher: RuleMatcher;
   readonly #pacer: ScanPacer;
   readonly #hitsAtOnce: number | null;
+  readonly #hitsOfRun: number | null;
   readonly #parts: Matched[] = [];
   /** `RuleMatcher.pending` of the parts that are complete. */
   #counted = 0;
@@ -111,12 +114,13 @@ class RangeCounter {
   /** When the call is full; `null` before its first line. */
   #until: number | null = null;
 
-  constructor(matcher: RuleMatcher, pacer: ScanPacer, { range, floor, hitsAtOnce }: MatchedRange) {
+  constructor(matcher: RuleMatcher, pacer: ScanPacer, { range, floor, hitsAtOnce, hitsOfRun }: MatchedRange) {
     this.#receivedAt = floor;
     this.#matcher = matcher;
     this.#pacer = pacer;
     this.#after = range.after;
     this.#hitsAtOnce = hitsAtOnce ?? null;
+    this.#hitsOfRun = hitsOfRun ?? null;
   }
 
   /** Counts the lines of a range in order of `seq`, until the call is full. */
@@ -154,7 +158,9 @@ class RangeCounter {
     if (this.#hitsAtOnce === null || this.#firstReceivedAt === null) return false;
     // Decisions are due at whole seconds, of the entries until then.
     const isLater = Math.ceil(receivedAt / SECOND_MS) !== Math.ceil(this.#receivedAt / SECOND_MS);
-    return isLater || this.#matcher.grouped >= this.#hitsAtOnce * HIT_WEIGHT;
+    const { all, most } = this.#matcher.grouped;
+    if (this.#hitsOfRun !== null) return isLater || most >= this.#hitsOfRun * HIT_WEIGHT;
+    return isLater || all >= this.#hitsAtOnce * HIT_WEIGHT;
   }
 
   #takePart(through: number): Matched {

@@ -75,7 +75,8 @@ export class RuleMatcher {
   #lastSlots = new Map<CompiledRule, Slot>();
   #late = new Map<number, number>();
   #pending = 0;
-  #grouped = 0;
+  #grouped = { all: 0, most: 0 };
+  #groupedBy = new Map<number, number>();
 
   /** @param meter decides when `steps` pauses */
   constructor(rules: CompiledRules, projectId: string, meter: WorkMeter) {
@@ -121,8 +122,8 @@ export class RuleMatcher {
     return this.#pending;
   }
 
-  /** Weight of the hits of rules with groups since the last call of `takeHits`. */
-  get grouped(): number {
+  /** Weight of the hits of rules with groups since the last call of `takeHits`: of all of them, and of the one with the most. */
+  get grouped(): { all: number; most: number } {
     return this.#grouped;
   }
 
@@ -134,7 +135,8 @@ export class RuleMatcher {
     this.#slots = new Map();
     this.#lastSlots = new Map();
     this.#pending = 0;
-    this.#grouped = 0;
+    this.#grouped = { all: 0, most: 0 };
+    this.#groupedBy = new Map();
     return hits;
   }
 
@@ -188,10 +190,9 @@ export class RuleMatcher {
       pending = { hit, fn: measure?.fn ?? null, values: [] };
       hits.set(key, pending);
       this.#hits.push(pending);
-      const isCostly = measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
       const weight = weightOfHit(key);
-      this.#pending += isCostly ? weight + COSTLY_HIT_WEIGHT - HIT_WEIGHT : weight;
-      if (by.length > 0) this.#grouped += weight;
+      this.#pending += isCostly(measure) ? weight + COSTLY_HIT_WEIGHT - HIT_WEIGHT : weight;
+      if (by.length > 0) this.#addGrouped(run, weight);
     }
     const { hit } = pending;
     hit.count += values?.length ?? 1;
@@ -199,11 +200,23 @@ export class RuleMatcher {
     hit.lastAt = Math.max(hit.lastAt, at);
     if (values === null) return;
     pending.values.push(...values);
-    this.#pending += values.length;
+    if (isCostly(measure)) this.#pending += values.length;
     if (pending.values.length < VALUES_AT_ONCE) return;
     pending.hit = joinedHit(hit, pending.fn, pending.values);
     pending.values = [];
   }
+
+  #addGrouped(run: number, weight: number): void {
+    const ofRun = (this.#groupedBy.get(run) ?? 0) + weight;
+    this.#groupedBy.set(run, ofRun);
+    this.#grouped.all += weight;
+    this.#grouped.most = Math.max(this.#grouped.most, ofRun);
+  }
+}
+
+/** Whether a measure keeps its values. */
+function isCostly(measure: Counted["measure"]): boolean {
+  return measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
 }
 
 /** Returns the weight of a hit without values. Groups with long keys hold memory in the matcher and in the object. */

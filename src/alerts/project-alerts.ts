@@ -31,6 +31,16 @@ export interface Position {
   through: number;
 }
 
+/** How far a part was added. Its hits are in order of their runs. */
+export interface InPart {
+  /** The run of the last hit that was added. */
+  run: number | null;
+  /** Whether the next hit is of another run. */
+  isBetween: boolean;
+  /** Runs whose hits were added, and that are not recorded as such. */
+  counted: number[];
+}
+
 export type RunRow = {
   num: number;
   rule: number;
@@ -44,6 +54,8 @@ export type RunRow = {
   late: number;
   seed: number;
   mutesFrom: number | null;
+  /** The run has counted all entries up to this `seq`; `null`: as many as the others. */
+  countedSeq: number | null;
   changedAt: number;
 };
 
@@ -57,8 +69,8 @@ export class ProjectAlerts {
   readonly evaluator: Evaluator;
   readonly runs = new Map<number, RunRule>();
   position: Position;
-  /** Whether a part of what was counted has been added only to some extent. */
-  isInPart = false;
+  /** `null`: all hits of the last part are added. */
+  inPart: InPart | null = null;
   /** Of a turn that has left writing to the next one: whether nothing else is left to do. `null`: it has not. */
   leftDone: boolean | null = null;
 
@@ -201,26 +213,27 @@ function readRuns(sql: SqlStorage, project: number): RunRow[] {
     sql,
     (row: RunRow) => row,
     `SELECT n.num, n.rule, r.id AS ruleId, n.version, n.start_seq AS startSeq, n.start_at AS startAt, n.end_seq AS endSeq,
-       n.end_at AS endAt, n.overflow, n.late, n.seed, n.mutes_from AS mutesFrom,
+       n.end_at AS endAt, n.overflow, n.late, n.seed, n.mutes_from AS mutesFrom, n.counted_seq AS countedSeq,
        r.updated_at AS changedAt
      FROM alert_runs n JOIN alert_rules r ON r.num = n.rule WHERE n.project = ? ORDER BY n.num`,
     project,
   );
 }
 
-function readRule(sql: SqlStorage, { num, rule, ruleId, version, startSeq, startAt, endSeq, endAt }: RunRow): RunRule {
-  const row = maybe<{ content: string }>(
+function readRule(sql: SqlStorage, row: RunRow): RunRule {
+  const { num, rule, ruleId, version, startSeq, startAt, endSeq, endAt, countedSeq } = row;
+  const written = maybe<{ content: string }>(
     sql,
     "SELECT content FROM alert_versions WHERE rule = ? AND version = ?",
     rule,
     version,
   );
-  if (row === null) throw new RangeError("A run has no version of its rule.");
+  if (written === null) throw new RangeError("A run has no version of its rule.");
   // SAFETY: only `rules.ts` writes versions.
-  const definition = JSON.parse(row.content) as RuleDefinition;
+  const definition = JSON.parse(written.content) as RuleDefinition;
   const query = countedQueryOf(definition);
   const watch = watchOf(definition, query);
-  const counted = { run: num, startSeq, endSeq, ...countedOf(definition, query) };
+  const counted = { run: num, startSeq: Math.max(startSeq, countedSeq ?? 0), endSeq, ...countedOf(definition, query) };
   const run = { num, startSeq, startAt, endSeq, endAt, watch };
   return { ...run, rule, ruleId, version, definition, counted, countedText: JSON.stringify(counted) };
 }

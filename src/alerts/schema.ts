@@ -153,3 +153,8 @@ export const ALERT_MUTES_SCHEMA = [
   `-- The bucket from which on groups that fire are to be checked for reports that are due earlier by changed mutes; null: none.
    ALTER TABLE alert_runs ADD COLUMN mutes_from INTEGER`,
 ] as const;
+
+export const ALERT_COUNTED_SCHEMA = [
+  `-- The run has counted all entries up to this \`seq\`, while others of the project may not have; null: as many as they.
+   ALTER TABLE alert_runs ADD COLUMN counted_seq INTEGER`,
+] as const;

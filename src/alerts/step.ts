@@ -49,14 +49,17 @@ export function advanceRules(sql: SqlStorage, alerts: ProjectAlerts, parts: Matc
   const isAdvanced = addParts(sql, alerts, parts, context);
   const { seq, through } = alerts.position;
   const isCurrent = isAdvanced && seq >= context.stepSeq;
-  if (evaluator.turn.mayHold && !evaluator.turn.isPartlyWritten) {
-    const isOpen = alerts.isInPart || (parts.length > 0 && evaluator.turn.isSpent && !evaluator.turn.isFull);
+  const { inPart } = alerts;
+  if (evaluator.turn.holds) {
+    const mayGoOn = inPart === null ? parts.length > 0 && evaluator.turn.isSpent : true;
+    const isOpen = (mayGoOn && !evaluator.turn.isFull) || inPart?.isBetween === false;
     if (isOpen || evaluator.turn.isTooMuch) {
-      if (!isOpen) alerts.leftDone = isCurrent && !evaluator.isEnding;
+      if (!isOpen && inPart === null) alerts.leftDone = isCurrent && !evaluator.isEnding;
       evaluator.endTurn();
       return { decisions: 0, isWritten: false, isDone: false, isOver: false };
     }
   }
+  recordCounted(sql, alerts, parts[0]);
   const gone = isAdvanced ? evaluator.endRuns(through, seq, MAX_DECISIONS) : [];
   const isDone = isCurrent && !evaluator.turn.isSpent && !evaluator.turn.isFull;
   return { ...writeTurn(sql, alerts, gone, context), isDone };
@@ -66,12 +69,14 @@ export function advanceRules(sql: SqlStorage, alerts: ProjectAlerts, parts: Matc
 function addParts(sql: SqlStorage, alerts: ProjectAlerts, parts: Matched[], { lastSeq, now }: StepContext): boolean {
   const { evaluator } = alerts;
   // Until mutes are checked no time passes: what changed ones report is decided at the first time after the change.
-  const isReady = alerts.isInPart || (alerts.sync(sql) && alerts.checkMutes(sql));
-  if (!isReady || !(alerts.isInPart || advanceThrough(alerts, alerts.position.through))) return false;
+  const isReady = alerts.inPart !== null || (alerts.sync(sql) && alerts.checkMutes(sql));
+  if (!isReady || !(alerts.inPart !== null || advanceThrough(alerts, alerts.position.through))) return false;
   for (let [part] = parts; part !== undefined; [part] = parts) {
-    // What is due before is decided first: adding entries makes no decisions then.
-    if (!alerts.isInPart && !advanceThrough(alerts, (part.firstReceivedAt ?? 0) - 1)) return false;
-    if (!alerts.isInPart && (evaluator.turn.isSpent || evaluator.turn.isFull)) return false;
+    if (alerts.inPart === null) {
+      // What is due before is decided first: adding entries makes no decisions then.
+      if (!advanceThrough(alerts, (part.firstReceivedAt ?? 0) - 1)) return false;
+      if (evaluator.turn.isSpent || evaluator.turn.isFull) return false;
+    }
     if (!addHits(alerts, part)) return false;
     parts.shift();
     if (!endPart(sql, alerts, part, now)) return false;
@@ -86,20 +91,36 @@ function advanceThrough(alerts: ProjectAlerts, through: number): boolean {
 }
 
 /**
- * Adds the hits of a part, and removes them from it. What has changed cannot be written before the part is over.
+ * Adds the hits of a part run by run, and removes them from it. What has changed can be written between two runs, and within one
+ * only if a later turn may write it.
  * @returns whether all are added
  */
 function addHits(alerts: ProjectAlerts, { hits }: Matched): boolean {
-  const { evaluator } = alerts;
+  const { turn } = alerts.evaluator;
+  if (alerts.inPart === null) hits.sort((a, b) => a.run - b.run);
+  const inPart = alerts.inPart ?? { run: null, isBetween: true, counted: [] };
   let added = 0;
   for (const hit of hits) {
-    if (evaluator.turn.isSpent && evaluator.turn.mayHold && !evaluator.turn.isPartlyWritten) break;
-    evaluator.add(hit);
+    inPart.isBetween = hit.run !== inPart.run;
+    if (inPart.isBetween ? turn.isSpent || turn.isFull : turn.isSpent && turn.holds) break;
+    if (inPart.isBetween) inPart.counted.push(hit.run);
+    inPart.run = hit.run;
+    alerts.evaluator.add(hit);
     added++;
   }
   hits.splice(0, added);
-  alerts.isInPart = hits.length > 0;
-  return !alerts.isInPart;
+  alerts.inPart = hits.length > 0 ? inPart : null;
+  return alerts.inPart === null;
+}
+
+/** Records between two runs, in the caller's transaction, which runs have counted a part: a crash does not repeat it for them. */
+function recordCounted(sql: SqlStorage, { evaluator, inPart }: ProjectAlerts, part: Matched | undefined): void {
+  if (inPart === null || part === undefined) return;
+  if (!inPart.isBetween) throw new RangeError("A run has counted a part only to some extent.");
+  const counted = new Set(inPart.counted.splice(0));
+  for (const num of counted) sql.exec("UPDATE alert_runs SET counted_seq = ? WHERE num = ?", part.through, num);
+  for (const [run, count] of part.late) if (counted.has(run)) evaluator.addLate(run, count);
+  part.late = part.late.filter(([run]) => !counted.has(run));
 }
 
 function endPart(sql: SqlStorage, alerts: ProjectAlerts, part: Matched, now: number): boolean {

@@ -1,5 +1,5 @@
 import { MAIL_DESTINATIONS_SCHEMA, NOTIFICATION_SCHEMA } from "../alerts/notifications/schema.ts";
-import { ALERT_BUCKETS_SCHEMA, ALERT_MUTES_SCHEMA, ALERT_SCHEMA } from "../alerts/schema.ts";
+import { ALERT_BUCKETS_SCHEMA, ALERT_COUNTED_SCHEMA, ALERT_MUTES_SCHEMA, ALERT_SCHEMA } from "../alerts/schema.ts";
 import { GRANT_SCHEMA } from "../grants/store.ts";
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
@@ -206,4 +206,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   MAIL_DESTINATIONS_SCHEMA,
   GRANT_SCHEMA,
   ALERT_MUTES_SCHEMA,
+  ALERT_COUNTED_SCHEMA,
 ];

@@ -35,13 +35,13 @@ export class Matching {
     const { sql, index } = this.#state;
     const { seq: after, through: decided } = alerts.position;
     const next = nextBySeq(sql, index, project, 0, after);
-    const { hitsAtOnce } = alerts.evaluator;
+    const { hitsAtOnce, hitsOfRun } = alerts.evaluator;
     const call = {
       workspaceId: row.id,
       projectId: project.id,
       rules: alerts.counted,
       floor: decided + 1,
-      hitsAtOnce,
+      ...{ hitsAtOnce, hitsOfRun },
     };
     if (next.tier === "cold") return this.#call({ ...call, range: { after, until: next.until }, batches: null });
     const { through, batches } = next.page;

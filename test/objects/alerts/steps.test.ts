@@ -18,6 +18,9 @@ const GROUPS = 1200;
 /** Hits of a part. */
 const PART = 100;
 const RULES = 12;
+/** Rules that count the same entries, each in another step. */
+const COUNTING = 40;
+const ENTRIES = 250;
 const DESTINATION = "dest_000000000001";
 /** Characters that JSON escapes, so that a group takes a kilobyte. */
 const LONG = "\u0001".repeat(200);
@@ -95,6 +98,12 @@ class Turns {
     }
   }
 
+  /** The rules, once they are loaded. */
+  get rules(): ProjectAlerts {
+    if (this.#alerts === null) throw new Error("Nothing is loaded.");
+    return this.#alerts;
+  }
+
   /** Makes one turn. @returns whether nothing is left to do */
   turn(parts: Matched[] = []): boolean {
     return this.step(parts, false).isDone;
@@ -104,10 +113,8 @@ class Turns {
   step(parts: Matched[], mayHold: boolean): Step {
     const { project, storage, sql, now } = this;
     const place = { origin: "https://logs.example.com", workspaceId: "ws_1", projectId: project.id };
-    const alerts = this.#alerts;
-    if (alerts === null) throw new Error("Nothing is loaded.");
     const context = { place, lastSeq: project.lastSeq, stepSeq: project.lastSeq, now, mayHold };
-    return storage.transactionSync(() => advanceRules(sql, alerts, parts, context));
+    return storage.transactionSync(() => advanceRules(sql, this.rules, parts, context));
   }
 
   count(table: string): number {
@@ -210,6 +217,64 @@ describe("20.2: what concerns many groups is done in turns that are bounded", ()
         "SELECT COUNT(*) AS n, COUNT(DISTINCT group_values) AS groups, MAX(value) AS most FROM alert_decisions";
       expect(turns.sql.exec(made).one()).toEqual({ n: GROUPS, groups: GROUPS, most: 1 });
     }));
+
+  it.each([
+    { query: "*", mayHold: [false], crashes: 1 },
+    { query: "*", mayHold: [true, true, false], crashes: 2 },
+    { query: "* | count by id", mayHold: [false], crashes: 2 },
+    { query: "* | count by id", mayHold: [true], crashes: 7 },
+  ])(
+    "a part of $query with more hits than a turn adds is counted run by run, and a crash repeats none: $mayHold",
+    (as) =>
+      inTurns((turns) => {
+        const hour = 3_600_000;
+        const byOwnTime = { ...definition, query: as.query, windowMs: hour, delayMs: 5 * hour, destinationIds: [] };
+        for (let n = 0; n < COUNTING; n++)
+          expect(createRule(turns.sql, turns.scope, { ...byOwnTime, name: `r${n}` }, "usr_1", noted).ok).toBe(true);
+        turns.project.lastSeq = ENTRIES;
+        turns.now += 7 * hour;
+        const at = turns.now - 1;
+        const undecided = Math.floor((at - 1 - 5 * hour) / 60_000) + 1;
+        const keyOf = (n: number) => (as.query === "*" ? "[]" : JSON.stringify([`${LONG}${n % 50}`]));
+        /** Returns what matching counts: each entry has another step, and each run has two late ones. */
+        const part = (): Matched => {
+          const runs = [...turns.rules.runs.values()].filter(({ counted }) => counted.startSeq < ENTRIES);
+          const hits = Array.from({ length: ENTRIES }, (_, n) =>
+            runs.map(({ num }) => {
+              const seqs = { firstSeq: n + 1, lastSeq: n + 1, firstAt: at, lastAt: at };
+              return { run: num, key: keyOf(n), step: undecided + n, undecided, count: 1, part: null, ...seqs };
+            }),
+          ).flat();
+          const late = runs.map(({ num }): [number, number] => [num, 2]);
+          return { hits, late, through: ENTRIES, missing: 0, firstReceivedAt: at, lastReceivedAt: at };
+        };
+        const seen = { turns: 0, most: 0, repeated: 0 };
+        let parts: Matched[] = [];
+        for (let isDone = false; !isDone; seen.turns++) {
+          if (seen.turns % as.crashes === 0) {
+            turns.restart();
+            parts = turns.rules.position.seq < ENTRIES ? [part()] : [];
+            seen.repeated++;
+          }
+          const before = parts[0]?.hits.length ?? 0;
+          isDone = turns.step(parts, as.mayHold[seen.turns % as.mayHold.length] === true).isDone;
+          seen.most = Math.max(seen.most, before - (parts[0]?.hits.length ?? 0));
+        }
+        expect(seen.repeated).toBeGreaterThan(1);
+        // Those of a run, and what a turn may add.
+        expect(seen.most).toBeLessThan(4100);
+        turns.restart();
+        const { evaluator, position } = turns.rules;
+        const counts = [...evaluator.runs.values()].map(({ groups, late }) => {
+          const keys = new Set(Array.from({ length: ENTRIES }, (_, n) => keyOf(n)));
+          const steps = [...keys].flatMap((key) => groups.get(key)?.steps ?? []);
+          return [late, groups.size, steps.length, steps.reduce((sum, { count }) => sum + count, 0)];
+        });
+        expect(position.seq).toBe(ENTRIES);
+        const groups = as.query === "*" ? 1 : 50;
+        expect(counts).toEqual(Array.from({ length: COUNTING }, () => [2, groups, ENTRIES, ENTRIES]));
+      }),
+  );
 
   it("a deleted project has no rules and sends nothing from then on, and what it has stored is deleted little by little", () =>
     inTurns((turns) => {

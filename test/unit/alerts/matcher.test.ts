@@ -140,6 +140,14 @@ test("A call that takes long ends early, and the calls after it count the rest",
   expect(rest.at(-1)?.through).toBe(6);
   expect([first, ...rest].map(({ missing }) => missing)).toEqual([first, ...rest].map(() => 0));
   expect(counts([whole])).toEqual([6, 4]);
+  // With a bound of the hits of one rule, those of several are in one part.
+  const grouped = [countedBy("* | count by ms", 1), countedBy("* | count by ms", 2)];
+  const partsOf = async (hitsOfRun?: number) => {
+    const bounds = { hitsAtOnce: 1, ...(hitsOfRun === undefined ? {} : { hitsOfRun }) };
+    const { rest: more = [] } = await matchRange(noCold, { ...call, ...bounds }, new CompiledRules(grouped), noFault);
+    return 1 + more.length;
+  };
+  expect([await partsOf(), await partsOf(3), await partsOf(6)]).toEqual([6, 2, 1]);
   // Only hits of groups are spread over what the object stores.
   const sum = [countedBy("* | stats p99(ms)", 1), countedBy("* | stats count_distinct(ms)", 2)];
   const ungrouped = await matchRange(noCold, { ...call, hitsAtOnce: 1 }, new CompiledRules(sum), noFault);
