@@ -91,7 +91,7 @@ const mutesSchema = z
     all.map((each) => ("to" in each ? { from: each.from ?? Date.now(), to: each.to } : each)),
   );
 
-const text = (max: number) => z.string().max(max).regex(WELL_FORMED);
+const text = (max: number) => z.string().max(max).regex(WELL_FORMED, "Must be well-formed Unicode.");
 
 /** Members of a rule as requests have them. */
 const members = {

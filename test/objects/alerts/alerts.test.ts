@@ -262,6 +262,7 @@ describe("20.1: rules", () => {
       [{ condition: { kind: "pattern" } }, "condition.kind", /./],
       [{ recovery: 3 }, "recovery", /at most/],
       [{ message: "{{group.host}}" }, "message", /group\.host.* has no value/],
+      [{ message: "\ud800" }, "message", /well-formed/],
       [{ mutes: [{ from: 2, to: 1 }] }, "mutes.0.to", /after/],
       [{ for: "2d" }, "for", /up to 24h/],
     ];
@@ -299,6 +300,10 @@ describe("20.5: a preview", () => {
       [{ service: "a" }, { from: 1, to: 2 }],
       [{ service: "b" }, { from: 3, to: 4 }],
     ]);
+    expect(found.notes).toEqual([]);
+    // A text that a search accepts, too, and probably not what is meant.
+    const text = await done<Record<string, unknown>>(watched, "alert-preview", { body: { ...body, query: "level:" } });
+    expect([text.firings, text.notes]).toEqual([0, [expect.stringContaining("`level:value`")]]);
     expect(await rowsOf(watched)).toMatchObject({ rules: 0, decisions: 0 });
   });
 });
