@@ -63,8 +63,13 @@ function mostDifferent(characters: readonly string[], window: number): string[] 
   return characters.slice(best, best + window);
 }
 
-/** Returns a text as the bytes of its UTF-8, one character each. */
+/** Characters of a text up to which a test for ASCII takes less than the two calls of the runtime. */
+const TESTED_CHARACTERS = 256;
+const WIDE = /[\u0080-\uffff]/;
+
+/** Returns a text as the bytes of its UTF-8, one character each. ASCII is unchanged. */
 export function toByteString(text: string): string {
+  if (text.length <= TESTED_CHARACTERS && !WIDE.test(text)) return text;
   return Buffer.from(text, "utf8").toString("latin1");
 }
 

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { toByteString } from "../../../src/logs/query/case-folding.ts";
 import { ObjectWork } from "../../../src/logs/query/json-bytes.ts";
 
 function workOf(objects: ObjectWork, value: unknown): number {
@@ -54,5 +56,21 @@ test("anything is read to its end, whatever it is", () => {
   for (const text of ["", '"', '"\\', "}}}{", '{"a', '{"a"', '{"a":"', '{"a":"\\', "[".repeat(99), "{".repeat(99)]) {
     const raw = Buffer.from(text);
     expect(objects.of(raw, 0, raw.length)).toBeLessThan(2000);
+  }
+});
+
+test("a text as bytes, one character each, is its UTF-8, whatever its length and characters", () => {
+  const unit = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 3 }),
+    fc.string({ unit: "grapheme-ascii", maxLength: 300 }),
+  );
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 3 }), (parts) => {
+      const text = parts.join("");
+      expect(toByteString(text)).toBe(Buffer.from(text, "utf8").toString("latin1"));
+    }),
+  );
+  for (const text of ["", "\u0000\u007f", "\u0080", "\ud800", "é".repeat(300), "a".repeat(256), "a".repeat(257)]) {
+    expect(toByteString(text)).toBe(Buffer.from(text, "utf8").toString("latin1"));
   }
 });
