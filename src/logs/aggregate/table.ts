@@ -1,5 +1,6 @@
 import { type Aggregator, type Measure, TYPE_BITS } from "./aggregator.ts";
 import type { OwnField } from "./fields.ts";
+import { NULL_ID } from "./groups.ts";
 import { notesOf, type TableNotes } from "./notes.ts";
 import { keyRanks, keySortValues, orderGroups, type SortValues, type TableSort } from "./order.ts";
 import { type AggregateFunction, type Column, isNumeric, orderedText, PERMILLES } from "./plan.ts";
@@ -30,6 +31,18 @@ export interface Table {
   /** Whether there are more rows. A request for so many rows has all of them. */
   isCut: boolean;
   notes: string[];
+  /** Column by which the rows are sorted before their keys, if there is one. */
+  sortedBy?: string;
+  /** Whether the first row that a request for so many rows leaves out has the same value there as the last row. */
+  isTied?: boolean;
+  /** Fields among the keys that are null in a row and have values in others. */
+  nullKeys?: NullKey[];
+}
+
+export interface NullKey {
+  name: string;
+  /** Whether entries may have the field with null or an empty array, so that a test of its existence does not leave them out. */
+  isStored: boolean;
 }
 
 export interface TableBounds {
@@ -57,7 +70,8 @@ export function* tableOf(aggregator: Aggregator, bounds: TableBounds): Generator
   const cells = plan.columns.map((column) => cellOf(aggregator, column));
   const sorted = sort === null ? undefined : plan.columns[sort.column];
   const values = sorted === undefined ? null : yield* sortValuesOf(aggregator, sorted, cells[sort?.column ?? 0]);
-  const ordered = yield* orderGroups(aggregator, values, sort?.order ?? "asc", limit);
+  // One more row shows whether the last one has equals that are left out.
+  const ordered = yield* orderGroups(aggregator, values, sort?.order ?? "asc", isTop ? limit + 1 : limit);
   const rows: string[] = [];
   const shown: TableNotes = {
     groups: groups.count,
@@ -87,7 +101,25 @@ export function* tableOf(aggregator: Aggregator, bounds: TableBounds): Generator
   shown.rows = isTop && rows.length === limit ? groups.count : rows.length;
   const columns = plan.columns.map((column) => ({ name: column.name, type: typeOf(aggregator, column) }));
   const isCut = shown.rows < shown.groups;
-  return { columns, rows, exact: shown.inexact.size === 0, isCut, notes: notesOf(aggregator, shown) };
+  const [last, next] = [ordered[limit - 1], isTop && rows.length === limit ? ordered[limit] : undefined];
+  const isTied = values !== null && last !== undefined && next !== undefined && Object.is(values(last), values(next));
+  return {
+    ...{ columns, rows, exact: shown.inexact.size === 0, isCut, notes: notesOf(aggregator, shown) },
+    ...(sorted === undefined ? {} : { sortedBy: sorted.name }),
+    ...(isTied ? { isTied } : {}),
+    nullKeys: nullKeysOf(aggregator, ordered.subarray(0, rows.length)),
+  };
+}
+
+function nullKeysOf({ groups, plan, types }: Aggregator, shown: Int32Array): NullKey[] {
+  return plan.keys.flatMap((key, at): NullKey[] => {
+    // The first text is null.
+    const hasValues = (groups.keys[at]?.texts.length ?? 0) > 1;
+    if ("binMs" in key || !hasValues || !shown.some((group) => groups.idAt(group, at) === NULL_ID)) return [];
+    const isStored = ((types[key.field] ?? 0) & (TYPE_BITS.null | TYPE_BITS.array)) !== 0;
+    const name = plan.columns.find((column) => column.from === "key" && column.key === at)?.name ?? "";
+    return [{ name, isStored }];
+  });
 }
 
 /** Writes the values of a column. */

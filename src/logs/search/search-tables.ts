@@ -1,7 +1,7 @@
 import { columnsAfter } from "../../query-language/table-columns.ts";
 import { Aggregator } from "../aggregate/aggregator.ts";
 import type { AggregatePlan } from "../aggregate/plan.ts";
-import { MAX_ROWS } from "../aggregate/table.ts";
+import { MAX_ROWS, type NullKey } from "../aggregate/table.ts";
 import { endNotes, finishTable } from "../stats/run-table.ts";
 import { TableSink } from "../stats/table-sink.ts";
 import { patternCounter } from "./count-patterns.ts";
@@ -21,7 +21,7 @@ import {
   type TablePipe,
 } from "./search-plan.ts";
 import { type Found, type SearchRun, snapshotOf, type TableAnswer } from "./search-query.ts";
-import { pipeTable } from "./table-pipes.ts";
+import { pipeTable, tieNote } from "./table-pipes.ts";
 import { jsonBytes, type ValueTable } from "./value-table.ts";
 
 /** Pipes that make a table of entries that are counted. */
@@ -152,8 +152,11 @@ async function piped(
     asOf,
     tookMs: 0,
   };
-  const notes = [...found.notes, ...made.notes];
-  if (pipes.length === 0) return { ...answer, columns: made.columns, rows: made.rows, notes };
+  const ties = made.isTied === true && made.sortedBy !== undefined ? [tieNote(made.sortedBy)] : [];
+  const notes = [...found.notes, ...made.notes, ...ties];
+  const { nullKeys = [] } = made;
+  if (pipes.length === 0)
+    return { ...answer, columns: made.columns, rows: made.rows, notes: [...notes, ...nullNotes(nullKeys)] };
   const { pacer, memory, budget } = search.reading;
   const pause = (work: number) => {
     memory.renew();
@@ -165,7 +168,7 @@ async function piped(
     await pause(TEXT_WORK + row.length * TEXT_CHARACTER_WORK);
   }
   const columns = made.columns.map((column, at) => ({ ...column, isLevel: made.levels[at] === true }));
-  let table: ValueTable = { columns, rows: values, notes, hasMore: made.isCut };
+  let table: ValueTable = { columns, rows: values, notes, hasMore: made.isCut, sortedBy: made.sortedBy };
   let { exact } = answer;
   for (const pipe of pipes) {
     // The rows that are missing might have passed, been counted, or come first.
@@ -182,12 +185,42 @@ async function piped(
     await pause(TEXT_WORK + text.length * TEXT_CHARACTER_WORK);
   }
   const isComplete = complete && table.isCut !== true;
+  const shown = nullKeys.filter(({ name }) => {
+    const column = table.columns.findIndex((each) => each.name === name);
+    return column >= 0 && table.rows.some((row) => row[column] === null);
+  });
   return {
     ...answer,
     exact: exact && isComplete,
     complete: isComplete,
     columns: table.columns.map(({ name, type }) => ({ name, type })),
     rows,
-    notes: [...(table.isCut === true ? [ENDED] : []), ...table.notes],
+    notes: [...(table.isCut === true ? [ENDED] : []), ...table.notes, ...nullNotes(shown)],
   };
+}
+
+/** What notes state about the rows of entries that have no value of a key. */
+function nullNotes(keys: readonly NullKey[]): string[] {
+  const stored = keys.filter(({ isStored }) => isStored);
+  const missing = keys.filter(({ isStored }) => !isStored);
+  return [
+    ...(missing.length === 0
+      ? []
+      : [
+          `${namesOf(missing)}: null for entries without a value. \`${testsOf(missing)}\` in the filter leaves them out.`,
+        ]),
+    ...(stored.length === 0
+      ? []
+      : [
+          `${namesOf(stored)}: null for entries without a value. \`| where ${testsOf(stored)}\` behind the table leaves them out.`,
+        ]),
+  ];
+}
+
+function namesOf(keys: readonly NullKey[]): string {
+  return keys.map(({ name }) => `\`${name}\``).join(", ");
+}
+
+function testsOf(keys: readonly NullKey[]): string {
+  return keys.map(({ name }) => `${name}:*`).join(" ");
 }

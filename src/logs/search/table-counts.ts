@@ -80,7 +80,13 @@ export function* countRows(table: ValueTable, pipe: CountingPipe): Generator<num
   const cut = isCut
     ? [`Arrays make more than ${MAX_GROUPS.toLocaleString("en-US")} groups; the others are left out.`]
     : [];
-  return { ...table, columns, rows, notes: [...table.notes, ...cut, ...notesOf(wanted, before, rows, columns)] };
+  return {
+    ...table,
+    sortedBy: undefined,
+    columns,
+    rows,
+    notes: [...table.notes, ...cut, ...notesOf(wanted, before, rows, columns)],
+  };
 }
 
 function columnOf(columns: readonly ValueColumn[], field: Field): ValueColumn & { index: number } {

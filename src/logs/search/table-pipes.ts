@@ -29,7 +29,7 @@ export function* pipeTable(
     case "sort":
       return yield* sorted(table, pipe);
     case "limit":
-      return limited(table, pipe.limit);
+      return limited(withTie(table, pipe.limit), pipe.limit);
     case "fields": {
       const indexes = pipe.fields.map((field) => columnIndex(table.columns, field.kind === "column" ? field.name : ""));
       const columns = indexes.flatMap((index) => table.columns[index] ?? []);
@@ -41,8 +41,9 @@ export function* pipeTable(
       if (pipe.kind !== "top" && pipe.kind !== "rare") return bounded(counted);
       const order = pipe.kind === "top" ? "desc" : "asc";
       const by = { kind: "column", name: "count" } as const;
-      const rows = (yield* sorted(counted, { kind: "sort", by, order })).rows;
-      return { ...counted, rows: rows.slice(0, pipe.limit ?? TOP) };
+      const limit = pipe.limit ?? TOP;
+      const ordered = withTie(yield* sorted(counted, { kind: "sort", by, order }), limit);
+      return { ...ordered, rows: ordered.rows.slice(0, limit) };
     }
   }
 }
@@ -50,6 +51,22 @@ export function* pipeTable(
 function limited(table: ValueTable, limit: number): ValueTable {
   const hasMore = table.hasMore === true && limit > table.rows.length;
   return { ...table, rows: table.rows.slice(0, limit), hasMore };
+}
+
+/** Notes that the rows after the first ones have the value of the last of these, if they have. */
+function withTie(table: ValueTable, limit: number): ValueTable {
+  const { columns, rows, notes, sortedBy } = table;
+  const at = columns.findIndex(({ name }) => name === sortedBy);
+  const [last, next] = [rows[limit - 1], rows[limit]];
+  if (sortedBy === undefined || at < 0 || next === undefined) return table;
+  const note = tieNote(sortedBy);
+  const isTied = JSON.stringify(last?.[at]) === JSON.stringify(next[at]);
+  return isTied && !notes.includes(note) ? { ...table, notes: [...notes, note] } : table;
+}
+
+/** What a note states about rows that are left out and have the value of the last row. */
+export function tieNote(column: string): string {
+  return `Rows that are left out have the same \`${column}\` as the last one. Rows with equal values are in the order of their keys.`;
 }
 
 /** Rows of `top` and `rare` without a number. */
@@ -96,5 +113,5 @@ function* sorted(table: ValueTable, { by, order }: PipeOf<"sort">): Generator<nu
   yield values.length * ROW_WORK;
   const places = Int32Array.from(values, (_, at) => at);
   yield* sortInSteps(places, (a, b) => compareOrdered(texts[a] ?? null, texts[b] ?? null, sign));
-  return { ...table, rows: Array.from(places, (at) => table.rows[at] ?? []) };
+  return { ...table, rows: Array.from(places, (at) => table.rows[at] ?? []), sortedBy: column.name };
 }

@@ -18,6 +18,8 @@ export interface ValueTable {
   isCut?: boolean;
   /** Whether it had more rows than a table may have. */
   hasMore?: boolean;
+  /** Column by which the rows are sorted, if there is one. */
+  sortedBy?: string | undefined;
 }
 
 export interface ValueColumn extends TableColumn {

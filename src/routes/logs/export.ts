@@ -119,9 +119,10 @@ function headersOf(projectId: string, { format, from, to, afterSeq }: ExportRequ
   };
 }
 
-/** Compares as RFC 9110 requires for `If-None-Match`: without regard to weakness. */
+/** Compares as RFC 9110 requires for `If-None-Match`: without regard to weakness. `*` stands for any export. */
 function isUnchanged(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
+  if (header.trim() === "*") return true;
   const opaque = tag.replace(/^W\//, "");
   return header.split(",").some((each) => each.trim().replace(/^W\//, "") === opaque);
 }

@@ -478,6 +478,55 @@ describe("runSearch", () => {
       expect((await search(store, text)).exact, text).toBe(true);
   });
 
+  it("says if the cut of a table is among equal rows, and how to leave out the row `null`", async () => {
+    const store = new TestStore();
+    const members: Record<string, unknown>[] = [
+      { a: "x" },
+      { a: "x" },
+      { a: "y" },
+      { a: "z" },
+      {},
+      { a: "w", b: null, c: [] },
+    ];
+    store.add(
+      ONE,
+      members.map((data) => entry(0, "m", data)),
+    );
+    const tie = "Rows that are left out have the same `count` as the last one.";
+    const missing = "`a:*` in the filter leaves them out.";
+    const cases: [text: string, ...notes: string[]][] = [
+      ["a:* | top 1 by a"],
+      ["a:* | top 2 by a", tie],
+      ["a:* | top 4 by a"],
+      ["a:* | rare 3 by a"],
+      ["a:* | rare 2 by a", tie],
+      ["a:* | count by a | sort count desc | limit 3", tie],
+      ["a:* | count by a | limit 3"],
+      ["a:* | count by a | where count:<2 | sort count | limit 2", tie],
+      ["a:* | top 4 by a | limit 2", tie],
+      ["a:* | fields a | count by a | stats count() as n by a | sort n | limit 2", tie.replace("count", "n")],
+      ["* | count by a", missing],
+      ["* | top 1 by a"],
+      ["* | count by a | where a:*"],
+      ["* | count by a | sort a | fields count"],
+      ["* | count by nothing"],
+      ["* | count by b"],
+      ["* | count by level, a", missing],
+    ];
+    for (const [text, ...notes] of cases) {
+      const answer = await search(store, text);
+      expect({ text, notes: answer.notes }).toEqual({
+        text,
+        notes: notes.map((note) => expect.stringContaining(note)),
+      });
+    }
+    // A value that is stored as null passes `a:*`.
+    store.add(ONE, [entry(1, "m", { a: null })]);
+    const { notes } = await search(store, "a:* | count by a");
+    expect(notes).toEqual([expect.stringContaining("`| where a:*` behind the table leaves them out.")]);
+    expect((await search(store, "a:* | count by a | where a:*")).notes).toEqual([]);
+  });
+
   it("is not exact if a pipe had only the first rows of a table", async () => {
     const store = new TestStore();
     for (let batch_ = 0; batch_ < 11; batch_++)

@@ -7,7 +7,7 @@ import type { TextColumn, Texts } from "../decode/column-values.ts";
 import { MalformedFile } from "../parquet/thrift.ts";
 import { hasValue, textsOf } from "./mark-rows.ts";
 import type { OpenGroup } from "./open-group.ts";
-import { TextFinder } from "./text-finder.ts";
+import { byteText, TextFinder } from "./text-finder.ts";
 
 /** Work units of parsing what a row has in `rest`, and each of its bytes. */
 const PARSE_WORK = 500;
@@ -89,16 +89,19 @@ export class RestValues {
   /** Returns 1 for each text that all finders find. */
   *#candidates(texts: Texts, meter: WorkMeter): Generator<void, Uint8Array> {
     let candidates = new Uint8Array(texts.length).fill(1);
+    let all: string | undefined;
     for (const { finder, byteWork } of this.#finders) {
       // The texts were perhaps decoded in this step: a row group may have 8 MiB of them.
       if (meter.isDue) yield;
       meter.add(texts.bytes.length * byteWork);
       const found = new Uint8Array(texts.length);
       let count = 0;
-      finder.find(texts, (index) => {
+      all ??= byteText(texts.bytes);
+      const add = (index: number) => {
         found[index] = candidates[index] ?? 0;
         count++;
-      });
+      };
+      finder.find(texts, add, all);
       meter.add(count * FOUND_WORK);
       candidates = found;
       if (count === 0) break;

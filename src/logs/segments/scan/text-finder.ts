@@ -83,10 +83,10 @@ export class TextFinder {
     return String(value).includes(this.#needle);
   }
 
-  /** Calls `found` for each string that contains the text, in rising order. */
-  find(texts: Texts, found: (index: number) => void): void {
+  /** Calls `found` for each string that contains the text, in rising order. @param all `byteText` of the bytes, which several finders share */
+  find(texts: Texts, found: (index: number) => void, all = byteText(texts.bytes)): void {
     const { bytes, starts } = texts;
-    const matches = this.matchesIn(bytes);
+    const matches = this.matchesIn(bytes, all);
     let text = 0;
     // A match that begins between two strings ends behind the first of them.
     for (let at = matches.next(texts.startOf(0)); at >= 0; ) {
@@ -143,9 +143,7 @@ export class TextFinder {
   }
 
   /** Begins a scan. Chooses how the part is found: a byte that is rare there is found many bytes at a time. */
-  matchesIn({ buffer, byteOffset, byteLength }: Uint8Array): Matches {
-    // V8 searches strings. A search of bytes is a call of workerd, which takes ten times as long.
-    const all = Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
+  matchesIn(bytes: Uint8Array, all = byteText(bytes)): Matches {
     if (this.#cased !== "") return new CasedMatches(all, this.#cased);
     const part = this.#part;
     // The case of all characters that the part may match must be that of ASCII.
@@ -156,6 +154,14 @@ export class TextFinder {
     const pattern = this.#asciiPattern;
     return rare < 0 ? new PatternMatches(all, pattern, true) : new RareByteMatches(all, part, rare, pattern);
   }
+}
+
+/**
+ * Returns bytes as a string, one character each. V8 searches strings. A search of bytes is a call of workerd, which takes ten
+ * times as long.
+ */
+export function byteText({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 }
 
 /**
