@@ -180,6 +180,11 @@ export class BrowserPage {
     }
   }
 
+  /** Waits until nothing loads. What arrives may move what is below it. */
+  async idle(): Promise<void> {
+    await this.until("an idle page", async () => (await this.texts("[aria-busy=true]")).length === 0);
+  }
+
   /** CSS pixels by which the page is wider than its window. */
   overflow(): Promise<number> {
     return this.driver.executeScript(
@@ -192,7 +197,7 @@ export class BrowserPage {
    * once nothing loads, because what is loading is dimmed. Empty is good.
    */
   async faults(): Promise<string[]> {
-    await this.until("an idle page", async () => (await this.texts("[aria-busy=true]")).length === 0);
+    await this.idle();
     await this.driver.executeScript(axe.source);
     return this.driver.executeAsyncScript(`
       const done = arguments[0];

@@ -77,7 +77,7 @@ export const BOARD_FLOWS: readonly Flow[] = [
       await page.role("img", /count/);
       await page.role("cell", /GET|POST/, await page.role("region", "Slowest paths"));
       await page.role("button", "Print");
-      await page.until("an idle page", async () => (await page.texts("[aria-busy=true]")).length === 0);
+      await page.idle();
       await page.driver.executeScript(AS_ON_PAPER);
       await page.until("a page without controls", async () => !(await page.has("button", "Print")));
       await page.role("region", "Entries by level");

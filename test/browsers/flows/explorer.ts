@@ -80,6 +80,8 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       const { driver } = page;
       await page.goto(logs(trip, "&q=answered"));
       await page.until("rows", async () => (await page.texts(ROWS)).length > 5);
+      await page.role("slider", "Entries over time");
+      await page.idle();
       const messages = await driver.findElements(By.css(`${ROWS} [data-message]`));
       const [, second = ""] = await page.texts(`${ROWS} [data-message]`);
       const selected = () => driver.executeScript<string>("return getSelection().toString()");
