@@ -6,7 +6,6 @@ import type { Command } from "selenium-webdriver/lib/command.js";
 /** The commands that the flows use: Selenium's names and Marionette's, whose parameters are those of WebDriver. */
 const COMMANDS: Readonly<Record<string, string>> = {
   actions: "WebDriver:PerformActions",
-  clearActions: "WebDriver:ReleaseActions",
   clickElement: "WebDriver:ElementClick",
   close: "WebDriver:CloseWindow",
   executeAsyncScript: "WebDriver:ExecuteAsyncScript",
@@ -18,8 +17,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
   getCurrentUrl: "WebDriver:GetCurrentURL",
   getCurrentWindowHandle: "WebDriver:GetWindowHandle",
   getWindowHandles: "WebDriver:GetWindowHandles",
-  newWindow: "WebDriver:NewWindow",
-  printPage: "WebDriver:Print",
   refresh: "WebDriver:Refresh",
   quit: "Marionette:Quit",
   screenshot: "WebDriver:TakeScreenshot",
