@@ -87,7 +87,7 @@ export const ACCOUNT_FLOWS: readonly Flow[] = [
       await page.goto("/login");
       await page.fill(await page.label("E-mail address"), trip.email);
       await page.click("button", "Mail me a sign-in link");
-      await page.role("heading", "Check your email");
+      await page.role("heading", "Check your e-mail");
       const { links } = await nextMail(trip.url, trip.email, "magic-link");
       await page.goto(links[0] ?? "");
       await page.click("button", "Sign in");
