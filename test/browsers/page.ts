@@ -180,9 +180,14 @@ export class BrowserPage {
     }
   }
 
-  /** Waits until nothing loads. What arrives may move what is below it. */
+  /** Waits until nothing loads and no transition runs. What arrives may move what is below it, and what was loading is dimmed for a moment longer. */
   async idle(): Promise<void> {
-    await this.until("an idle page", async () => (await this.texts("[aria-busy=true]")).length === 0);
+    await this.until("an idle page", () =>
+      this.driver.executeScript<boolean>(`
+        const isMoving = document.getAnimations().some((each) => each.transitionProperty !== undefined);
+        return !isMoving && document.querySelector("[aria-busy=true]") === null;
+      `),
+    );
   }
 
   /** CSS pixels by which the page is wider than its window. */
