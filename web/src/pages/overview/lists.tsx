@@ -95,12 +95,18 @@ export function Limits({ live, workspaceId }: { live: readonly LiveCounter[]; wo
   );
 }
 
-export function Changes({ items }: { items: readonly AuditItem[] }) {
-  if (items.length === 0) return <p class={css.quiet}>No change in the last 365 days.</p>;
+/** Actions of the audit that change nothing. */
+const NO_CHANGES: ReadonlySet<string> = new Set(["session.start", "agent.call"]);
+
+/** @param items the newest of the audit */
+export function Changes({ items, limit }: { items: readonly AuditItem[]; limit: number }) {
   const names = namesOf(items);
+  const changes = items.filter(({ action }) => !NO_CHANGES.has(action)).slice(0, limit);
+  if (items.length === 0) return <p class={css.quiet}>No change in the last 365 days.</p>;
+  if (changes.length === 0) return <p class={css.quiet}>Only sign-ins and calls of agents lately.</p>;
   return (
     <ul class={css.list}>
-      {items.map(({ id, at, action, actor, actorEmail, target, targetEmail }) => (
+      {changes.map(({ id, at, action, actor, actorEmail, target, targetEmail }) => (
         <li key={id}>
           <span>
             {actionInWords(action)}

@@ -23,6 +23,8 @@ import { Part } from "./part.tsx";
 /** Days of the charts: the price list counts months. */
 const DAYS = 30;
 const LISTED = 6;
+/** Items of the audit that are read for the last changes: most are sign-ins and calls of agents. */
+const AUDITED = 100;
 /** Milliseconds between two updates of the numbers that move. */
 const REFRESH_MS = 30_000;
 
@@ -48,7 +50,7 @@ function Parts({ workspace }: { workspace: Workspace }) {
   const notices = useLoad(api, get<ListPage<Notification>>(`${api}/notifications?limit=${LISTED}`));
   const isAuditor = may(workspace.role, "audit.list");
   const audit = useLoad(`${api} ${isAuditor}`, async (signal) =>
-    isAuditor ? (await authorized<ListPage<AuditItem>>(`${api}/audit?limit=${LISTED}`, { signal })).data : null,
+    isAuditor ? (await authorized<ListPage<AuditItem>>(`${api}/audit?limit=${AUDITED}`, { signal })).data : null,
   );
   usePoll(() => {
     usage.reload();
@@ -104,7 +106,7 @@ function Parts({ workspace }: { workspace: Workspace }) {
         <CostPart days={days} usage={usage} />
         {isAuditor ? (
           <Part title="Last changes" loaded={audit} more={{ href: `${base}/settings/audit`, label: "Audit" }}>
-            {(page) => <Changes items={page?.items ?? []} />}
+            {(page) => <Changes items={page?.items ?? []} limit={LISTED} />}
           </Part>
         ) : null}
         <Part title="Limits" loaded={limits} more={{ href: `${base}/settings/limits`, label: "All limits" }}>
