@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import type { Board, Panel } from "../../model/boards.ts";
-import { useFields } from "../explorer/fields/use-fields.ts";
 import { type Times, timesOf } from "../explorer/view/range.ts";
 import { queryFor } from "../investigate/ask.ts";
 import { type Release, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
+import { useVersionSearch } from "../investigate/releases/use-releases.ts";
 import { versionField } from "../investigate/releases/version-fields.ts";
 import { kindsOf, viewRange } from "./board-query.ts";
 import { askAll, type Further } from "./use-answers.ts";
@@ -48,15 +48,14 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
     field === null || !isWanted ? [] : [...new Map(drawn.map((panel) => [timesKey(panel), panel])).values()];
   const further = (now: number): Further[] =>
     ranges.map((panel) => {
-      const { from, to, start, end } =
-        panel.range === undefined ? times : timesOf(viewRange(panel.range, now), now, retentionDays);
-      const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-      return { key: timesKey(panel), query: queryFor(releasesQuery(field ?? ""), projectId, bounds), start, end };
+      const shown = panel.range === undefined ? times : timesOf(viewRange(panel.range, now), now, retentionDays);
+      const query = queryFor(releasesQuery(field ?? ""), projectId, boundsOf(shown));
+      return { key: timesKey(panel), query, start: shown.start, end: shown.end };
     });
   const answers = useBoardAnswers(workspaceId, board, times, round, range, further);
   const { data, isSearching } = answers;
   const isUnknown = isWanted && field === null && data !== null && !isSearching;
-  useFields({ workspaceId, projectId, times }, "*", isUnknown ? `${board.id} ${range}` : null);
+  useVersionSearch({ workspaceId, projectId }, boundsOf(times), isUnknown ? `${board.id} ${range}` : null);
   // Of answers that were requested before the field was found.
   const missing = data === null ? [] : ranges.map(timesKey).filter((key) => !data.further.has(key));
   const late = useLoad(missing.length === 0 ? "" : `${board.id} ${range} ${missing}`, async (signal) =>
@@ -86,6 +85,10 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
 
 function isDrawnOverTime({ kind, query }: Panel): boolean {
   return (kind === "bars" || kind === "line" || kind === "area") && kindsOf(query).includes("line");
+}
+
+function boundsOf({ from, to }: Times): { from?: string; to?: string } {
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
 /** Names the times of a panel: equal for all panels of the board's range. */

@@ -31,16 +31,7 @@ export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOption
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const minutes = [start, end].map((at) => Math.floor(at / MINUTE));
   const of = `${workspaceId} ${projectId}`;
-  const sought = useRef("");
-  if (isWanted && field === null) sought.current = JSON.stringify([of, from, to, minutes]);
-  useLoad(sought.current, async (signal): Promise<null> => {
-    if (sought.current === "") return null;
-    const [answer] = await ask(workspaceId, [queryFor(versionedQuery(), projectId, range)], signal, {
-      followsSearch: true,
-    });
-    noteEntries(scope, answer?.logs ?? []);
-    return null;
-  });
+  useVersionSearch(scope, range, isWanted && field === null ? JSON.stringify([of, from, to, minutes]) : null);
   const begun = useRef("");
   if (isWanted && field !== null) begun.current = JSON.stringify([of, field, from, to, minutes]);
   const { data } = useLoad(begun.current, async (signal): Promise<Found> => {
@@ -53,6 +44,27 @@ export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOption
   const last = useRef(data);
   if (data !== null) last.current = data;
   return last.current?.of === of ? last.current.releases : NONE;
+}
+
+/**
+ * Looks for a field with versions among all entries of a span.
+ * @param key of the search: a new key searches again; `null`: waits
+ */
+export function useVersionSearch(
+  scope: ReleaseScope,
+  bounds: { from?: string; to?: string },
+  key: string | null,
+): void {
+  const { workspaceId, projectId } = scope;
+  const sought = useRef("");
+  if (key !== null) sought.current = key;
+  useLoad(sought.current, async (signal): Promise<null> => {
+    if (sought.current === "") return null;
+    const query = queryFor(versionedQuery(), projectId, bounds);
+    const [answer] = await ask(workspaceId, [query], signal, { followsSearch: true });
+    noteEntries(scope, answer?.logs ?? []);
+    return null;
+  });
 }
 
 interface Found {
