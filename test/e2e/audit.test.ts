@@ -51,6 +51,7 @@ describe("B17: the audit page", () => {
     await page.getByLabel("Target ID").fill(id);
     await page.keyboard.press("Enter");
     await expect.poll(() => rows(page).count()).toBe(1);
+    expect(new URL(page.url()).search).toBe(`?target=${id}`);
     await page.getByLabel("Target ID").fill("nonsense");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("12 letters or digits").waitFor();

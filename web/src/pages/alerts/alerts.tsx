@@ -11,6 +11,7 @@ import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCommands } from "../../ui/palette/commands.ts";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { visible } from "../explorer/view/visible.ts";
@@ -60,6 +61,12 @@ export function Alerts() {
       Rules as a file
     </a>
   );
+  useCommands(() => [
+    ...(mayChange
+      ? [{ label: "New alert", group: "Alerts", run: () => route(alertsPagePath(workspaceId, "new", project)) }]
+      : []),
+    { label: "Rules as a file", group: "Alerts", run: () => route(alertsPagePath(workspaceId, "file", project)) },
+  ]);
   const select = (name: "project" | "destination", value: string): void => {
     const next = new URLSearchParams(
       Object.entries({ project, destination, [name]: value }).filter(([, each]) => each),

@@ -11,6 +11,7 @@ import { workspaces } from "../../model/workspaces.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Page, useTitle } from "../../ui/page.tsx";
+import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
@@ -89,6 +90,28 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   );
   const change = (next: Partial<BoardView>): void => route(`${path}${boardSearch({ ...view, ...next })}`, true);
 
+  useCommands(() => {
+    if (draft !== null) return [];
+    const own: Omit<Command, "group">[] = [
+      { label: "Refresh now", run: refresh },
+      ...(mayChange ? [{ label: "Edit board", run: () => setDraft(board) }] : []),
+      ...(answers.isOverTime
+        ? [
+            {
+              label: view.releases ? "Hide releases" : "Show releases",
+              run: () => change({ releases: !view.releases }),
+            },
+          ]
+        : []),
+      { label: "Print", run: () => print() },
+      ...REFRESHES.map((each) => ({
+        label: REFRESH_LABELS[each],
+        words: "refresh",
+        run: () => change({ refresh: each }),
+      })),
+    ];
+    return own.map((command) => ({ ...command, group: "Board" }));
+  });
   const isStacked = useMedia(STACKED);
   const grid = useRef<HTMLDivElement>(null);
   const setPanels = (panels: Panel[]): void => setDraft((before) => ({ ...(before ?? board), panels }));

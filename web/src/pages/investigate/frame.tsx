@@ -4,16 +4,23 @@ import { useLocation } from "preact-iso";
 import { IconButton } from "../../ui/button.tsx";
 import { Icon, type IconShape } from "../../ui/icon.tsx";
 import { useTitle } from "../../ui/page.tsx";
+import { useCommands } from "../../ui/palette/commands.ts";
 import { Select } from "../../ui/select.tsx";
 import { Notes } from "../explorer/search/notes.tsx";
 import { QueryBox } from "../explorer/search/query-box.tsx";
 import { TimeRange } from "../explorer/toolbar/time-range.tsx";
+import { PRESETS } from "../explorer/view/range.ts";
 import css from "./frame.module.css";
 import { type Tool, toolLink, toolPath } from "./links.ts";
 import type { Investigation } from "./use-investigation.ts";
 
 const NAMES: Readonly<Record<Tool, string>> = { patterns: "Patterns", compare: "Compare" };
-const SHAPES: Readonly<Record<Tool, IconShape>> = { patterns: Shapes, compare: GitCompareArrows };
+/** Pages of a query. `null`: the explorer. */
+const LINKS: readonly { to: Tool | null; label: string; shape: IconShape }[] = [
+  { to: null, label: "Logs", shape: ScrollText },
+  { to: "patterns", label: NAMES.patterns, shape: Shapes },
+  { to: "compare", label: NAMES.compare, shape: GitCompareArrows },
+];
 
 interface FrameProps {
   investigation: Investigation;
@@ -29,6 +36,19 @@ export function Frame({ investigation, tool, busy, controls, children }: FramePr
   const { workspaceId, projectId, view, times, change, reload, projects, search } = investigation;
   const { route } = useLocation();
   useTitle(NAMES[tool]);
+  useCommands(() => [
+    { label: "Refresh", group: NAMES[tool], run: reload },
+    ...LINKS.filter(({ to }) => to !== tool).map(({ to, label }) => ({
+      label: `${label} of this query`,
+      group: NAMES[tool],
+      run: () => route(toolLink(workspaceId, projectId, to, view)),
+    })),
+    ...PRESETS.map(({ name, label }) => ({
+      label,
+      group: "Time",
+      run: () => change({ range: { kind: "last", preset: name } }),
+    })),
+  ]);
   const isListed = projectId === null || projects.data?.some(({ id }) => id === projectId);
   const choices = [
     { value: "", label: "All projects" },
@@ -40,14 +60,13 @@ export function Frame({ investigation, tool, busy, controls, children }: FramePr
       <div class={css.top}>
         <h1 class="visually-hidden">{NAMES[tool]}</h1>
         <nav class={css.tools} aria-label="Pages of this query">
-          <ToolLink to={toolLink(workspaceId, projectId, null, view)} label="Logs" shape={ScrollText} />
-          {(["patterns", "compare"] as const).map((each) => (
+          {LINKS.map(({ to, label, shape }) => (
             <ToolLink
-              key={each}
-              to={toolLink(workspaceId, projectId, each, view)}
-              label={NAMES[each]}
-              shape={SHAPES[each]}
-              isCurrent={each === tool}
+              key={label}
+              to={toolLink(workspaceId, projectId, to, view)}
+              label={label}
+              shape={shape}
+              isCurrent={to === tool}
             />
           ))}
         </nav>

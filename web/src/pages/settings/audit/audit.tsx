@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { usePages } from "../../../lib/pages.ts";
@@ -9,7 +8,7 @@ import { Card } from "../../../ui/page.tsx";
 import { ShowOlder } from "../../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
-import { type AuditFilters, Filters, isTargetId, NO_FILTERS } from "./filters.tsx";
+import { type AuditFilters, Filters, isTargetId } from "./filters.tsx";
 import { AuditList } from "./list.tsx";
 import { namesOf } from "./names.ts";
 
@@ -27,9 +26,13 @@ export function Audit({ workspace }: { workspace: Workspace }) {
 }
 
 function AuditSection({ workspaceId }: { workspaceId: string }) {
-  const { query } = useLocation();
-  const linked = query.target ?? "";
-  const [wanted, setWanted] = useState<AuditFilters>({ ...NO_FILTERS, target: isTargetId(linked) ? linked : "" });
+  const { query, path, route } = useLocation();
+  const { actor = "", action = "", target = "", search = "" } = query;
+  const wanted: AuditFilters = { actor, action, target: isTargetId(target) ? target : "", search };
+  const setWanted = (next: AuditFilters): void => {
+    const params = new URLSearchParams(Object.entries(next).filter(([, value]) => value !== ""));
+    route(params.size === 0 ? path : `${path}?${params}`, true);
+  };
   const key = `${workspaceId} ${Object.values(wanted).join(" ")}`;
   const { items, busy, failure, reload, more } = usePages<AuditItem>(key, PAGE_SIZE, (query) => {
     for (const [name, value] of Object.entries(wanted)) if (value !== "") query.set(name, value);

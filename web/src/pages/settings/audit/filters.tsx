@@ -19,8 +19,6 @@ export interface AuditFilters {
   search: string;
 }
 
-export const NO_FILTERS: AuditFilters = { actor: "", action: "", target: "", search: "" };
-
 const TARGET = /^(usr|key|inv|proj|ws|fam|view|board|dest|dlv|alert|grant)_[0-9A-Za-z]{12}$/;
 
 export function isTargetId(text: string): boolean {
