@@ -1,7 +1,12 @@
+import { ChevronDown, ChevronsUpDown, ChevronUp } from "lucide";
+import { useMemo, useState } from "preact/hooks";
 import { cellText, LINE } from "../pages/explorer/search/cell-text.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
+import { Icon } from "../ui/icon.tsx";
 import { ScrollBox } from "../ui/scroll-box.tsx";
 import type { Table } from "./chart-data.ts";
+import css from "./rows-table.module.css";
+import { nextOrder, type RowOrder, sortedRows } from "./sort-rows.ts";
 
 interface RowsTableProps {
   table: Table;
@@ -13,22 +18,36 @@ interface RowsTableProps {
   class?: string | undefined;
 }
 
-/** Rows of an answer as a table that scrolls sideways in its box. */
+/** Rows of an answer as a table that scrolls sideways in its box. The headings sort all rows, not only those that are shown. */
 export function RowsTable({ table: { columns, rows }, label, shown, class: className }: RowsTableProps) {
+  const [order, setOrder] = useState<RowOrder>(null);
+  const sorted = useMemo(() => sortedRows(rows, order), [rows, order]);
   return (
     <ScrollBox label={label}>
       <table class={className}>
         <thead>
           <tr>
-            {columns.map(({ name, type }) => (
-              <th key={name} scope="col" data-number={type === "number"}>
-                {visible(name)}
-              </th>
-            ))}
+            {columns.map(({ name, type }, column) => {
+              const isOwn = order?.column === column;
+              const direction = isOwn ? (order.isDescending ? "descending" : "ascending") : undefined;
+              return (
+                <th key={name} scope="col" data-number={type === "number"} aria-sort={direction}>
+                  <button
+                    type="button"
+                    class={css.sort}
+                    title="Sort"
+                    onClick={() => setOrder(nextOrder(order, column, type === "number"))}
+                  >
+                    {visible(name)}
+                    <Icon shape={isOwn ? (order.isDescending ? ChevronDown : ChevronUp) : ChevronsUpDown} />
+                  </button>
+                </th>
+              );
+            })}
           </tr>
         </thead>
         <tbody>
-          {rows.slice(0, shown).map((row, at) => (
+          {sorted.slice(0, shown).map((row, at) => (
             <tr key={at}>
               {columns.map(({ name, type }, column) => {
                 const cell = cellText(row[column], type);

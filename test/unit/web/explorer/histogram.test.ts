@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { barsOf } from "../../../../web/src/pages/explorer/histogram/bars.ts";
-import { intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
+import { barsOf, bucketsOf, edgesOf } from "../../../../web/src/pages/explorer/histogram/bars.ts";
+import { fineMs, intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
 
 const DAY = 86_400_000;
 /** Largest number of buckets in a response of the API. */
@@ -27,8 +27,7 @@ describe("the histogram", () => {
     });
     fc.assert(
       fc.property(cases, ({ start, length, most, counts }) => {
-        const interval = intervalFor(length);
-        const width = intervalMs(interval);
+        const width = fineMs(length) ?? intervalMs(intervalFor(length));
         const times = counts.map(
           ([place, count]) => [Math.floor((start + place * length) / width) * width, count] as const,
         );
@@ -36,7 +35,7 @@ describe("the histogram", () => {
           .sort(([a], [b]) => a - b)
           .map(([at, count]) => ({ start: new Date(at).toISOString(), count, groups: { error: count } }));
         const total = counts.reduce((sum, [, count]) => sum + count, 0);
-        const bars = barsOf({ buckets, total, complete: true }, interval, start, start + length, most);
+        const bars = barsOf({ buckets, total, complete: true }, width, start, start + length, most);
         expect(bars.reduce((sum, { count }) => sum + count, 0)).toBe(total);
         expect(bars.reduce((sum, { levels }) => sum + levels.error, 0)).toBe(total);
         expect(bars.length).toBeLessThanOrEqual(Math.max(most + 1, 62));
@@ -48,7 +47,46 @@ describe("the histogram", () => {
   });
 
   it("has no more bars than fit, even for the longest range that a link can have", () => {
-    const bars = barsOf({ buckets: [], total: 0, complete: true }, "1d", -8.64e15, 8.64e15, 100);
+    const bars = barsOf({ buckets: [], total: 0, complete: true }, DAY, -8.64e15, 8.64e15, 100);
     expect(bars.length).toBeLessThanOrEqual(101);
+  });
+
+  it("ends where a range with two ends ends, in bars of seconds if it is short", () => {
+    const minute = 60_000;
+    const range = { start: 37 * minute + 500, end: 39 * minute };
+    const bars = barsOf(
+      { buckets: [], total: 0, complete: true },
+      fineMs(2 * minute) ?? 0,
+      range.start,
+      range.end,
+      300,
+    );
+    expect([bars.length, bars[0]?.start]).toEqual([120, 37 * minute]);
+    const fixed = { ...range, from: "a", to: "b" };
+    expect(edgesOf(bars, fixed)).toEqual({ from: range.start, to: range.end });
+    expect(edgesOf(bars, { ...range, from: "a" })).toEqual({ from: 37 * minute, to: 39 * minute });
+    // Bars of another range.
+    expect(edgesOf(bars, { ...fixed, start: 50 * minute, end: 60 * minute })).toEqual({
+      from: 37 * minute,
+      to: 39 * minute,
+    });
+    expect([fineMs(5 * minute), fineMs(30 * minute), fineMs(31 * minute)]).toEqual([1000, 5000, null]);
+  });
+
+  it("reads the counts of seconds by time, whatever the order of the rows", () => {
+    const columns = ["level", "time", "count"].map((name) => ({ name, type: "string" }));
+    const [first, second] = ["2026-11-27T11:17:30.000Z", "2026-11-27T11:17:35.000Z"];
+    const rows = [
+      ["error", second, 2],
+      ["info", first, 5],
+      ["error", first, 1],
+    ];
+    expect(bucketsOf({ columns, rows })).toEqual({
+      total: 8,
+      buckets: [
+        { start: first, count: 6, groups: { info: 5, error: 1 } },
+        { start: second, count: 2, groups: { error: 2 } },
+      ],
+    });
   });
 });

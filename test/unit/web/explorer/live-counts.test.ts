@@ -82,7 +82,7 @@ describe("5: counts of a live view on top of the service's", () => {
     counts.begin(0, MINUTE);
     counts.add([{ seq: 1, at: 10 * MINUTE + 5, level: "warn" }]);
     const stats = withLive({ buckets: [], total: 0, complete: true }, counts.buckets);
-    const bars = barsOf(stats, "1m", 0, 5 * MINUTE, 100);
+    const bars = barsOf(stats, MINUTE, 0, 5 * MINUTE, 100);
     expect(bars.at(-1)).toMatchObject({ start: 10 * MINUTE, count: 1, levels: { warn: 1 } });
   });
 });

@@ -15,6 +15,17 @@ const INTERVALS = [
   { name: "1d", ms: DAY, upTo: Number.POSITIVE_INFINITY },
 ] as const;
 
+/** Sizes of buckets of a range with two ends that the API's own are too long for, with the longest range of each. */
+const FINE = [
+  { ms: 1000, upTo: 5 * MINUTE },
+  { ms: 5000, upTo: 30 * MINUTE },
+] as const;
+
+/** Returns the milliseconds of the buckets of a short range; `null` for a longer one, which has intervals. */
+export function fineMs(ms: number): number | null {
+  return FINE.find(({ upTo }) => ms <= upTo)?.ms ?? null;
+}
+
 export type Interval = (typeof INTERVALS)[number]["name"];
 
 /** The response of `POST /logger/stats`, grouped by level. */

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { isTwelveHour, zone } from "../../../lib/zone.ts";
 import { themeVersion } from "../../../ui/theme.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { type Bar, levelsIn, PLOT } from "./bars.ts";
+import { type Bar, type Edges, levelsIn, PLOT } from "./bars.ts";
 import css from "./histogram.module.css";
 
 /** The chart module with its library, loaded for the first histogram, so that the page works earlier. */
@@ -10,6 +10,7 @@ const CHART = lazyModule(() => import("./chart.ts"));
 
 interface CanvasProps {
   bars: readonly Bar[];
+  edges: Edges;
   width: number;
   height: number;
   onHover: (index: number | null) => void;
@@ -20,7 +21,7 @@ interface CanvasProps {
 }
 
 /** The drawing. The text beside it has the same content. */
-export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }: CanvasProps) {
+export function Canvas({ bars, edges, width, height, onHover, onPick, onBrush, marked }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const hovered = useRef<number | null>(null);
   const calls = useRef({ onHover, onBrush });
@@ -29,13 +30,14 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
   const theme = themeVersion.value;
   const levels = levelsIn(bars);
   // A live view counts several times a second. Only different bars need a new chart.
-  const frame = [bars[0]?.start, bars[0]?.end, bars.length, ...levels].join(" ");
+  const frame = [edges.from, edges.to, bars[0]?.start, bars[0]?.end, bars.length, ...levels].join(" ");
   const drawn = useRef<{ update: (bars: readonly Bar[]) => void; bars: readonly Bar[] } | null>(null);
   useEffect(() => {
     if (chart === null || host.current === null || width === 0 || height === 0) return;
     const { update, destroy } = chart.drawChart({
       host: host.current,
       bars,
+      edges,
       levels,
       width,
       height,
@@ -68,15 +70,21 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
           if (hovered.current !== null) onPick(hovered.current);
         }}
       />
-      {chart === null || marked === null ? null : <Mark width={width} count={bars.length} {...marked} />}
+      {chart === null || marked === null ? null : <Mark width={width} bars={bars} edges={edges} {...marked} />}
     </>
   );
 }
 
-function Mark({ width, count, anchor, at }: { width: number; count: number; anchor: number; at: number }) {
+interface MarkProps extends Pick<CanvasProps, "bars" | "edges" | "width"> {
+  anchor: number;
+  at: number;
+}
+
+function Mark({ width, bars, edges, anchor, at }: MarkProps) {
   const { left, right } = PLOT;
-  const bar = (width - left - right) / count;
-  const first = Math.min(anchor, at);
-  const style = { left: `${left + first * bar}px`, width: `${(Math.abs(at - anchor) + 1) * bar}px` };
-  return <div class={css.mark} style={style} />;
+  const { from, to } = edges;
+  const placeOf = (time: number | undefined): number =>
+    ((Math.max(from, Math.min(to, time ?? from)) - from) / (to - from)) * (width - left - right);
+  const [start, end] = [placeOf(bars[Math.min(anchor, at)]?.start), placeOf(bars[Math.max(anchor, at)]?.end)];
+  return <div class={css.mark} style={{ left: `${left + start}px`, width: `${end - start}px` }} />;
 }

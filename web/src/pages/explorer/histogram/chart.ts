@@ -4,11 +4,13 @@ import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { axisTime } from "../view/axis-time.ts";
 import { short } from "../view/format.ts";
-import { type Bar, PLOT } from "./bars.ts";
+import { type Bar, type Edges, PLOT } from "./bars.ts";
 
 export interface ChartOptions {
   host: HTMLElement;
   bars: readonly Bar[];
+  /** Times at the left and the right end, epoch milliseconds. */
+  edges: Edges;
   /** Most severe first: those levels are drawn at the bottom, where bars are easiest to compare. */
   levels: readonly Level[];
   width: number;
@@ -29,12 +31,11 @@ export interface DrawnChart {
 }
 
 /** Draws stacked bars. */
-export function drawChart({ host, bars, levels, width, height, onHover, onBrush }: ChartOptions): DrawnChart {
+export function drawChart({ host, bars, edges, levels, width, height, onHover, onBrush }: ChartOptions): DrawnChart {
   const colour = colours(host);
   const first = bars[0];
-  const last = bars.at(-1);
-  if (first === undefined || last === undefined) return { update: () => undefined, destroy: () => undefined };
-  const bounds: [number, number] = [first.start, last.end];
+  if (first === undefined) return { update: () => undefined, destroy: () => undefined };
+  const bounds: [number, number] = [edges.from, edges.to];
   /** Returns the bar that contains a position, not the one with the nearest start. */
   const at = (self: uPlot, left: number): number => {
     const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));

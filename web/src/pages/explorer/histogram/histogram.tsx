@@ -7,8 +7,8 @@ import { Button } from "../../../ui/button.tsx";
 import { offeredSearch, spanAfter } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
-import { entries, number, span } from "../view/format.ts";
-import { type Bar, barsOf, levelsIn, PLOT } from "./bars.ts";
+import { barSpan, entries, number, span } from "../view/format.ts";
+import { type Bar, barsOf, edgesOf, levelsIn, PLOT } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
@@ -56,11 +56,12 @@ export function Histogram(props: HistogramProps) {
   const [selection, setSelection] = useState<Selection | null>(null);
   const [asTable, setAsTable] = useState(false);
   const bars = useMemo(() => {
-    const { stats, interval, start, end } = counted;
-    return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - PLOT.left - PLOT.right) / BAR_MIN)));
+    const { stats, bucketMs, start, end } = counted;
+    return barsOf(stats, bucketMs, start, end, Math.max(12, Math.floor((width - PLOT.left - PLOT.right) / BAR_MIN)));
   }, [counted, width]);
   const { workspaceId, projectId, times } = scope;
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const edges = edgesOf(bars, times);
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   // All time is as long as the entries.
@@ -82,7 +83,7 @@ export function Histogram(props: HistogramProps) {
     const [from, to] = [bars[Math.min(first, last)], bars[Math.max(first, last)]];
     if (!from || !to) return;
     setSelection(null);
-    onZoom(from.start, to.end);
+    onZoom(Math.max(edges.from, from.start), Math.min(edges.to, to.end));
   };
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
@@ -115,6 +116,7 @@ export function Histogram(props: HistogramProps) {
         >
           <Canvas
             bars={bars}
+            edges={edges}
             width={width}
             height={height}
             onHover={setHovered}
@@ -126,8 +128,7 @@ export function Histogram(props: HistogramProps) {
         <ReleaseMarks
           scope={{ workspaceId, projectId }}
           releases={releases}
-          from={bars[0]?.start ?? 0}
-          to={bars.at(-1)?.end ?? 0}
+          {...edges}
           width={width}
           onShow={onShow}
           onZoom={onZoom}
@@ -191,7 +192,7 @@ function Readout({ bar }: { bar: Bar }) {
   return (
     <>
       <time dateTime={new Date(bar.start).toISOString()} title={`${new Date(bar.start).toISOString()} (UTC)`}>
-        {span(bar.start, bar.end)}
+        {barSpan(bar.start, bar.end)}
       </time>
       <strong>{entries(bar.count)}</strong>
       {levelsIn([bar]).map((level) => (
@@ -242,7 +243,7 @@ function joined(bars: readonly Bar[], { anchor, at }: Selection): Bar {
 
 function barText(bar: Bar): string {
   const levels = levelsIn([bar]).map((level) => `${number(bar.levels[level])} ${level}`);
-  return [span(bar.start, bar.end), entries(bar.count), ...levels].join(", ");
+  return [barSpan(bar.start, bar.end), entries(bar.count), ...levels].join(", ");
 }
 
 function totalText({ stats, start, end }: Counted): string {

@@ -1,5 +1,5 @@
 import { Button } from "../../../ui/button.tsx";
-import { number, span } from "../view/format.ts";
+import { barSpan, number } from "../view/format.ts";
 import { type Bar, levelsIn } from "./bars.ts";
 import css from "./histogram.module.css";
 
@@ -29,7 +29,7 @@ export function BarTable({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (star
         <tbody>
           {counted.map((bar) => (
             <tr key={bar.start}>
-              <td title={`${new Date(bar.start).toISOString()} (UTC)`}>{span(bar.start, bar.end)}</td>
+              <td title={`${new Date(bar.start).toISOString()} (UTC)`}>{barSpan(bar.start, bar.end)}</td>
               <td>{number(bar.count)}</td>
               {levels.map((level) => (
                 <td key={level}>{number(bar.levels[level])}</td>
@@ -38,7 +38,7 @@ export function BarTable({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (star
                 <Button
                   small
                   onClick={() => onZoom(bar.start, bar.end)}
-                  aria-label={`Zoom to ${span(bar.start, bar.end)}`}
+                  aria-label={`Zoom to ${barSpan(bar.start, bar.end)}`}
                 >
                   Zoom
                 </Button>

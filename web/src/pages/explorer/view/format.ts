@@ -9,6 +9,8 @@ const THIS_YEAR = timeFormat(OF_YEAR);
 const OTHER_YEAR = timeFormat({ ...OF_YEAR, year: "numeric" });
 const YEAR = timeFormat({ year: "numeric" });
 const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
+const SECOND = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const SECONDS = timeFormat({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const DAY = timeFormat({ dateStyle: "short" });
 
 /** A minute, with the year if it is another one than today's. */
@@ -27,6 +29,11 @@ export function short(value: number): string {
 
 export function entries(count: number): string {
   return `${number(count)} ${count === 1 ? "entry" : "entries"}`;
+}
+
+/** Like `span`, with the seconds of a bar that is shorter than a minute. */
+export function barSpan(start: number, end: number): string {
+  return end - start < 60_000 ? `${SECOND(start)} – ${SECONDS(end)}` : span(start, end);
 }
 
 /** Formats a range in the chosen time zone. A range within one day names the day once. */
