@@ -355,7 +355,7 @@ describe("keyboard", () => {
     await page.keyboard.press("Space");
     await page.waitForURL((url) => url.searchParams.get("q")?.startsWith("entry level:") === true);
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.getByRole("dialog", { name: "Help" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
@@ -397,7 +397,7 @@ describe("accessible and fitting", () => {
   it.each(["light", "dark"] as const)("in its dialogs, %s", async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     await open();
-    for (const name of ["Views", "Share", "Download", "Shortcuts"]) {
+    for (const name of ["Views", "Share", "Download", "Help"]) {
       await page.getByRole("button", { name, exact: true }).click();
       await page.getByRole("dialog").waitFor();
       expect(await axeFaults(page), name).toEqual([]);

@@ -7,8 +7,8 @@ import { type View, viewSearch } from "../view/view.ts";
 import type { ActionDialog } from "./actions.tsx";
 import type { QueryRequest } from "./curl.ts";
 import { DownloadDialog } from "./download-dialog.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
-import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { ViewsDialog } from "./views-dialog.tsx";
 
 interface ActionDialogsProps {
@@ -61,6 +61,6 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
         />
       );
     case "keys":
-      return <ShortcutsDialog onClose={onClose} />;
+      return <HelpDialog view={view} onClose={onClose} />;
   }
 }

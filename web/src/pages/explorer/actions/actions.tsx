@@ -1,4 +1,4 @@
-import { BellPlus, Bookmark, Download, Ellipsis, Keyboard, ListFilter, RotateCw, Share2 } from "lucide";
+import { BellPlus, Bookmark, Download, Ellipsis, CircleQuestionMark, ListFilter, RotateCw, Share2 } from "lucide";
 import { useContext } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";
@@ -74,7 +74,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
             <Icon shape={BellPlus} />
           </a>
         ) : null}
-        <IconButton icon={Keyboard} label="Shortcuts" shortcut="?" onClick={() => onDialog("keys")} />
+        <IconButton icon={CircleQuestionMark} label="Help" shortcut="?" onClick={() => onDialog("keys")} />
       </span>
       <span class={css.more}>
         <Menu
@@ -98,7 +98,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
             ...(hasPages
               ? [{ label: "Create alert", icon: BellPlus, onSelect: () => route(newAlertPath(scope)) }]
               : []),
-            { label: "Shortcuts", icon: Keyboard, shortcut: "?", onSelect: () => onDialog("keys") },
+            { label: "Help", icon: CircleQuestionMark, shortcut: "?", onSelect: () => onDialog("keys") },
           ]}
         />
       </span>

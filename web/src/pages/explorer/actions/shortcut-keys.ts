@@ -11,7 +11,7 @@ export const SHORTCUTS = [
   { key: "p", does: "Pause or resume live" },
   { key: "v", does: "Saved views" },
   { key: "s", does: "Share" },
-  { key: "?", does: "Keyboard shortcuts" },
+  { key: "?", does: "Help: query language and shortcuts" },
 ] as const;
 
 export type ShortcutKey = (typeof SHORTCUTS)[number]["key"];

@@ -1,11 +1,34 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import type { View } from "../view/view.ts";
 import { SHORTCUTS } from "./shortcut-keys.ts";
 import css from "./shortcuts.module.css";
 import { setShortcutsOn, shortcutsOn } from "./shortcuts.ts";
 
-export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+/** The query language, loaded when the dialog opens. */
+const TOUR = lazyModule(() => import("./query-tour.tsx"));
+
+interface HelpDialogProps {
+  view: View;
+  onClose: () => void;
+}
+
+/** Keyboard shortcuts and the query language, beside the logs. */
+export function HelpDialog({ view, onClose }: HelpDialogProps) {
+  const { path } = useLocation();
+  const [hasFailed, setFailed] = useState(false);
+  const tour = useLazy(TOUR, true, () => setFailed(true));
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Help" onClose={onClose}>
+      <h3>Query language</h3>
+      {tour === null ? (
+        <p>{hasFailed ? "Could not be loaded." : "Loading …"}</p>
+      ) : (
+        <tour.QueryTour view={view} path={path} onClose={onClose} />
+      )}
+      <h3>Keyboard shortcuts</h3>
       <dl class={css.keys}>
         {SHORTCUTS.map(({ key, does }) => (
           <div key={key}>
