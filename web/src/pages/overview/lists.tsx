@@ -106,11 +106,11 @@ export function Changes({ items, limit }: { items: readonly AuditItem[]; limit: 
   if (changes.length === 0) return <p class={css.quiet}>Only sign-ins and calls of agents lately.</p>;
   return (
     <ul class={css.list}>
-      {changes.map(({ id, at, action, actor, actorEmail, target, targetEmail }) => (
+      {changes.map(({ id, at, action, actor, actorEmail, target }) => (
         <li key={id}>
           <span>
             {actionInWords(action)}
-            <b>{visible(targetEmail ?? names.get(target) ?? "")}</b>
+            {names.has(target) ? <b>{visible(names.get(target) ?? "")}</b> : null}
             <span class={css.quiet}>{actorEmail ?? actor}</span>
           </span>
           <Time at={at} format={SHORT} />

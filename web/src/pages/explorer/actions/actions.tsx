@@ -1,4 +1,4 @@
-import { BellPlus, Bookmark, Download, Ellipsis, CircleQuestionMark, ListFilter, RotateCw, Share2 } from "lucide";
+import { BellPlus, Bookmark, CircleQuestionMark, Download, Ellipsis, ListFilter, RotateCw, Share2 } from "lucide";
 import { useContext } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";

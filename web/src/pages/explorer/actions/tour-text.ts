@@ -29,7 +29,10 @@ export function examplesOf(document: string): Example[] {
 
 /** Returns the table of filters. */
 export function rulesOf(document: string): Rule[] {
-  const rows = sectionOf(document, "Filters").split("\n").filter((line) => line.startsWith("| "));
+  const table = sectionOf(document, "Filters")
+    .split("\n\n")
+    .find((block) => block.trimStart().startsWith("| "));
+  const rows = (table ?? "").split("\n").filter((line) => line.startsWith("| "));
   return rows.slice(1).map((row): Rule => {
     const [write = "", finds = ""] = row.slice(2, -2).split(/(?<!\\) \| /);
     return [inlineOf(write), inlineOf(finds)];

@@ -62,7 +62,7 @@ function Target({ item: { target, targetEmail }, name }: { item: AuditItem; name
 function Changes({ item, shownName }: { item: AuditItem; shownName: string | undefined }) {
   const changes = differences(item).filter(
     ({ name, before, after }) =>
-      name !== "name" || (before !== null && after !== null) || (before ?? after) !== shownName,
+      (name !== "name" && name !== "e-mail") || (before !== null && after !== null) || (before ?? after) !== shownName,
   );
   if (changes.length === 0) return null;
   return (

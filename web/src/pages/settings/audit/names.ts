@@ -5,7 +5,7 @@ export function namesOf(items: readonly AuditItem[]): ReadonlyMap<string, string
   const names = new Map<string, string>();
   // The newest comes first.
   for (const { target, targetEmail, before, after } of items) {
-    const name = targetEmail ?? after?.name ?? before?.name;
+    const name = targetEmail ?? after?.name ?? before?.name ?? after?.email ?? before?.email;
     if (typeof name === "string" && !names.has(target)) names.set(target, name);
   }
   return names;
