@@ -1,5 +1,6 @@
 import type { QueryError } from "./error.ts";
 import { parse } from "./parse.ts";
+import { regexOf, unescaped } from "./text-hints.ts";
 
 /** Pipes as other languages write them, and what they are here. */
 
@@ -11,17 +12,25 @@ const FUNCTIONS =
 const LENGTH = "(\\d{1,6})\\s*(ms|s|m|h|d|w)[a-z]{0,8}";
 const SPANS = "bin|span|time|timestamp|date_histogram|window|interval|bucket|floor";
 
-const COMPARISON = /([@$\w][\w.@$-]*)\s*(==?|!=|<=|>=|<|>)\s*("[^"]*"|'[^']*'|[^\s()|,=]+)/g;
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"|(?<!\w)'[^']*'(?!\w)`;
+/** A comparison, a quote, in which nothing is replaced, or an operator. */
+const COMPARISON = new RegExp(
+  String.raw`([@$\w][\w.@$-]*)\s*(==?|!=|<=|>=|<|>)\s*(${QUOTED}|[^\s()|,="]+)|(${QUOTED})|\s(and|&&|or|\|\|)(?=\s)`,
+  "gi",
+);
 
 /** Returns comparisons of other languages as tests: `a >= 5 and b == 'x'`. */
 export function testsOf(text: string): string {
-  return text
-    .replace(COMPARISON, (_, name: string, operator: string, written: string) => {
-      const value = /^'/.test(written) ? JSON.stringify(written.slice(1, -1)) : written;
-      return `${operator === "!=" ? "-" : ""}${name}:${/^[<>]/.test(operator) ? operator : ""}${value}`;
-    })
-    .replace(/\s(?:and|&&)\s/gi, " ")
-    .replace(/\s(?:or|\|\|)\s/gi, " OR ");
+  return text.replace(COMPARISON, (_: string, ...[name, operator = "", written = "", quoted, word]: string[]) => {
+    if (quoted !== undefined) return doubleQuoted(quoted);
+    if (word !== undefined) return /^(?:and|&&)$/i.test(word) ? "" : " OR";
+    const value = doubleQuoted(written);
+    return `${operator === "!=" ? "-" : ""}${name}:${/^[<>]/.test(operator) ? operator : ""}${value}`;
+  });
+}
+
+function doubleQuoted(text: string): string {
+  return /^'.*'$/s.test(text) ? JSON.stringify(text.slice(1, -1)) : text;
 }
 
 interface Rewrite {
@@ -33,6 +42,10 @@ interface Rewrite {
 
 const spanOf = (text: string): string | undefined =>
   new RegExp(LENGTH, "i").exec(text)?.slice(1, 3).join("").toLowerCase();
+
+/** Returns keys with a span of time, which `rate()` needs. */
+const withSpan = (by: string, length: string): string =>
+  /\bbin\s*\(/.test(by) ? by : `${by && `${by}, `}bin(${spanOf(length) ?? "5m"})`;
 
 const STATS = "Functions follow `stats`";
 const COUNTED = "Different values are counted by `count by`";
@@ -65,13 +78,13 @@ const REWRITES: readonly Rewrite[] = [
     message: "A column is named in `stats`",
   },
   {
-    written: /^rate\b\s*\(?\s*(\d\w*)?\s*\)?/i,
-    meant: (_, length = "") => `stats rate() by bin(${spanOf(length) ?? "5m"})`,
+    written: /^(rate(?:\s*\(\s*(?:\d\w*)?\s*\)|\s+\d\w*)?)(?:\s+by\s+(.+))?$/i,
+    meant: (_, called = "", by = "") => `stats rate() by ${withSpan(by, called)}`,
     message: STATS,
   },
   { written: new RegExp(`^(?:${FUNCTIONS})\\s*\\(`, "i"), meant: (all = "") => `stats ${all}`, message: STATS },
   {
-    written: new RegExp(`^(${FUNCTIONS})\\s+(?!by\\b)([\\w.@$-]+)`, "i"),
+    written: new RegExp(`^(${FUNCTIONS})\\s+(?!by\\b)([A-Za-z_@$][\\w.@$-]*)`, "i"),
     meant: (_, name = "", field = "") => `stats ${name.toLowerCase()}(${field})`,
     message: STATS,
   },
@@ -99,7 +112,16 @@ const REWRITES: readonly Rewrite[] = [
   { written: /^(?:dedup|distinct|uniq|unique|group)(?:\s+by)?\s+(?=\S)/i, meant: () => "count by ", message: COUNTED },
   { written: /^reverse$/i, meant: () => "sort time", message: "The oldest entries come first after `sort time`" },
   {
-    written: /^(?:grep|search|filter|match|contains|regex)\s+(?=\S)(.*)$/is,
+    written: /^grep\s+((?:-[a-z]{1,4}\s+)+)(?=\S)(.*)$/is,
+    meant: (_, options = "", condition = "") => {
+      // Words are found whatever their case. Other options have no counterpart.
+      if (/[^-\siFv]/.test(options)) return null;
+      return `where ${options.includes("v") ? `-(${testsOf(condition)})` : testsOf(condition)}`;
+    },
+    message: WHERE,
+  },
+  {
+    written: /^(?:(?:search|filter|match|contains|regex)\s+(?=\S)|grep\s+(?=[^\s-]))(.*)$/is,
     meant: (_, condition = "") => `where ${testsOf(condition)}`,
     message: WHERE,
   },
@@ -115,7 +137,7 @@ const REWRITES: readonly Rewrite[] = [
   },
   {
     written: /^top\s+(\d+)?\s*by\s+(\S+)\s+(asc|desc)$/i,
-    meant: (_, most = "10", by = "", order = "") => `sort ${by} ${order.toLowerCase()} | limit ${most}`,
+    meant: (_, most = "", by = "", order = "") => `sort ${by} ${order.toLowerCase()} | limit ${most || "10"}`,
     message: TOP,
   },
   {
@@ -147,8 +169,8 @@ const REWRITES: readonly Rewrite[] = [
     message: "`patterns` takes no fields. `pattern` is a field that others are counted with",
   },
   {
-    written: /^(stats\b.*?)\brate\s*\(\s*(\d\w*)\s*\)(?!.*\bby\b)/i,
-    meant: (_, before = "", length = "") => `${before}rate() by bin(${spanOf(length) ?? "5m"})`,
+    written: /^(stats\b.*?\brate\s*\()\s*(\d\w*)\s*(\).*?)(?:\s+by\s+(.+))?$/i,
+    meant: (_, before = "", length = "", rest = "", by = "") => `${before}${rest} by ${withSpan(by, length)}`,
     message: "`rate()` counts entries a second, in spans of time",
   },
   {
@@ -175,14 +197,13 @@ const REWRITES: readonly Rewrite[] = [
     message: SPAN,
   },
   {
-    written: /^["~](.*)$/s,
-    meant: (all = "") => `where ${all}`,
+    written: /^(?:"|~\/)(.*)$/s,
+    meant: (all = "") => `where ${testsOf(all)}`,
     message: WHERE,
   },
   {
     written: /^[=~]\s*"((?:[^"\\]|\\.)*)"$/s,
-    meant: (all = "", text = "") =>
-      all.startsWith("~") ? `where ~/${text.replaceAll("/", "\\/")}/` : `where "${text}"`,
+    meant: (all = "", text = "") => (all.startsWith("~") ? `where ${regexOf(unescaped(text))}` : `where "${text}"`),
     message: WHERE,
   },
   {
@@ -214,26 +235,42 @@ export function foreignPipe(query: string, error: QueryError): Meant | null {
   if (from === 0 || written === "" || whole.length === MAX_READ) return null;
   const start = from + whole.indexOf(written);
   const end = start + written.length;
+  const unwritten = impossible(written);
+  if (unwritten !== null) return { ...withoutMeant(error), message: unwritten };
   for (const { written: form, meant, message } of REWRITES) {
     const groups = form.exec(written);
     const replaced = groups === null ? null : meant(...groups.map((group) => group ?? ""));
     if (groups === null || replaced === null) continue;
     const suggestion = (replaced + written.slice(groups[0].length)).trim();
-    if (suggestion === written || !isBetter(query.slice(0, start) + suggestion, start, error)) continue;
+    if (suggestion === written || !isBetter(query.slice(0, start) + suggestion, start, end, error)) continue;
     return { message, position: start, expected: error.expected, suggestion, start, end };
   }
-  if (/^fields\s*-/i.test(written))
-    return { ...withoutMeant(error), message: "`fields` names the columns that remain" };
   if (/\bbin\s*\([^()\d]*,/i.test(written) && error.message.endsWith("is not a duration"))
     return { ...withoutMeant(error), message: "`bin` makes spans of time, and takes a duration alone" };
+  const isArgument = query.slice(0, error.position).trimEnd().endsWith("(") && /^\d/.test(query.slice(error.position));
+  if (isArgument && error.message.endsWith("is not the name of a field")) return withoutMeant(error);
   const name = UNKNOWN.exec(error.message)?.[1] ?? "";
   return missingPipe(query, error, name, end);
 }
 
-/** Whether a query with a suggestion at its end is right, or wrong further on than before. */
-function isBetter(text: string, start: number, { position }: QueryError): boolean {
+/** Whether a query with a suggestion at its end is right, or wrong further on than before. @param end of what it replaces */
+function isBetter(text: string, start: number, end: number, { position }: QueryError): boolean {
   const result = parse(text);
-  return result.ok || (position === start && result.error.position > start);
+  if (result.ok) return true;
+  const next = result.error.position;
+  return next > start && (position === start || text.length - next < end - position);
+}
+
+const CALLED = new RegExp(`^(?:stats\\b|(?:${FUNCTIONS})\\s*\\()`, "i");
+
+/** Returns why a pipe of another language has no counterpart; `null` if it may have one. */
+function impossible(written: string): string | null {
+  const bare = written.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  if (/^fields\s*-/i.test(bare)) return "`fields` names the columns that remain";
+  if (/^(?:fields|table|columns|display|cut|keep|select|project)\s.*(?:[*=]|\sas\s)/is.test(bare))
+    return "`fields` names each column by its field alone: `fields time, route`";
+  const isArithmetic = CALLED.test(bare) && /\)\s*[-+*/%]\s*[\w("]/.test(bare);
+  return isArithmetic ? "Columns are functions alone: queries make no new values" : null;
 }
 
 function withoutMeant({ message, position, expected }: QueryError): QueryError {

@@ -47,15 +47,12 @@ export function hintsOf(query: string, analysis: Analysis = analyze(query)): Hin
   let until = 0;
   const pipes = pipeHints(analysis);
   for (const piece of piecesOf(query, analysis)) {
+    const ofPipe = piece.kind === "pipe" ? (pipes.shift() ?? null) : null;
     if (piece.start < until) continue;
     if (piece.kind === "field") field = testedBy(piece);
     else if (piece.kind === "text" || piece.kind === "pipe") field = null;
     const found =
-      piece.kind === "pipe"
-        ? (pipes.shift() ?? null)
-        : piece.kind === "text"
-          ? textHint(query, piece)
-          : valueHint(query, piece, field);
+      piece.kind === "pipe" ? ofPipe : piece.kind === "text" ? textHint(query, piece) : valueHint(query, piece, field);
     if (found === null || hints.some(({ message }) => message === found.message)) continue;
     const { message, ifNothing } = found;
     until = found.until ?? until;
@@ -248,9 +245,10 @@ function listHint(query: string, value: Piece, name: string): Found | null {
     const test = ago
       ? `time:${ago}`
       : to === "*"
-        ? `${name}:>=${from}`
+        ? `${name}:${from === "*" ? "*" : `>=${from}`}`
         : `${name}:${from === "*" ? "<=" : `${from}..`}${to}`;
-    return always(`${compared} A range is written \`${shown(test)}\`.`, value.start + written.length);
+    const what = test.endsWith(":*") ? "That there is a value" : "A range";
+    return always(`${compared} ${what} is written \`${shown(test)}\`.`, value.start + written.length);
   }
   const items = list.split(",").map((item) => item.trim());
   if (written === "" || items.includes("")) return null;

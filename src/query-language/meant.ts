@@ -2,6 +2,7 @@ import type { QueryError } from "./error.ts";
 import { foreignPipe, type Meant, testsOf } from "./foreign-pipes.ts";
 import { DAY_MS, lengthIn, MAX_READ, pipeMeant } from "./meant-pipes.ts";
 import { parse } from "./parse.ts";
+import { matcherTests, operated, regexOf } from "./text-hints.ts";
 import { parseDuration, parseNumber } from "./values.ts";
 
 /**
@@ -19,13 +20,14 @@ export interface ExplainedError extends QueryError {
 const MAX_STEPS = 4;
 
 /**
- * Returns an error of the parser with what may be meant, where that depends on more than the place of the error.
+ * Returns an error of the parser with what may be meant, where that depends on more than the place of the error. It has a
+ * suggestion only if the query is right with it, or its next error lies behind.
  * @param now epoch milliseconds
  */
 export function explained(query: string, error: QueryError, now: number): ExplainedError {
   const { message, position, expected, suggestion, ...first } = meant(query, error, now);
-  const plain = { message, position, expected, ...(suggestion === undefined ? {} : { suggestion }) };
-  let place = placeOf(query, { ...plain, ...first });
+  const plain = { message, position, expected };
+  let place = placeOf(query, { ...plain, ...first, ...(suggestion === undefined ? {} : { suggestion }) });
   if (place === null) return plain;
   const { start } = place;
   const after = query.length - place.end;
@@ -48,7 +50,10 @@ function meant(query: string, error: QueryError, now: number): Meant {
 /** Returns what of a query a suggestion replaces; `null` without a suggestion. */
 function placeOf(query: string, { position, suggestion, ...place }: Meant) {
   if (suggestion === undefined) return null;
-  const [word = ""] = /^(?:"(?:[^"\\]|\\.)*"|[^\s()|]+)/.exec(query.slice(position)) ?? [];
+  const [written = ""] = /^(?:"(?:[^"\\]|\\.)*"|[^\s()|]+)/.exec(query.slice(position)) ?? [];
+  // In the pipes that have lists a comma ends a word.
+  const isListed = /\|(?!\s*where\b)[^|]*$/.test(query.slice(Math.max(0, position - MAX_READ), position));
+  const word = isListed && !written.startsWith('"') ? (written.split(",", 1)[0] ?? "") : written;
   const end = place.end ?? position + word.length;
   const [, name = ""] = /^-?([^\s:"]{1,100}:)/.exec(suggestion) ?? [];
   const before = query.slice(Math.max(0, position - MAX_READ), position);
@@ -78,30 +83,21 @@ function filterMeant(query: string, error: QueryError, now: number): Meant | nul
   );
 }
 
-const MATCHER = /([\w.]+)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
 const LINE_FILTER = /^\s*(\|=|!=|\|~|!~)\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)/;
 
 /** Returns a selector of LogQL and the line filters behind it as a filter; `null` if the text does not begin with one. */
-export function selectorIn(query: string): { filter: string; end: number } | null {
+function selectorIn(query: string): { filter: string; end: number } | null {
   const [selector = "", matchers = ""] = /^\s*\{([^{}]*)\}/.exec(query.slice(0, MAX_READ)) ?? [];
-  const tests = [...matchers.matchAll(MATCHER)].map(([, name = "", operator = "", quoted, raw]) => {
-    return operated(operator, `${name}:`, quoted ?? raw ?? "");
-  });
+  const tests = matcherTests(matchers);
   if (tests.length === 0) return null;
   let end = selector.length;
   for (;;) {
     const [written = "", operator = "", quoted, raw] = LINE_FILTER.exec(query.slice(end, end + MAX_READ)) ?? [];
     if (written === "") break;
-    tests.push(operated(operator, "", quoted ?? raw ?? ""));
+    tests.push(operated(operator, "", quoted, raw));
     end += written.length;
   }
   return { filter: tests.join(" "), end };
-}
-
-function operated(operator: string, name: string, text: string): string {
-  const isWord = name !== "" && /^[\w./-]+$/.test(text);
-  const value = operator.endsWith("~") ? `~/${text.replaceAll("/", "\\/")}/` : isWord ? text : `"${text}"`;
-  return `${operator.startsWith("!") ? "-" : ""}${name}${value}`;
 }
 
 /** `{app="api"} |= "error"`. */
@@ -177,7 +173,7 @@ function slashMeant(query: string, error: QueryError): Meant | null {
   const [opened = ""] = /~\/[^\s()|"]*$/.exec(query.slice(Math.max(0, position - MAX_READ), position)) ?? [];
   const [rest = ""] = /^[^\s()|"]*/.exec(query.slice(position, position + MAX_READ)) ?? [];
   const [, source = "", end = "/"] = /^~\/(.*?)(\/i?)?$/.exec(opened + rest) ?? [];
-  const suggestion = `~/${source.replaceAll(/\\.|\//g, (each) => (each === "/" ? "\\/" : each))}${end}`;
+  const suggestion = regexOf(source) + end.slice(1);
   if (opened === "" || !rest.includes("/") || !parse(suggestion).ok) return null;
   return { ...error, position: position - opened.length, suggestion, end: position + rest.length };
 }
@@ -256,7 +252,7 @@ function regexMeant(query: string, error: QueryError): Meant | null {
     message: "A regular expression is written `~/.../`",
     position: position - 1,
     expected: ["~/regex/"],
-    suggestion: `${written}/${source.replaceAll("/", "\\/")}/`,
+    suggestion: written.slice(0, -1) + regexOf(source),
     start: position - written.length,
     end: position + quoted.length,
   };
@@ -265,15 +261,16 @@ function regexMeant(query: string, error: QueryError): Meant | null {
 /** `ms:>1s`: numbers of members have no unit. */
 function unitMeant(query: string, error: QueryError): Meant | null {
   if (!/is compared with a number, and `[^`]+` is not a number$/.test(error.message)) return null;
-  const [word = ""] = /^[^\s()|,]{1,40}/.exec(query.slice(error.position)) ?? [];
+  const [word = ""] = /^[^\s()|]{1,40}/.exec(query.slice(error.position)) ?? [];
+  const end = error.position + word.length;
   const ms = parseDuration(word);
   if (ms !== null) {
     const message = `Numbers have no unit: \`${word}\` is ${ms} in milliseconds, ${ms / 1000} in seconds`;
-    return { ...error, message, suggestion: String(ms) };
+    return { ...error, message, suggestion: String(ms), end };
   }
   const [, digits = ""] = /^(\d[\d,_]*(?:\.\d+)?)%?$/.exec(word) ?? [];
   const number = digits.replace(/[,_]/g, "");
-  return parseNumber(number) === null ? null : { ...error, suggestion: number };
+  return parseNumber(number) === null ? null : { ...error, suggestion: number, end };
 }
 
 /** `(level:error`, `"time out`: closed where the filter ends. */

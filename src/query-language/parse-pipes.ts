@@ -207,7 +207,7 @@ function parseField(state: ParserState, descending = ""): Field {
   const name = word.replace(/^-/, "");
   const column = columns?.find((each) => each.name.startsWith(name))?.name ?? name;
   const meant = name === word ? JSON.stringify(word) : column + descending;
-  throw new SyntaxFault(what, start, ["a field"], name === "" ? undefined : meant);
+  throw new SyntaxFault(what, start, ["a field"], name === "" || name === "*" ? undefined : meant);
 }
 
 function parseAggregate(state: ParserState): Aggregate {

@@ -120,15 +120,14 @@ export function spacedRegex(query: string, { text, start }: Piece, name: string)
     : null;
 }
 
-/** `~/in \d+ ms/$`. */
 /** Characters in which tests of other languages are searched for. */
 const MAX_FOREIGN = 300;
 
 /** Tests of other languages, from their first word on: what they mean here. */
 const FOREIGN: readonly (readonly [written: RegExp, meant: (...groups: string[]) => string])[] = [
   [
-    /^\{\s*([\w.]+)\s*(!?)=?(~?)\s*"([^"]{1,80})"[^{}]*\}/,
-    (_, name, not, regex, text = "") => `${not && "-"}${name}:${regex ? `~/${text}/` : quotedIfNeeded(text)}`,
+    /^\{(\s*[\w.]+\s*(?:=~|!~|!=|=)\s*"(?:[^"\\]|\\.)*"[^{}]*)\}/,
+    (_, matchers = "") => matcherTests(matchers).join(" "),
   ],
   [
     /^([@\w.]+)\s+(?:contains|has|i?like)\s+["']%?([^"'%]{1,80})%?["']/i,
@@ -153,7 +152,7 @@ const FOREIGN: readonly (readonly [written: RegExp, meant: (...groups: string[])
   ],
   [
     /^([@\w.]+)\s*([=!])~\s*["/]([^"]{1,80}?)["/](?=[\s)]|$)/,
-    (_, name, sign, source = "") => `${sign === "!" ? "-" : ""}${name}:~/${source.replaceAll("/", "\\/")}/`,
+    (_, name, sign, source = "") => `${sign === "!" ? "-" : ""}${name}:${regexOf(source)}`,
   ],
   [
     /^(?:timestamp|_time|@timestamp|time)\s*>=?\s*(?:ago|now)\s*\(\s*-?(\d+[smhdw])\s*\)/i,
@@ -162,9 +161,39 @@ const FOREIGN: readonly (readonly [written: RegExp, meant: (...groups: string[])
   [/^earliest\s*=\s*-?(\d+[smhdw])(?:@\w+)?/i, (_, length) => `time:${length}`],
 ];
 
-function quotedIfNeeded(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : JSON.stringify(text);
+/** Returns a regular expression with its slashes escaped. */
+export function regexOf(source: string): string {
+  return `~/${source.replaceAll(/\\.|\//gs, (each) => (each === "/" ? "\\/" : each))}/`;
 }
+
+const MATCHER = /([\w.]+)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
+
+/** Returns the matchers of a selector of LogQL as tests. */
+export function matcherTests(matchers: string): string[] {
+  return [...matchers.matchAll(MATCHER)].map(([, name = "", operator = "", quoted, raw]) => {
+    return operated(operator, `${name}:`, quoted, raw);
+  });
+}
+
+/** Returns a matcher or a line filter as a test. @param name of the field with a colon, or empty */
+export function operated(operator: string, name: string, quoted: string | undefined, raw = ""): string {
+  const text = quoted === undefined ? raw : unescaped(quoted);
+  const isWord = name !== "" && /^[\w./-]+$/.test(text);
+  const value = operator.endsWith("~") ? regexOf(text) : isWord ? text : JSON.stringify(text);
+  return `${operator.startsWith("!") ? "-" : ""}${name}${value}`;
+}
+
+/** Returns a text as it was before its quotes. A regular expression in them has its backslashes doubled. */
+export function unescaped(quoted: string): string {
+  return quoted.replace(/\\(["\\])/g, "$1");
+}
+
+/** A value for each field whose values are not any text. */
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ["level", "error"],
+  ["seq", "1"],
+  ...["time", "timestamp", "received", "receivedAt"].map((name) => [name, "1h"] as const),
+]);
 
 function foreignHint(query: string, { start, before, after }: Piece): Found | null {
   const [statement = ""] =
@@ -191,10 +220,11 @@ function foreignHint(query: string, { start, before, after }: Piece): Found | nu
   const next = after?.kind === "text" && after.start > start + field.length ? after.text : null;
   // Words of messages that end with a colon are usual.
   if (next === null && !OWN_NAMES.includes(field.slice(0, -1))) return null;
-  const test = shown(field + (next ?? "value"));
+  const test = shown(field + (next ?? EXAMPLES.get(field.slice(0, -1)) ?? "value"));
   return ifNothing(`\`${field}\` is searched for as text. A value touches the colon: \`${test}\`.`);
 }
 
+/** `~/in \d+ ms/$`. */
 function afterRegex({ text, start, before }: Piece): Found | null {
   if (before?.kind !== "regex" || before.end !== start) return null;
   const [, source = "", end = ""] = /^(.*)(\/i?)$/s.exec(before.text) ?? [];

@@ -14,8 +14,11 @@ export interface TableSort {
 /** What rows are compared by: ranks or values by group. NaN: the group has no value, and comes last. */
 export type SortValues = (group: number) => number;
 
-/** Most groups that are chosen one by one instead of by a sort of all, and how many times as many there must be. */
-const MOST_CHOSEN = 1000;
+/**
+ * Most groups that are chosen one by one instead of by a sort of all, and how many times as many there must be. `top 1000`
+ * has one more, which shows whether it equals the last one.
+ */
+const MOST_CHOSEN = 1001;
 const CHOSEN_SHARE = 8;
 /** Work units of comparing a group with the last of the chosen ones, and of inserting it. */
 const CHOICE_WORK = 30;

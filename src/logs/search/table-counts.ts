@@ -83,6 +83,7 @@ export function* countRows(table: ValueTable, pipe: CountingPipe): Generator<num
   return {
     ...table,
     sortedBy: undefined,
+    isResorted: false,
     columns,
     rows,
     notes: [...table.notes, ...cut, ...notesOf(wanted, before, rows, columns)],

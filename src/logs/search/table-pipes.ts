@@ -27,7 +27,7 @@ export function* pipeTable(
     case "where":
       return yield* filtered(table, pipe, now, work);
     case "sort":
-      return yield* sorted(table, pipe);
+      return { ...(yield* sorted(table, pipe)), isResorted: true };
     case "limit":
       return limited(withTie(table, pipe.limit), pipe.limit);
     case "fields": {
@@ -55,18 +55,22 @@ function limited(table: ValueTable, limit: number): ValueTable {
 
 /** Notes that the rows after the first ones have the value of the last of these, if they have. */
 function withTie(table: ValueTable, limit: number): ValueTable {
-  const { columns, rows, notes, sortedBy } = table;
+  const { columns, rows, notes, sortedBy, isResorted = false } = table;
   const at = columns.findIndex(({ name }) => name === sortedBy);
   const [last, next] = [rows[limit - 1], rows[limit]];
   if (sortedBy === undefined || at < 0 || next === undefined) return table;
-  const note = tieNote(sortedBy);
+  const note = isResorted ? tied(sortedBy) : tieNote(sortedBy);
   const isTied = JSON.stringify(last?.[at]) === JSON.stringify(next[at]);
   return isTied && !notes.includes(note) ? { ...table, notes: [...notes, note] } : table;
 }
 
 /** What a note states about rows that are left out and have the value of the last row. */
 export function tieNote(column: string): string {
-  return `Rows that are left out have the same \`${column}\` as the last one. Rows with equal values are in the order of their keys.`;
+  return `${tied(column)} Rows with equal values are in the order of their keys.`;
+}
+
+function tied(column: string): string {
+  return `Rows that are left out have the same \`${column}\` as the last one.`;
 }
 
 /** Rows of `top` and `rare` without a number. */

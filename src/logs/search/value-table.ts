@@ -20,6 +20,8 @@ export interface ValueTable {
   hasMore?: boolean;
   /** Column by which the rows are sorted, if there is one. */
   sortedBy?: string | undefined;
+  /** Whether `sort` ordered them, so that rows with equal values are in the order that they had, not in that of keys. */
+  isResorted?: boolean;
 }
 
 export interface ValueColumn extends TableColumn {

@@ -29,7 +29,7 @@ const HINTED: readonly [query: string, hint: string][] = [
   ["level=error", "`level=error` is searched for as text. A field is tested by `level:error`."],
   ['message="timed out"', 'by `message:"timed out"`.'],
   ["level!=error", "by `-level:error`."],
-  ["level:", "?`level:` is searched for as text. A value touches the colon: `level:value`."],
+  ["level:", "?`level:` is searched for as text. A value touches the colon: `level:error`."],
   ["level:error service: | count", "?A value touches the colon: `service:value`."],
   ["ms>10", "by `ms:>10`."],
   ["ms > 10", "`ms > 10` is searched for as text. A field is tested by `ms:>10`."],
@@ -43,6 +43,9 @@ const HINTED: readonly [query: string, hint: string][] = [
   ["!timeout", "?A negation is written `-timeout`."],
   ["ms:1...5", "A range is written `ms:1..5`."],
   ["status:[500,502]", "A list is written `status:(500 OR 502)`."],
+  ["status:[* TO *]", "is written `status:*`."],
+  ['{path=~"/api/v1", level!="info"}', "It is written `path:~/\\/api\\/v1/ -level:info`."],
+  ["time:", "?A value touches the colon: `time:1h`."],
   ["status:[500, 502]", "A list is written `status:(500 OR 502)`."],
   ["status:[500 TO 599]", "A range is written `status:500..599`."],
   ["status:500,502", "?A list is written `status:(500 OR 502)`."],
@@ -58,7 +61,7 @@ const HINTED: readonly [query: string, hint: string][] = [
   ["a level:>=warn OR error OR FATAL b", "`level:(>=warn OR error OR FATAL)`"],
   ["status:500 OR 502", "`status:(500 OR 502)`"],
   ["* | where route:/a OR /b", "`route:(/a OR /b)`"],
-  ['{app="api", env=~"x"}', "`app:api`"],
+  ['{app="api", env=~"x"}', "`app:api env:~/x/`"],
   ['rate({job!~"a.*"}[5m])', "`-job:~/a.*/`"],
   ['message contains "timed out"', "`message:*timed*out*`"],
   ["message LIKE '%timeout%'", "`message:*timeout*`"],
@@ -105,6 +108,15 @@ it("hints at what is accepted and probably means something else", () => {
 
 it("states the place of a hint", () => {
   expect(hintsOf("level:error status:5xx or x=1").map(({ position }) => position)).toEqual([19, 23, 26]);
+});
+
+it("states what is to be said of a pipe after a hint that reaches over another", () => {
+  const query = `select a from b where c | where d | where ${"x".repeat(300)} | limit 10 | sort ms`;
+  const messages = hintsOf(query).map(({ message }) => message);
+  expect(messages).toEqual([
+    expect.stringContaining("SQL is searched for as words."),
+    expect.stringContaining("`limit 10` before `sort`"),
+  ]);
 });
 
 /** What people search for and mean. */
@@ -369,6 +381,28 @@ const CORRECTED: readonly [query: string, corrected: string][] = [
   ["a | facets route", "a | top 10 by route"],
   ["a | patterns 10 by route", "a | count by pattern, route"],
   ["a | patterns vs last week", "a | patterns vs 7d"],
+  ['a | grep "status=500"', 'a | where "status=500"'],
+  ["a | grep 'timed and out'", 'a | where "timed and out"'],
+  ["a | grep can't and won't", "a | where can't won't"],
+  ['a | search "timeout and retry"', 'a | where "timeout and retry"'],
+  ['a | where message = "a=b and c"', 'a | where message:"a=b and c"'],
+  ["a | grep -v debug", "a | where -(debug)"],
+  ["a | grep -v -i x=1 and b", "a | where -(x:1 b)"],
+  ["a | grep -i error", "a | where error"],
+  ["a | search -error", "a | where -error"],
+  ["a | stats count() by route | fields rout, count()", "a | stats count() by route | fields route, count()"],
+  ["a | stats count(*), avg ms", "a | stats count(), avg(ms)"],
+  ['{app="api"} |= `"status":500`', 'app:api "\\"status\\":500"'],
+  ['{app="api"} |~ "a\\\\d+"', "app:api ~/a\\d+/"],
+  ['{app="api"} |~ `a\\/b/c`', "app:api ~/a\\/b\\/c/"],
+  ['* |~ "a b"', "* |where ~/a b/"],
+  ["a | rate by route", "a | stats rate() by route, bin(5m)"],
+  ["a | rate(1m) by bin(10m)", "a | stats rate() by bin(10m)"],
+  ["a | rate(ms)", "a | stats rate(ms)"],
+  ["a | stats rate(5m) by route", "a | stats rate() by route, bin(5m)"],
+  ["a | stats rate(5m) as r, count()", "a | stats rate() as r, count() by bin(5m)"],
+  ["a | top by ms desc", "a | sort ms desc | limit 10"],
+  ["ms:>1,000 b", "ms:>1000 b"],
   ["a | patterns vs 1d | where change:new", "a | patterns vs 1d | where before:0"],
 ];
 
@@ -395,6 +429,14 @@ const UNCORRECTED: readonly [query: string, message: string][] = [
   ["a | json", "`json` is not needed: members of `data` are fields"],
   ["a | fields - route", "`fields` names the columns that remain"],
   ["a | stats count() by bin(ms, 100)", "`bin` makes spans of time, and takes a duration alone"],
+  ["a | sum(ms)/count()", "queries make no new values"],
+  ["a | stats count() as n, sum(ms) / 5 as m", "queries make no new values"],
+  ["a | last 5 by time", "Unknown pipe `last`"],
+  ["a | stats sum(5)", "`5` is not the name of a field"],
+  ["a | project a, b as c", "`fields` names each column by its field alone"],
+  ["a | project ms = d", "`fields` names each column by its field alone"],
+  ["a | select *", "`fields` names each column by its field alone"],
+  ["a | grep -A 3 error", "Unknown pipe `grep`"],
   ["a | stats count(status >= 500) / count()", "A function takes a field and no test."],
 ];
 

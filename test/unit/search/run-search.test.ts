@@ -494,16 +494,17 @@ describe("runSearch", () => {
     );
     const tie = "Rows that are left out have the same `count` as the last one.";
     const missing = "`a:*` in the filter leaves them out.";
+    const keys = "Rows with equal values are in the order of their keys.";
     const cases: [text: string, ...notes: string[]][] = [
       ["a:* | top 1 by a"],
-      ["a:* | top 2 by a", tie],
+      ["a:* | top 2 by a", `${tie} ${keys}`],
       ["a:* | top 4 by a"],
       ["a:* | rare 3 by a"],
       ["a:* | rare 2 by a", tie],
       ["a:* | count by a | sort count desc | limit 3", tie],
       ["a:* | count by a | limit 3"],
       ["a:* | count by a | where count:<2 | sort count | limit 2", tie],
-      ["a:* | top 4 by a | limit 2", tie],
+      ["a:* | top 4 by a | limit 2", `${tie} ${keys}`],
       ["a:* | fields a | count by a | stats count() as n by a | sort n | limit 2", tie.replace("count", "n")],
       ["* | count by a", missing],
       ["* | top 1 by a"],
@@ -518,6 +519,14 @@ describe("runSearch", () => {
       expect({ text, notes: answer.notes }).toEqual({
         text,
         notes: notes.map((note) => expect.stringContaining(note)),
+      });
+    }
+    // After `sort` rows with equal values are in the order that they had.
+    for (const text of ["a:* | count by a | where a:* | sort count | limit 2", "a:* | fields a | sort a | limit 2"]) {
+      const column = /sort (\w+)/.exec(text)?.[1] ?? "";
+      expect({ text, notes: (await search(store, text)).notes }).toEqual({
+        text,
+        notes: [tie.replace("count", column)],
       });
     }
     // A value that is stored as null passes `a:*`.
