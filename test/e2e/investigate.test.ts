@@ -277,7 +277,14 @@ describe("19: a release", () => {
     // No link: it is shown already.
     const chosen = releases.locator("[aria-current]").filter({ hasText: "checkout 2.0.0" });
     await chosen.waitFor();
+    const changed = page.getByRole("region", { name: "What checkout 2.0.0 changed" });
+    await changed.getByText("Differs from 1.9.0:").waitFor();
+    expect(await changed.getByRole("listitem").allTextContents()).toEqual(["pool.size 20 → 5"]);
     expect(await axeFaults(page)).toEqual([]);
+    // A release that begins with the span is marked.
+    await changed.getByRole("link", { name: "Show its start-up entries" }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith("/compare"));
+    await marks.first().waitFor();
     // The span compared is shorter than the one whose releases are offered: the address has both, until another range is chosen.
     await page.goto(`/w/${shop.account.workspaceId}/p/${shop.projectId}/compare${hour()}`);
     await offered.filter({ hasText: "checkout 2.0.0" }).click();

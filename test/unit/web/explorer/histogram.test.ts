@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { barsOf, bucketsOf, edgesOf } from "../../../../web/src/pages/explorer/histogram/bars.ts";
+import { barsOf, bucketsOf, edgesOf, highest } from "../../../../web/src/pages/explorer/histogram/bars.ts";
 import { fineMs, intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
 
 const DAY = 86_400_000;
@@ -71,6 +71,21 @@ describe("the histogram", () => {
       to: 39 * minute,
     });
     expect([fineMs(5 * minute), fineMs(30 * minute), fineMs(31 * minute)]).toEqual([1000, 5000, null]);
+  });
+
+  it("has a scale up to the highest bar, also if that begins before the drawing", () => {
+    const minute = 60_000;
+    const [start, end] = [21 * minute + 3605, 81 * minute];
+    const bucket = (at: number, count: number) => ({
+      start: new Date(at).toISOString(),
+      count,
+      groups: { info: count },
+    });
+    const buckets = [bucket(21 * minute, 6), bucket(50 * minute, 2)];
+    const bars = barsOf({ buckets, total: 8, complete: true }, minute, start, end, 300);
+    expect(bars[0]?.start).toBeLessThan(edgesOf(bars, { from: "a", to: "b", start, end }).from);
+    expect(highest(bars)).toBe(6);
+    expect(highest([])).toBe(1);
   });
 
   it("reads the counts of seconds by time, whatever the order of the rows", () => {

@@ -61,6 +61,12 @@ describe("the members that rows show", () => {
       }),
     );
     expect(inlineFields(paid)).toEqual([["provider"]]);
+    // Of entries that are alike, what they have in common is of use, but not what the message says already.
+    const started = (version: string, nordpay: number) =>
+      Array.from({ length: 3 }, () =>
+        entry({ version, timeoutMs: { nordpay } }, { message: `payments ${version} started` }),
+      );
+    expect(inlineFields(started("5.8.0", 300))).toEqual([["timeoutMs", "nordpay"]]);
     // Of one entry all are of use.
     expect(inlineFields([entry({ a: 1, b: "x" })])).toHaveLength(2);
     expect(inlineFields([])).toEqual([]);

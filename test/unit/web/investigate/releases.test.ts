@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import {
   groupedByPlace,
+  leadStart,
   type Release,
   releaseName,
   releasesOf,
@@ -76,6 +77,18 @@ describe("19: releases in a span", () => {
       ["812", 900],
     ]);
     expect(releases.map(({ previous }) => previous)).toEqual([null, "5.7.3", "5.8.0", null]);
+  });
+
+  it("begin with a span, too, if the time before it has no entry of the version", () => {
+    const span = { start: START, end: START + HOUR };
+    const lead = leadStart(span);
+    expect(lead).toBe(START - 5 * MINUTE);
+    const rows = [row("5.8.0", "payments", 0, 0.3, 6), row("5.7.3", "payments", -4.5, 60, 65)];
+    expect(releasesOf({ columns: COLUMNS, rows }, lead, 0)).toEqual([
+      { version: "5.8.0", service: "payments", at: START, previous: "5.7.3" },
+    ]);
+    // Of an edited link.
+    expect(leadStart({ start: -8.64e15, end: 8.64e15 })).toBe(-8.64e15);
   });
 
   it("are the newest 20, and none of a field that numbers records", () => {

@@ -7,7 +7,7 @@ import { Time } from "../../ui/time.tsx";
 import { between } from "../explorer/view/range.ts";
 import { visible } from "../explorer/view/visible.ts";
 import { toolLink } from "../investigate/links.ts";
-import { type Release, releaseName } from "../investigate/releases/releases.ts";
+import { offeredSearch, type Release, releaseName, spanAfter } from "../investigate/releases/releases.ts";
 import { namesOf } from "../settings/audit/names.ts";
 import { actionInWords } from "../settings/audit/words.ts";
 import { useNames } from "../settings/caller-names.ts";
@@ -152,9 +152,6 @@ export function FiringAlerts({ alerts, base }: { alerts: readonly Alert[]; base:
   );
 }
 
-/** Milliseconds after a release that its link shows, and compares with as many before. */
-const AFTER_RELEASE_MS = 60 * 60_000;
-
 /** Versions that began in the last day, the newest first. Each leads to what it changed. */
 export function Releases({ releases, workspaceId }: { releases: readonly Release[]; workspaceId: string }) {
   if (releases.length === 0) {
@@ -166,7 +163,7 @@ export function Releases({ releases, workspaceId }: { releases: readonly Release
       <ul class={css.list}>
         {shown.map((release) => (
           <li key={`${release.service} ${release.version}`}>
-            <a href={comparison(workspaceId, release.at)}>{visible(releaseName(release))}</a>
+            <a href={comparison(workspaceId, release, releases)}>{visible(releaseName(release))}</a>
             <Time at={release.at} format={SHORT} />
           </li>
         ))}
@@ -180,9 +177,14 @@ export function Releases({ releases, workspaceId }: { releases: readonly Release
   );
 }
 
-function comparison(workspaceId: string, at: number): string {
-  const range = between(at, Math.min(at + AFTER_RELEASE_MS, Date.now()));
-  return toolLink(workspaceId, null, "compare", { order: "desc", live: false, range });
+/** Compares as the page itself offers for the same day: until the next release of the service, so that what it mends is in one span. */
+function comparison(workspaceId: string, release: Release, releases: readonly Release[]): string {
+  const end = Date.now();
+  const day = { start: end - HOURS * 60 * 60_000, end };
+  const compared = spanAfter(release, [...releases].reverse(), day);
+  const range = between(compared.start, compared.end);
+  const link = toolLink(workspaceId, null, "compare", { order: "desc", live: false, range });
+  return `${link}${offeredSearch(day)}`;
 }
 
 /** Keys that nothing has used for long, and those that are young and not used yet. */

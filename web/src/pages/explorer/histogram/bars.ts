@@ -62,6 +62,11 @@ export function barsOf(stats: Stats, bucketMs: number, start: number, end: numbe
   return bars;
 }
 
+/** Returns the upper end of the scale of counts: that of all bars, also of one that begins before the drawing does. */
+export function highest(bars: readonly Bar[]): number {
+  return bars.reduce((most, { count }) => Math.max(most, count), 1);
+}
+
 /** Width for a range beyond all usual ones, for example from an edited link: a multiple of the widest bar. */
 function widest(ms: number, most: number): number {
   const width = WIDTHS.at(-1) ?? MINUTE;

@@ -4,7 +4,7 @@ import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { axisTime } from "../view/axis-time.ts";
 import { short } from "../view/format.ts";
-import { type Bar, type Edges, PLOT } from "./bars.ts";
+import { type Bar, type Edges, highest, PLOT } from "./bars.ts";
 
 export interface ChartOptions {
   host: HTMLElement;
@@ -36,6 +36,8 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
   const first = bars[0];
   if (first === undefined) return { update: () => undefined, destroy: () => undefined };
   const bounds: [number, number] = [edges.from, edges.to];
+  // The library measures only bars that begin within the bounds, and the first one may begin before them.
+  let most = highest(bars);
   /** Returns the bar that contains a position, not the one with the nearest start. */
   const at = (self: uPlot, left: number): number => {
     const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));
@@ -65,7 +67,7 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
         points: { show: false },
         drag: { x: true, y: false, setScale: false, dist: BRUSH_MIN },
       },
-      scales: { x: { time: true, range: () => bounds }, y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
+      scales: { x: { time: true, range: () => bounds }, y: { range: () => [0, most] } },
       axes: [
         {
           ...axis,
@@ -112,7 +114,13 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
     stacked(bars, levels),
     host,
   );
-  return { update: (bars) => chart.setData(stacked(bars, levels)), destroy: () => chart.destroy() };
+  return {
+    update: (bars) => {
+      most = highest(bars);
+      chart.setData(stacked(bars, levels));
+    },
+    destroy: () => chart.destroy(),
+  };
 }
 
 /** Cumulative sums, highest first, so that lower layers are drawn over them. */

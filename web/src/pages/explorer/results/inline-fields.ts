@@ -21,7 +21,8 @@ interface Seen {
 
 /**
  * Chooses the members that tell the loaded entries apart: those with different values, which are short, not in the message
- * already, and not another one in each entry, as an id is. The best ones come first.
+ * already, and not another one in each entry, as an id is. The best ones come first. If all entries have the same values, chooses those
+ * that no message has.
  */
 export function inlineFields(entries: readonly LogEntry[], most: number = INLINE_FIELDS): (readonly string[])[] {
   const looked = entries.slice(0, LOOK.entries);
@@ -29,8 +30,14 @@ export function inlineFields(entries: readonly LogEntry[], most: number = INLINE
   for (const { data, message } of looked) {
     if (data !== undefined) visit(data, [], message, seen, { left: LOOK.members });
   }
-  return [...seen.values()]
-    .map((each) => ({ path: each.path, score: score(each, looked.length) }))
+  const all = [...seen.values()];
+  const chosen = best(all, (each) => score(each, looked.length), most);
+  return chosen.length > 0 ? chosen : best(all, (each) => (each.inMessage > 0 ? 0 : worth(each, looked.length)), most);
+}
+
+function best(all: readonly Seen[], scoreOf: (each: Seen) => number, most: number): (readonly string[])[] {
+  return all
+    .map((each) => ({ path: each.path, score: scoreOf(each) }))
     .filter((each) => each.score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, most)
@@ -68,9 +75,13 @@ const ID_NAME = /^(?:(?:parent)?(?:span|trace)(?:[._-]?id)?|uuid|guid)$/i;
 /** Different values up to which a member tells kinds of entries apart. */
 const KINDS = 12;
 
-function score({ entries, values, inMessage, length, path }: Seen, all: number): number {
-  const varies = values.size > 1 || (entries < all && all > 1);
-  if (!varies && all > 1) return 0;
+/** Returns 0 for a member that all entries have with one value, if there are several. */
+function score(seen: Seen, all: number): number {
+  const varies = seen.values.size > 1 || (seen.entries < all && all > 1);
+  return !varies && all > 1 ? 0 : worth(seen, all);
+}
+
+function worth({ entries, values, inMessage, length, path }: Seen, all: number): number {
   if (isIdentity(path, values)) return 0;
   const isId = entries > 4 && values.size > entries * 0.9 && [...values].every((value) => typeof value === "string");
   return (

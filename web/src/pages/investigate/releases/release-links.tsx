@@ -1,12 +1,17 @@
+import { printFilter } from "../../../../../src/query-language/print.ts";
 import { timeFormat } from "../../../lib/zone.ts";
+import { Failure, Loading } from "../../../ui/states.tsx";
 import { between } from "../../explorer/view/range.ts";
 import { visible } from "../../explorer/view/visible.ts";
-import { boundsOf, customSpan, type TimeSpan } from "../compare/spans-of-time.ts";
+import { boundsOf, customSpan, spanView, type TimeSpan } from "../compare/spans-of-time.ts";
 import { toolLink } from "../links.ts";
 import type { Investigation } from "../use-investigation.ts";
+import { releaseTest, STARTING_MS } from "./release-changes.ts";
+import { ReleaseDifferences, useReleaseChanges } from "./release-differences.tsx";
 import css from "./release-links.module.css";
-import { OFFERED, offeredSearch, releaseName, spanAfter } from "./releases.ts";
+import { OFFERED, offeredSearch, type Release, releaseName, spanAfter } from "./releases.ts";
 import { useReleases } from "./use-releases.ts";
+import { type ReleaseScope, versionField } from "./version-fields.ts";
 
 const MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
@@ -16,7 +21,7 @@ interface ReleaseLinksProps {
   now: TimeSpan;
 }
 
-/** Offers to compare the time before each release with the time after it. */
+/** Offers to compare the time before each release with the time after it, and tells what the one that is compared changed. */
 export function ReleaseLinks({ investigation, before, now }: ReleaseLinksProps) {
   const { workspaceId, projectId, view, own } = investigation;
   const [from, to] = OFFERED;
@@ -26,30 +31,62 @@ export function ReleaseLinks({ investigation, before, now }: ReleaseLinksProps) 
   const releases = useReleases({ workspaceId, projectId, bounds, span, isWanted: true });
   if (releases.length === 0) return null;
   const offered = offeredSearch(span);
+  const chosen = releases.find(({ at }) => at === now.start);
   return (
-    <nav class={css.releases} aria-label="Before and after a release">
-      <span>Releases</span>
-      {releases.map((release) => {
-        const { start, end } = spanAfter(release, releases, span);
-        const key = `${release.service} ${release.version}`;
-        const text = (
-          <>
-            {visible(releaseName(release))} <time dateTime={new Date(start).toISOString()}>{MOMENT(start)}</time>
-          </>
-        );
-        return start === now.start ? (
-          <span key={key} class={css.chosen} aria-current="true">
-            {text}
-          </span>
-        ) : (
-          <a
-            key={key}
-            href={`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${offered}`}
-          >
-            {text}
-          </a>
-        );
-      })}
-    </nav>
+    <>
+      <nav class={css.releases} aria-label="Before and after a release">
+        <span>Releases</span>
+        {releases.map((release) => {
+          const { start, end } = spanAfter(release, releases, span);
+          const key = `${release.service} ${release.version}`;
+          const text = (
+            <>
+              {visible(releaseName(release))} <time dateTime={new Date(start).toISOString()}>{MOMENT(start)}</time>
+            </>
+          );
+          return start === now.start ? (
+            <span key={key} class={css.chosen} aria-current="true">
+              {text}
+            </span>
+          ) : (
+            <a
+              key={key}
+              href={`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${offered}`}
+            >
+              {text}
+            </a>
+          );
+        })}
+      </nav>
+      {chosen === undefined ? null : <ChosenRelease scope={{ workspaceId, projectId }} release={chosen} />}
+    </>
+  );
+}
+
+interface ChosenReleaseProps {
+  scope: ReleaseScope;
+  release: Release;
+}
+
+function ChosenRelease({ scope, release }: ChosenReleaseProps) {
+  const field = versionField(scope);
+  const { data, failure, reload } = useReleaseChanges(scope, field, [release]);
+  const test = field === null ? null : releaseTest(field, release);
+  const started = { start: release.at, end: release.at + STARTING_MS };
+  const link = (query: string) => toolLink(scope.workspaceId, scope.projectId, null, spanView(query, started));
+  const name = visible(releaseName(release));
+  return (
+    <section class={css.changes} aria-label={`What ${name} changed`}>
+      <strong>{name}</strong>
+      {data === null ? (
+        failure === null ? (
+          <Loading what="Comparing with the release before" />
+        ) : null
+      ) : (
+        <ReleaseDifferences changes={data[0]} />
+      )}
+      {failure === null ? null : <Failure failure={failure} onRetry={reload} />}
+      {test === null ? null : <a href={link(printFilter(test))}>Show its start-up entries</a>}
+    </section>
   );
 }

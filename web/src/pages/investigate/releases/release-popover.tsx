@@ -1,28 +1,17 @@
 import { GitCompareArrows, ListFilter, ZoomIn } from "lucide";
 import { printFilter } from "../../../../../src/query-language/print.ts";
-import { useLoad } from "../../../lib/load.ts";
 import { Button } from "../../../ui/button.tsx";
 import { PopoverBox } from "../../../ui/popup/popover-box.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import { visible } from "../../explorer/view/visible.ts";
-import { ask, queryFor } from "../ask.ts";
-import {
-  changeQueries,
-  changesOf,
-  type MemberChange,
-  type ReleaseChanges,
-  releaseTest,
-  STARTING_MS,
-} from "./release-changes.ts";
+import { releaseTest, STARTING_MS } from "./release-changes.ts";
+import { ReleaseDifferences, useReleaseChanges } from "./release-differences.tsx";
 import { MOMENT } from "./release-names.ts";
 import css from "./release-popover.module.css";
 import { type Release, releaseName } from "./releases.ts";
 
 /** Releases of one mark that are listed: their queries fit into one request. */
 const LISTED = 6;
-/** Members of a release that are listed, and characters of a value. */
-const MEMBERS = 8;
-const CHARACTERS = 60;
 /** Milliseconds around a release that are zoomed to. */
 const CLOSE_MS = 5 * 60_000;
 
@@ -52,21 +41,7 @@ interface ReleasePopoverProps extends ReleaseActs {
 export function ReleasePopover({ workspaceId, projectId, field, releases, ...rest }: ReleasePopoverProps) {
   const { triggerId, label, anchor, onClose, ...acts } = rest;
   const listed = releases.slice(0, LISTED);
-  const key = JSON.stringify([workspaceId, projectId, field, listed]);
-  const loaded = useLoad(key, async (signal): Promise<ReleaseChanges[]> => {
-    const queries = listed.map((release) => changeQueries(field, release));
-    const asked = queries.flat().map(({ query, from, to }) => queryFor(query, projectId, { from, to }));
-    const answers = asked.length === 0 ? [] : await ask(workspaceId, asked, signal, { followsSearch: true });
-    return listed.map((release, at) => {
-      const before = queries.slice(0, at).flat().length;
-      const own = answers.slice(before, before + (queries[at]?.length ?? 0));
-      return changesOf(
-        field,
-        release,
-        own.map(({ logs }) => logs),
-      );
-    });
-  });
+  const loaded = useReleaseChanges({ workspaceId, projectId }, field, listed);
   return (
     <PopoverBox triggerId={triggerId} label={label} placement="bottom" anchor={anchor} onClose={onClose}>
       <div class={css.releases}>
@@ -81,7 +56,7 @@ export function ReleasePopover({ workspaceId, projectId, field, releases, ...res
                 <Loading what="Comparing with the release before" />
               ) : null
             ) : (
-              <Changes changes={loaded.data[at]} />
+              <ReleaseDifferences changes={loaded.data[at]} />
             )}
             <Acts field={field} release={release} onClose={onClose} {...acts} />
           </section>
@@ -91,40 +66,6 @@ export function ReleasePopover({ workspaceId, projectId, field, releases, ...res
       </div>
     </PopoverBox>
   );
-}
-
-function Changes({ changes }: { changes: ReleaseChanges | undefined }) {
-  if (changes === undefined) return null;
-  const { previous, members } = changes;
-  if (previous === null) return <p class={css.quiet}>No version before it in the last 30 days.</p>;
-  const version = visible(previous);
-  if (members === null) return <p class={css.quiet}>{version} has no entry of the same kind to compare with.</p>;
-  if (members.length === 0) return <p class={css.quiet}>Its entries have the same values as those of {version}.</p>;
-  return (
-    <>
-      <p class={css.quiet}>Differs from {version}:</p>
-      <ul class={css.members}>
-        {members.slice(0, MEMBERS).map((member) => (
-          <Member key={member.name} member={member} />
-        ))}
-      </ul>
-      {members.length > MEMBERS ? <p class={css.quiet}>{members.length - MEMBERS} more</p> : null}
-    </>
-  );
-}
-
-function Member({ member: { name, before, now } }: { member: MemberChange }) {
-  return (
-    <li>
-      <code>{shortened(name)}</code> <span>{before === null ? "none" : shortened(before)}</span>
-      {" \u2192 "}
-      <b>{now === null ? "none" : shortened(now)}</b>
-    </li>
-  );
-}
-
-function shortened(text: string): string {
-  return visible(text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}\u2026` : text);
 }
 
 interface ActsProps extends ReleaseActs {

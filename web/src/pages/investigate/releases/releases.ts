@@ -59,6 +59,14 @@ const SHOWN = 20;
  */
 const GAPS = 5;
 
+/** Parts of a span: the time of one before it shows which versions ran before, so that one that begins with the span is found. */
+const LEADS = 12;
+
+/** Returns where to look from for the releases of a span, epoch milliseconds: a date also for the first span that dates have. */
+export function leadStart({ start, end }: TimeSpan): number {
+  return Math.max(Math.floor(start - (end - start) / LEADS), Math.min(start, 0));
+}
+
 /** Asks for the first and last time of each version. */
 export function releasesQuery(field: string): string {
   const stats = "min(time) as first, max(time) as last, count() as entries";

@@ -2,10 +2,10 @@ import { useRef } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { ask, queryFor } from "../ask.ts";
 import type { TimeSpan } from "../compare/spans-of-time.ts";
-import { type Release, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
+import { leadStart, type Release, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
 import { noteEntries, type ReleaseScope, versionField } from "./version-fields.ts";
 
-/** Parts of a span: a version that begins in the first one may have run before. */
+/** Parts of all time: a version that begins in the first one may have run before the entries that are kept. */
 const PARTS = 60;
 const MINUTE = 60_000;
 const NONE: readonly Release[] = [];
@@ -36,10 +36,13 @@ export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOption
   if (isWanted && field !== null) begun.current = JSON.stringify([of, field, from, to, minutes]);
   const { data } = useLoad(begun.current, async (signal): Promise<Found> => {
     if (field === null) return { of, releases: NONE };
-    const query = queryFor(releasesQuery(field), projectId, range);
+    // All time has nothing before it.
+    const lead = from === undefined ? start : leadStart(span);
+    const asked = from === undefined ? range : { ...range, from: new Date(lead).toISOString() };
+    const query = queryFor(releasesQuery(field), projectId, asked);
     const [answer] = await ask(workspaceId, [query], signal, { followsSearch: true });
-    const releases = answer?.complete ? releasesOf(answer, start, (end - start) / PARTS) : NONE;
-    return { of, releases };
+    const releases = answer?.complete ? releasesOf(answer, lead, from === undefined ? (end - start) / PARTS : 0) : NONE;
+    return { of, releases: releases.filter(({ at }) => at >= start) };
   });
   const last = useRef(data);
   if (data !== null) last.current = data;
