@@ -7,7 +7,7 @@ import { axisTime } from "../pages/explorer/view/axis-time.ts";
 import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import { offsetAt } from "../pages/explorer/view/wall-time.ts";
-import { releaseNames, releaseTooltip } from "../pages/investigate/releases/release-names.ts";
+import { releaseNames, releaseTooltip, shortNames } from "../pages/investigate/releases/release-names.ts";
 import { groupedByPlace, type Release } from "../pages/investigate/releases/releases.ts";
 import css from "./chart.module.css";
 import {
@@ -225,6 +225,12 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
       <figcaption class={css.caption}>
         {at === null ? null : <span class={css.moment}>{span(from + at * binMs, from + (at + 1) * binMs)}</span>}
         <Legend series={series} at={at} measure={measure} hidden={hidden} />
+        {releases.length === 0 ? null : (
+          // The drawing has them in its own name, with their times.
+          <span class={css.named} aria-hidden="true">
+            {"\u25c6"} {shortNames(releases)}
+          </span>
+        )}
       </figcaption>
     </figure>
   );

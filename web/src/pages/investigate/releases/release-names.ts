@@ -18,6 +18,13 @@ export function releaseNames(releases: readonly Release[]): string {
   return lines(releases).join("; ");
 }
 
+/** Returns the newest releases without their times, the oldest of them first, for a place with room for a line. */
+export function shortNames(releases: readonly Release[]): string {
+  const more = Math.max(0, releases.length - NAMED);
+  const names = releases.slice(-NAMED).map((release) => visible(releaseName(release)));
+  return [...(more > 0 ? [`${more} earlier`] : []), ...names].join(", ");
+}
+
 /** Returns the text of a mark's tooltip: a line for each release. */
 export function releaseTooltip(releases: readonly Release[]): string {
   const [first = "", ...others] = lines(releases);
