@@ -124,7 +124,7 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
         {isNarrow && cells.length > 0 ? (
           <Pairs pairs={cells.map(({ field, read }) => [field, read(entry)])} search={search} />
         ) : (
-          <Pairs pairs={inline.map((path) => [path.join("."), inlineText(entry, path)])} search={search} />
+          <Pairs pairs={pairsOf(entry, inline, match)} search={search} />
         )}
       </span>
     </div>
@@ -168,6 +168,13 @@ function Pairs({ pairs, search }: { pairs: readonly (readonly [string, string])[
 /** Without a search the text itself: a component for each value is a third of a row's work. */
 function marked(text: string, search: string): ComponentChildren {
   return search === "" ? visible(text) : <Marked text={text} />;
+}
+
+/** Members beside a message, without the one that the match shows already. */
+function pairsOf(entry: LogEntry, inline: RowProps["inline"], match: DataMatch | null): [string, string][] {
+  const found = match?.names.join("\n");
+  const shown = found === undefined ? inline : inline.filter((path) => path.join("\n") !== found);
+  return shown.map((path) => [path.join("."), inlineText(entry, path)]);
 }
 
 function inlineText({ data }: LogEntry, path: readonly string[]): string {
