@@ -33,8 +33,9 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
     const dialog = ref.current;
     const opener = openerOf(document.activeElement);
     if (dialog && !dialog.open) dialog.showModal();
-    // Focus the first input.
-    dialog?.querySelector<HTMLElement>("input, textarea, [role=combobox]")?.focus();
+    // Focus the first input, unless the content marks another element: an input at its end would scroll it there.
+    const first = dialog?.querySelector<HTMLElement>("[data-focus-first]");
+    (first ?? dialog?.querySelector<HTMLElement>("input, textarea, [role=combobox]"))?.focus();
     return () => {
       dialog?.close();
       // The element is already removed, so the browser cannot restore the focus itself.

@@ -52,7 +52,7 @@ export interface Answers {
 /**
  * Loads the answers to all queries of a board with one request. A refresh, also with other times, keeps the answers until the
  * next ones are there.
- * @param further queries of the same request at a moment; a change of them loads nothing by itself
+ * @param further queries of the same request at a moment; a change of them does not trigger a load
  */
 export function useAnswers(
   workspaceId: string,

@@ -6,7 +6,7 @@ import { queryFor } from "../investigate/ask.ts";
 import { type Release, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
 import { useVersionSearch } from "../investigate/releases/use-releases.ts";
 import { versionField } from "../investigate/releases/version-fields.ts";
-import { kindsOf, viewRange } from "./board-query.ts";
+import { BATCH, kindsOf, viewRange } from "./board-query.ts";
 import { askAll, type Further } from "./use-answers.ts";
 import { type ShownAnswers, useBoardAnswers } from "./use-slowest.ts";
 
@@ -36,7 +36,7 @@ interface AnswersWithReleases extends ShownAnswers {
 
 /**
  * Loads the answers of a board with the releases of its times. The field with versions is looked for once, after the answers; from
- * then on the request of the board asks for the releases, too, once for all panels of the same times.
+ * then on the request of the board asks for the releases, too, once for all panels of the same times, as far as a request has room.
  */
 export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases {
   const { workspaceId, board, times, round, range, retentionDays, showsReleases } = options;
@@ -46,22 +46,27 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
   const field = versionField({ workspaceId, projectId });
   const ranges =
     field === null || !isWanted ? [] : [...new Map(drawn.map((panel) => [timesKey(panel), panel])).values()];
-  const further = (now: number): Further[] =>
-    ranges.map((panel) => {
+  const furtherOf = (asked: readonly Panel[], now: number): Further[] =>
+    asked.map((panel) => {
       const shown = panel.range === undefined ? times : timesOf(viewRange(panel.range, now), now, retentionDays);
       const query = queryFor(releasesQuery(field ?? ""), projectId, boundsOf(shown));
       return { key: timesKey(panel), query, start: shown.start, end: shown.end };
     });
-  const answers = useBoardAnswers(workspaceId, board, times, round, range, further);
+  // A refresh is one request. Releases for which it has no room are loaded once a range.
+  const room = Math.max(0, BATCH - board.panels.length);
+  const answers = useBoardAnswers(workspaceId, board, times, round, range, (now) =>
+    furtherOf(ranges.slice(0, room), now),
+  );
   const { data, isSearching } = answers;
   const isUnknown = isWanted && field === null && data !== null && !isSearching;
   useVersionSearch({ workspaceId, projectId }, boundsOf(times), isUnknown ? `${board.id} ${range}` : null);
-  // Of answers that were requested before the field was found.
-  const missing = data === null ? [] : ranges.map(timesKey).filter((key) => !data.further.has(key));
-  const late = useLoad(missing.length === 0 ? "" : `${board.id} ${range} ${missing}`, async (signal) =>
+  // Those without room, and those of answers that were requested before the field was found.
+  const missing = data === null ? [] : ranges.filter((panel) => !data.further.has(timesKey(panel)));
+  const lateKey = missing.length === 0 ? "" : `${board.id} ${range} ${missing.map(timesKey)}`;
+  const late = useLoad(lateKey, async (signal) =>
     missing.length === 0 || data === null
       ? null
-      : (await askAll(workspaceId, [], further(data.at), signal, data.asOf)).further,
+      : (await askAll(workspaceId, [], furtherOf(missing, data.at), signal, data.asOf)).further,
   );
   const found = useMemo(
     () =>

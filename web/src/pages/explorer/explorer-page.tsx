@@ -103,6 +103,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const toggleLive = (): void => {
     const [only, ...others] = projects.data ?? [];
     if (projectId !== null) change((before) => withLive(before, !before.live));
+    // How many projects there are is unknown until they are loaded.
+    else if (projects.data === null) return;
     else if (only === undefined || others.length > 0) toast("Live follows one project: select one.");
     else route(`/w/${workspaceId}/p/${only.id}${viewSearch(withLive(view, true))}`);
   };

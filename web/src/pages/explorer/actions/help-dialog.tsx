@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Loading } from "../../../ui/states.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { View } from "../view/view.ts";
 import { SHORTCUTS } from "./shortcut-keys.ts";
@@ -22,9 +23,15 @@ export function HelpDialog({ view, onClose }: HelpDialogProps) {
   const tour = useLazy(TOUR, true, () => setFailed(true));
   return (
     <Dialog title="Help" onClose={onClose}>
-      <h3>Query language</h3>
+      <h3 tabIndex={-1} data-focus-first>
+        Query language
+      </h3>
       {tour === null ? (
-        <p>{hasFailed ? "Could not be loaded." : "Loading …"}</p>
+        hasFailed ? (
+          <p>Could not be loaded.</p>
+        ) : (
+          <Loading />
+        )
       ) : (
         <tour.QueryTour view={view} path={path} onClose={onClose} />
       )}

@@ -8,7 +8,7 @@ import { offeredSearch, spanAfter } from "../../investigate/releases/releases.ts
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
 import { barSpan, entries, number, span } from "../view/format.ts";
-import { type Bar, barsOf, edgesOf, levelsIn, PLOT } from "./bars.ts";
+import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
@@ -83,7 +83,7 @@ export function Histogram(props: HistogramProps) {
     const [from, to] = [bars[Math.min(first, last)], bars[Math.max(first, last)]];
     if (!from || !to) return;
     setSelection(null);
-    onZoom(Math.max(edges.from, from.start), Math.min(edges.to, to.end));
+    onZoom(...shownPart(from.start, to.end, edges));
   };
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
@@ -157,7 +157,7 @@ export function Histogram(props: HistogramProps) {
                 icon={GitCompareArrows}
                 onClick={() => {
                   const { start, end } = joined(bars, selection);
-                  onCompare(start, end);
+                  onCompare(...shownPart(start, end, edges));
                 }}
               >
                 Compare
@@ -183,9 +183,14 @@ export function Histogram(props: HistogramProps) {
       {counted.stats.complete ? null : (
         <p class={css.note}>Incomplete count: older entries are missing. Narrow the time range or the filters.</p>
       )}
-      {asTable ? <BarTable bars={bars} onZoom={onZoom} /> : null}
+      {asTable ? <BarTable bars={bars} onZoom={(start, end) => onZoom(...shownPart(start, end, edges))} /> : null}
     </section>
   );
+}
+
+/** Returns the part of a span of bars that is drawn: the first and the last bar may begin before and end after the range. */
+function shownPart(start: number, end: number, edges: Edges): [start: number, end: number] {
+  return [Math.max(edges.from, start), Math.min(edges.to, end)];
 }
 
 function Readout({ bar }: { bar: Bar }) {

@@ -1,4 +1,4 @@
-import { useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { releaseNames, releaseTooltip } from "../../investigate/releases/release-names.ts";
 import type { ReleaseActs } from "../../investigate/releases/release-popover.tsx";
@@ -34,16 +34,23 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
   const [opened, setOpened] = useState<number | null>(null);
   const popover = useLazy(POPOVER, opened !== null, () => setOpened(null));
   const field = versionField(scope);
-  if (!(to > from) || width <= PLOT.left + PLOT.right) return null;
+  const isDrawn = to > from && width > PLOT.left + PLOT.right;
   const placeOf = (at: number): number => PLOT.left + ((at - from) / (to - from)) * (width - PLOT.left - PLOT.right);
-  const groups = groupedByPlace(
-    releases.filter(({ at }) => at >= from && at < to),
-    placeOf,
-    LEAST,
-  );
+  const groups = isDrawn
+    ? groupedByPlace(
+        releases.filter(({ at }) => at >= from && at < to),
+        placeOf,
+        LEAST,
+      )
+    : [];
+  const shown = groups.find(({ releases: [first] }) => first?.at === opened);
+  // Otherwise the popover would open by itself, and take the focus, when the release is in view again.
+  const isGone = opened !== null && shown === undefined;
+  useEffect(() => {
+    if (isGone) setOpened(null);
+  }, [isGone]);
   if (groups.length === 0) return null;
   const focusable = Math.min(stop, groups.length - 1);
-  const shown = groups.find(({ releases: [first] }) => first?.at === opened);
   const triggerOf = (at: number): string => `${id}-${at}`;
   return (
     <>

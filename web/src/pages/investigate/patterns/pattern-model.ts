@@ -4,6 +4,7 @@ import { joined } from "../../../../../src/query-language/syntax.ts";
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import type { Table } from "../../../charts/chart-data.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
+import { entries } from "../../explorer/view/format.ts";
 import { patternTest } from "../added-test.ts";
 import type { Bins } from "../bins.ts";
 import { columnPlaces } from "../column-places.ts";
@@ -45,8 +46,7 @@ export function hasBaseline(before: number, now: number): boolean {
 
 /** Says that nothing is marked as new. */
 export function tooFewText(before: number): string {
-  const number = before === 0 ? "no entries" : before === 1 ? "1 entry" : `${before.toLocaleString()} entries`;
-  return `The span before has ${number}: too few to tell what is new. Choose another one.`;
+  return `The span before has ${before === 0 ? "no entries" : entries(before)}: too few to tell what is new. Choose another one.`;
 }
 
 /** @param scale length of the span divided by that of the span before */
