@@ -36,6 +36,8 @@ interface Query {
 export class BrowserPage {
   readonly driver: WebDriver;
   readonly #url: string;
+  /** Faults of documents that are no longer loaded. */
+  #earlier: string[] = [];
 
   /** @param url of the service */
   constructor(driver: WebDriver, url: string) {
@@ -44,6 +46,7 @@ export class BrowserPage {
   }
 
   async goto(path: string): Promise<void> {
+    await this.#keepFaults();
     await this.driver.get(new URL(path, this.#url).href);
     await this.driver.executeScript(RECORD_FAULTS);
   }
@@ -175,6 +178,7 @@ export class BrowserPage {
     try {
       await steps();
     } finally {
+      await this.#keepFaults();
       await this.driver.close();
       await this.driver.switchTo().window(wide);
     }
@@ -198,20 +202,36 @@ export class BrowserPage {
   }
 
   /**
-   * Uncaught errors and violations of the content security policy since the page was loaded, and violations that axe-core finds
-   * once nothing loads, because what is loading is dimmed. Empty is good.
+   * Uncaught errors and violations of the content security policy since the last call, on all documents, and violations that axe-core
+   * finds once nothing loads, because what is loading is dimmed. Empty is good.
    */
   async faults(): Promise<string[]> {
     await this.idle();
     await this.driver.executeScript(axe.source);
-    return this.driver.executeAsyncScript(`
+    const violations: string[] = await this.driver.executeAsyncScript(`
       const done = arguments[0];
-      const recorded = JSON.parse(document.documentElement.dataset.faults ?? "[]");
-      window.axe.run(document).then(({ violations }) => done([
-        ...recorded,
-        ...violations.map(({ id, nodes }) => id + ": " + nodes.map((node) => node.target).join(", ")),
-      ]));
+      window.axe.run(document).then(({ violations }) => done(
+        violations.map(({ id, nodes }) => id + ": " + nodes.map((node) => node.target).join(", ")),
+      ));
     `);
+    return [...(await this.recorded()), ...violations];
+  }
+
+  /** Uncaught errors and violations of the content security policy since the last call, on all documents. */
+  async recorded(): Promise<string[]> {
+    await this.#keepFaults();
+    return this.#earlier.splice(0);
+  }
+
+  /** Takes the faults out of the document, which a load of another one ends. */
+  async #keepFaults(): Promise<void> {
+    const faults: string[] = await this.driver.executeScript(`
+      const { dataset } = document.documentElement;
+      const faults = JSON.parse(dataset.faults ?? "[]");
+      delete dataset.faults;
+      return faults;
+    `);
+    this.#earlier.push(...faults);
   }
 
   async #find(query: Query, inside?: WebElement): Promise<WebElement> {

@@ -57,6 +57,8 @@ try {
       faults.push(...(await page.faults()));
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
+      // Faults of this flow are not those of the next one.
+      faults.push(...(await page.recorded().catch(() => [])));
     }
     await picture(`${String(at + 1).padStart(2, "0")}-${flow.name}`);
     console.log(

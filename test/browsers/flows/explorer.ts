@@ -133,9 +133,10 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       const values = await page.role("list", "Values of service");
       await page.click("button", /^gateway/, values);
       await page.address("the value", ({ searchParams }) => searchParams.get("q") === "service:=gateway");
-      await page.until("only rows of gateway", async () =>
-        (await page.texts(ROWS)).every((row) => row.includes("gateway")),
-      );
+      await page.until("only rows of gateway", async () => {
+        const rows = await page.texts(ROWS);
+        return rows.length > 0 && rows.every((row) => row.includes("gateway"));
+      });
     },
   },
   {
