@@ -53,6 +53,8 @@ interface Slot {
 
 /** Values of a hit that are added to its part at once. */
 const VALUES_AT_ONCE = 1024;
+/** The same of sums and extremes, of which one number remains: 10,000 hits hold at most 5 MB. */
+const SUMMED_AT_ONCE = 64;
 /** Weight of a hit, and of a value of it, as `pending` counts them. The hits of sets and percentiles cost more later. */
 export const HIT_WEIGHT = 10;
 const COSTLY_HIT_WEIGHT = 100;
@@ -75,6 +77,7 @@ export class RuleMatcher {
   #lastSlots = new Map<CompiledRule, Slot>();
   #late = new Map<number, number>();
   #pending = 0;
+  #passed = 0;
   #grouped = { all: 0, most: 0 };
   #groupedBy = new Map<number, number>();
 
@@ -117,6 +120,11 @@ export class RuleMatcher {
     return passes;
   }
 
+  /** Entries that passed the filter of a rule, whether or not they have what it measures; one of several rules counts for each. */
+  get passed(): number {
+    return this.#passed;
+  }
+
   /** How much was counted since the last call of `takeHits`: 10 is a hit of a rule that counts entries. */
   get pending(): number {
     return this.#pending;
@@ -151,6 +159,7 @@ export class RuleMatcher {
     const { run, startSeq, endSeq, stepMs, steps, delayMs } = rule.counted;
     const { receivedAt, timestamp, seq } = place;
     if (seq <= startSeq || (endSeq !== null && seq > endSeq)) return;
+    this.#passed++;
     // A clock that is ahead does not make later windows.
     const at = delayMs === null ? receivedAt : Math.min(timestamp, receivedAt);
     const step = Math.ceil(at / stepMs);
@@ -201,7 +210,7 @@ export class RuleMatcher {
     if (values === null) return;
     pending.values.push(...values);
     if (isCostly(measure)) this.#pending += values.length;
-    if (pending.values.length < VALUES_AT_ONCE) return;
+    if (pending.values.length < (isCostly(measure) ? VALUES_AT_ONCE : SUMMED_AT_ONCE)) return;
     pending.hit = joinedHit(hit, pending.fn, pending.values);
     pending.values = [];
   }

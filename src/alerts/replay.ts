@@ -30,8 +30,8 @@ export interface Replay {
   /** Entries that were read, and those that were counted in a group without room. */
   entries: number;
   overflow: number;
-  /** Entries that passed the filter of the rule, or their values; one with several groups counts in each. */
-  counted: number;
+  /** Entries that passed the filter of the rule, whether or not they have what it measures. */
+  matched: number;
   /** Entries that were received after a window with their time was decided. */
   late: number;
 }
@@ -70,7 +70,7 @@ export async function replay(
   const rule = { run: 1, startSeq: 0, endSeq: null, ...countedOf(definition, query) };
   const matcher = new RuleMatcher(new CompiledRules([rule]), projectId, pacer.meter);
   const decisions: RunDecision[] = [];
-  let [entries, counted, firings, through, receivedAt, complete] = [0, 0, 0, from, from, true];
+  let [entries, firings, through, receivedAt, complete] = [0, 0, from, from, true];
   const take = () => {
     for (const decision of evaluator.takeDecisions()) {
       if (decision.kind === "firing") firings++;
@@ -97,7 +97,6 @@ export async function replay(
     }
     for (const hit of matcher.takeHits()) {
       evaluator.add(hit);
-      counted += hit.count;
       if (evaluator.turn.isSpent) take();
     }
     for (const [num, count] of matcher.takeLate()) evaluator.addLate(num, count);
@@ -111,7 +110,7 @@ export async function replay(
   if (complete) through = now;
   await advance();
   const { overflow, late } = state;
-  return { decisions, firings, from, through, complete, entries, overflow, counted, late };
+  return { decisions, firings, from, through, complete, entries, overflow, matched: matcher.passed, late };
 }
 
 /** Returns the `seq` after which everything was received at a time or later. Halves the range of `seq`. */

@@ -132,9 +132,9 @@ export class MemoryPool {
     return this.#lease(bytes);
   }
 
-  /** Leases bytes, waiting up to `timeoutMs`; `null` after that, or immediately if too many callers wait. */
-  async take(bytes: number, timeoutMs: number): Promise<MemoryLease | null> {
-    const granted = this.tryTake(bytes);
+  /** Leases bytes, here or `elsewhere`, waiting up to `timeoutMs`; `null` after that, or immediately if too many callers wait. */
+  async take(bytes: number, timeoutMs: number, elsewhere?: () => MemoryLease | null): Promise<MemoryLease | null> {
+    const granted = elsewhere?.() ?? this.tryTake(bytes);
     if (granted !== null) return granted;
     if (this.waiting >= this.#maxWaiting) return null;
     const startedAt = this.#now();
@@ -147,7 +147,7 @@ export class MemoryPool {
         this.#waiting.add(waiter);
         this.#forgetLostWaiters();
         if (this.#growing.size > 0 || this.#waiting.values().next().value !== waiter) continue;
-        const lease = this.#grant(bytes);
+        const lease = elsewhere?.() ?? this.#grant(bytes);
         if (lease !== null) return lease;
       }
       return null;

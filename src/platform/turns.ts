@@ -63,7 +63,10 @@ const MAX_AHEAD_MS = 5_000;
 /** Turns in a row in which one read may yield, so that a stopped clock does not block it indefinitely. */
 const MAX_GIVEN_UP = 20;
 
-/** Turns that work which continues leaves to reads that begin, so that a steady stream of them does not stop it. */
+/**
+ * Times that work which continues lets all reads that begin and wait go first, after the first time, so that a steady
+ * stream of them does not stop it.
+ */
 const MAX_YIELDED = 4;
 
 /**

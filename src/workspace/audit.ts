@@ -11,6 +11,8 @@ export const AUDIT_STATE_BYTES = 1024;
 
 /** Maximum rows that one page scans, whatever its filters: a few milliseconds. */
 const SCAN_ROWS = 5000;
+/** The same with a search, which reads the states of each row. */
+const SEARCHED_ROWS = 1000;
 
 /** Maximum rows that one step deletes. */
 const SWEEP_ROWS = 1000;
@@ -113,6 +115,9 @@ export interface AuditSearch {
   emails: Readonly<Record<string, string>>;
 }
 
+/** Maximum words of a search. */
+export const AUDIT_SEARCH_WORDS = 20;
+
 export interface AuditPage {
   items: AuditItem[];
   /** Start of the next page; `null` at the end. A page may have fewer items than requested, or none, before the end. */
@@ -143,36 +148,46 @@ export function listAudit(
   limit: number,
   now: number,
 ): AuditPage {
+  const maxRows = filter.search === undefined ? SCAN_ROWS : SEARCHED_ROWS;
+  const isWanted = testOf(filter);
   const rows = sql.exec<Row>(
     "SELECT * FROM audit WHERE num < ? ORDER BY num DESC LIMIT ?",
     before ?? Number.MAX_SAFE_INTEGER,
-    SCAN_ROWS + 1,
+    maxRows + 1,
   );
   const items: AuditItem[] = [];
   let scanned = 0;
   let last = 0;
   for (const row of rows) {
     // There are more rows after the last scanned one.
-    if (scanned === SCAN_ROWS || items.length === limit) return { items, next: last };
+    if (scanned === maxRows || items.length === limit) return { items, next: last };
     scanned++;
     last = row.num;
     // Rows are in order of time except for clock changes, so an expired row does not end the scan.
-    if (row.at > now - AUDIT_KEPT_MS && matches(row, filter)) items.push(fromRow(row));
+    if (row.at > now - AUDIT_KEPT_MS && isWanted(row)) items.push(fromRow(row));
   }
   return { items, next: null };
 }
 
-function matches(row: Row, { actor, action, target, search }: AuditFilter): boolean {
-  if (actor !== undefined && row.actor !== actor) return false;
-  if (target !== undefined && row.target !== target) return false;
-  if (action !== undefined && row.action !== action && !row.action.startsWith(`${action}.`)) return false;
-  return search === undefined || (mayHave(row, search) && isFound(fromRow(row), search));
+function testOf({ actor, action, target, search }: AuditFilter): (row: Row) => boolean {
+  const isFoundRow = search === undefined ? () => true : searchOf(search);
+  return (row) => {
+    if (actor !== undefined && row.actor !== actor) return false;
+    if (target !== undefined && row.target !== target) return false;
+    if (action !== undefined && row.action !== action && !row.action.startsWith(`${action}.`)) return false;
+    return isFoundRow(row);
+  };
 }
 
-/** Returns whether a row may have all words of a search. Parsing the states of every row would take too long. */
-function mayHave({ action, actor, target, before, after }: Row, { text, emails }: AuditSearch): boolean {
-  const all = [actionWords(action), emails[actor], emails[target], before, after].join("\n").toLowerCase();
-  return searchWords(text).every((word) => all.includes(JSON.stringify(word).slice(1, -1)));
+/** Prepares a search once for all rows. Parsing the states of every row would take too long, so their texts are searched first. */
+function searchOf({ text, emails }: AuditSearch): (row: Row) => boolean {
+  const words = searchWords(text);
+  const quoted = words.map((word) => JSON.stringify(word).slice(1, -1));
+  return (row) => {
+    const { action, actor, target, before, after } = row;
+    const all = [actionWords(action), emails[actor], emails[target], before, after].join("\n").toLowerCase();
+    return quoted.every((word) => all.includes(word)) && hasWords(fromRow(row), words, emails);
+  };
 }
 
 /** Returns the words of a search, in lower case. */
@@ -184,17 +199,18 @@ export function searchWords(text: string): string[] {
 const SEARCHED = ["name", "email", "role"] as const;
 
 /** Returns whether an item has all words of a search. */
-export function isFound(
+export function hasWords(
   { action, actor, target, before, after }: Omit<AuditItem, "num">,
-  search: AuditSearch,
+  words: readonly string[],
+  emails: AuditSearch["emails"],
 ): boolean {
   const states = [before, after].flatMap((state) => SEARCHED.map((name) => state?.[name]));
-  const texts = [actionWords(action), search.emails[actor], search.emails[target], ...states];
+  const texts = [actionWords(action), emails[actor], emails[target], ...states];
   const all = texts
     .filter((text) => typeof text === "string")
     .join("\n")
     .toLowerCase();
-  return searchWords(search.text).every((word) => all.includes(word));
+  return words.every((word) => all.includes(word));
 }
 
 function fromRow({ request_id, before, after, ...row }: Row): AuditItem {

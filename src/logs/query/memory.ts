@@ -103,11 +103,14 @@ export class LeasedMemory implements ReadMemory {
     return lease && new LeasedMemory(lease, rowBytes, AGAIN_INPUT_BYTES, false);
   }
 
-  /** Like `take`, for a page of entries. While other reads hold all memory, it takes what is reserved for pages. */
+  /**
+   * Like `take`, for a page of entries. While other reads hold all memory, it takes what is reserved for pages. If pages hold
+   * that, too, it takes what is free first.
+   */
   static async takePage(rows: number): Promise<LeasedMemory | null> {
     const bytes = BASE_BYTES + bytesOfRows(rows);
     if (bytes > pageMemory.capacity) return LeasedMemory.take(rows);
-    const lease = queryMemory.tryTake(bytes) ?? (await pageMemory.take(bytes, WAIT_MS));
+    const lease = await pageMemory.take(bytes, WAIT_MS, () => queryMemory.tryTake(bytes));
     return lease && new LeasedMemory(lease, bytes - BASE_BYTES, 0, false);
   }
 

@@ -43,10 +43,10 @@ export function workPorts(c: Context<AppEnv>, { caller, workspaceId }: Reader): 
       const query = countedOf(definition);
       const reader = { caller, workspaceId, charge: COUNTED };
       const result = await asFault(() => previewAlert(c, reader, projectId, definition, query));
-      const { decisions, firings, from, through, complete, entries, counted, late } = result;
+      const { decisions, firings, from, through, complete, entries, matched } = result;
       const preview: Omit<AlertPreview, "confirm"> = {
         ...{ firings, from, through, complete, entries },
-        notes: notesOf(hintsOf(definition.query), counted + late),
+        notes: notesOf(hintsOf(definition.query), matched),
         decisions: decisions.map(({ kind, key, at, value }) => {
           return { kind, at, group: groupOf(query, key), value: Number.isFinite(value) ? value : null };
         }),

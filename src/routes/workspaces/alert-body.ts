@@ -5,6 +5,7 @@ import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import { TEMPLATE_NAMES } from "../../alerts/template.ts";
 import { requiredNameSchema, WELL_FORMED } from "../../http/fields.ts";
 import { timeSchema } from "../../logs/ingest/timestamp.ts";
+import { isRecord } from "../../logs/query/data-path.ts";
 import { StoredQueryText } from "../../logs/search/query-text.ts";
 import { InvalidQuery } from "../../logs/search/search-plan.ts";
 import { parseDuration } from "../../query-language/values.ts";
@@ -93,6 +94,12 @@ const mutesSchema = z
 
 const text = (max: number) => z.string().max(max).regex(WELL_FORMED, "Must be well-formed Unicode.");
 
+/** A zod record leaves out a member named `__proto__`. */
+function refuseProto(value: unknown, ctx: z.core.$RefinementCtx): unknown {
+  if (isRecord(value) && Object.hasOwn(value, "__proto__")) ctx.addIssue('A label cannot have the name "__proto__".');
+  return value;
+}
+
 /** Members of a rule as requests have them. */
 const members = {
   name: requiredNameSchema.describe("Unique in the project."),
@@ -125,9 +132,12 @@ const members = {
     .describe(
       "The value below which a firing group recovers; for `absence` and `below`, from which on; for `change`, percent. `null`: as soon as it no longer breaches.",
     ),
-  labels: z
-    .record(text(label).min(1), text(label))
-    .refine((all) => Object.keys(all).length <= labels, `Must have at most ${labels} labels.`),
+  labels: z.preprocess(
+    refuseProto,
+    z
+      .record(text(label).min(1), text(label))
+      .refine((all) => Object.keys(all).length <= labels, `Must have at most ${labels} labels.`),
+  ),
   message: text(message).describe(
     `Text of notifications. {{name}} is replaced by the value: ${TEMPLATE_NAMES.join(", ")}, and group.FIELD of each grouping field. Empty: a usual text.`,
   ),

@@ -147,13 +147,13 @@ alerts.route(
     const query = countedOf(definition);
     const reader = { caller: memberOrKeyOf(c), workspaceId: c.get("workspaceId"), charge: COUNTED };
     const result = await previewAlert(c, reader, projectOf(c), definition, query);
-    const { decisions, firings, from, through, complete, entries, overflow, counted, late } = result;
+    const { decisions, firings, from, through, complete, entries, overflow, matched, late } = result;
     const data = {
       firings,
       decisions: decisions.map((decision) => replayedData(decision, query)),
       from: new Date(from).toISOString(),
       through: new Date(through).toISOString(),
-      ...{ complete, entries, notCounted: overflow, late, notes: notesOf(hintsOf(body.query), counted + late) },
+      ...{ complete, entries, notCounted: overflow, late, notes: notesOf(hintsOf(body.query), matched) },
     };
     return success(data, c.get("requestId"));
   },

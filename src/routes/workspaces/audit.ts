@@ -5,7 +5,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { numberCursor, optionalParameter, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
-import { type AuditItem, type AuditSearch, isFound, searchWords } from "../../workspace/audit.ts";
+import { AUDIT_SEARCH_WORDS, type AuditItem, type AuditSearch, hasWords, searchWords } from "../../workspace/audit.ts";
 import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../../workspace/audit-actions.ts";
 import { emailsOf, usersByEmail } from "../../workspace/listing.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
@@ -36,8 +36,15 @@ const auditQuery = pageQuery.extend({
     "The id of what was changed.",
   ),
   search: optionalParameter(
-    z.string().max(SEARCH_CHARACTERS).optional(),
-    "Words, each of which an item must have: in its action (`deleted` also finds `key.revoke`), in a name, address or role of `before` and `after`, or in the address of its actor or target: a part of a member's address, the whole one of others. Ignores case.",
+    z
+      .string()
+      .max(SEARCH_CHARACTERS)
+      .refine(
+        (text) => searchWords(text).length <= AUDIT_SEARCH_WORDS,
+        `Must have at most ${AUDIT_SEARCH_WORDS} words.`,
+      )
+      .optional(),
+    "At most 20 words, each of which an item must have: in its action (`deleted` also finds `key.revoke`), in a name, address or role of `before` and `after`, or in the address of its actor or target: a part of a member's address, the whole one of others. Ignores case.",
   ),
 });
 
@@ -108,12 +115,17 @@ audit.route(
     const page = await manage(c, "audit", search === undefined ? filter : { ...filter, search }, before, limit);
     const { next } = page;
     // An object of the version before does not search.
-    const items = search === undefined ? page.items : page.items.filter((item) => isFound(item, search));
+    const items = search === undefined ? page.items : itemsFound(page.items, search);
     const emails = await knownEmails(c.env, items);
     const data = { items: items.map((item) => auditData(item, emails)), nextCursor: next === null ? null : `${next}` };
     return success(data, c.get("requestId"));
   },
 );
+
+function itemsFound(items: readonly AuditItem[], { text, emails }: AuditSearch): AuditItem[] {
+  const words = searchWords(text);
+  return items.filter((item) => hasWords(item, words, emails));
+}
 
 /** Adds the addresses of users, which the object does not have. If the directory fails, the search does without. */
 async function searchOf(c: Context<AppEnv>, text: string): Promise<AuditSearch> {

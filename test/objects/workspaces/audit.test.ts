@@ -163,6 +163,8 @@ describe("B17: the item of a change", () => {
     expect(await filtered(`&action=member&search=${address}`)).toEqual(["member.remove", "member.change"]);
     expect(await filtered(`&search=${owner.email.slice(0, -3)}%20renamed`)).toEqual(["project.rename"]);
     expect(await filtered("&search=before")).toEqual([]);
+    const ofWords = (count: number) => by(owner, `/workspaces/${workspaceId}/audit?search=${"a%20".repeat(count)}`);
+    expect([(await ofWords(20)).status, (await ofWords(21)).status]).toEqual([200, 400]);
   });
 
   it("B17: of an accepted invitation names the guest as actor", async () => {
@@ -340,6 +342,14 @@ describe("B17: the list", () => {
       } while (before !== null);
       expect(found).toEqual(["key.revoke"]);
       expect(pages).toHaveLength(3);
+      // A search reads the states of each row, so its pages are shorter.
+      const search = { text: "deleted", emails: {} };
+      const first = listAudit(sql, { search }, null, 50, now);
+      const [newest] = sql.exec<{ num: number }>("SELECT MAX(num) AS num FROM audit");
+      expect(first).toEqual({ items: [], next: Number(newest?.num) - 999 });
+      expect(listAudit(sql, { search }, (first.next ?? 0) - 9_990, 50, now).items.map(({ action }) => action)).toEqual([
+        "key.revoke",
+      ]);
     });
   });
 

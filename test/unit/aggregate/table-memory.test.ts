@@ -152,4 +152,15 @@ describe("the memory of a table", () => {
     expect(pageMemory.held).toBe(0);
     third?.release();
   });
+
+  it("leaves what is free again to a page that waits, while another page has the reserved part", async () => {
+    const whole = hold(queryMemory.capacity);
+    const first = await LeasedMemory.takePage(100);
+    const second = LeasedMemory.takePage(1000);
+    expect(pageMemory.waiting).toBe(1);
+    whole.release();
+    (await second)?.release();
+    expect(pageMemory.held).toBeGreaterThan(0);
+    first?.release();
+  });
 });

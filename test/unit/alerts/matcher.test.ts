@@ -4,11 +4,14 @@ import { CompiledRules } from "../../../src/alerts/compiled-rules.ts";
 import { countedOf, type RuleDefinition } from "../../../src/alerts/definition.ts";
 import { type MatchCall, type Matched, matchRange } from "../../../src/alerts/match-range.ts";
 import { type Counted, RuleMatcher } from "../../../src/alerts/matcher.ts";
+import * as measures from "../../../src/alerts/measure.ts";
 import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
 import { WorkMeter } from "../../../src/logs/query/budget.ts";
 import { entryTestOf } from "../../../src/logs/search/entry-test.ts";
+
+vi.mock(import("../../../src/alerts/measure.ts"), { spy: true });
 
 const PROJECT = "proj_0123456789AB";
 const NOW = 1_790_000_000_000;
@@ -32,7 +35,7 @@ function hitsOf(counted: readonly Counted[], lines: readonly string[], receivedA
     const steps = matcher.steps({ bytes: Buffer.from(line), seq: index + 1, receivedAt });
     while (steps.next().done !== true);
   }
-  return { hits: matcher.takeHits(), late: matcher.takeLate() };
+  return { hits: matcher.takeHits(), late: matcher.takeLate(), passed: matcher.passed };
 }
 
 const text = fc.constantFrom("a", "A", "b", "ab", "7", "true", "");
@@ -96,13 +99,26 @@ test("Entries by their own time are late if a window with them has been decided,
 
 test("A rule measures numbers and scalars, also in arrays, and leaves out entries without any", () => {
   const all = [{ ms: 3 }, { ms: "4" }, { ms: [1, "x", 2.5] }, {}, { ms: null }].map(lineOf);
-  const { hits } = hitsOf([countedBy("* | stats sum(ms)", 1), countedBy("* | stats count_distinct(ms)", 2)], all);
+  const rules = [countedBy("* | stats sum(ms)", 1), countedBy("* | stats count_distinct(ms)", 2)];
+  const { hits, passed } = hitsOf(rules, all);
+  expect(passed).toBe(2 * all.length);
   expect(hits.map(({ run, count, firstSeq, lastSeq }) => [run, count, firstSeq, lastSeq])).toEqual([
     [1, 3, 1, 3],
     [2, 5, 1, 3],
   ]);
   expect(hits[0]?.part?.numbers).toEqual([6.5]);
   expect(hits[1]?.part?.numbers).toHaveLength(5);
+});
+
+test("Sums hold few values at once, because a call has many hits, and sets more, which cost more for each part", () => {
+  const all = Array.from({ length: 100 }, () => lineOf({ ms: Array.from({ length: 30 }, (_, at) => at) }));
+  const mostAtOnce = (query: string) => {
+    const joined = vi.mocked(measures.withValues).mockClear();
+    const [hit] = hitsOf([countedBy(query, 1)], all).hits;
+    return { count: hit?.count, most: Math.max(...joined.mock.calls.map(([, , values]) => values.length)) };
+  };
+  expect(mostAtOnce("* | stats sum(ms)")).toEqual({ count: 3000, most: 90 });
+  expect(mostAtOnce("* | stats p99(ms)")).toEqual({ count: 3000, most: 1050 });
 });
 
 test("A call that takes long ends early, and the calls after it count the rest", async () => {
