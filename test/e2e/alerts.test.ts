@@ -154,8 +154,19 @@ describe("20.6: alerts in the console", () => {
     await page.getByText("1 to create, 0 unchanged.").waitFor();
     await page.getByRole("list", { name: "Changes" }).getByText("+ window: 5m").waitFor();
     expect(await tooWide(page)).toEqual([]);
-    await page.getByRole("button", { name: "Apply", exact: true }).click();
-    await page.getByText("1 created, 0 unchanged.").waitFor();
+    // Another member makes the alert after the comparison.
+    const other = { name: "Errors", query: "level:>=error | count by service", window: "10m", destinations: [] };
+    const condition = { kind: "threshold", value: 10 };
+    const made = { ...asUser(tenant.account), body: { ...other, condition } };
+    expect((await call(url, `/projects/${projectId}/alerts`, made)).status).toBe(201);
+    const apply = page.getByRole("button", { name: "Apply", exact: true });
+    await apply.click();
+    await page.getByText("The rules changed after the comparison.").waitFor();
+    await page.getByText("1 to change, 0 unchanged.").waitFor();
+    await apply.click();
+    await page.getByText("1 changed, 0 unchanged.").waitFor();
+    // The button is gone, and the focus is on the result.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("1 changed, 0 unchanged.");
     expect(await axeFaults(page)).toEqual([]);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -164,6 +175,10 @@ describe("20.6: alerts in the console", () => {
     const exported = await readFile(await download.path(), "utf8");
     const written = lines.join("\n").replace("5 minutes", "5m").replace("[On call]", "[ On call ]");
     expect(exported).toBe(`${written}\n`);
+    await page.getByRole("button", { name: "Load current rules" }).click();
+    expect(await rules.inputValue()).not.toBe(exported);
+    await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();
+    await expect.poll(() => rules.inputValue()).toBe(exported);
     await page.context().close();
 
     // A viewer compares a file, also one without the rule, and has nothing to apply.

@@ -197,10 +197,14 @@ it("tells whether firings are elsewhere than the values, as after an import", ()
     ["b", "2026-11-20T10:35:00.000Z", 3],
     ["a", "2026-11-20T16:05:00.000Z", 4],
   ];
-  const fires = (...times: number[]) => firesElsewhere({ columns, rows }, times, 300_000, 10);
+  const span = { from: at("10:00"), binMs: 300_000 };
+  const fires = (...times: number[]) => firesElsewhere({ columns, rows }, times, span, 10);
   expect(fires(at("10:40"))).toBe(false);
   expect(fires(at("10:43"))).toBe(false);
   expect(fires(at("10:40"), at("16:07"))).toBe(true);
   expect(fires()).toBe(false);
-  expect(firesElsewhere({ columns, rows }, [at("16:07")], 300_000, null)).toBe(false);
+  // The chart begins after these, or has no more than a part of their windows.
+  expect(fires(at("08:00"), at("10:00"), at("10:10"))).toBe(false);
+  expect(fires(at("10:11"))).toBe(true);
+  expect(firesElsewhere({ columns, rows }, [at("16:07")], span, null)).toBe(false);
 });

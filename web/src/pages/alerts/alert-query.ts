@@ -97,11 +97,14 @@ export function thresholdOf({ condition, window }: Pick<Deciding, "condition" | 
   }
 }
 
-/** Whether a firing lies where the values are below the threshold: those that it counted have other times. */
+/**
+ * Whether a firing lies where the values are below the threshold: those that it counted have other times. Firings whose
+ * windows the chart does not have tell nothing.
+ */
 export function firesElsewhere(
   { columns, rows }: Table,
   firings: readonly number[],
-  binMs: number,
+  { from, binMs }: { from: number; binMs: number },
   threshold: number | null,
 ): boolean {
   const time = columns.findIndex(({ name }) => name === "time");
@@ -113,6 +116,7 @@ export function firesElsewhere(
     most.set(bin, Math.max(most.get(bin) ?? 0, ...values.map(Number)));
   }
   return firings.some((at) => {
+    if (at <= from + 2 * binMs) return false;
     const last = Math.floor((at - 1) / binMs);
     // A window ends at the firing and may begin in the span before; two spans have its entries.
     return (most.get(last) ?? 0) + (most.get(last - 1) ?? 0) < threshold;

@@ -65,7 +65,6 @@ export function Alerts() {
     ...(mayChange
       ? [{ label: "New alert", group: "Alerts", run: () => route(alertsPagePath(workspaceId, "new", project)) }]
       : []),
-    { label: "Rules as a file", group: "Alerts", run: () => route(alertsPagePath(workspaceId, "file", project)) },
   ]);
   const select = (name: "project" | "destination", value: string): void => {
     const next = new URLSearchParams(

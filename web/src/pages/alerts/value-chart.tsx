@@ -45,7 +45,10 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes
   const { condition } = rule;
   const isReached = condition.kind === "rate" || (condition.kind === "threshold" && condition.direction !== "below");
   const isElsewhere =
-    isReached && rule.delay === null && firesElsewhere(tableOf(answer), marks, span.binMs, thresholdOf(rule));
+    isReached &&
+    rule.delay === null &&
+    answer.complete &&
+    firesElsewhere(tableOf(answer), marks, span, thresholdOf(rule));
   return (
     <figure class={css.figure}>
       {isElsewhere && onOwnTimes !== undefined ? (

@@ -25,7 +25,7 @@ function pages(workspaceId: string | null, project: string, route: (path: string
     ["Overview", `${base}/overview`],
     ["Patterns", `${logs}/patterns`, "messages new"],
     ["Compare", `${logs}/compare`, "release before after"],
-    ["Alerts: rules as a file", `${base}/alerts/file`, "yaml export import apply"],
+    ["Rules as a file", `${base}/alerts/file`, "alerts yaml export import apply"],
     ["Traces: entries of a trace", `${logs}?${new URLSearchParams({ q: "trace:*" })}`, "spans timeline"],
     ...SETTINGS_PAGES.map(({ slug, title, words }): [string, string, string] => [
       `Settings: ${title}`,

@@ -1,5 +1,5 @@
 import { Download, FileUp, ListRestart } from "lucide";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { NamedDestination } from "../../../../../sdk/src/cli/alerts/rule.ts";
 import { RulesFailure, RulesFile, type RulesProblem } from "../../../../../sdk/src/cli/alerts/rules-file.ts";
@@ -12,11 +12,13 @@ import { reasonAgainst } from "../../../model/roles.ts";
 import { loadProjects, workspaces } from "../../../model/workspaces.ts";
 import { authorized } from "../../../session/session.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
 import { Card, Page, Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { saveFile } from "../../../ui/save-file.ts";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { toast } from "../../../ui/toasts.tsx";
 import { visible } from "../../explorer/view/visible.ts";
 import alertsCss from "../alerts.module.css";
 import css from "./file.module.css";
@@ -26,8 +28,8 @@ import { planText, ShownPlan } from "./shown-plan.tsx";
 const TITLE = "Rules as a file";
 /** Name of the exported file, and of a pasted one. */
 const FILE = "rules.yaml";
-/** Bytes beyond which a file is not read. A file of rules that is that large is refused with its size. */
-const MAX_BYTES = 8 * 1024 * 1024;
+/** Bytes beyond which a file is not read. */
+const MAX_BYTES = 1024 * 1024;
 
 /** What is asked about: a plan for another text is not shown. */
 interface Asked {
@@ -41,6 +43,8 @@ interface Shown extends Asked {
   plan: Plan;
   destinations: readonly NamedDestination[];
   isApplied: boolean;
+  /** Whether it differs from the one that was to be applied, as the rules changed after the comparison. */
+  isNewer: boolean;
 }
 
 /** The rules of a project as the file that `taffrail alerts` reads: exported, compared and applied. The address has the project. */
@@ -82,53 +86,70 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
   const { path, route } = useLocation();
   const [text, setText] = useState("");
   const [prune, setPrune] = useState(false);
-  const [problems, setProblems] = useState<readonly RulesProblem[]>([]);
+  const [wrong, setWrong] = useState<{ asked: Asked; problems: readonly RulesProblem[] } | null>(null);
+  /** Rules that were loaded while the editor has other text. */
+  const [loaded, setLoaded] = useState<Pick<Asked, "projectId" | "text"> | null>(null);
   const [shown, setShown] = useState<Shown | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const reason = role === undefined ? null : reasonAgainst(role, "alert.create");
-  const write = (next: string): void => {
-    setText(next);
-    setProblems([]);
-  };
-  const ask = async (asked: Asked, isApplied: boolean): Promise<void> => {
-    setProblems([]);
-    setShown(null);
+  /** What the page shows when a request ends. */
+  const latest = useRef({ projectId, text });
+  latest.current = { projectId, text };
+  const isLatest = (asked: Asked): boolean =>
+    latest.current.projectId === asked.projectId && latest.current.text === asked.text;
+  /** @param applied the difference that is applied; `null` to compare */
+  const ask = async (asked: Asked, applied: Plan | null): Promise<void> => {
+    setWrong(null);
+    if (applied === null) setShown(null);
     try {
       const file = new RulesFile(FILE, asked.text);
       const destinations = await destinationsOf(workspaceId, asked.projectId);
       const rules = file.withIds(destinations);
       try {
-        const plan = await (isApplied ? applyAlerts : planAlerts)(workspaceId, asked.projectId, rules, asked.prune);
-        setShown({ ...asked, plan, destinations, isApplied });
+        const plan = await planAlerts(workspaceId, asked.projectId, rules, asked.prune);
+        const isNewer = applied !== null && JSON.stringify(plan.changes) !== JSON.stringify(applied.changes);
+        if (applied === null || isNewer) return setShown({ ...asked, plan, destinations, isApplied: false, isNewer });
+        const made = await applyAlerts(workspaceId, asked.projectId, rules, asked.prune);
+        setShown({ ...asked, plan: made, destinations, isApplied: true, isNewer });
+        if (!isLatest(asked)) toast("Rules applied as they were compared.");
       } catch (error) {
         throw file.failureOf(failureOf(error).details) ?? error;
       }
     } catch (error) {
       if (!(error instanceof RulesFailure)) throw error;
-      setProblems(error.problems);
+      setWrong({ asked, problems: error.problems });
     }
   };
-  const comparing = useAction((asked: Asked) => ask(asked, false));
-  const applying = useAction((asked: Asked) => ask(asked, true));
+  const comparing = useAction((asked: Asked) => ask(asked, null));
+  const applying = useAction(({ plan, ...asked }: Shown) => ask(asked, plan));
   const loading = useAction(async (isSaved: boolean) => {
     const [rules, destinations] = await Promise.all([
       loadRules(workspaceId, projectId),
       destinationsOf(workspaceId, projectId),
     ]);
     const written = rulesText(rules, destinations);
-    if (isSaved) saveFile(FILE, "application/yaml", written);
-    else write(written);
+    if (isSaved) return saveFile(FILE, "application/yaml", written);
+    // The rules of a project that was left are of no use in the next one.
+    if (latest.current.projectId !== projectId) return;
+    if (latest.current.text.trim() === "") setText(written);
+    else if (latest.current.text !== written) setLoaded({ projectId, text: written });
   });
   const reading = useAction(async (file: File) => {
-    if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than ${MAX_BYTES} bytes.`);
+    if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than 1 MiB.`);
     const read = await file.text();
-    write(read);
+    setText(read);
     await comparing.run({ projectId, text: read, prune });
   });
   const isShown =
     shown !== null && shown.projectId === projectId && shown.text === text && shown.prune === prune ? shown : null;
-  const busy = comparing.busy || applying.busy;
+  const problems =
+    wrong !== null && wrong.asked.projectId === projectId && wrong.asked.text === text ? wrong.problems : [];
+  const status = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    // The button that was pressed may be removed.
+    if ((shown?.isApplied || shown?.isNewer) && document.activeElement === document.body) status.current?.focus();
+  }, [shown]);
   return (
     <Page title={TITLE}>
       <p class={css.intro}>
@@ -166,7 +187,7 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
         />
       </div>
       <Problem failure={loading.failure ?? reading.failure} />
-      <RulesEditor text={text} onText={write} onFile={(file) => void reading.run(file)} problems={problems} />
+      <RulesEditor text={text} onText={setText} onFile={(file) => void reading.run(file)} problems={problems} />
       <label class={css.prune}>
         <input type="checkbox" checked={prune} onChange={({ currentTarget }) => setPrune(currentTarget.checked)} />
         Delete alerts that are not in the file
@@ -175,7 +196,7 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
         <Button
           look={isShown === null ? "primary" : "plain"}
           busy={comparing.busy}
-          disabled={busy || text.trim() === ""}
+          disabled={applying.busy || text.trim() === ""}
           onClick={() => void comparing.run({ projectId, text, prune })}
         >
           Compare
@@ -183,9 +204,10 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
         {isShown === null || isShown.isApplied || isShown.plan.changes.length === 0 || reason !== null ? null : (
           <Button
             look="primary"
-            busy={applying.busy}
-            disabled={busy}
-            onClick={() => void applying.run({ projectId, text, prune })}
+            // A disabled button would lose the focus. A press during the request does nothing.
+            aria-disabled={applying.busy}
+            disabled={comparing.busy}
+            onClick={() => void applying.run(isShown)}
           >
             Apply
           </Button>
@@ -195,10 +217,28 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
       <Problem failure={comparing.failure ?? applying.failure} />
       {isShown === null ? null : (
         <Card title={isShown.isApplied ? "Applied" : "Difference"}>
-          <p role="status">{planText(isShown.plan, isShown.isApplied)}</p>
+          {isShown.isNewer ? (
+            <p role="alert">The rules changed after the comparison. Nothing was applied: this is the new difference.</p>
+          ) : null}
+          <p ref={status} role="status" tabIndex={-1}>
+            {planText(isShown.plan, isShown.isApplied)}
+          </p>
           <ShownPlan {...isShown} />
         </Card>
       )}
+      {loaded?.projectId === projectId ? (
+        <Confirm
+          title="Replace the text?"
+          action="Replace"
+          onConfirm={async () => {
+            setText(loaded.text);
+            setLoaded(null);
+          }}
+          onClose={() => setLoaded(null)}
+        >
+          <p>The current rules of the project replace the text in the editor.</p>
+        </Confirm>
+      ) : null}
     </Page>
   );
 }

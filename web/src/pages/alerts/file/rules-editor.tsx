@@ -8,6 +8,8 @@ import css from "./file.module.css";
 const LEAST_LINES = 14;
 /** Lines above one that is shown. */
 const ABOVE = 3;
+/** Lines that have a number, one element each. */
+const NUMBERED = 10_000;
 /** Problems that are listed. */
 const LISTED = 20;
 
@@ -37,7 +39,7 @@ export function RulesEditor({ text, onText, onFile, problems }: RulesEditorProps
     <div class={css.file}>
       <div ref={box} class={css.editor}>
         <div class={css.numbers} aria-hidden="true">
-          {Array.from({ length: lines }, (_, at) => (
+          {Array.from({ length: Math.min(lines, NUMBERED) }, (_, at) => (
             <span key={at} data-wrong={wrong.has(at + 1)}>
               {at + 1}
             </span>

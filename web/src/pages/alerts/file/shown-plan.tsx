@@ -45,7 +45,7 @@ export function ShownPlan({ plan, destinations, isApplied }: ShownPlanProps) {
   );
 }
 
-/** Sums a plan up: `1 to create, 2 to change, none to delete, 3 unchanged.` */
+/** Sums a plan up, without kinds of changes that it lacks: `1 to create, 2 to change, 3 unchanged.` */
 export function planText({ changes, unchanged, others }: Plan, isApplied: boolean): string {
   const sums = (["create", "change", "delete"] as const).flatMap((kind) => {
     const count = changes.filter((change) => change.kind === kind).length;
