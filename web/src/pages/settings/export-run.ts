@@ -1,7 +1,7 @@
 import { ApiFailure, unreachable } from "../../api/failure.ts";
 import { accessToken } from "../../session/session.ts";
 import type { Sink } from "../explorer/actions/download.ts";
-import { timesOf } from "../explorer/view/range.ts";
+import type { Times } from "../explorer/view/range.ts";
 import type { ExportChoice } from "./export-choice.ts";
 import { type ExportEnd, ndjsonEnd, parquetEnd } from "./export-manifest.ts";
 
@@ -10,10 +10,15 @@ export interface ExportResult {
   end: ExportEnd;
 }
 
-interface ExportRun {
+/** Entries of an export, which the files of all its parts share. */
+export interface Exported {
   workspaceId: string;
   projectId: string;
-  choice: ExportChoice;
+  format: ExportChoice["format"];
+  times: Pick<Times, "from" | "to">;
+}
+
+interface ExportRun extends Exported {
   /** `seq` of the last entry that is not exported; 0 for all. */
   afterSeq: number;
   sink: Sink;
@@ -29,18 +34,18 @@ const TAIL_BYTES = { ndjson: 4096, parquet: 4 * 1024 * 1024 } as const;
  * @throws ApiFailure if the service refuses it, or if the connection ends before the export; nothing is written then
  */
 export async function runExport(run: ExportRun): Promise<ExportResult> {
-  const { choice, sink, onProgress, signal } = run;
+  const { format, sink, onProgress, signal } = run;
   try {
     const response = await open(run);
     let bytes = 0;
-    const tail = new Tail(TAIL_BYTES[choice.format]);
+    const tail = new Tail(TAIL_BYTES[format]);
     for await (const chunk of chunksOf(response)) {
       await sink.write(chunk);
       bytes += chunk.length;
       tail.add(chunk);
       onProgress(bytes);
     }
-    const end = (choice.format === "ndjson" ? ndjsonEnd : parquetEnd)(tail.bytes());
+    const end = (format === "ndjson" ? ndjsonEnd : parquetEnd)(tail.bytes());
     // A response that ended early lacks its manifest.
     if (end === null) throw unreachable();
     await sink.close();
@@ -81,9 +86,9 @@ class Tail {
   }
 }
 
-async function open({ workspaceId, projectId, choice, afterSeq, signal }: ExportRun): Promise<Response> {
-  const query = new URLSearchParams({ format: choice.format });
-  const { from, to } = timesOf(choice.range, Date.now(), 0);
+async function open({ workspaceId, projectId, format, times, afterSeq, signal }: ExportRun): Promise<Response> {
+  const query = new URLSearchParams({ format });
+  const { from, to } = times;
   if (from !== undefined) query.set("from", from);
   if (to !== undefined) query.set("to", to);
   if (afterSeq > 0) query.set("afterSeq", String(afterSeq));

@@ -17,7 +17,7 @@ import { timesOf } from "../explorer/view/range.ts";
 import css from "./export.module.css";
 import { type ExportChoice, exportParameters, readChoice } from "./export-choice.ts";
 import { verifyCommand } from "./export-manifest.ts";
-import { type ExportResult, runExport } from "./export-run.ts";
+import { type Exported, type ExportResult, runExport } from "./export-run.ts";
 import { Section } from "./section.tsx";
 import { sizeOf } from "./usage.tsx";
 
@@ -30,7 +30,7 @@ const FORMATS = [
 type Phase =
   | { kind: "ready" }
   | { kind: "running"; bytes: number }
-  | { kind: "done"; file: string; result: ExportResult }
+  | { kind: "done"; file: string; exported: Exported; result: ExportResult }
   | { kind: "failed"; failure: ApiFailure };
 
 /** Writes all entries of a project to a file. The choice is in the address, so that a link opens the same export. */
@@ -96,8 +96,15 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
   const { range } = choice;
   const isWrong = range.kind === "between" && range.from !== null && range.to !== null && range.from >= range.to;
 
-  async function start(afterSeq: number): Promise<void> {
-    const file = [projectId, ...(afterSeq === 0 ? [] : [afterSeq]), choice.format].join(".");
+  // A relative range is resolved once: the rest has the times of the first file.
+  const chosen = (): Exported => {
+    const { from, to } = timesOf(range, Date.now(), 0);
+    const times = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+    return { workspaceId, projectId, format: choice.format, times };
+  };
+
+  async function start(exported: Exported, afterSeq: number): Promise<void> {
+    const file = [exported.projectId, ...(afterSeq === 0 ? [] : [afterSeq]), exported.format].join(".");
     const sink = await openSink(file);
     if (sink === null) return;
     const controller = new AbortController();
@@ -109,8 +116,8 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
     try {
       const onProgress = (bytes: number): void => show({ kind: "running", bytes });
       const { signal } = controller;
-      const result = await runExport({ workspaceId, projectId, choice, afterSeq, sink, onProgress, signal });
-      show({ kind: "done", file, result });
+      const result = await runExport({ ...exported, afterSeq, sink, onProgress, signal });
+      show({ kind: "done", file, exported, result });
     } catch (error) {
       show({ kind: "failed", failure: failureOf(error) });
     }
@@ -134,7 +141,7 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
       </>
     );
   }
-  const rest = phase.kind === "done" && !phase.result.end.manifest.complete ? phase.result.end.manifest.through : null;
+  const rest = phase.kind === "done" && !phase.result.end.manifest.complete ? phase : null;
   return (
     <>
       {isWrong ? <p role="alert">The end must be after the start.</p> : null}
@@ -147,11 +154,16 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
       ) : null}
       <Row>
         {rest === null ? null : (
-          <Button look="primary" icon={Download} onClick={() => start(rest)}>
+          <Button look="primary" icon={Download} onClick={() => start(rest.exported, rest.result.end.manifest.through)}>
             Export the rest
           </Button>
         )}
-        <Button look={rest === null ? "primary" : "plain"} icon={Download} disabled={isWrong} onClick={() => start(0)}>
+        <Button
+          look={rest === null ? "primary" : "plain"}
+          icon={Download}
+          disabled={isWrong}
+          onClick={() => start(chosen(), 0)}
+        >
           Export
         </Button>
       </Row>
