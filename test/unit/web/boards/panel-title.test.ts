@@ -5,7 +5,16 @@ import { titleOf } from "../../../../web/src/pages/boards/panel-title.ts";
 it.each([
   ['"payment failed" | count by level, bin(5m)', "Entries by level: payment failed"],
   ["level:>=error | count by service, bin(5m)", "Errors by service"],
-  ['level:error "payment failed" | count by bin(5m)', "Errors: payment failed"],
+  ['level:error "payment failed" | count by bin(5m)', 'Entries: level:error "payment failed"'],
+  ["level:error | count by service", "Entries by service: level:error"],
+  [
+    'pattern:="charge of ord-<N> failed: nordpay timed out" | count by level, bin(5m)',
+    "Entries by level: charge of ord-… failed: nordpay timed out",
+  ],
+  ['level:>=error pattern:="\\"<N>\\" is no id" | count', 'Errors: "…" is no id'],
+  ["pattern:started | count", "Entries: started"],
+  ["pattern:* | count", "Entries: pattern:*"],
+  ['pattern:="a <N>" host:b | count', 'Entries: pattern:="a <N>" host:b'],
   ["level:error OR timeout | count", "Entries: level:error OR timeout"],
   ["level:>=warn | top 5 by host", "Top 5 by host: level:>=warn"],
   ["* | stats count() by category, bin(10m)", "Entries by category"],

@@ -39,17 +39,23 @@ export function titleOf(query: string): string {
 const LEVELS: Readonly<Record<string, string>> = {
   "level:warn": "Warnings",
   "level:>=warn": "Warnings and errors",
-  "level:error": "Errors",
   "level:>=error": "Errors",
 };
 
-/** Puts a filter into a title, in words if it is a level or one text. */
+/** One pattern of messages, with or without quotes. */
+const PATTERN = /^pattern:=?("(?:[^"\\]|\\.)*"|\w[^\s"*]*)$/s;
+
+/** Puts a filter into a title, in words if it is a level, one text or one pattern, whose placeholders become `…`. */
 function inWords(title: string, filter: string): string {
   const [, level = "", rest = ""] = /^(level:\S+)(?: (.*))?$/s.exec(filter) ?? [];
   const isAll = title.startsWith("Entries") && !filter.includes(" OR ");
   const named = isAll ? LEVELS[level] : undefined;
   const made = named === undefined ? title : title.replace("Entries", named);
-  const of = (named === undefined ? filter : rest).replace(/^"([^"\\]*)"$/, "$1");
+  const of = (named === undefined ? filter : rest)
+    .replace(/^"([^"\\]*)"$/, "$1")
+    .replace(PATTERN, (_, text: string) =>
+      (text.startsWith('"') ? String(JSON.parse(text)) : text).replaceAll(/<(?:[A-Z0-9]+|\*)>/g, "…"),
+    );
   return of === "" ? made : `${made}: ${of}`;
 }
 

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
@@ -57,6 +57,12 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
     const next = [...panels, { ...panel, ...freePlace(panels) }];
     setSaved({ ...(await boardCalls.change(workspaceId, boardId, { version, panels: next })), panel: id });
   });
+  // The dialog opens before its boards are loaded, without a field to focus.
+  const form = useRef<HTMLFormElement>(null);
+  const isLoaded = boards.data !== null;
+  useEffect(() => {
+    if (isLoaded) form.current?.querySelector("input")?.focus();
+  }, [isLoaded]);
   const isReady = boardId !== NEW || name.trim() !== "";
   if (saved !== null) {
     return (
@@ -76,6 +82,7 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
         ) : null
       ) : (
         <form
+          ref={form}
           class="stack"
           onSubmit={(event) => {
             event.preventDefault();
