@@ -161,10 +161,12 @@ function words(content: MailContent, site: string): Wording & { subject: string;
 interface Invitation {
   workspace: string;
   inviter: string;
+  role?: string;
 }
 
-function invitationWords({ workspace, inviter }: Invitation, site: string): string {
-  return `The account ${spelledAddress(inviter)} invites you to ${workspaceWords(workspace)} at ${site}.`;
+function invitationWords({ workspace, inviter, role }: Invitation, site: string): string {
+  const as = role === undefined ? "" : `, with the role ${role}`;
+  return `The account ${spelledAddress(inviter)} invites you to ${workspaceWords(workspace)} at ${site}${as}.`;
 }
 
 function confirmationWords({ workspace, inviter }: Invitation, site: string): string {

@@ -13,7 +13,9 @@ export type Notice =
 
 export type MailContent =
   | { kind: TokenMailKind; seed: Uint8Array }
-  | { kind: "invite" | "confirm-address"; seed: Uint8Array; workspace: string; inviter: string }
+  /** `role` is absent in mails of older versions. */
+  | { kind: "invite"; seed: Uint8Array; workspace: string; inviter: string; role?: string }
+  | { kind: "confirm-address"; seed: Uint8Array; workspace: string; inviter: string }
   | ({ kind: "notice" } & Notice);
 
 export type MailKind = MailContent["kind"];

@@ -98,7 +98,7 @@ export function invite(
   const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
   if (made.ok) note(made.value.id, { after: { email, role } });
   if (made.ok && isMailed) {
-    const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter } as const;
+    const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter, role } as const;
     const { expiresAt } = made.value;
     addPendingMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt, requestId }, now);
   }

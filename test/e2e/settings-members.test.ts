@@ -72,9 +72,9 @@ it("invites a guest, who accepts through the mail's link in another browser", as
   await page.getByRole("button", { name: "Invite" }).click();
   const pending = page.getByRole("list", { name: "Pending invitations" });
   await pending.getByText(guest.email).first().waitFor();
-  expect(await pending.textContent()).toContain("Expires");
+  expect(await pending.textContent()).toContain("Valid until");
   // The service under test keeps its mails: the page links to them.
-  const outbox = await page.getByRole("link", { name: "Open outbox" }).getAttribute("href");
+  const outbox = await page.getByRole("link", { name: "outbox", exact: true }).getAttribute("href");
   const mails = await (await under.open()).newPage();
   await mails.goto(`${url}${outbox}`);
 

@@ -53,6 +53,12 @@ describe("composeLetter", () => {
     }
   });
 
+  it("names the role of an invitation, which mails of older versions lack", () => {
+    const content = { kind: "invite", seed, workspace: "Shop", inviter: "mara@example.com" } as const;
+    expect(letterOf({ ...content, role: "viewer" }).text).toContain("at logs.example.com, with the role viewer.");
+    expect(letterOf(content).text).toContain("at logs.example.com.");
+  });
+
   it("wraps a name of one long word inside the letter", () => {
     const { html } = letterOf({
       kind: "invite",

@@ -8,9 +8,9 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 let outbox: Promise<boolean> | undefined;
 
 /**
- * Link to the local outbox, if the service on this machine keeps its mails. Sends no request under any other host name.
+ * Whether the service on this machine keeps its mails; false until the answer. Sends no request under any other host name.
  */
-export function LocalOutbox() {
+export function useLocalOutbox(): boolean {
   const [isThere, setIsThere] = useState(false);
   useEffect(() => {
     if (!LOOPBACK.has(location.hostname)) return;
@@ -21,7 +21,12 @@ export function LocalOutbox() {
     );
     void outbox.then(setIsThere);
   }, []);
-  return isThere ? (
+  return isThere;
+}
+
+/** Link to the local outbox, if the service keeps its mails. */
+export function LocalOutbox() {
+  return useLocalOutbox() ? (
     <p class={css.outbox}>
       This local service does not send e-mail. <a href="/dev/outbox">Open outbox</a>
     </p>

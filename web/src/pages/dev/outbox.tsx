@@ -40,7 +40,8 @@ export function Outbox() {
   return (
     <Page title="Outbox">
       <p class={css.lead}>
-        This local service keeps its mails here instead of sending them. New ones appear at the top.
+        This local service keeps its mails here instead of sending them. New ones appear at the top.{" "}
+        <a href="/">Back to the workspaces</a>
       </p>
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data === null && failure === null ? <Loading /> : null}

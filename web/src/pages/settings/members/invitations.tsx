@@ -11,7 +11,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Item, Items } from "../../../ui/items.tsx";
-import { LocalOutbox } from "../../../ui/local-outbox.tsx";
+import { useLocalOutbox } from "../../../ui/local-outbox.tsx";
 import { Card, Row } from "../../../ui/page.tsx";
 import { Problem, Unverified } from "../../../ui/problem.tsx";
 import { Failure } from "../../../ui/states.tsx";
@@ -21,73 +21,32 @@ import css from "./members.module.css";
 import { RoleField } from "./role-field.tsx";
 
 const NOTE = "invitations-note";
-/** Milliseconds for which an invitation is valid. */
-const VALID_MS = 7 * 24 * 60 * 60_000;
 
 export function Invitations({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/invitations`;
   const { data, failure, reload } = useLoad(path, (signal) => allOf<Invitation>(path, undefined, signal));
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
-  const again = useAction(async ({ email, role }: Invitation) => {
-    await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
-    toast(`Mailed ${email} a new link. An address gets one mail a minute: the link before works until then.`);
-    reload();
-  });
   const reason = reasonAgainst(workspace.role, "invitation.create");
   return (
     <Card title="Invitations">
       {reason === null ? <Inviting workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
-      <Problem failure={again.failure} />
       {data && data.length > 0 ? (
         <>
-          <p class={css.sent}>
-            Each was mailed a link. Only the mail has it, because it proves who reads that address; it cannot be copied
-            here.
-          </p>
-          <LocalOutbox />
+          <Sent invitations={data} />
+          <Items label="Pending invitations">
+            {data.map((invitation) => (
+              // A renewed invitation has another id, and the button that was pressed stays.
+              <Pending
+                key={invitation.email}
+                workspace={workspace}
+                invitation={invitation}
+                onRenewed={reload}
+                onWithdraw={() => setWithdrawn(invitation)}
+              />
+            ))}
+          </Items>
         </>
-      ) : null}
-      {data && data.length > 0 ? (
-        <Items label="Pending invitations">
-          {data.map((invitation) => (
-            <Item
-              key={invitation.id}
-              title={
-                <>
-                  {invitation.email}
-                  <Badge>{invitation.role}</Badge>
-                </>
-              }
-              facts={[
-                ["Invited", <Time key="at" at={Date.parse(invitation.expiresAt) - VALID_MS} />],
-                ["Expires", <Time key="ends" at={invitation.expiresAt} />],
-              ]}
-              actions={
-                <>
-                  <Button
-                    small
-                    busy={again.busy}
-                    disabled={reason !== null}
-                    aria-describedby={reason === null ? undefined : NOTE}
-                    onClick={() => void again.run(invitation)}
-                  >
-                    Send again<span class="visually-hidden"> to {invitation.email}</span>
-                  </Button>
-                  <Button
-                    small
-                    look="danger"
-                    disabled={reason !== null}
-                    aria-describedby={reason === null ? undefined : NOTE}
-                    onClick={() => setWithdrawn(invitation)}
-                  >
-                    Withdraw<span class="visually-hidden"> invitation of {invitation.email}</span>
-                  </Button>
-                </>
-              }
-            />
-          ))}
-        </Items>
       ) : null}
       {data?.length === 0 ? <p>No pending invitations.</p> : null}
       {withdrawn ? (
@@ -111,6 +70,66 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   );
 }
 
+/** Where the links of invitations are. */
+function Sent({ invitations }: { invitations: readonly Invitation[] }) {
+  const isKept = useLocalOutbox();
+  const [first, ...others] = invitations;
+  if (!isKept) return <p class={css.sent}>Each invitation was sent by e-mail. Its link cannot be copied here.</p>;
+  return (
+    <p class={css.sent}>
+      {others.length === 0 ? `The invitation of ${first?.email} waits` : "The invitations wait"} in the{" "}
+      <a href="/dev/outbox">outbox</a>.
+    </p>
+  );
+}
+
+interface PendingProps {
+  workspace: Workspace;
+  invitation: Invitation;
+  onRenewed: () => void;
+  onWithdraw: () => void;
+}
+
+function Pending({ workspace, invitation, onRenewed, onWithdraw }: PendingProps) {
+  const { email, role, expiresAt } = invitation;
+  const renewing = useAction(async () => {
+    await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
+    toast(`Invitation of ${email} renewed. If a mail was sent in the last minute, its link stays valid.`);
+    onRenewed();
+  });
+  const reason = reasonAgainst(workspace.role, "invitation.create");
+  const isOwners = reason === null && !mayAssign(workspace.role, role);
+  const against = {
+    disabled: reason !== null || isOwners,
+    "aria-describedby": reason === null ? undefined : NOTE,
+    title: isOwners ? "Only an owner can invite an owner." : undefined,
+  };
+  return (
+    <Item
+      title={
+        <>
+          {email}
+          <Badge>{role}</Badge>
+        </>
+      }
+      facts={[["Valid until", <Time key="ends" at={expiresAt} />]]}
+      actions={
+        <>
+          {/* Not disabled during the request, so that it keeps the focus. A press then does nothing. */}
+          <Button small {...against} aria-disabled={renewing.busy} onClick={() => void renewing.run()}>
+            Send again<span class="visually-hidden"> to {email}</span>
+          </Button>
+          <Button small look="danger" {...against} onClick={onWithdraw}>
+            Withdraw<span class="visually-hidden"> invitation of {email}</span>
+          </Button>
+        </>
+      }
+    >
+      <Problem failure={renewing.failure} />
+    </Item>
+  );
+}
+
 interface InvitingProps {
   workspace: Workspace;
   onInvited: () => void;
@@ -125,7 +144,7 @@ function InviteForm({ workspace, onInvited }: InvitingProps) {
   const [role, setRole] = useState<Role>("viewer");
   const inviting = useAction(async () => {
     await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
-    toast(`Mailed ${email} a link to join as ${role}.`);
+    toast(`Invited ${email} as ${role}.`);
     setEmail("");
     onInvited();
   });

@@ -3,7 +3,7 @@ import { Field } from "../../../ui/field.tsx";
 import { Select } from "../../../ui/select.tsx";
 
 const SUMMARY: Record<Role, string> = {
-  viewer: "Looks at logs, boards, alerts and settings, and changes nothing.",
+  viewer: "Reads logs, boards, alerts and settings, and changes nothing.",
   member: "Also changes boards, views, alerts and projects.",
   admin: "Also manages API keys, destinations, limits, members, name and retention.",
   owner: "Also manages owners and can delete the workspace.",
@@ -11,10 +11,10 @@ const SUMMARY: Record<Role, string> = {
 
 /** What a role may do, at the end of its option. */
 const ADDS: Record<Role, string> = {
-  viewer: "looks at logs, changes nothing",
-  member: "viewer, and boards, alerts, projects",
-  admin: "member, and keys, limits, members",
-  owner: "admin, and owners, deletion",
+  viewer: "reads logs, changes nothing",
+  member: "viewer + boards, alerts, projects",
+  admin: "member + keys, limits, members",
+  owner: "admin + owners, deletion",
 };
 
 interface RoleFieldProps {
