@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "../../../src/query-language/parse.ts";
 import { dollars, estimateCost, PRICES } from "../../../web/src/model/cost.ts";
 import { keyUse } from "../../../web/src/pages/overview/key-use.ts";
-import { countsOf, patternQuery } from "../../../web/src/pages/overview/now.ts";
+import { countsOf, type NowAnswer, newestReleases, nowOf, patternQuery } from "../../../web/src/pages/overview/now.ts";
 
 const SCALING = readFileSync(path.join(import.meta.dirname, "../../../docs/scaling.md"), "utf8");
 
@@ -46,6 +46,63 @@ test("minutes without a row are 0, and rows of other times are left out", () => 
   expect(minutes.slice(-4)).toEqual([0, 7, 0, 5]);
   expect(minutes.reduce((a, b) => a + b)).toBe(12);
   expect(of(undefined)).toEqual(Array(60).fill(0));
+});
+
+describe("answers of the overview", () => {
+  const now = Date.parse("2026-11-26T12:00:30.000Z");
+  const at = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
+  const answer = (rows: unknown[][], change: Partial<NowAnswer> = {}): NowAnswer => ({
+    columns: ["time", "n"].map((name) => ({ name, type: "string" })),
+    ...{ rows, ok: true, exact: true, complete: true, matched: 0 },
+    ...change,
+  });
+  // SAFETY: what a batch answers to a query that it refuses.
+  const refused = { ok: false } as NowAnswer;
+
+  test("that are whole are exact", () => {
+    const counts = answer([[new Date(now - 60_000).toISOString(), 10]]);
+    const shown = nowOf([counts, answer([[at(1), 3]]), answer([]), answer([]), answer([])], now);
+    expect(shown).toMatchObject({ rate: 2, errors: { total: 3, isExact: true } });
+    expect(nowOf([counts, answer([]), answer([])], now).errors).toMatchObject({ total: 0, isExact: true });
+  });
+
+  test("that are refused, missing or lack entries are not taken for zero", () => {
+    const partial = { complete: false };
+    const services = answer([["shop", 3]], { ...partial, columns: [{ name: "service", type: "string" }] });
+    for (const none of [refused, undefined]) {
+      const { rate, errors } = nowOf([none, none, none, none, none], now);
+      expect([rate, errors.total, errors.isExact, errors.services]).toEqual([null, 0, false, []]);
+      expect(newestReleases(none, now)).toBe(null);
+    }
+    const { rate, errors } = nowOf([answer([], partial), answer([[at(1), 3]], partial), services], now);
+    expect([rate, errors.total, errors.isExact, errors.services]).toEqual([null, 3, false, []]);
+    expect(newestReleases(answer([], partial), now)).toBe(null);
+    expect(newestReleases(answer([]), now)).toEqual([]);
+  });
+
+  test("tell what is new only if the day before has entries", () => {
+    const isComparable = (warnings: NowAnswer) =>
+      nowOf([undefined, undefined, undefined, warnings], now).patterns.isComparable;
+    expect(isComparable(answer([[at(1), 500]]))).toBe(false);
+    expect(
+      isComparable(
+        answer([
+          [at(1), 500],
+          [at(30), 1],
+        ]),
+      ),
+    ).toBe(true);
+    expect(
+      isComparable(
+        answer([
+          [at(1), 5000],
+          [at(30), 5],
+        ]),
+      ),
+    ).toBe(false);
+    expect(isComparable(answer([]))).toBe(true);
+    expect(isComparable(refused)).toBe(true);
+  });
 });
 
 test("a pattern is asked for as it is, whatever characters it has", () => {

@@ -28,11 +28,13 @@ describe("19: who revoked a key", () => {
 
   it("is found by the time of a change that revoked the keys of a member", () => {
     const removal = { action: "member.remove", target: "usr_bob", targetEmail: "bob@example.com", at: LATER };
-    expect(revoker({ ...removal, after: { keysRevoked: 2 } })).toBe("ada@example.com, by removing bob@example.com");
+    expect(revoker({ ...removal, after: { keysRevoked: 2 } })).toBe(
+      "ada@example.com (member removed: bob@example.com)",
+    );
     expect(revoker(removal)).toBe(undefined);
     expect(revoker({ ...removal, after: { keysRevoked: 2 }, at: "2026-11-27T10:00:02.000Z" })).toBe(undefined);
     expect(revoker({ ...removal, after: { keysRevoked: 2 }, at: "2026-11-27T09:59:59.999Z" })).toBe(undefined);
     const purge = { ...removal, action: "key.revoke", actor: "system", actorEmail: null, after: { keysRevoked: 1 } };
-    expect(revoker(purge)).toBe("the service, for the security of the account bob@example.com");
+    expect(revoker(purge)).toBe("the service (account secured: bob@example.com)");
   });
 });

@@ -11,7 +11,12 @@ import {
   versionedQuery,
   versionFieldIn,
 } from "../../../../web/src/pages/investigate/releases/releases.ts";
-import { noteEntries, versionField } from "../../../../web/src/pages/investigate/releases/version-fields.ts";
+import {
+  isSearched,
+  noteEntries,
+  noteSearch,
+  versionField,
+} from "../../../../web/src/pages/investigate/releases/version-fields.ts";
 
 const START = Date.UTC(2026, 10, 27);
 const MINUTE = 60_000;
@@ -55,6 +60,25 @@ describe("19: releases in a span", () => {
       { data: { resource: { "service.version": "1.0", os: { version: "6.1" } } } },
     ]);
     expect(versionField(scope)).toBe('resource."service.version"');
+  });
+
+  it("are not looked for again in a span that had no field, for ten minutes", () => {
+    const scope = { workspaceId: "ws_2", projectId: null };
+    const at = (minutes: number) => new Date(START + minutes * MINUTE).toISOString();
+    const isKnown = (from: number, to: number, now: number) =>
+      isSearched(scope, { from: at(from), to: at(to) }, START + now * MINUTE);
+    expect(isKnown(-60, 0, 0)).toBe(false);
+    noteSearch(scope, { from: at(-60), to: at(0) }, START);
+    expect(isKnown(-60, 0, 0)).toBe(true);
+    // A relative range has moved with the clock; another one has entries that were not searched.
+    expect(isKnown(-55, 5, 5)).toBe(true);
+    expect(isKnown(-55, 6, 5)).toBe(false);
+    expect(isKnown(-61, 0, 5)).toBe(false);
+    expect(isKnown(-50, 10, 10)).toBe(false);
+    expect(isSearched(scope, {}, START)).toBe(false);
+    expect(isSearched({ ...scope, projectId: "proj_1" }, { from: at(-60), to: at(0) }, START)).toBe(false);
+    noteSearch(scope, {}, START);
+    expect(isSearched(scope, {}, START + MINUTE)).toBe(true);
   });
 
   it("are versions whose first entry is not at the beginning", () => {

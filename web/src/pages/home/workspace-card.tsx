@@ -11,6 +11,7 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import css from "./home.module.css";
 
+const ERRORS = "level:>=error";
 const COUNT = new Intl.NumberFormat();
 /** Projects shown on a card. The settings list all of them. */
 const LISTED = 8;
@@ -86,18 +87,25 @@ function ProjectLinks({ workspace, projects }: { workspace: Workspace; projects:
   );
 }
 
-/** The number of errors of the last day, which leads to when and where they were. A failure only hides it. */
+/** The number of errors of the last day, which leads to them. A failure only hides it. */
 function ErrorsOfDay({ workspaceId }: { workspaceId: string }) {
-  const { data: count } = useLoad(workspaceId, async (signal) => {
-    const body = { query: "level:>=error time:24h | count" };
-    const { data } = await authorized<{ rows: unknown[][] }>("/logger/search", { workspaceId, body, signal });
-    return Number(data.rows[0]?.[0] ?? 0);
+  const { data: found } = useLoad(workspaceId, async (signal) => {
+    const body = { query: `${ERRORS} time:24h | count` };
+    const { data } = await authorized<{ rows: unknown[][]; complete: boolean }>("/logger/search", {
+      workspaceId,
+      body,
+      signal,
+    });
+    return { count: Number(data.rows[0]?.[0] ?? 0), isExact: data.complete };
   });
-  if (count === null) return null;
+  if (found === null) return null;
+  const { count, isExact } = found;
+  if (count === 0 && !isExact) return null;
   return count === 0 ? (
     <span class={css.count}>No errors in the last 24 hours</span>
   ) : (
-    <a class={css.errors} href={`/w/${workspaceId}/overview`}>
+    <a class={css.errors} href={`/w/${workspaceId}?q=${encodeURIComponent(ERRORS)}`}>
+      {isExact ? "" : "At least "}
       {COUNT.format(count)} {count === 1 ? "error" : "errors"} in the last 24 hours
     </a>
   );

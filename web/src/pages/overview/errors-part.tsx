@@ -1,10 +1,14 @@
+import { useState } from "preact/hooks";
 import { timeFormat } from "../../lib/zone.ts";
 import { between } from "../explorer/view/range.ts";
 import { viewSearch } from "../explorer/view/view.ts";
 import { visible } from "../explorer/view/visible.ts";
+import { releaseTooltip } from "../investigate/releases/release-names.ts";
+import type { Release } from "../investigate/releases/releases.ts";
 import css from "./errors-part.module.css";
+import { comparison } from "./lists.tsx";
 import { ERRORS } from "./load-now.ts";
-import { BAR_MS, type Errors, HOURS } from "./now.ts";
+import { BAR_MS, type ErrorBar, type Errors, HOURS } from "./now.ts";
 import quiet from "./overview.module.css";
 
 const COUNT = new Intl.NumberFormat();
@@ -12,42 +16,38 @@ const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
 
 interface ErrorsProps {
   errors: Errors;
-  /** Path of the workspace's logs. */
-  base: string;
+  /** Empty if there is none, or if they could not be read. */
+  releases: readonly Release[];
+  workspaceId: string;
 }
 
 /** Errors of the last 24 hours over time, with their services. A bar leads to its entries. */
-export function ErrorsOfDay({ errors: { bars, total, services }, base }: ErrorsProps) {
-  if (total === 0) return <p class={quiet.quiet}>No error or fatal entry in the last {HOURS} hours.</p>;
+export function ErrorsOfDay({ errors: { bars, total, isExact, services }, releases, workspaceId }: ErrorsProps) {
+  if (total === 0) {
+    return (
+      <p class={quiet.quiet}>
+        {isExact ? `No error or fatal entry in the last ${HOURS} hours.` : "Errors could not be counted."}
+      </p>
+    );
+  }
+  const base = `/w/${workspaceId}`;
   const peak = bars.reduce((most, bar) => (bar.count > most.count ? bar : most));
   const link = (query: string): string => `${base}?${new URLSearchParams({ q: query })}`;
   return (
     <>
       <p class={css.head}>
         <a class={css.total} href={link(ERRORS)}>
-          {COUNT.format(total)} {total === 1 ? "error" : "errors"}
+          {isExact ? "" : "At least "}
+          {errorsIn(total)}
         </a>
         {services.map(({ name, count }) => (
           <a key={name} class={css.service} href={link(`${ERRORS} service:=${JSON.stringify(name)}`)}>
             {visible(name)} <b>{COUNT.format(count)}</b>
+            <span class="visually-hidden"> errors</span>
           </a>
         ))}
       </p>
-      <ul class={css.bars} aria-label={`Errors by time, at most ${COUNT.format(peak.count)} in half an hour`}>
-        {bars.map(({ start, count }) => (
-          <li key={start}>
-            {count === 0 ? null : (
-              <a
-                href={`${base}${viewSearch({ query: ERRORS, order: "desc", live: false, range: between(start, start + BAR_MS) })}`}
-                aria-label={named(start, count)}
-                data-tooltip={named(start, count)}
-              >
-                <span style={{ height: `max(2px, ${(count / peak.count) * 100}%)` }} />
-              </a>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Bars bars={bars} peak={peak.count} releases={releases} workspaceId={workspaceId} />
       <p class={css.ends} aria-hidden="true">
         <span>{CLOCK(bars[0]?.start ?? 0)}</span>
         <span>
@@ -59,6 +59,70 @@ export function ErrorsOfDay({ errors: { bars, total, services }, base }: ErrorsP
   );
 }
 
-function named(start: number, count: number): string {
-  return `${CLOCK(start)} – ${CLOCK(start + BAR_MS)}: ${COUNT.format(count)}`;
+interface BarsProps {
+  bars: readonly ErrorBar[];
+  /** The most errors of a bar. */
+  peak: number;
+  releases: readonly Release[];
+  workspaceId: string;
+}
+
+/** One tab stop, in which the arrow keys move over the bars and the releases above them. */
+function Bars({ bars, peak, releases, workspaceId }: BarsProps) {
+  const [focused, setFocused] = useState("");
+  const shown = bars.map(({ start, count }) => ({
+    start,
+    count,
+    begun: releases.filter(({ at }) => at >= start && at < start + BAR_MS).toReversed(),
+  }));
+  const stops = shown.flatMap(({ start, count, begun }) => [
+    ...(begun.length > 0 ? [`release ${start}`] : []),
+    ...(count > 0 ? [`errors ${start}`] : []),
+  ]);
+  const stop = stops.includes(focused) ? focused : stops[0];
+  const linkAs = (name: string, text: string) => ({
+    "aria-label": text,
+    "data-tooltip": text,
+    tabIndex: name === stop ? 0 : -1,
+    onFocus: () => setFocused(name),
+  });
+  return (
+    <ul
+      class={css.bars}
+      aria-label={`Errors by time, at most ${COUNT.format(peak)} in half an hour`}
+      onKeyDown={(event) => {
+        const at = stops.indexOf(stop ?? "");
+        const end = stops.length - 1;
+        const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: end }[event.key];
+        if (next === undefined) return;
+        event.preventDefault();
+        event.currentTarget.querySelectorAll("a")[Math.max(0, Math.min(end, next))]?.focus();
+      }}
+    >
+      {shown.map(({ start, count, begun }) => (
+        <li key={start}>
+          {begun[0] === undefined ? null : (
+            <a
+              class={css.release}
+              href={comparison(workspaceId, begun[0], releases)}
+              {...linkAs(`release ${start}`, releaseTooltip(begun))}
+            />
+          )}
+          {count === 0 ? null : (
+            <a
+              class={css.bar}
+              href={`/w/${workspaceId}${viewSearch({ query: ERRORS, order: "desc", live: false, range: between(start, start + BAR_MS) })}`}
+              {...linkAs(`errors ${start}`, `${CLOCK(start)} – ${CLOCK(start + BAR_MS)}: ${errorsIn(count)}`)}
+            >
+              <span style={{ height: `max(2px, ${(count / peak) * 100}%)` }} />
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function errorsIn(count: number): string {
+  return `${COUNT.format(count)} ${count === 1 ? "error" : "errors"}`;
 }

@@ -1,10 +1,9 @@
 import type { ApiKey } from "../../model/types.ts";
+import { LISTED } from "./now.ts";
 
 /** Days without use after which a key is listed as unused. */
 export const UNUSED_DAYS = 30;
 const UNUSED_MS = UNUSED_DAYS * 24 * 60 * 60 * 1000;
-/** Keys that are listed, of each kind. */
-export const LISTED = 6;
 
 export interface KeyUse {
   /** Keys that were neither created nor used in the last days. */

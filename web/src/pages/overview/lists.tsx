@@ -13,18 +13,18 @@ import { actionInWords } from "../settings/audit/words.ts";
 import { useNames } from "../settings/caller-names.ts";
 import { type KeyUse, UNUSED_DAYS } from "./key-use.ts";
 import { ERRORS } from "./load-now.ts";
-import { HOURS, type Now, patternQuery } from "./now.ts";
+import { HOURS, LISTED, type NewPatterns, patternQuery } from "./now.ts";
 import css from "./overview.module.css";
 
 const COUNT = new Intl.NumberFormat();
 const SHORT = timeFormat({ dateStyle: "medium", timeStyle: "short" });
-/** Items of a list. */
-const LISTED = 6;
 /** Used share from which a limit is listed. */
 const CLOSE = 0.8;
 
 /** Warnings and errors of today that did not occur the day before. */
-export function Patterns({ patterns: { items, isExact }, base }: { patterns: Now["patterns"]; base: string }) {
+export function Patterns({ patterns, base }: { patterns: NewPatterns; base: string }) {
+  const { items, isExact, isComparable } = patterns;
+  if (!isComparable) return <p class={css.quiet}>The day before has too few entries to tell what is new.</p>;
   if (items.length === 0) {
     return (
       <p class={css.quiet}>No warning or error of the last 24 hours is new{isExact ? "" : " as far as was read"}.</p>
@@ -109,8 +109,7 @@ export function Changes({ items, limit }: { items: readonly AuditItem[]; limit: 
       {changes.map(({ id, at, action, actor, actorEmail, target }) => (
         <li key={id}>
           <span>
-            {actionInWords(action)}
-            {names.has(target) ? <b>{visible(names.get(target) ?? "")}</b> : null}
+            {actionInWords(action)} {names.has(target) ? <b>{visible(names.get(target) ?? "")}</b> : null}{" "}
             <span class={css.quiet}>{actorEmail ?? actor}</span>
           </span>
           <Time at={at} format={SHORT} />
@@ -120,23 +119,25 @@ export function Changes({ items, limit }: { items: readonly AuditItem[]; limit: 
   );
 }
 
+interface FiringAlertsProps {
+  alerts: readonly Alert[];
+  base: string;
+  mayCreate: boolean;
+}
+
 /** Alerts that fire now. */
-export function FiringAlerts({ alerts, base }: { alerts: readonly Alert[]; base: string }) {
+export function FiringAlerts({ alerts, base, mayCreate }: FiringAlertsProps) {
   const firing = alerts.filter(({ state }) => state === "firing");
   if (alerts.length === 0) {
     return (
       <p class={css.quiet}>
-        No alerts: no message reports errors.{" "}
-        <a href={`${base}/alerts/new?q=${encodeURIComponent(ERRORS)}`}>Create an alert</a>
+        No alerts yet.{" "}
+        {mayCreate ? <a href={`${base}/alerts/new?q=${encodeURIComponent(ERRORS)}`}>Create an alert</a> : null}
       </p>
     );
   }
   if (firing.length === 0) {
-    return (
-      <p class={css.quiet}>
-        {alerts.length === 1 ? "The alert does not fire." : `None of ${COUNT.format(alerts.length)} alerts fires.`}
-      </p>
-    );
+    return <p class={css.quiet}>No alert is firing.</p>;
   }
   return (
     <ul class={css.list}>
@@ -153,7 +154,8 @@ export function FiringAlerts({ alerts, base }: { alerts: readonly Alert[]; base:
 }
 
 /** Versions that began in the last day, the newest first. Each leads to what it changed. */
-export function Releases({ releases, workspaceId }: { releases: readonly Release[]; workspaceId: string }) {
+export function Releases({ releases, workspaceId }: { releases: readonly Release[] | null; workspaceId: string }) {
+  if (releases === null) return <p class={css.quiet}>Versions could not be read.</p>;
   if (releases.length === 0) {
     return <p class={css.quiet}>No version began in the last {HOURS} hours, as far as entries say.</p>;
   }
@@ -178,7 +180,7 @@ export function Releases({ releases, workspaceId }: { releases: readonly Release
 }
 
 /** Compares as the page itself offers for the same day: until the next release of the service, so that what it mends is in one span. */
-function comparison(workspaceId: string, release: Release, releases: readonly Release[]): string {
+export function comparison(workspaceId: string, release: Release, releases: readonly Release[]): string {
   const end = Date.now();
   const day = { start: end - HOURS * 60 * 60_000, end };
   const compared = spanAfter(release, [...releases].reverse(), day);

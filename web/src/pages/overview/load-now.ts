@@ -1,9 +1,9 @@
 import type { ApiKey, LogEntry, Page } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { releasesQuery, versionedQuery } from "../investigate/releases/releases.ts";
-import { noteEntries, versionField } from "../investigate/releases/version-fields.ts";
-import { type KeyUse, keyUse, LISTED, UNUSED_DAYS } from "./key-use.ts";
-import { BAR_MS, HOURS, MINUTES, type Now, type NowAnswer, newestReleases, nowOf } from "./now.ts";
+import { isSearched, noteEntries, noteSearch, versionField } from "../investigate/releases/version-fields.ts";
+import { type KeyUse, keyUse, UNUSED_DAYS } from "./key-use.ts";
+import { BAR_MS, HOURS, isWhole, LISTED, MINUTES, type Now, type NowAnswer, newestReleases, nowOf } from "./now.ts";
 
 /** That of the search for a field with versions has entries. */
 type Answer = NowAnswer & { logs?: LogEntry[] };
@@ -11,20 +11,23 @@ type Answer = NowAnswer & { logs?: LogEntry[] };
 /** Errors, as the overview counts them and links to them. */
 export const ERRORS = "level:>=error";
 
-const QUERIES = [
+const BY_BAR = `stats count() as n by bin(${BAR_MS / 60_000}m)`;
+/** The cheap ones: the batch refuses the last ones of a large workspace. */
+const COUNTS = [
   `time:${MINUTES}m | stats count() as n by bin(1m)`,
-  "level:>=warn time:1d | patterns vs 1d | where before:0 | limit 6",
-  `${ERRORS} time:${HOURS}h | stats count() as n by bin(${BAR_MS / 60_000}m)`,
+  `${ERRORS} time:${HOURS}h | ${BY_BAR}`,
   `${ERRORS} time:${HOURS}h service:* | stats count() as n by service | sort n desc | limit 3`,
+  `level:>=warn time:${2 * HOURS}h | ${BY_BAR}`,
 ];
+const PATTERNS = `level:>=warn time:1d | patterns vs 1d | where before:0 | limit ${LISTED}`;
 const VERSIONED = `time:${HOURS}h ${versionedQuery()}`;
 
 /** Keys of a page: the most of the API. */
 const PAGE = 200;
 
 /**
- * Loads what changes from minute to minute, with one request on one snapshot. The first one of a workspace also looks for a field with
- * versions; if there is one, a second request asks for the releases.
+ * Loads what changes from minute to minute, with one request on one snapshot. It also looks for a field with versions, unless a search
+ * of the last minutes found none; if there is one, a second request asks for the releases.
  */
 export async function loadNow(workspaceId: string, signal: AbortSignal): Promise<Now> {
   const ask = async (queries: readonly string[]): Promise<Answer[]> => {
@@ -34,23 +37,24 @@ export async function loadNow(workspaceId: string, signal: AbortSignal): Promise
   };
   const scope = { workspaceId, projectId: null };
   const known = versionField(scope);
-  const isSearched = searched.has(workspaceId);
-  const further = known !== null ? [releasesOf(known)] : isSearched ? [] : [VERSIONED];
-  const answers = await ask([...QUERIES, ...further]);
-  const [last] = answers.slice(QUERIES.length);
+  const asked = Date.now();
+  const range = { from: new Date(asked - HOURS * 3_600_000).toISOString() };
+  const isKnownWithout = known === null && isSearched(scope, range, asked);
+  const further = known !== null ? [releasesOf(known)] : isKnownWithout ? [] : [VERSIONED];
+  const answers = await ask([...COUNTS, ...further, PATTERNS]);
+  const last = answers[COUNTS.length];
   const now = Date.now();
-  const shown = nowOf(answers, now);
-  if (known !== null || isSearched) return { ...shown, releases: newestReleases(last, now) };
-  searched.add(workspaceId);
-  if (last?.ok !== true) return { ...shown, releases: [] };
+  const shown = nowOf([...answers.slice(0, COUNTS.length), answers.at(-1)], now);
+  if (known !== null) return { ...shown, releases: newestReleases(last, now) };
+  if (isKnownWithout) return { ...shown, releases: [] };
+  if (last?.ok !== true) return { ...shown, releases: null };
   noteEntries(scope, last.logs ?? []);
   const field = versionField(scope);
-  const [found] = field === null ? [] : await ask([releasesOf(field)]);
-  return { ...shown, releases: newestReleases(found, now) };
+  if (field !== null) return { ...shown, releases: newestReleases((await ask([releasesOf(field)]))[0], now) };
+  if (!isWhole(last)) return { ...shown, releases: null };
+  noteSearch(scope, range, asked);
+  return { ...shown, releases: [] };
 }
-
-/** Workspaces in which a field with versions was looked for. */
-const searched = new Set<string>();
 
 function releasesOf(field: string): string {
   return `time:${HOURS}h ${releasesQuery(field)}`;

@@ -1,4 +1,5 @@
 import type { Table } from "../../charts/chart-data.ts";
+import { hasBaseline } from "../investigate/patterns/pattern-model.ts";
 import { type Release, releasesOf } from "../investigate/releases/releases.ts";
 
 /** Minutes over which the rate is measured, without the one in progress. */
@@ -11,8 +12,11 @@ export const HOURS = 24;
 const HOURS_MS = HOURS * 60 * MINUTE_MS;
 /** Milliseconds of a bar of the errors. */
 export const BAR_MS = 30 * MINUTE_MS;
+const WHOLE_BARS = HOURS_MS / BAR_MS;
 /** Those of the hours, and the one in progress. */
-const BARS = HOURS_MS / BAR_MS + 1;
+const BARS = WHOLE_BARS + 1;
+/** Items of a list of the overview. */
+export const LISTED = 6;
 /** A version whose first entry is in the first of so many parts of the hours may have run before. */
 const PARTS = 60;
 
@@ -20,6 +24,13 @@ const PARTS = 60;
 export interface NewPattern {
   pattern: string;
   count: number;
+}
+
+export interface NewPatterns {
+  items: NewPattern[];
+  isExact: boolean;
+  /** Whether the day before has enough entries to tell what is new. */
+  isComparable: boolean;
 }
 
 /** Errors of a span of time. */
@@ -32,6 +43,8 @@ export interface ErrorBar {
 export interface Errors {
   bars: ErrorBar[];
   total: number;
+  /** False if errors may be missing: there are at least `total`. */
+  isExact: boolean;
   /** Those with the most errors, the most first. */
   services: { name: string; count: number }[];
 }
@@ -39,12 +52,12 @@ export interface Errors {
 export interface Now {
   /** Entries of each of the last 60 minutes by their timestamp; the last one is in progress. */
   minutes: number[];
-  /** Entries a minute, over the last whole minutes. */
-  rate: number;
-  patterns: { items: NewPattern[]; isExact: boolean };
+  /** Entries a minute, over the last whole minutes; `null` if they could not be counted. */
+  rate: number | null;
+  patterns: NewPatterns;
   errors: Errors;
-  /** The newest first; empty if no entry has a field with versions. */
-  releases: Release[];
+  /** The newest first; empty if no entry has a field with versions; `null` if they could not be read. */
+  releases: Release[] | null;
 }
 
 /** The answer of a batch to one query. */
@@ -57,28 +70,56 @@ export interface NowAnswer extends Table {
 
 type Rows = Pick<NowAnswer, "rows"> & { columns: readonly { name: string }[] };
 
-/** Reads the answers of the four queries. @param now epoch milliseconds */
-export function nowOf([counts, patterns, errors, services]: readonly NowAnswer[], now: number): Omit<Now, "releases"> {
+/** Whether an answer has everything that its query asks for. A batch refuses its last queries when the work of a request is used up. */
+export function isWhole(answer: NowAnswer | undefined): boolean {
+  return answer?.ok === true && answer.complete;
+}
+
+/**
+ * Reads the answers to the counts of minutes, the errors, their services, warnings of two days and new patterns.
+ * @param now epoch milliseconds
+ */
+export function nowOf(
+  [counts, errors, services, warnings, patterns]: readonly (NowAnswer | undefined)[],
+  now: number,
+): Omit<Now, "releases"> {
   const minutes = countsOf(counts, now, MINUTE_MS, MINUTES).map(({ count }) => count);
   const whole = minutes.slice(-1 - RATE_MINUTES, -1);
   const bars = countsOf(errors, now, BAR_MS, BARS);
   return {
     minutes,
-    rate: whole.reduce((sum, count) => sum + count, 0) / RATE_MINUTES,
-    patterns: { items: patternsOf(patterns), isExact: patterns?.ok === true && patterns.exact },
+    rate: isWhole(counts) ? whole.reduce((sum, count) => sum + count, 0) / RATE_MINUTES : null,
+    patterns: {
+      items: patternsOf(patterns),
+      isExact: patterns?.ok === true && patterns.exact,
+      isComparable: isComparable(warnings, now),
+    },
     errors: {
       bars,
-      total: bars.reduce((sum, { count }) => sum + count, 0),
-      services: records(services).flatMap(({ service: name, n: count }) =>
+      total: sumOf(bars),
+      isExact: isWhole(errors),
+      services: records(isWhole(services) ? services : undefined).flatMap(({ service: name, n: count }) =>
         typeof name === "string" && typeof count === "number" ? [{ name, count }] : [],
       ),
     },
   };
 }
 
-/** Reads the answer to `releasesQuery`. @param now epoch milliseconds */
-export function newestReleases(answer: NowAnswer | undefined, now: number): Release[] {
-  if (answer?.ok !== true || !answer.complete) return [];
+/** Whether what is new can be told, as on the page of patterns. A day that could not be counted says nothing against it. */
+function isComparable(warnings: NowAnswer | undefined, now: number): boolean {
+  if (!isWhole(warnings)) return true;
+  const bars = countsOf(warnings, now, BAR_MS, WHOLE_BARS + BARS);
+  const today = sumOf(bars.slice(WHOLE_BARS));
+  return today === 0 || hasBaseline(sumOf(bars.slice(0, WHOLE_BARS)), today);
+}
+
+function sumOf(bars: readonly ErrorBar[]): number {
+  return bars.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Reads the answer to `releasesQuery`; `null` if it is not whole. @param now epoch milliseconds */
+export function newestReleases(answer: NowAnswer | undefined, now: number): Release[] | null {
+  if (answer === undefined || !isWhole(answer)) return null;
   return releasesOf(answer, now - HOURS_MS, HOURS_MS / PARTS).reverse();
 }
 

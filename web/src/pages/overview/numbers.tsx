@@ -16,6 +16,7 @@ interface NumbersProps {
 /** The numbers at the top. One that is not there yet, or cannot be had, is a dash. */
 export function Numbers({ usage, now, retentionDays }: NumbersProps) {
   const { data } = usage;
+  const rate = now.data?.rate ?? null;
   const entries = data && data.recent.entries + (data.stored?.entries ?? 0);
   const bytes = data && data.recent.bytes + (data.stored?.bytes ?? 0);
   return (
@@ -23,9 +24,9 @@ export function Numbers({ usage, now, retentionDays }: NumbersProps) {
       <Figure
         title="Entries a minute"
         note={`average of ${RATE_MINUTES} minutes; bars: last hour`}
-        value={now.data && COUNT.format(now.data.rate)}
+        value={rate === null ? null : COUNT.format(rate)}
       >
-        {now.data ? <Spark values={now.data.minutes} /> : null}
+        {now.data && rate !== null ? <Spark values={now.data.minutes} /> : null}
       </Figure>
       <Figure
         title="Received today"

@@ -15,13 +15,13 @@ import { CostPart } from "./cost-part.tsx";
 import { ErrorsOfDay } from "./errors-part.tsx";
 import { Changes, FiringAlerts, Limits, Notices, Patterns, Releases, UnusedKeys } from "./lists.tsx";
 import { loadKeyUse, loadNow } from "./load-now.ts";
+import { LISTED } from "./now.ts";
 import { Numbers } from "./numbers.tsx";
 import css from "./overview.module.css";
 import { Part } from "./part.tsx";
 
 /** Days of the charts: the price list counts months. */
 const DAYS = 30;
-const LISTED = 6;
 /** Items of the audit that are read for the last changes: most are sign-ins and calls of agents. */
 const AUDITED = 100;
 /** Milliseconds between two updates of the numbers that move. */
@@ -75,10 +75,12 @@ function Parts({ workspace }: { workspace: Workspace }) {
       <Numbers usage={usage} now={now} retentionDays={workspace.retentionDays} />
       <div class={css.parts}>
         <Part title="Errors of the last 24 hours" isWide loaded={now}>
-          {({ errors }) => <ErrorsOfDay errors={errors} base={base} />}
+          {({ errors, releases }) => (
+            <ErrorsOfDay errors={errors} releases={releases ?? []} workspaceId={workspace.id} />
+          )}
         </Part>
         <Part title="Firing alerts" loaded={alerts} more={{ href: `${base}/alerts`, label: "All alerts" }}>
-          {(all) => <FiringAlerts alerts={all} base={base} />}
+          {(all) => <FiringAlerts alerts={all} base={base} mayCreate={may(workspace.role, "alert.create")} />}
         </Part>
         <Part title="Releases" loaded={now} more={{ href: `${base}/compare`, label: "Compare" }}>
           {({ releases }) => <Releases releases={releases} workspaceId={workspace.id} />}

@@ -130,7 +130,7 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
         ) : null}
       </div>
       <div class={css.notes}>
-        <Notes notes={hasBefore && !isCompared && total > 0 ? [tooFewText(before)] : notesOf([answer])} />
+        <Notes notes={[...(hasBefore && !isCompared && total > 0 ? [tooFewText(before)] : []), ...notesOf([answer])]} />
         {trends?.complete === false ? (
           <Notes notes={["Trends lack older entries: narrow the query or the range."]} />
         ) : null}

@@ -3,7 +3,7 @@ import { useLoad } from "../../../lib/load.ts";
 import { ask, queryFor } from "../ask.ts";
 import type { TimeSpan } from "../compare/spans-of-time.ts";
 import { leadStart, type Release, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
-import { noteEntries, type ReleaseScope, versionField } from "./version-fields.ts";
+import { isSearched, noteEntries, noteSearch, type ReleaseScope, versionField } from "./version-fields.ts";
 
 /** Parts of all time: a version that begins in the first one may have run before the entries that are kept. */
 const PARTS = 60;
@@ -50,7 +50,7 @@ export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOption
 }
 
 /**
- * Looks for a field with versions among all entries of a span.
+ * Looks for a field with versions among all entries of a span, unless a search of the last minutes found none.
  * @param key of the search: a new key searches again; `null`: waits
  */
 export function useVersionSearch(
@@ -62,10 +62,12 @@ export function useVersionSearch(
   const sought = useRef("");
   if (key !== null) sought.current = key;
   useLoad(sought.current, async (signal): Promise<null> => {
-    if (sought.current === "") return null;
+    const now = Date.now();
+    if (sought.current === "" || isSearched(scope, bounds, now)) return null;
     const query = queryFor(versionedQuery(), projectId, bounds);
     const [answer] = await ask(workspaceId, [query], signal, { followsSearch: true });
     noteEntries(scope, answer?.logs ?? []);
+    if (answer?.complete && versionField(scope) === null) noteSearch(scope, bounds, now);
     return null;
   });
 }

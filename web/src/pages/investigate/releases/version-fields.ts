@@ -27,6 +27,48 @@ export function versionField(scope: ReleaseScope): string | null {
   return found.value.get(keyOf(scope)) ?? null;
 }
 
+/** Milliseconds for which a search without a find is not repeated. */
+const VAIN_MS = 10 * 60_000;
+
+/** Bounds of a request, as ISO 8601; open without one. */
+interface Bounds {
+  from?: string;
+  to?: string;
+}
+
+interface Vain {
+  /** Span that was searched, and when: epoch milliseconds. */
+  start: number;
+  end: number;
+  at: number;
+}
+
+/** The last complete search of each scope that found no field. */
+const vain = new Map<string, Vain>();
+
+/** Notes a complete search of a span that found no field. @param now epoch milliseconds */
+export function noteSearch(scope: ReleaseScope, bounds: Bounds, now: number): void {
+  vain.set(keyOf(scope), { ...spanOf(bounds), at: now });
+}
+
+/**
+ * Whether a search of the last minutes found no field in the span, or in one that has moved with the clock since.
+ * @param now epoch milliseconds
+ */
+export function isSearched(scope: ReleaseScope, bounds: Bounds, now: number): boolean {
+  const last = vain.get(keyOf(scope));
+  if (last === undefined || now - last.at >= VAIN_MS) return false;
+  const { start, end } = spanOf(bounds);
+  return start >= last.start && end <= last.end + (now - last.at);
+}
+
+function spanOf({ from, to }: Bounds): { start: number; end: number } {
+  return {
+    start: from === undefined ? -Infinity : Date.parse(from),
+    end: to === undefined ? Infinity : Date.parse(to),
+  };
+}
+
 /** Levels of nesting at which a version is looked for: `resource.service.version`. */
 const DEPTH = 3;
 

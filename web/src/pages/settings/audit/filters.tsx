@@ -42,19 +42,39 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
   const [search, setSearch] = useState(wanted.search);
   // A filter may be chosen between a key and the search.
   const find = useLatest((text: string) => onWanted({ ...wanted, search: text.trim() }));
+  /** 0: no search waits. */
   const timer = useRef(0);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const stop = (): void => {
+    clearTimeout(timer.current);
+    timer.current = 0;
+  };
+  useEffect(() => stop, []);
   const [isWrong, setIsWrong] = useState(false);
+  // Links change the filters, too.
+  useEffect(() => {
+    setTarget(wanted.target);
+    setIsWrong(false);
+  }, [wanted.target]);
+  useEffect(() => {
+    // Text that is typed now, and a space after the last word, stay.
+    if (timer.current === 0) setSearch((typed) => (typed.trim() === wanted.search ? typed : wanted.search));
+  }, [wanted.search]);
   const apply = (): void => {
     const id = target.trim();
-    setIsWrong(id !== "" && !isTargetId(id));
-    clearTimeout(timer.current);
-    if (id === "" || isTargetId(id)) onWanted({ ...wanted, target: id, search: search.trim() });
+    const isRight = id === "" || isTargetId(id);
+    setIsWrong(!isRight);
+    // A search that was typed just before is found without the target.
+    if (!isRight) return;
+    stop();
+    onWanted({ ...wanted, target: id, search: search.trim() });
   };
   const type = (text: string): void => {
     setSearch(text);
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => find(text), PAUSE_MS);
+    stop();
+    timer.current = window.setTimeout(() => {
+      timer.current = 0;
+      find(text);
+    }, PAUSE_MS);
   };
   return (
     <form

@@ -10,13 +10,14 @@ import { type RevokedKey, revokersOf } from "./revocations.ts";
 /** Items of a page of the audit, and pages that are read: the newest 2,000 items of an action. */
 const PAGE = 200;
 const PAGES = 10;
+
 /** Keys that have expired or were revoked, with who revoked them for a reader of the audit. */
 export function EndedKeys({ workspace, keys }: { workspace: Workspace; keys: readonly ApiKey[] }) {
   const mayRead = may(workspace.role, "audit.list");
   const revokers = useRevokers(workspace.id, keys, mayRead);
   const revokedBy = ({ id, name }: ApiKey) => {
     if (!mayRead) return `shown to ${ableTo("audit.list")}`;
-    const who = revokers.data === null ? "…" : (revokers.data.get(id) ?? "not recorded");
+    const who = revokers.data === null ? "…" : (revokers.data.found.get(id) ?? revokers.data.otherwise);
     return (
       <>
         {visible(revokers.failure === null ? who : "not loaded")}{" "}
@@ -29,31 +30,42 @@ export function EndedKeys({ workspace, keys }: { workspace: Workspace; keys: rea
   return <KeyList label="Ended keys" keys={keys} revokedBy={revokedBy} />;
 }
 
+interface Revokers {
+  found: ReadonlyMap<string, string>;
+  /** Words for the other keys. */
+  otherwise: "not recorded" | "not found";
+}
+
 /** Loads who revoked some keys. @param isWanted whether the reader may read the audit */
 function useRevokers(
   workspaceId: string,
   keys: readonly RevokedKey[],
   isWanted: boolean,
-): Pick<Loaded<ReadonlyMap<string, string> | null>, "data" | "failure"> {
+): Pick<Loaded<Revokers | null>, "data" | "failure"> {
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
   const of = isWanted && revoked.length > 0 ? `${workspaceId} ${revoked.map(({ id }) => id).join(" ")}` : "";
-  return useLoad(of, async (signal) => {
+  return useLoad(of, async (signal): Promise<Revokers | null> => {
     if (of === "") return null;
     const oldest = Math.min(...revoked.map(({ revokedAt }) => Date.parse(revokedAt ?? "")));
-    const items = await itemsSince(workspaceId, "key.revoke", oldest, signal);
-    const found = revokersOf(revoked, items);
-    if (found.size === revoked.length) return found;
-    return revokersOf(revoked, [...items, ...(await itemsSince(workspaceId, "member", oldest, signal))]);
+    const ofKeys = await itemsSince(workspaceId, "key.revoke", oldest, signal);
+    const found = revokersOf(revoked, ofKeys.items);
+    if (found.size === revoked.length) return { found, otherwise: "not recorded" };
+    const ofMembers = await itemsSince(workspaceId, "member", oldest, signal);
+    const areAll = ofKeys.areAll && ofMembers.areAll;
+    return {
+      found: revokersOf(revoked, [...ofKeys.items, ...ofMembers.items]),
+      otherwise: areAll ? "not recorded" : "not found",
+    };
   });
 }
 
-/** Loads the items of an action or a group since a time, at most `PAGES` pages. */
+/** Loads the items of an action or a group since a time, at most `PAGES` pages: `areAll` is false if there are more. */
 async function itemsSince(
   workspaceId: string,
   action: string,
   since: number,
   signal: AbortSignal,
-): Promise<AuditItem[]> {
+): Promise<{ items: AuditItem[]; areAll: boolean }> {
   const items: AuditItem[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < PAGES; page++) {
@@ -65,7 +77,7 @@ async function itemsSince(
     items.push(...data.items);
     cursor = data.nextCursor;
     const last = data.items.at(-1);
-    if (cursor === null || (last !== undefined && Date.parse(last.at) < since)) break;
+    if (cursor === null || (last !== undefined && Date.parse(last.at) < since)) return { items, areAll: true };
   }
-  return items;
+  return { items, areAll: false };
 }

@@ -8,12 +8,12 @@ export type RevokedKey = Pick<ApiKey, "id" | "revokedAt">;
 /** Milliseconds that the item of a change may be later than the change itself. */
 const LATER_MS = 1000;
 
-/** Changes of a member that revoke the member's keys, as the end of a sentence. */
+/** Changes of a member that revoke the member's keys. */
 const WITH_MEMBER: Readonly<Record<string, string>> = {
-  "member.remove": "by removing",
-  "member.change": "by the new role of",
-  "member.leave": "by leaving:",
-  "key.revoke": "for the security of the account",
+  "member.remove": "member removed",
+  "member.change": "role changed",
+  "member.leave": "left",
+  "key.revoke": "account secured",
 };
 
 /**
@@ -27,7 +27,7 @@ export function revokersOf(keys: readonly RevokedKey[], items: readonly AuditIte
     if (revokedAt === null) continue;
     const own = items.find(({ action, target }) => action === "key.revoke" && target === id);
     const item = own ?? items.find((each) => tookMany(each) && isAt(each, revokedAt));
-    if (item !== undefined) found.set(id, item === own ? actorOf(item) : `${actorOf(item)}, ${reasonOf(item)}`);
+    if (item !== undefined) found.set(id, item === own ? actorOf(item) : `${actorOf(item)} (${reasonOf(item)})`);
   }
   return found;
 }
@@ -46,5 +46,5 @@ function actorOf({ actor, actorEmail }: AuditItem): string {
 }
 
 function reasonOf({ action, target, targetEmail }: AuditItem): string {
-  return `${WITH_MEMBER[action] ?? "with"} ${targetEmail ?? target}`;
+  return `${WITH_MEMBER[action] ?? action}: ${targetEmail ?? target}`;
 }
