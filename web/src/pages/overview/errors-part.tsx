@@ -94,7 +94,7 @@ function Bars({ bars, peak, releases, workspaceId }: BarsProps) {
         const at = stops.indexOf(stop ?? "");
         const end = stops.length - 1;
         const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: end }[event.key];
-        if (next === undefined) return;
+        if (next === undefined || event.altKey) return;
         event.preventDefault();
         event.currentTarget.querySelectorAll("a")[Math.max(0, Math.min(end, next))]?.focus();
       }}
