@@ -35,7 +35,7 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^board\./, /^panels$/, / bytes of JSON together\.$/],
   [/^limits\.set$/, /^rules\.\d+\.path$/, /has the same method and path|^No route of /],
   [/^auth\.oauth\./, /^query\.code_challenge$/, /^mode=code and code_challenge must be sent together$/],
-  [/^workspace\.stats$/, /^aggregations$/, /^Two columns are named /],
+  [/^workspace\.stats$/, /^(?:aggregations|groupBy)$/, /^Two columns are named /],
   [/^workspace\.stats$/, /^aggregations\.\d+\.fn$/, /^A rate needs a bin /],
   [/^workspace\.stats$/, /^sort\.by$/, /^Must be a column: /],
   // Depends on the entries of the project.
