@@ -303,7 +303,7 @@ describe("20.5: a preview", () => {
     expect(found.notes).toEqual([]);
     // A text that a search accepts, too, and probably not what is meant.
     const text = await done<Record<string, unknown>>(watched, "alert-preview", { body: { ...body, query: "level:" } });
-    expect([text.firings, text.notes]).toEqual([0, [expect.stringContaining("`level:value`")]]);
+    expect([text.firings, text.notes]).toEqual([0, [expect.stringContaining("`level:error`")]]);
     expect(await rowsOf(watched)).toMatchObject({ rules: 0, decisions: 0 });
   });
 });

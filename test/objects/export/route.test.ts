@@ -90,7 +90,8 @@ describe("GET /logger/:projectId/export", () => {
     expect([unchanged.status, await unchanged.text(), unchanged.headers.get("ETag")]).toEqual([304, "", tag]);
     await sendBatches(tenant, 1);
     const any = await get(tenant, query, { headers: { "If-None-Match": "*" } });
-    expect([any.status, any.headers.get("ETag"), await any.text()]).toEqual([304, tag, ""]);
+    expect([any.status, await any.text()]).toEqual([304, ""]);
+    expect(any.headers.get("ETag")).not.toBe(tag);
     const changed = await get(tenant, query, { headers: { "If-None-Match": tag } });
     expect((await read(changed)).manifest).toMatchObject({ count: 21 });
   });
