@@ -41,6 +41,8 @@ export interface RuleLine {
 interface Pending {
   hit: Hit;
   fn: MeasureFunction | null;
+  /** Whether its part keeps the values. */
+  isCostly: boolean;
   values: number[];
 }
 
@@ -196,21 +198,22 @@ export class RuleMatcher {
     if (pending === undefined) {
       const part = null;
       const hit = { run, key, step, undecided, count: 0, firstSeq: seq, lastSeq: seq, firstAt: at, lastAt: at, part };
-      pending = { hit, fn: measure?.fn ?? null, values: [] };
+      const isCostly = measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
+      pending = { hit, fn: measure?.fn ?? null, isCostly, values: [] };
       hits.set(key, pending);
       this.#hits.push(pending);
       const weight = weightOfHit(key);
-      this.#pending += isCostly(measure) ? weight + COSTLY_HIT_WEIGHT - HIT_WEIGHT : weight;
+      this.#pending += isCostly ? weight + COSTLY_HIT_WEIGHT - HIT_WEIGHT : weight;
       if (by.length > 0) this.#addGrouped(run, weight);
     }
-    const { hit } = pending;
+    const { hit, isCostly } = pending;
     hit.count += values?.length ?? 1;
     hit.lastSeq = seq;
     hit.lastAt = Math.max(hit.lastAt, at);
     if (values === null) return;
     pending.values.push(...values);
-    if (isCostly(measure)) this.#pending += values.length;
-    if (pending.values.length < (isCostly(measure) ? VALUES_AT_ONCE : SUMMED_AT_ONCE)) return;
+    if (isCostly) this.#pending += values.length;
+    if (pending.values.length < (isCostly ? VALUES_AT_ONCE : SUMMED_AT_ONCE)) return;
     pending.hit = joinedHit(hit, pending.fn, pending.values);
     pending.values = [];
   }
@@ -221,11 +224,6 @@ export class RuleMatcher {
     this.#grouped.all += weight;
     this.#grouped.most = Math.max(this.#grouped.most, ofRun);
   }
-}
-
-/** Whether a measure keeps its values. */
-function isCostly(measure: Counted["measure"]): boolean {
-  return measure !== null && ["distinct", "percentile"].includes(familyOf(measure.fn));
 }
 
 /** Returns the weight of a hit without values. Groups with long keys hold memory in the matcher and in the object. */

@@ -41,7 +41,8 @@ export class Matching {
       projectId: project.id,
       rules: alerts.counted,
       floor: decided + 1,
-      ...{ hitsAtOnce, hitsOfRun },
+      hitsAtOnce,
+      hitsOfRun,
     };
     if (next.tier === "cold") return this.#call({ ...call, range: { after, until: next.until }, batches: null });
     const { through, batches } = next.page;

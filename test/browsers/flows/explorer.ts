@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { By, Key } from "selenium-webdriver";
+import type { BrowserPage } from "../page.ts";
 import { downloaded, type Flow, logs, openFirst, ROWS, said, send, shown } from "../trip.ts";
 
 /** Search, rows, fields and what is done with them. */
@@ -19,10 +20,7 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       await page.press(Key.ARROW_DOWN, Key.ENTER);
       await page.press(Key.ESCAPE, Key.ENTER);
       await page.address("the query", ({ searchParams }) => /service:payments/.test(searchParams.get("q") ?? ""));
-      await page.until("only rows of payments", async () => {
-        const rows = await page.texts(ROWS);
-        return rows.length > 0 && rows.every((row) => row.includes("payments"));
-      });
+      await onlyRowsOf(page, "payments");
     },
   },
   {
@@ -133,10 +131,7 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       const values = await page.role("list", "Values of service");
       await page.click("button", /^gateway/, values);
       await page.address("the value", ({ searchParams }) => searchParams.get("q") === "service:=gateway");
-      await page.until("only rows of gateway", async () => {
-        const rows = await page.texts(ROWS);
-        return rows.length > 0 && rows.every((row) => row.includes("gateway"));
-      });
+      await onlyRowsOf(page, "gateway");
     },
   },
   {
@@ -201,3 +196,11 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
     },
   },
 ];
+
+/** Waits until there are rows and each of them has a text. */
+async function onlyRowsOf(page: BrowserPage, text: string): Promise<void> {
+  await page.until(`only rows of ${text}`, async () => {
+    const rows = await page.texts(ROWS);
+    return rows.length > 0 && rows.every((row) => row.includes(text));
+  });
+}

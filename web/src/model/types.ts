@@ -6,6 +6,9 @@ import type { LimitConfiguration } from "../../../src/limits/cascade.ts";
 export const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const;
 export type Level = (typeof LEVELS)[number];
 
+/** Query for errors, as pages count them and link to them. */
+export const ERRORS = "level:>=error";
+
 export const ROLES = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
-import type { Project, Workspace } from "../../model/types.ts";
+import { ERRORS, type Project, type Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
 import { authorized } from "../../session/session.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -11,7 +11,6 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import css from "./home.module.css";
 
-const ERRORS = "level:>=error";
 const COUNT = new Intl.NumberFormat();
 /** Projects shown on a card. The settings list all of them. */
 const LISTED = 8;

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { timeFormat } from "../../lib/zone.ts";
+import { ERRORS } from "../../model/types.ts";
 import { between } from "../explorer/view/range.ts";
 import { viewSearch } from "../explorer/view/view.ts";
 import { visible } from "../explorer/view/visible.ts";
@@ -7,7 +8,6 @@ import { releaseTooltip } from "../investigate/releases/release-names.ts";
 import type { Release } from "../investigate/releases/releases.ts";
 import css from "./errors-part.module.css";
 import { comparison } from "./lists.tsx";
-import { ERRORS } from "./load-now.ts";
 import { BAR_MS, type ErrorBar, type Errors, HOURS } from "./now.ts";
 import quiet from "./overview.module.css";
 

@@ -1,6 +1,6 @@
 import { timeFormat } from "../../lib/zone.ts";
 import type { Alert } from "../../model/alerts.ts";
-import type { AuditItem, LiveCounter, Notification } from "../../model/types.ts";
+import { type AuditItem, ERRORS, type LiveCounter, type Notification } from "../../model/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -12,7 +12,6 @@ import { namesOf } from "../settings/audit/names.ts";
 import { actionInWords } from "../settings/audit/words.ts";
 import { useNames } from "../settings/caller-names.ts";
 import { type KeyUse, UNUSED_DAYS } from "./key-use.ts";
-import { ERRORS } from "./load-now.ts";
 import { HOURS, LISTED, type NewPatterns, patternQuery } from "./now.ts";
 import css from "./overview.module.css";
 

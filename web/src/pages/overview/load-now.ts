@@ -1,4 +1,4 @@
-import type { ApiKey, LogEntry, Page } from "../../model/types.ts";
+import { type ApiKey, ERRORS, type LogEntry, type Page } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { releasesQuery, versionedQuery } from "../investigate/releases/releases.ts";
 import { isSearched, noteEntries, noteSearch, versionField } from "../investigate/releases/version-fields.ts";
@@ -7,9 +7,6 @@ import { BAR_MS, HOURS, isWhole, LISTED, MINUTES, type Now, type NowAnswer, newe
 
 /** That of the search for a field with versions has entries. */
 type Answer = NowAnswer & { logs?: LogEntry[] };
-
-/** Errors, as the overview counts them and links to them. */
-export const ERRORS = "level:>=error";
 
 const BY_BAR = `stats count() as n by bin(${BAR_MS / 60_000}m)`;
 /** The cheap ones: the batch refuses the last ones of a large workspace. */

@@ -85,9 +85,10 @@ export function changesOf(
     return `${category} ${type} ${patternOf(message.replaceAll(versionOf(entry) || "\n", "<N>"))}`;
   };
   const kinds = new Map(own.map((entry) => [kindOf(entry), entry]));
+  const oldKinds = new Set(old.map(kindOf));
   const kind = [...kinds]
     .sort(([, a], [, b]) => Number(isStart(b)) - Number(isStart(a)))
-    .find(([each]) => old.some((entry) => kindOf(entry) === each))?.[0];
+    .find(([each]) => oldKinds.has(each))?.[0];
   if (kind === undefined) return { previous: known, members: null };
   const [before, now] = [old, own].map((entries) => settled(entries.filter((entry) => kindOf(entry) === kind)));
   const names = [...new Set([...(now?.keys() ?? []), ...(before?.keys() ?? [])])];
