@@ -202,36 +202,67 @@ export function groupOf({ by }: Pick<CountedQuery, "by">, key: string): Record<s
 /** Returns the page that shows exactly the entries of a decision: by their `seq`, which never changes. */
 function linkOf(
   { origin, workspaceId, projectId }: ConsolePlace,
-  { filter, by, measure, delayMs }: Counted,
+  counted: Counted,
   { key, seqRange, at }: RunDecision,
   windowMs: number,
 ): string {
-  // SAFETY: only the matcher writes keys.
-  const values = JSON.parse(key) as unknown[];
+  const { filter, delayMs } = counted;
   const own = (name: OwnField, test: ValueTest): Filter => ({ kind: "field", field: { kind: "own", name }, test });
   const instant = (ms: number) => {
     return { kind: "time" as const, time: { kind: "period" as const, from: ms, to: ms + 1 } };
   };
   // The end of a range of times is excluded.
   const window: ValueTest = { kind: "range", from: instant(at - windowMs + 1), to: instant(at + 1) };
-  const groups = by.flatMap((field, index): Filter[] => {
-    const value = values[index] ?? null;
-    if (value === null) return [{ kind: "not", filter: { kind: "field", field, test: { kind: "exists" } } }];
-    // The rest of a longer value is not in the key.
-    if (typeof value === "string" && value.length === ALERT_LIMITS.groupValue) return [];
-    const test = { kind: typeof value === "string" ? ("exact" as const) : ("is" as const), text: String(value) };
-    return [{ kind: "field", field, test }];
-  });
-  const measured: Filter[] =
-    measure === null ? [] : [{ kind: "field", field: measure.field, test: { kind: "exists" } }];
   const times = delayMs !== null ? [own("time", window)] : seqRange === null ? [own("received", window)] : [];
   const seqs = seqRange === null ? [] : [own("seq", seqTest(seqRange))];
-  const parts = [filter, ...groups, ...measured, ...times, ...seqs].filter(({ kind }) => kind !== "all");
+  const parts = [filter, ...groupFilters(counted, key), ...times, ...seqs].filter(({ kind }) => kind !== "all");
   const query = new URLSearchParams({ q: printFilter(joined("and", parts)), range: "all" });
   return `${origin}/w/${workspaceId}/p/${projectId}?${query}`;
 }
 
+/** A text, a number or a boolean: what groups entries, and what is counted of different values. */
+const ANY_VALUE: ValueTest = { kind: "regex", source: "^", ignoreCase: false };
+/** Numbers alone. */
+const ANY_NUMBER: ValueTest = {
+  kind: "anyOf",
+  tests: (["<", ">="] as const).map((operator) => ({ kind: "compare", operator, value: numberOf(0) })),
+};
+
+/** Returns what entries of a group have besides passing the filter of their rule. @param key of the group, as the matcher writes it */
+export function groupFilters({ by, measure }: Pick<Counted, "by" | "measure">, key: string): Filter[] {
+  // SAFETY: only the matcher writes keys.
+  const values = JSON.parse(key) as unknown[];
+  const groups = by.map((field, index): Filter => {
+    const value = values[index] ?? null;
+    if (value !== null) return { kind: "field", field, test: groupTest(value) };
+    // A member may be null, an object or an empty list. An own field is there or not.
+    const test: ValueTest = field.kind === "data" ? ANY_VALUE : { kind: "exists" };
+    return { kind: "not", filter: { kind: "field", field, test } };
+  });
+  if (measure === null) return groups;
+  const { fn, field } = measure;
+  const test = field.kind !== "data" ? { kind: "exists" as const } : fn === "count_distinct" ? ANY_VALUE : ANY_NUMBER;
+  return [...groups, { kind: "field", field, test }];
+}
+
+function groupTest(value: unknown): ValueTest {
+  if (typeof value === "number") return { kind: "range", from: numberOf(value), to: numberOf(value) };
+  if (typeof value !== "string") return { kind: "is", text: String(value) };
+  if (value.length < ALERT_LIMITS.groupValue) return { kind: "exact", text: value };
+  // The rest of a longer text is not in the key, and the last character may be half of one.
+  const start = value.replace(/[\ud800-\udbff]$/, "");
+  const source = `^${start.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/\p{Cc}/gu, escapedControl)}`;
+  return { kind: "regex", source, ignoreCase: false };
+}
+
+function escapedControl(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+}
+
+function numberOf(value: number) {
+  return { kind: "number" as const, value };
+}
+
 function seqTest({ from, to }: { from: number; to: number }) {
-  const number = (value: number) => ({ kind: "number" as const, value });
-  return { kind: "range" as const, from: number(from), to: number(to) };
+  return { kind: "range" as const, from: numberOf(from), to: numberOf(to) };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { CompiledRules } from "../../../src/alerts/compiled-rules.ts";
+import { groupFilters } from "../../../src/alerts/decisions.ts";
 import { countedOf, type RuleDefinition } from "../../../src/alerts/definition.ts";
 import { type MatchCall, type Matched, matchRange } from "../../../src/alerts/match-range.ts";
 import { type Counted, RuleMatcher } from "../../../src/alerts/matcher.ts";
@@ -10,6 +11,9 @@ import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
 import { WorkMeter } from "../../../src/logs/query/budget.ts";
 import { entryTestOf } from "../../../src/logs/search/entry-test.ts";
+import { parse } from "../../../src/query-language/parse.ts";
+import { printFilter } from "../../../src/query-language/print.ts";
+import { joined } from "../../../src/query-language/syntax.ts";
 
 vi.mock(import("../../../src/alerts/measure.ts"), { spy: true });
 
@@ -226,4 +230,42 @@ test("The counted work of candidates has each value that a rule may be looked up
   expect(workOf("a:x", list("", 10_000)) - workOf("a:x", list("", 100))).toBeGreaterThan(9900 * 50);
   expect(workOf("a:x", list("y".repeat(1000), 200)) - workOf("a:x", list("", 200))).toBeGreaterThan(200 * 1000);
   expect(workOf("qqq", list("y".repeat(1000), 200)) - workOf("qqq", list("", 200))).toBeGreaterThan((200 * 1000) / 20);
+});
+
+// A search looks into lists of lists, and `true` also finds the text; the others of a group are found exactly.
+const grouping = fc.oneof(
+  fc.constantFrom<unknown>("a", "A", "", "7", "null", "a\n/b", 7, 0, -1.5, 1e21, true, null, {}, [], [[]], [null]),
+  fc.constantFrom(
+    "long ".repeat(40),
+    `${"long ".repeat(40)}and longer`,
+    `${"\u{1d4b3}".repeat(120)}`,
+    `x${"\u{1d4b3}".repeat(120)}`,
+  ),
+  fc.constantFrom("\u0001(.*)[/]\\".repeat(30), `${"é|^$\n".repeat(50)}`),
+  fc.constantFrom<unknown>(["a", 7], ["b", null], [0, 0]),
+);
+
+test("20: the filter of a group finds the entries that were counted in it, and no others", () => {
+  const queries = ["* | count by s", "* | stats sum(t) by s", "* | stats count_distinct(t) by s, t"];
+  const entries = fc.array(fc.record({ s: grouping, t: grouping }, { requiredKeys: [] }), {
+    minLength: 1,
+    maxLength: 10,
+  });
+  const run = ([query, members]: [string, object[]]) => {
+    const counted = countedBy(query, 1);
+    const all = members.map((each) => lineOf({ ...each }));
+    for (const { key } of hitsOf([counted], all).hits) {
+      const result = parse(printFilter(joined("and", groupFilters(counted, key))));
+      if (!result.ok) throw new Error(result.error.message);
+      const found = entryTestOf(result.query.filter, NOW);
+      const inGroup = all.map((line) => hitsOf([counted], [line]).hits.some((hit) => hit.key === key));
+      const place = { seq: 1, receivedAt: NOW, timestamp: NOW, projectId: PROJECT, id: logId(PROJECT, 1) };
+      const isFound = all.map((line) => {
+        const entry = parseStoredLine(line);
+        return entry !== null && found(entry, place);
+      });
+      expect(isFound).toEqual(inGroup);
+    }
+  };
+  fc.assert(fc.property(fc.tuple(fc.constantFrom(...queries), entries), run), { numRuns: 300 });
 });
