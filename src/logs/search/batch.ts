@@ -22,13 +22,17 @@ export const BatchBody = z
     return { queries, snapshot };
   });
 
+const [entriesAnswer, tableAnswer] = searchAnswerSchema.options;
+
 /** Documents the answer of `POST /logger/search/batch`. */
 export const batchAnswerSchema = z.object({
   asOf: z.string().describe("The snapshot of all answers. Send it back to ask the same again."),
   answers: z
     .array(
       z.union([
-        z.object({ ok: z.literal(true) }).and(searchAnswerSchema),
+        // No intersection: neither schema would permit the members of the other.
+        entriesAnswer.extend({ ok: z.literal(true) }),
+        tableAnswer.extend({ ok: z.literal(true) }),
         z.object({
           ok: z.literal(false),
           error: z
