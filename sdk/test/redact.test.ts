@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { threadMs } from "../../test/support/thread-time.ts";
 import { createCleaner } from "../src/browser/clean.ts";
 import { maskedJson } from "../src/capture/masked.ts";
 import { createLogger } from "../src/index.ts";
@@ -116,18 +117,18 @@ test("15: numbers are kept that are not card numbers: wrong checksum, no issuer,
 
 test("15: a text of digits is searched in linear time", () => {
   const logger = createLogger({ transport: "memory" });
-  const startedAt = performance.now();
+  const startedAt = threadMs();
   for (const part of ["4111 ", "4111-1111 ", "41111", "4111 1111 1111 1111x", "id=4111111111111 "]) {
     logger.info("x", { text: part.repeat(200_000 / part.length) });
   }
   // Quadratic time would take minutes.
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+  expect(threadMs() - startedAt).toBeLessThan(5000);
 });
 
 test("15: many card numbers in one text are masked in linear time", () => {
   const [, , masked] = createRedactor([]);
-  const startedAt = performance.now();
+  const startedAt = threadMs();
   // 1 MiB. Took 12 s when each card number moved the rest of the text.
   expect(masked("4111 1111 1111 1111 ".repeat(52_000))).toBe(`${R} `.repeat(52_000));
-  expect(performance.now() - startedAt).toBeLessThan(3000);
+  expect(threadMs() - startedAt).toBeLessThan(3000);
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { threadMs } from "../../test/support/thread-time.ts";
 import { createLogger, type LogEntry, type LogLevel } from "../src/index.ts";
 import { memoryTransport } from "../src/testing.ts";
 
@@ -516,7 +517,7 @@ test("masks configured names in members and in text", () => {
 });
 
 test("searches any text in linear time", () => {
-  const start = performance.now();
+  const start = threadMs();
   for (const text of [
     "a".repeat(200_000),
     "key".repeat(60_000),
@@ -530,7 +531,7 @@ test("searches any text in linear time", () => {
   ]) {
     entryOf({ text: `password ${text}` });
   }
-  expect(performance.now() - start).toBeLessThan(5000);
+  expect(threadMs() - start).toBeLessThan(5000);
 });
 
 /** Random values with all features that JSON, redaction and limits must handle. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { emailSchema, localPart, personalSlug, slugify, suffixedSlug } from "../../../src/accounts/email.ts";
 import { providerEmail } from "../../../src/accounts/oauth/provider-fetch.ts";
 import { nameSchema } from "../../../src/http/fields.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 describe("emailSchema", () => {
   it("trims and lowercases before it compares", () => {
@@ -29,10 +30,10 @@ describe("emailSchema", () => {
   });
 
   it("stops at the length of a long text", () => {
-    const startedAt = performance.now();
+    const startedAt = threadMs();
     expect(emailSchema.safeParse("a".repeat(250_000)).success).toBe(false);
     expect(emailSchema.safeParse(`${"a.".repeat(125_000)}@`).success).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(threadMs() - startedAt).toBeLessThan(500);
   });
 });
 

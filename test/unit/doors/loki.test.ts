@@ -8,6 +8,7 @@ import { LokiProtobufDecoder } from "../../../src/doors/loki/protobuf-push.ts";
 import { readerOf } from "../../../src/doors/shared/record-reader.ts";
 import { ApiError } from "../../../src/http/errors.ts";
 import { decode, mutated, randomFrom } from "../../support/doors/decode.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 const READER = readerOf();
 /** Mutated bodies; more by hand. */
@@ -193,9 +194,9 @@ test("Loki: labels as text", () => {
   for (const text of ["", "job=a", "{job=a}", '{job="a"', '{job="a" b="c"}'])
     expect(labelsOf(text)).toEqual({ labels: text });
   const hostile = `{${'a="\\'.repeat(50_000)}}`;
-  const started = performance.now();
+  const started = threadMs();
   labelsOf(hostile);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(threadMs() - started).toBeLessThan(500);
 });
 
 test("Loki: times", () => {

@@ -7,6 +7,7 @@ import { integerParameter } from "../../../src/http/paging.ts";
 import { TimestampReader, timeSchema } from "../../../src/logs/ingest/timestamp.ts";
 import { DATA_PATH, parseDataPath } from "../../../src/logs/query/data-path.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 const takes = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;
 
@@ -110,16 +111,16 @@ describe("D23: schemas that validate and are published", () => {
     });
     for (const [name, schema] of patterns) {
       for (const text of texts) {
-        const startedAt = performance.now();
+        const startedAt = threadMs();
         takes(schema, text);
-        const tookMs = performance.now() - startedAt;
+        const tookMs = threadMs() - startedAt;
         if (tookMs > BUSY_MS) expect([name, text.slice(0, 5), tookMs]).toEqual([name, text.slice(0, 5), "less"]);
       }
     }
     for (const text of texts) {
-      const startedAt = performance.now();
+      const startedAt = threadMs();
       DATA_PATH.test(text);
-      expect(performance.now() - startedAt).toBeLessThan(BUSY_MS);
+      expect(threadMs() - startedAt).toBeLessThan(BUSY_MS);
     }
   });
 });

@@ -6,6 +6,7 @@ import { toByteString } from "../../../src/logs/query/case-folding.ts";
 import { matchesFilter } from "../../../src/logs/query/filter.ts";
 import { needlesOf } from "../../../src/logs/query/needles.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { threadMs } from "../../support/thread-time.ts";
 import { type DataTest, dataTest, entryAt, fewFilters, nastyText, type TestFilters, time } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
 import { bodyOf, lineOf, type TestEntry } from "./store.ts";
@@ -107,11 +108,11 @@ describe("BatchMatcher", () => {
       message,
     });
     const text = ["i\u0307", "\u0307", "İ", "i", "σ", "k"].map((part) => part.repeat(3000));
-    const startedAt = performance.now();
+    const startedAt = threadMs();
     for (const part of ["i\u0307", "\u0307", "i", "σ", "ς", "k"]) {
       expect(found({ search: `${part.repeat(200)}x` }, [], text.map(entry))).toEqual([]);
     }
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(threadMs() - startedAt).toBeLessThan(5000);
   });
 
   it("finds the same entries for a thousand categories and types as for a few", () => {
@@ -144,14 +145,14 @@ describe("BatchMatcher", () => {
     const took = (filters: TestFilters) => {
       const matcher = new BatchMatcher(filterOf(filters, []));
       const times = Array.from({ length: 7 }, () => {
-        const startedAt = performance.now();
+        const startedAt = threadMs();
         matcher.forEachMatch(
           body,
           () => true,
           () => expect.fail(),
           noEntry,
         );
-        return performance.now() - startedAt;
+        return threadMs() - startedAt;
       });
       return Math.min(...times);
     };

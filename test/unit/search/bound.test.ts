@@ -8,6 +8,7 @@ import { someAt } from "../../../src/logs/search/data-values.ts";
 import { RegexTest, regexTest } from "../../../src/logs/search/text-tests.ts";
 import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
 import { parse } from "../../../src/query-language/parse.ts";
+import { threadMs } from "../../support/thread-time.ts";
 import { bytesOf, encode, line, open, PROJECT } from "../segments/support.ts";
 
 /** Milliseconds for which a step may hold the thread, on a machine that is several times slower than a unit says. */
@@ -18,10 +19,9 @@ function longestStep(steps: Generator<void, unknown>, meter: WorkMeter): { count
   let [counted, ms] = [0, 0];
   for (let isDone = false; !isDone; ) {
     const before = meter.done;
-    const start = process.cpuUsage();
+    const start = threadMs();
     isDone = steps.next().done === true;
-    const { user, system } = process.cpuUsage(start);
-    ms = Math.max(ms, (user + system) / 1000);
+    ms = Math.max(ms, threadMs() - start);
     counted = Math.max(counted, ((meter.done - before) * UNIT_NS) / 1e6);
     meter.paused(ALONE_UNITS);
   }

@@ -3,6 +3,7 @@ import type { Entry } from "../../../src/logs/entry.ts";
 import { completionAt } from "../../../src/logs/search/completion.ts";
 import { suggestionsAt } from "../../../src/logs/search/suggest.ts";
 import { printFilter } from "../../../src/query-language/print.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 /** A text with `|` replaced: `^` marks the position. */
 function at(marked: string) {
@@ -67,9 +68,9 @@ describe("what is being written", () => {
 it("17: takes little time for paths of thousands of names", () => {
   for (const text of ['"a".'.repeat(1600), `${'"a"[0].'.repeat(1000)}"b"`, `x:${'"a".'.repeat(1600)}`]) {
     const times = [1, 2, 3].map(() => {
-      const start = performance.now();
+      const start = threadMs();
       completionAt(text, text.length);
-      return performance.now() - start;
+      return threadMs() - start;
     });
     // The rest is the machine's.
     expect(Math.min(...times), text.slice(0, 20)).toBeLessThan(50);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { entryTestOf } from "../../../src/logs/search/entry-test.ts";
 import { compileAll, InvalidRegex, regexTestOf, wildcardTest } from "../../../src/logs/search/text-tests.ts";
+import { threadMs } from "../../support/thread-time.ts";
 import { entry, NOW, place, query } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
 
@@ -39,9 +40,9 @@ it("refuses regular expressions that are too large together, before compiling al
   expect(() => compileAll(regexes(4))).not.toThrow();
   expect(() => compileAll(regexes(5))).toThrow(InvalidRegex);
   const times = [1, 2, 3].map(() => {
-    const start = performance.now();
+    const start = threadMs();
     expect(() => compileAll(regexes(190))).toThrow(InvalidRegex);
-    return performance.now() - start;
+    return threadMs() - start;
   });
   // The rest is the machine's.
   expect(Math.min(...times)).toBeLessThan(500);
@@ -52,9 +53,9 @@ it("looks long paths up in time linear in the names of members", () => {
   const test = entryTestOf({ kind: "field", field: { kind: "data", path }, test: { kind: "is", text: "x" } }, NOW);
   const base = { timestamp: "", level: "info", category: "", type: "", message: "" } as const;
   const where = { timestamp: 0, receivedAt: 0, seq: 1, projectId: "", id: "" };
-  const start = performance.now();
+  const start = threadMs();
   expect(test({ ...base, data: { a: Array.from({ length: 20_000 }, () => ({ b: 1 })) } }, where)).toBe(false);
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect(threadMs() - start).toBeLessThan(1000);
   const names = ["a", "b", "", "c", "d", "e", "f"];
   const deep = entryTestOf(
     { kind: "field", field: { kind: "data", path: names }, test: { kind: "is", text: "x" } },
