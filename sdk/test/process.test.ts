@@ -135,18 +135,21 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
   });
 });
 
-/** Values of `Math.random` for the backoff: with 0 the retries end before the process, with almost 1 they do not. */
+/**
+ * Values of `Math.random` for the backoff, and milliseconds for the flush: with 0 the retries end after 7 s, before the
+ * process; with almost 1 the third of four requests is sent after 6 s and the fourth would be after 14 s.
+ */
 test.each([
-  ["shortest", 0],
-  ["longest", 0.999],
+  ["shortest", 0, 40_000, 40],
+  ["longest", 0.999, 10_000, 30],
 ])(
   "spools 10 of 10 at an empty event loop if the service is unreachable and the %s waits, and delivers after the next start",
-  async (_, r) => {
+  async (_, r, timeoutMs, requests) => {
     answer = () => ({ status: 503 });
     const flags = ["--import", `data:text/javascript,Math.random=()=>${r}`];
-    await Promise.all(Array.from({ length: 10 }, () => run(process.execPath, "natural", { flags, timeoutMs: 10_000 })));
+    await Promise.all(Array.from({ length: 10 }, () => run(process.execPath, "natural", { flags, timeoutMs })));
     expect(readdirSync(dir).length).toBe(10);
-    expect(sink.seen.length).toBe(r === 0 ? 40 : 30);
+    expect(sink.seen.length).toBe(requests);
     answer = () => ({ status: 201 });
     await run(process.execPath, "natural", { count: 0 });
     expect(numbers(sink.stored()).length).toBe(100);

@@ -15,6 +15,8 @@ export interface FaultOptions {
   seed: number;
   port?: number | undefined;
   report?: (line: string) => void;
+  /** Names of figures: while one of them is 0, further rounds are played, at most as many as `rounds`. */
+  needed?: readonly string[];
 }
 
 /**
@@ -23,13 +25,18 @@ export interface FaultOptions {
  * chances, but not how all of that interleaves.
  * @throws Broken with the seed and the problem
  */
-export async function runFaults({ rounds, seed, port, report = () => {} }: FaultOptions): Promise<Counts> {
+export async function runFaults(options: FaultOptions): Promise<Counts> {
+  const { rounds, seed, port, report = () => {}, needed = [] } = options;
   const server = await FaultServer.start(port);
   const service = new Service(server);
   let figures: Counts = {};
   const pasts: Past[] = [];
   try {
-    for (let round = 0; round < rounds; round++) {
+    const lacks = async (): Promise<boolean> => {
+      const counts = added(figures, await server.counts());
+      return needed.some((name) => !counts[name]);
+    };
+    for (let round = 0; round < rounds || (round < 2 * rounds && (await lacks())); round++) {
       const startedAt = performance.now();
       const played = await playRound(service, seed + round).catch((error: unknown) => {
         throw new Broken([`Round with seed ${seed + round}:`, messageOf(error), ...server.bugs].join("\n  "));
@@ -43,7 +50,7 @@ export async function runFaults({ rounds, seed, port, report = () => {} }: Fault
     for (const past of pasts) await lookAgain(service, past);
     const { unavailable, lost } = service.figures;
     const faults = await server.counts();
-    return { rounds, ...figures, "answers 503": unavailable, "answers lost": lost, ...faults };
+    return { rounds: pasts.length, ...figures, "answers 503": unavailable, "answers lost": lost, ...faults };
   } catch (error) {
     report(server.output.slice(-20).join("\n"));
     throw error;
