@@ -60,6 +60,8 @@ export default defineConfig({
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
           isolate: false,
+          // Modules are loaded by Node: behind Vite's getters for imports, loops take longer.
+          experimental: { viteModuleRunner: false },
           setupFiles: ["test/unit/setup.ts"],
           // Twenty seconds at most on an idle machine, and several times that beside other files.
           testTimeout: 180_000,

@@ -51,8 +51,9 @@ export interface OpenPage {
   text(): string;
 }
 
+let opened = 0;
+
 export async function openPage(kind: string, address: string): Promise<OpenPage> {
-  vi.resetModules();
   const url = new URL(address, "https://logs.example");
   const [heading, form, result, reject] = [new FakeElement(), new FakeElement(), new FakeElement(), new FakeElement()];
   reject.type = "button";
@@ -78,7 +79,8 @@ export async function openPage(kind: string, address: string): Promise<OpenPage>
     },
   });
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void copied.push(text) } });
-  await import(new URL("../../../scripts/pages/account.js", import.meta.url).pathname);
+  // Under a name of its own, the script runs again.
+  await import(`../../../scripts/pages/account.js?page=${opened++}`);
   return {
     heading,
     form,
