@@ -6,8 +6,9 @@ import { fieldGroups } from "../../../../web/src/pages/explorer/fields/field-gro
 import { ansiParts } from "../../../../web/src/pages/explorer/results/ansi.ts";
 import { cellReader } from "../../../../web/src/pages/explorer/results/cells.ts";
 import { entryCurl, textOf } from "../../../../web/src/pages/explorer/results/copy-entry.ts";
-import { inlineFields } from "../../../../web/src/pages/explorer/results/inline-fields.ts";
+import { fieldsWithin, inlineFields, isServiceName } from "../../../../web/src/pages/explorer/results/inline-fields.ts";
 import { isStackTrace, stackGroups, stackLines } from "../../../../web/src/pages/explorer/results/stack-trace.ts";
+import { nextElements } from "../../../../web/src/pages/explorer/results/use-row-elements.ts";
 import { UndoHistory } from "../../../../web/src/pages/explorer/search/undo.ts";
 import {
   columnsText,
@@ -72,6 +73,12 @@ describe("the members that rows show", () => {
     expect(inlineFields([])).toEqual([]);
   });
 
+  it("are more in a wide list, and never the service that has a column", () => {
+    expect([0, 360, 1136, 1544, 2184, 9999].map(fieldsWithin)).toEqual([6, 6, 6, 7, 12, 14]);
+    const services = [["service"], ["service", "name"], ["service.name"]];
+    expect([...services, ["service", "version"], ["name"]].filter(isServiceName)).toEqual(services);
+  });
+
   it("are read as queries read them", () => {
     const each = entry(
       { user: { plan: "team" }, "http.status": 504, list: [{ id: 5 }], level: "x" },
@@ -83,6 +90,51 @@ describe("the members that rows show", () => {
     expect(read("list.id")).toBe("5");
     expect(read("data.level")).toBe("x");
     expect([read("level"), read("trace"), read("host"), read("nothing")]).toEqual(["error", "t1", "", ""]);
+  });
+});
+
+describe("the elements of rows", () => {
+  type RowElements = ReturnType<typeof nextElements>;
+  /** Entries by name, and the element of each. */
+  const shown = (entries: string, before: RowElements = new Map(), pinned = ""): RowElements =>
+    nextElements(before, [...entries], (key) => pinned.includes(String(key)));
+  const text = (elements: RowElements) => [...elements].map(([key, element]) => `${key}${element}`).join(" ");
+  const first = shown("abcd");
+
+  it("stay with their entries, and those of entries that leave show others", () => {
+    expect(text(first)).toBe("a0 b1 c2 d3");
+    expect(text(shown("cdef", first))).toBe("c2 d3 e0 f1");
+    expect(text(shown("xab", first))).toBe("x2 a0 b1");
+    // Without a common entry no element moves.
+    expect(text(shown("wxyz", first))).toBe("w0 x1 y2 z3");
+    expect(text(shown("abcdef", first))).toBe("a0 b1 c2 d3 e4 f5");
+  });
+
+  it("that are pinned show no other entry, and those before and after them stay there", () => {
+    expect(text(shown("wxyz", first, "b"))).toBe("w0 x2 y3 z4");
+    expect(text(shown("wxb", first, "b"))).toBe("w0 x4 b1");
+    expect(text(shown("bwx", first, "b"))).toBe("b1 w2 x3");
+    expect(text(shown("wcx", first, "bc"))).toBe("w0 c2 x3");
+    expect(text(shown("cx", first, "abcd"))).toBe("c2 x4");
+  });
+
+  it("are one for each entry, whatever comes and goes", () => {
+    const names = fc.uniqueArray(fc.constantFrom(..."abcdefghij"), { maxLength: 8 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, names), { maxLength: 12 }), (steps) => {
+        let elements: RowElements = new Map();
+        for (const [keys, pinned] of steps) {
+          const next = nextElements(elements, keys, (key) => pinned.includes(String(key)));
+          expect([...next.keys()]).toEqual(keys);
+          expect(new Set(next.values()).size).toBe(keys.length);
+          for (const [key, element] of elements) {
+            if (next.has(key)) expect(next.get(key)).toBe(element);
+            else if (pinned.includes(String(key))) expect([...next.values()]).not.toContain(element);
+          }
+          elements = next;
+        }
+      }),
+    );
   });
 });
 

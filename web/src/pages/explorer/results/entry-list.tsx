@@ -4,6 +4,7 @@ import { useCallback, useContext, useEffect, useId, useLayoutEffect, useMemo, us
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
+import { isSelecting } from "../../../ui/selection.ts";
 import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { FilterPatch } from "../filters.ts";
@@ -11,9 +12,10 @@ import type { Column } from "../view/columns.ts";
 import css from "./entry-list.module.css";
 import { MATCHES, SearchedText } from "./marked.tsx";
 import { MissingEntries } from "./missing.ts";
-import { Row, rowClass } from "./row.tsx";
+import { cellsClass, Row } from "./row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
-import { useRowKeys } from "./use-row-keys.ts";
+import { useRowElements } from "./use-row-elements.ts";
+import { indexOfRow, rowAt, useRowKeys } from "./use-row-keys.ts";
 import { useRowParts } from "./use-row-parts.ts";
 import { useVirtual } from "./use-virtual.ts";
 
@@ -79,10 +81,10 @@ export function EntryList(props: EntryListProps) {
   const [open, setOpen] = useState<readonly string[]>(() =>
     props.opened && marked !== undefined ? [marked] : props.shown === undefined ? [] : [props.shown],
   );
-  const [width, setWidth] = useState(NARROW_MIXED);
+  const [width, setWidth] = useState(usualWidth);
   const height = ROW_HEIGHTS[density.value];
   const head = useRef<HTMLDivElement>(null);
-  const { inline, cells, candidates, source, isOneDay, hasYears } = useRowParts(entries, columns, props.query);
+  const { inline, cells, candidates, source, isOneDay, hasYears } = useRowParts(entries, columns, props.query, width);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
@@ -118,6 +120,11 @@ export function EntryList(props: EntryListProps) {
     { box, rows, onScroll: arrivals.onScroll },
   );
   const { virtual, items, margin, toTop } = list;
+  const elements = useRowElements(
+    items.map(({ key }) => key),
+    open,
+    rows,
+  );
   const search = useContext(SearchedText);
   const matches = useLazy(MATCHES, search !== "", () => undefined);
   const missing = useContext(MissingEntries);
@@ -158,9 +165,8 @@ export function EntryList(props: EntryListProps) {
     // A closed row is not measured: its height is constant.
     if (isOpen) virtual?.resizeItem(entries.indexOf(entry), isNarrow ? height.two : height.one);
   });
-  const onFocus = useLatest((entry: LogEntry): void => keys.point(entries.indexOf(entry)));
   return (
-    <div class={css.frame}>
+    <div class={`${css.frame} ${cellsClass({ isMixed, isOneDay, hasYears, isNarrow })}`} style={widths(columns)}>
       {arrivals.fresh > 0 ? (
         <div class={css.fresh}>
           <Button
@@ -178,10 +184,9 @@ export function EntryList(props: EntryListProps) {
         </div>
       ) : null}
       {isNarrow ? null : (
-        <div class={css.head} ref={head} style={widths(columns)}>
+        <div class={css.head} ref={head}>
           {heading === null ? null : (
             <heading.ListHead
-              class={rowClass({ isMixed, isOneDay, hasYears })}
               source={source}
               hasProject={isMixed}
               columns={columns}
@@ -203,7 +208,6 @@ export function EntryList(props: EntryListProps) {
         ref={box}
         class={css.box}
         data-list
-        style={widths(columns)}
         onScroll={({ currentTarget }) => {
           if (head.current !== null) head.current.scrollLeft = currentTarget.scrollLeft;
         }}
@@ -216,10 +220,23 @@ export function EntryList(props: EntryListProps) {
           })
         }
       >
-        <ul ref={rows} class={css.rows} aria-label={props.label} style={{ height: `${list.height}px` }}>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box handles the keys. */}
+        <ul
+          ref={rows}
+          class={css.rows}
+          aria-label={props.label}
+          style={{ height: `${list.height}px` }}
+          onClick={({ target }) => {
+            const row = rowAt(target);
+            const entry = entries[indexOfRow(row)];
+            if (row !== null && entry !== undefined && !isSelecting(row)) toggle(entry);
+          }}
+          onFocusIn={({ target }) => keys.point(indexOfRow(rowAt(target)))}
+        >
           {items.map(({ index, key, start }) => {
             const entry = entries[index];
             if (entry === undefined) return null;
+            const element = elements.get(key);
             const isOpen = open.includes(entry.id);
             const project = projectNames?.get(entry.projectId) ?? entry.projectId;
             // Their code may still be loading.
@@ -227,14 +244,15 @@ export function EntryList(props: EntryListProps) {
             const shownDetailsId = areDetailsShown ? `${detailsId}-${entry.id}` : undefined;
             return (
               <li
-                key={String(key)}
+                key={element}
+                data-element={element}
                 ref={isOpen ? (node) => virtual?.measureElement(node) : null}
                 data-index={index}
                 data-level={entry.level}
-                class={isOpen ? css.item : `${css.item} ${css.closed}`}
+                class={`${css.item} ${isOpen ? css.opened : css.closed}`}
                 aria-posinset={index + 1}
                 aria-setsize={hasMore ? -1 : entries.length}
-                style={{ transform: `translateY(${start - margin}px)` }}
+                style={{ top: `${start - margin}px` }}
               >
                 <Row
                   entry={entry}
@@ -251,11 +269,10 @@ export function EntryList(props: EntryListProps) {
                   matches={matches}
                   missing={missing.get(entry.seq)}
                   detailsId={shownDetailsId}
-                  onToggle={toggle}
-                  onFocus={onFocus}
                 />
                 {parts !== null && shownDetailsId !== undefined ? (
                   <parts.Details
+                    key={entry.id}
                     id={shownDetailsId}
                     entry={entry}
                     project={project}
@@ -279,6 +296,11 @@ const NO_COLUMNS: readonly Column[] = [];
 /** The widths of the columns for the style sheet. */
 function widths(columns: readonly Column[]): Record<string, string> {
   return columns.length === 0 ? {} : { "--columns": columns.map(({ width }) => `${width}px`).join(" ") };
+}
+
+/** Pixels of the list on the page of logs. It is measured before the first frame; a wrong number renders the rows twice. */
+function usualWidth(): number {
+  return innerWidth - (innerWidth < 1000 ? 0 : innerWidth < 1920 ? 304 : 376);
 }
 
 function indexesOf(entries: readonly LogEntry[], ids: readonly string[]): number[] {

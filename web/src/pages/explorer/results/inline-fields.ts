@@ -4,8 +4,8 @@ import type { LogEntry } from "../../../model/types.ts";
 
 /** Bounds: entries looked at, members of one and depth. They keep the choice fast. */
 const LOOK = { entries: 200, members: 60, depth: 3, length: 60 } as const;
-/** Members that a row shows. */
-export const INLINE_FIELDS = 6;
+/** Members that a row shows: in a list of usual width, and at most; the pixels of each further one, beside a usual message. */
+const FIELDS = { usual: 6, most: 14, beside: 500, each: 140 } as const;
 
 export type InlineValue = string | number | boolean;
 
@@ -24,7 +24,7 @@ interface Seen {
  * already, and not another one in each entry, as an id is. The best ones come first. If all entries have the same values, chooses those
  * that no message has.
  */
-export function inlineFields(entries: readonly LogEntry[], most: number = INLINE_FIELDS): (readonly string[])[] {
+export function inlineFields(entries: readonly LogEntry[], most: number = FIELDS.usual): (readonly string[])[] {
   const looked = entries.slice(0, LOOK.entries);
   const seen = new Map<string, Seen>();
   for (const { data, message } of looked) {
@@ -33,6 +33,17 @@ export function inlineFields(entries: readonly LogEntry[], most: number = INLINE
   const all = [...seen.values()];
   const chosen = best(all, (each) => score(each, looked.length), most);
   return chosen.length > 0 ? chosen : best(all, (each) => (each.inMessage > 0 ? 0 : worth(each, looked.length)), most);
+}
+
+/** How many members fit into the rows of a list of some width in pixels. */
+export function fieldsWithin(width: number): number {
+  const fitting = Math.floor((width - FIELDS.beside) / FIELDS.each);
+  return Math.min(FIELDS.most, Math.max(FIELDS.usual, fitting));
+}
+
+/** Whether a member is the service of its entry, which may have a column of its own. */
+export function isServiceName(path: readonly string[]): boolean {
+  return path.join(".") === "service" || path.join(".") === "service.name";
 }
 
 function best(all: readonly Seen[], scoreOf: (each: Seen) => number, most: number): (readonly string[])[] {

@@ -3,13 +3,12 @@ import { Menu } from "../../../ui/menu.tsx";
 import { COLUMN_WIDTH, type Column, moved, resized, withColumn } from "../view/columns.ts";
 import { visible } from "../view/visible.ts";
 import css from "./list-head.module.css";
+import rowCss from "./row.module.css";
 
 /** @param isDone false while a width is dragged */
 type ChangeColumns = (columns: readonly Column[], isDone: boolean) => void;
 
 interface ListHeadProps {
-  /** Classes of the row, which has the same cells. */
-  class: string;
   source: string;
   hasProject: boolean;
   columns: readonly Column[];
@@ -20,9 +19,9 @@ interface ListHeadProps {
 }
 
 /** The names of the columns. The chosen ones are moved, resized and removed here. */
-export function ListHead({ class: className, source, hasProject, columns, onColumns, candidates }: ListHeadProps) {
+export function ListHead({ source, hasProject, columns, onColumns, candidates }: ListHeadProps) {
   return (
-    <div class={`${className} ${css.head}`} data-list-head>
+    <div class={`${rowCss.row} ${css.head}`} data-list-head>
       <span>Time</span>
       <span>Level</span>
       <span>{source}</span>

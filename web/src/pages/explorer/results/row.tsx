@@ -2,9 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { isTwelveHour, timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
-import { isSelecting } from "../../../ui/selection.ts";
 import { visible } from "../view/visible.ts";
-import { AnsiText } from "./ansi-text.tsx";
+import { AnsiText, hasColours } from "./ansi-text.tsx";
 import type { ReadCell } from "./cells.ts";
 import { writePath } from "./data-path.ts";
 import { isInline } from "./inline-fields.ts";
@@ -51,29 +50,25 @@ interface RowProps {
   missing: Missing | undefined;
   /** Id of the details below, if they are there. */
   detailsId: string | undefined;
-  onToggle: (entry: LogEntry) => void;
-  onFocus: (entry: LogEntry) => void;
 }
 
 /**
  * An entry in one line, or in two on a narrow list. A row whose properties are the same is not rendered again (as every
- * component that reads a signal), so the list passes functions that do not change.
+ * component that reads a signal), so the list passes objects that do not change.
  */
 export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cells, search, ...rest }: RowProps) {
-  const { isOpen, isMarked, isStop, detailsId, matches, missing, onToggle, onFocus } = rest;
+  const { isOpen, isMarked, isStop, detailsId, matches, missing } = rest;
   const { level, message, timestamp } = entry;
   const [category, type] = [visible(entry.category), visible(entry.type)];
   const service = visible(ownName(entry, "service"));
   const date = new Date(timestamp);
   const match = useMemo(() => matches && hiddenMatch(entry, search, matches), [entry, search, matches]);
-  const classes: (string | undefined)[] = [rowClass({ isMixed: project !== null, isOneDay, hasYears })];
-  if (isNarrow) classes.push(css.narrow);
+  const classes: (string | undefined)[] = [css.row];
   if (isOpen) classes.push(css.open);
   if (isMarked) classes.push(css.marked);
   return (
-    // A `div`, because the text of a button cannot be selected.
+    // A `div`, because the text of a button cannot be selected. The list handles its events.
     // biome-ignore lint/a11y/useSemanticElements: see above.
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys of its rows.
     <div
       role="button"
       class={classes.join(" ")}
@@ -82,10 +77,6 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
       aria-expanded={isOpen}
       aria-controls={detailsId}
       aria-current={isMarked ? "true" : undefined}
-      onClick={({ currentTarget }) => {
-        if (!isSelecting(currentTarget)) onToggle(entry);
-      }}
-      onFocus={() => onFocus(entry)}
     >
       <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
         {(isOneDay || (isNarrow && isToday(date)) ? TIME : hasYears ? DATE_AND_TIME : DAY_AND_TIME)(date)}
@@ -119,26 +110,28 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
           </span>
         )}
         <span class={css.text} data-message>
-          <AnsiText text={message.length > MESSAGE ? message.slice(0, MESSAGE) : message} />
+          {messageText(message.length > MESSAGE ? message.slice(0, MESSAGE) : message, search)}
         </span>
-        {isNarrow && cells.length > 0 ? (
-          <Pairs pairs={cells.map(({ field, read }) => [field, read(entry)])} search={search} />
-        ) : (
-          <Pairs pairs={pairsOf(entry, inline, match)} search={search} />
+        {pairs(
+          isNarrow && cells.length > 0
+            ? cells.map(({ field, read }) => [field, read(entry)])
+            : pairsOf(entry, inline, match),
+          search,
         )}
       </span>
     </div>
   );
 }
 
-/** Classes of the cells of a row, which its heading shares. */
-export function rowClass({
-  isMixed,
-  isOneDay,
-  hasYears,
-}: Record<"isMixed" | "isOneDay" | "hasYears", boolean>): string {
-  const half = isTwelveHour.value ? css.half : "";
-  return [css.row, isMixed ? css.mixed : "", isOneDay ? css.oneDay : "", hasYears ? css.years : "", half].join(" ");
+/** Classes for the widths of the cells of all rows and of their heading. */
+export function cellsClass(list: Record<"isMixed" | "isOneDay" | "hasYears" | "isNarrow", boolean>): string {
+  return [
+    css.cells,
+    list.isMixed ? css.mixed : "",
+    list.isOneDay ? css.oneDay : list.hasYears ? css.years : "",
+    isTwelveHour.value ? css.half : "",
+    list.isNarrow ? css.narrow : "",
+  ].join(" ");
 }
 
 function Cell({ text, search }: { text: string; search: string }) {
@@ -149,25 +142,35 @@ function Cell({ text, search }: { text: string; search: string }) {
   );
 }
 
-/** Names with values, without those that an entry lacks. */
-function Pairs({ pairs, search }: { pairs: readonly (readonly [string, string])[]; search: string }) {
-  const there = pairs.filter(([, text]) => text !== "");
-  if (there.length === 0) return null;
-  return (
-    <span class={css.pairs}>
-      {there.map(([name, text]) => (
-        <span key={name} class={css.pair}>
-          <span class={css.key}>{visible(name)}=</span>
-          {marked(text, search)}
-        </span>
-      ))}
-    </span>
-  );
+/** Characters that have one direction, so that a value needs no element to be isolated from its neighbours. */
+const ONE_DIRECTION = /^[ -~]*$/;
+
+/**
+ * Names with values, without those that an entry lacks. The space before a name is for copied text. A value is bare text
+ * where it can be: elements are most of the work of a row that is scrolled into view.
+ */
+function pairs(all: readonly (readonly [string, string])[], search: string): ComponentChildren {
+  const there = all.filter(([, text]) => text !== "");
+  // The keys are places, so that an element that is filled again keeps those in it.
+  return there.flatMap(([name, text], at) => [
+    <span key={at} class={css.key}>{` ${visible(name)}=`}</span>,
+    search === "" && ONE_DIRECTION.test(text) ? (
+      text
+    ) : (
+      <span key={`=${at}`} class={css.value}>
+        {marked(text, search)}
+      </span>
+    ),
+  ]);
 }
 
 /** Without a search the text itself: a component for each value is a third of a row's work. */
 function marked(text: string, search: string): ComponentChildren {
   return search === "" ? visible(text) : <Marked text={text} />;
+}
+
+function messageText(text: string, search: string): ComponentChildren {
+  return hasColours(text) ? <AnsiText text={text} /> : marked(text, search);
 }
 
 /** Members beside a message, without the one that the match shows already. */

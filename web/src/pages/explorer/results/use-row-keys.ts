@@ -73,6 +73,16 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
   return { stop, point, onKeyDown };
 }
 
+/** The row that an element is in. */
+export function rowAt(target: EventTarget | null): Element | null {
+  return target instanceof Element ? target.closest("[data-row]") : null;
+}
+
+/** Index of a row's entry; -1 without a row. */
+export function indexOfRow(row: Element | null): number {
+  return Number(row?.closest("[data-index]")?.getAttribute("data-index") ?? -1);
+}
+
 function nextRow(key: string, index: number, last: number): number | null {
   switch (key) {
     case "ArrowDown":

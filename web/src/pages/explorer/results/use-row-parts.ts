@@ -4,7 +4,7 @@ import type { LogEntry } from "../../../model/types.ts";
 import type { Column } from "../view/columns.ts";
 import { language } from "../view/language.ts";
 import type { ReadCell } from "./cells.ts";
-import { INLINE_FIELDS, inlineFields } from "./inline-fields.ts";
+import { fieldsWithin, inlineFields, isServiceName } from "./inline-fields.ts";
 import { ownName } from "./own-name.ts";
 
 /** Names that queries have without quotes. The field list has the others, too. */
@@ -27,21 +27,29 @@ interface RowParts {
   hasYears: boolean;
 }
 
-/** Chooses what the rows of a list show. More rows below the first change nothing, so that no row changes while it is read. */
+/**
+ * Chooses what the rows of a list show. More rows below the first change nothing, so that no row changes while it is read.
+ * @param width of the list in pixels
+ */
 export function useRowParts(
   entries: readonly LogEntry[],
   columns: readonly Column[],
   query: string | undefined,
+  width: number,
 ): RowParts {
   const [first] = entries;
   // A live list chooses again as it doubles, not for each entry.
   const looked = Math.ceil(Math.log2(Math.min(entries.length, LOOKED) + 1));
   const varying = useMemo(() => inlineFields(entries, CANDIDATES), [query, looked]);
-  const inline = useMemo(() => varying.slice(0, INLINE_FIELDS), [varying]);
   const cells = useMemo(() => cellsOf(columns), [fieldsOf(columns)]);
   const source = useMemo(() => {
     return entries.slice(0, LOOKED).some((entry) => ownName(entry, "service") !== "") ? "Service" : "Category";
   }, [query, looked]);
+  const most = fieldsWithin(width);
+  const inline = useMemo(() => {
+    const left = source === "Service" ? varying.filter((path) => !isServiceName(path)) : varying;
+    return left.slice(0, most);
+  }, [varying, source, most]);
   const [newest, oldest] = [first?.timestamp, entries.at(-1)?.timestamp];
   const isOneDay = dayOf(newest) === dayOf(oldest) && (newest === undefined || dayOf(newest) === DAY(Date.now()));
   const now = YEAR(Date.now());

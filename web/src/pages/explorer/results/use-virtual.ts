@@ -9,7 +9,7 @@ import { marginOf, observeOffset, observeRect, offsetOf, type Scroller, scroller
 const CORE = lazyModule(() => import("@tanstack/virtual-core"));
 
 /** Pixels above the list at its top, at least: controls, histogram and names of columns. */
-const ABOVE = 160;
+const ABOVE = 192;
 
 type AllOptions = VirtualizerOptions<Scroller, HTMLElement>;
 type Options = Omit<

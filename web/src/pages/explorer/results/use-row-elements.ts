@@ -1,0 +1,57 @@
+import type { RefObject } from "preact";
+import { useRef } from "preact/hooks";
+
+type Key = string | number | bigint;
+
+/** Elements of the rows in the page, by the key of the entry that each shows, in the order of the page. */
+export type RowElements = ReadonlyMap<Key, number>;
+
+/**
+ * Returns the elements that show entries next. An entry that stays keeps its element. Elements of entries that leave show those that
+ * come, in order, so that a jump moves no element.
+ * @param isPinned whether an element shows no other entry and is not moved. Elements between two of them stay between them
+ */
+export function nextElements(
+  before: RowElements,
+  keys: readonly Key[],
+  isPinned: (key: Key, element: number) => boolean,
+): RowElements {
+  const staying = new Set(keys);
+  /** Elements to fill again, by the key of the last pinned element before them. */
+  const free = new Map<Key | null, number[]>();
+  let part: Key | null = null;
+  for (const [key, element] of before) {
+    const stays = staying.has(key);
+    if (isPinned(key, element)) part = stays ? key : part;
+    else if (!stays) free.set(part, [...(free.get(part) ?? []), element]);
+  }
+  let unused = Math.max(-1, ...before.values()) + 1;
+  const next = new Map<Key, number>();
+  part = null;
+  for (const key of keys) {
+    const element = before.get(key);
+    next.set(key, element ?? free.get(part)?.shift() ?? unused++);
+    if (element !== undefined && isPinned(key, element)) part = key;
+  }
+  return next;
+}
+
+/**
+ * Returns the element of each row: those that leave the page are filled again, which is a third less work for a jump than new ones. An open entry, and an element with the focus or a part of the selected text, keep theirs.
+ */
+export function useRowElements(
+  keys: readonly Key[],
+  open: readonly Key[],
+  rows: RefObject<HTMLElement | null>,
+): RowElements {
+  const elements = useRef<RowElements>(new Map());
+  const { current: list } = rows;
+  const focused = list?.contains(document.activeElement) ? document.activeElement?.closest("[data-element]") : null;
+  const focusedElement = focused?.getAttribute("data-element");
+  const selection = getSelection();
+  const isSelected = list !== null && selection?.isCollapsed === false && selection.containsNode(list, true);
+  const isPinned = (key: Key, element: number): boolean =>
+    isSelected || String(element) === focusedElement || open.includes(key);
+  elements.current = nextElements(elements.current, keys, isPinned);
+  return elements.current;
+}
