@@ -69,6 +69,11 @@ export function readAccount(sql: SqlStorage): Account | null {
   return row ? fromRow(row) : null;
 }
 
+/** @param name `null` for none */
+export function renameAccount(sql: SqlStorage, name: string | null): void {
+  sql.exec("UPDATE account SET name = ?", name);
+}
+
 /** Records that the directory lists the account. */
 export function confirmAccount(sql: SqlStorage): void {
   sql.exec("UPDATE account SET confirmed = 1 WHERE confirmed = 0");

@@ -4,6 +4,7 @@
  */
 export const ACTIVITY_ACTIONS = [
   "account.create",
+  "account.rename",
   "session.start",
   "session.end",
   "session.end-others",

@@ -126,6 +126,6 @@ export function profileOfSession(sql: SqlStorage, sessionId: string, now: number
   return account && isValidSession(sql, sessionId, account.epoch, now) ? profileOf(account) : null;
 }
 
-function profileOf({ id, email, name, emailVerified }: Account): Profile {
+export function profileOf({ id, email, name, emailVerified }: Account): Profile {
   return { id, email, name, emailVerified };
 }

@@ -47,6 +47,8 @@ export interface UserRpc {
    */
   subscribeToSessionEnd(sessionId: string, workspaceId: string): Promise<number | null>;
   me(sessionId: string): Promise<Profile | null>;
+  /** Changes the name that other users see, or with `null` removes it. Returns `null` if the session has ended. Safe to repeat. */
+  rename(sessionId: string, name: string | null, origin: Origin): Promise<Profile | null>;
   /** Exchanges a refresh token for its successor, or returns the reason for a refusal. */
   refresh(presented: RefreshAttempt, origin?: Origin): Promise<Rotation>;
   /** Mails the owner that the access of an agent has ended because a token was presented again; at most once an hour. Safe to repeat. */

@@ -55,6 +55,10 @@ describe("the account page", () => {
       body: { email: account.email, password: account.password },
     });
     const { context, page } = await accountPage(account);
+    await page.getByRole("button", { name: "Change name" }).click();
+    await page.getByLabel("Name").fill("Ada Lovelace");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Ada Lovelace", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Change password" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Current password").fill("not the password");

@@ -1,3 +1,4 @@
+import { renameAccount } from "../../accounts/account.ts";
 import { notifyOwner } from "../../accounts/account-mails.ts";
 import {
   endFamilies,
@@ -24,6 +25,7 @@ import {
   isFresh,
   openSession,
   type Profile,
+  profileOf,
   profileOfSession,
   type SessionResult,
 } from "../../accounts/sessions.ts";
@@ -56,6 +58,17 @@ export class UserSessions {
 
   profile(sessionId: string): Profile | null {
     return profileOfSession(this.#core.sql, sessionId, Date.now());
+  }
+
+  /** Records a change only, so that a repeated call has one item in the activity. */
+  rename(sessionId: string, name: string | null, origin: Origin): Profile | null {
+    return this.#core.changeInSession(sessionId, origin, (sql, account, _now, note) => {
+      if (name !== account.name) {
+        renameAccount(sql, name);
+        note({ action: "account.rename", session: sessionId, details: name === null ? {} : { name } });
+      }
+      return profileOf({ ...account, name });
+    });
   }
 
   subscribeToEnd(sessionId: string, workspaceId: string): number | null {

@@ -91,6 +91,10 @@ export class UserObject extends DurableObject<Env> implements UserRpc {
     return this.#sessions.profile(sessionId);
   }
 
+  async rename(sessionId: string, name: string | null, origin: Origin): Promise<Profile | null> {
+    return this.#sessions.rename(sessionId, name, origin);
+  }
+
   async refresh(presented: RefreshAttempt, origin?: Origin): Promise<Rotation> {
     return this.#sessions.refresh(presented, originOrNew(origin));
   }

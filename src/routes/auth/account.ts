@@ -22,7 +22,9 @@ const activitySchema = z.object({
   requestId: z.string(),
   details: z
     .record(z.string(), z.union([z.string(), z.number()]))
-    .describe("`method` of a sign-in, `provider` of a link, `ended` and `unlinked` if several were removed at once."),
+    .describe(
+      "`method` of a sign-in, `provider` of a link, the new `name`, `ended` and `unlinked` if several were removed at once.",
+    ),
 });
 
 function activityData({ num, at, ...item }: ActivityItem): z.output<typeof activitySchema> {
@@ -40,7 +42,7 @@ authActivity.route(
     summary: "The account's sign-ins and changes",
     description: [
       "Newest first: sign-ins with method, address and user agent, sessions that ended, refresh tokens used twice, changes of",
-      "the password, of providers and of the address. The newest 1,000 of the last 365 days. Failed sign-ins are not listed,",
+      "the name, of the password, of providers and of the address. The newest 1,000 of the last 365 days. Failed sign-ins are not listed,",
       "because unauthenticated clients can cause them and would push out the rest.",
     ].join("\n"),
     security: "accessToken",

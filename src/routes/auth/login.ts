@@ -6,12 +6,14 @@ import { emailSchema } from "../../accounts/email.ts";
 import { type Device, openDeviceToken } from "../../accounts/login-throttle.ts";
 import { hashPassword, passwordSchema } from "../../accounts/password.ts";
 import { decoyUserId } from "../../accounts/register.ts";
+import type { Profile } from "../../accounts/sessions.ts";
 import { type AppEnv, originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse } from "../../http/errors.ts";
 import { nameSchema } from "../../http/fields.ts";
 import { resource } from "../../http/resource.ts";
 import { callUser } from "../../rpc/call.ts";
+import type { UserRpc } from "../../rpc/user.ts";
 import { EXAMPLE } from "../examples.ts";
 import { authLimit } from "../guards/address.ts";
 import { checkPassword, refuseWeakPassword } from "../guards/password.ts";
@@ -129,6 +131,14 @@ function marker({ userId, epoch, deviceId }: Device) {
     found.entry?.userId === userId && found.epoch === epoch ? deviceId : null;
 }
 
+const profileShape = z.object({ user: userShape.extend({ emailVerified: z.boolean() }) });
+
+/** Response with the profile of a session; refuses the request if the session has ended. */
+async function profileAnswer(c: Context<AppEnv>, profile: Profile | null): Promise<Response> {
+  if (!profile) return refuseSession(c);
+  return success({ user: { ...clientUser(profile), emailVerified: profile.emailVerified } }, c.get("requestId"));
+}
+
 auth.route(
   {
     method: "GET",
@@ -138,15 +148,43 @@ auth.route(
     summary: "Get the user of the access token",
     security: "accessToken",
     status: 200,
-    response: z.object({ user: userShape.extend({ emailVerified: z.boolean() }) }),
+    response: profileShape,
     errors: ["UNAUTHORIZED", "INVALID_ACCESS_TOKEN", "ACCESS_TOKEN_EXPIRED", "SESSION_REVOKED", "RATE_LIMITED"],
   },
   [authLimit],
   async (c) => {
     const { userId, sessionId } = await accessClaims(c);
     // No guard, because one call answers both questions: whether the session is valid, and whose it is.
-    const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
-    if (!profile) return refuseSession(c);
-    return success({ user: { ...clientUser(profile), emailVerified: profile.emailVerified } }, c.get("requestId"));
+    return profileAnswer(c, await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId)));
+  },
+);
+
+auth.route(
+  {
+    method: "PATCH",
+    path: "/auth/me",
+    operation: "auth.me.update",
+    tag: TAG,
+    summary: "Change the user's name",
+    description: "Other members see the name, for example in invitations. `null` or an empty name removes it.",
+    security: "accessToken",
+    body: z.strictObject({ name: nameSchema.nullable() }),
+    example: { name: "Ada Lovelace" },
+    status: 200,
+    response: profileShape,
+    errors: ["VALIDATION_ERROR", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [
+    authLimit,
+    async (c, next) => {
+      await accessClaims(c);
+      await next();
+    },
+  ],
+  async (c, { body }) => {
+    const { userId, sessionId } = c.get("user");
+    const name = body.name || null;
+    const rename = (stub: UserRpc) => stub.rename(sessionId, name, originOf(c));
+    return profileAnswer(c, await callUser(c.env, userId, "replay-safe", rename));
   },
 );

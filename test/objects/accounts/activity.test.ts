@@ -33,6 +33,10 @@ const pageShape = z.strictObject({
   nextCursor: z.string().nullable(),
 });
 
+const profileShape = z.object({
+  user: z.strictObject({ id: z.string(), email: z.string(), name: z.string().optional(), emailVerified: z.boolean() }),
+});
+
 async function activityOf(accessToken: string, limit = 200) {
   const items: z.output<typeof pageShape>["items"] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -70,6 +74,21 @@ describe("B17: an account's own activity", () => {
     const change = { currentPassword: PASSWORD, newPassword: "another long password" };
     await call("/auth/password", { method: "PUT", body: change, headers: bearer(second.accessToken) });
 
+    const rename = (name: unknown) =>
+      call("/auth/me", { method: "PATCH", body: { name }, headers: bearer(second.accessToken) });
+    const { user } = profileShape.parse((await rename(" Ada ")).data);
+    expect(user).toMatchObject({ name: "Ada", email: address, emailVerified: false });
+    expect((await call("/auth/me", { headers: bearer(second.accessToken) })).data).toEqual({ user });
+    // Nothing changes, and is listed.
+    await rename("Ada");
+    expect(profileShape.parse((await rename(null)).data).user.name).toBeUndefined();
+    for (const name of [7, "a\nb", "x".repeat(101), undefined])
+      expect((await rename(name)).code).toBe("VALIDATION_ERROR");
+    expect((await call("/auth/me", { method: "PATCH", body: { name: "Eve" } })).code).toBe("UNAUTHORIZED");
+    expect(
+      (await call("/auth/me", { method: "PATCH", body: { name: "Eve" }, headers: bearer(other.accessToken) })).code,
+    ).toBe("SESSION_REVOKED");
+
     const items = await activityOf(second.accessToken, 3);
     const sessionOf = async (token: string) => (await claimsOf(token)).sessionId;
     expect(items.map(({ action, sessionId, details }) => [action, sessionId, details]).reverse()).toEqual([
@@ -84,6 +103,8 @@ describe("B17: an account's own activity", () => {
       ["session.start", expect.any(String), { method: "password" }],
       ["session.end-others", await sessionOf(second.accessToken), { ended: 1 }],
       ["password.change", await sessionOf(second.accessToken), {}],
+      ["account.rename", await sessionOf(second.accessToken), { name: "Ada" }],
+      ["account.rename", await sessionOf(second.accessToken), {}],
     ]);
     expect(items.at(-3)).toMatchObject({ address: "203.0.113.30", userAgent: "Test/1", requestId: "activity-1" });
     expect(items.find(({ action }) => action === "session.reuse")?.userAgent).toBe("Thief/1");

@@ -61,3 +61,9 @@ export async function loadProfile(signal?: AbortSignal): Promise<void> {
   const { data } = await authorized<{ user: StoredUser }>("/auth/me", signal ? { signal } : {});
   await updateUser(data.user);
 }
+
+/** Changes the name that other members see; an empty one removes it. */
+export async function renameUser(name: string): Promise<void> {
+  const { data } = await authorized<{ user: StoredUser }>("/auth/me", { method: "PATCH", body: { name } });
+  await updateUser(data.user);
+}

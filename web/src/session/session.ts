@@ -93,12 +93,12 @@ export function forget(because: string | null): void {
   endedBecause.value = because;
 }
 
-/** Updates the stored account, unless another account has signed in. */
+/** Replaces the stored account by its present profile, unless another account has signed in. */
 export function updateUser(user: StoredUser): Promise<void> {
   // Under the lock: between another tab's read and write, this write would restore the old token.
   return navigator.locks.request(LOCK, () => {
     const session = readSession();
-    if (session?.user.id === user.id) saveSession({ ...session, user: { ...session.user, ...user } });
+    if (session?.user.id === user.id) saveSession({ ...session, user });
   });
 }
 

@@ -9,6 +9,7 @@ type Details = ActivityItem["details"];
 /** Text of each action. */
 const WORDS: Record<ActivityAction, (details: Details) => string> = {
   "account.create": () => "Account created",
+  "account.rename": ({ name }) => (name === undefined ? "Name removed" : `Name changed to ${name}`),
   "session.start": ({ method }) => `Signed in with ${nameOf(method)}`,
   "session.end": () => "Session ended",
   "session.end-others": ({ ended }) => (ended === 1 ? "One other session ended" : `${ended} other sessions ended`),

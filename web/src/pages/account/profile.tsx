@@ -1,16 +1,21 @@
+import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
-import { loadProfile } from "../../model/account.ts";
+import { loadProfile, renameUser } from "../../model/account.ts";
 import type { StoredUser } from "../../session/storage.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
+import { NameDialog } from "../../ui/name-dialog.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { toast } from "../../ui/toasts.tsx";
 import { ResendConfirmation } from "../auth/sign-up.tsx";
 import css from "./account.module.css";
 
 /** The user and whether the address is confirmed. */
 export function Profile({ user }: { user: StoredUser }) {
   const { failure, reload } = useLoad(user.id, loadProfile);
+  const [isRenaming, setRenaming] = useState(false);
   return (
     <Card title="Profile">
       <dl class={css.facts}>
@@ -24,7 +29,12 @@ export function Profile({ user }: { user: StoredUser }) {
           )}
         </dd>
         <dt>Name</dt>
-        <dd>{user.name ?? <span class={css.quiet}>None</span>}</dd>
+        <dd>
+          {user.name ?? <span class={css.quiet}>None</span>}
+          <Button small onClick={() => setRenaming(true)}>
+            Change name
+          </Button>
+        </dd>
         <dt>Account ID</dt>
         <dd>
           <code>{user.id}</code> <Copy text={user.id} />
@@ -40,6 +50,21 @@ export function Profile({ user }: { user: StoredUser }) {
         </>
       ) : null}
       {failure === null ? null : <Failure failure={failure} onRetry={reload} />}
+      {isRenaming ? (
+        <NameDialog
+          title="Change name"
+          action="Save"
+          name={user.name ?? ""}
+          hint="Other members see it. Empty for none."
+          isOptional
+          onSave={async (name) => {
+            await renameUser(name);
+            setRenaming(false);
+            toast("Name changed.");
+          }}
+          onClose={() => setRenaming(false)}
+        />
+      ) : null}
     </Card>
   );
 }

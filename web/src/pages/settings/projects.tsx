@@ -8,14 +8,15 @@ import { authorized } from "../../session/session.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Item, Items } from "../../ui/items.tsx";
+import { NameDialog } from "../../ui/name-dialog.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { ProjectName } from "./project-name.tsx";
 import { RoleNote, Section } from "./section.tsx";
 
 const NOTE = "projects-note";
+const NAME_HINT = "For example the name of an application.";
 const COUNT = new Intl.NumberFormat();
 /** Milliseconds between two updates of the entry counts. */
 const REFRESH_MS = 5000;
@@ -97,7 +98,8 @@ export function Projects({ workspace }: { workspace: Workspace }) {
         </Card>
       )}
       {asked?.kind === "create" ? (
-        <ProjectName
+        <NameDialog
+          hint={NAME_HINT}
           title="Create project"
           action="Create"
           onSave={async (name) => {
@@ -111,7 +113,8 @@ export function Projects({ workspace }: { workspace: Workspace }) {
         />
       ) : null}
       {asked?.kind === "rename" ? (
-        <ProjectName
+        <NameDialog
+          hint={NAME_HINT}
           title={`Rename ${asked.project.name}`}
           action="Rename"
           name={asked.project.name}
