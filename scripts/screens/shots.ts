@@ -127,7 +127,7 @@ export const SHOTS: readonly Shot[] = [
   { name: "settings-members", title: "Members", path: settings("members"), as: ada },
   { name: "settings-viewer", title: "Members, to a viewer", path: settings("members"), as: (world) => world.viewer },
   { name: "settings-limits", title: "Limits", path: settings("limits"), as: ada },
-  { name: "settings-violations", title: "Violations", path: settings("violations"), as: ada },
+  { name: "settings-violations", title: "Refused requests", path: settings("violations"), as: ada },
   { name: "settings-usage", title: "Usage", path: settings("usage"), as: ada },
   { name: "settings-export", title: "Export", path: settings("export"), as: ada },
   { name: "settings-audit", title: "Audit", path: settings("audit"), as: ada, window: true },

@@ -56,7 +56,7 @@ describe("consent", () => {
     });
     expect(grants.body.data.items.map(({ projects }) => projects.map(({ id }) => id))).toEqual([[projectId]]);
     await page.goto(`${console.server.url}/w/${account.workspaceId}/settings/agents`);
-    const inWorkspace = page.getByRole("list", { name: "Agents" });
+    const inWorkspace = page.getByRole("list", { name: "AI agents" });
     await inWorkspace.getByRole("button", { name: "End the access of Night agent" }).waitFor();
     expect(await inWorkspace.textContent()).toContain(account.email);
     await page.goto(`${console.server.url}/auth/account`);

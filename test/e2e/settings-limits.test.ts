@@ -63,7 +63,7 @@ describe("limits", () => {
     await expect.poll(() => bar.getAttribute("aria-valuetext"), { timeout: 15_000 }).toBe("3 of 3");
     await page.getByText("3 of 3, limit reached").waitFor();
 
-    await page.getByRole("link", { name: "Violations" }).click();
+    await page.getByRole("link", { name: "Refused requests" }).click();
     const row = page.getByRole("row").filter({ hasText: "test (key of test)" });
     await expect
       .poll(

@@ -139,7 +139,7 @@ describe("the workspace", () => {
   it("saves a new retention, confirms a shorter one and shows the error for an invalid one", async () => {
     const account = await register(url);
     const page = await openSettings(under, account, "general");
-    const days = page.getByLabel("Retention (days)");
+    const days = page.getByLabel("Keep entries (days)");
     const save = page.getByRole("button", { name: "Save" });
     const kept = async (): Promise<unknown> => {
       const answer = await call<{ retentionDays: number }>(url, `/workspaces/${account.workspaceId}`, asUser(account));

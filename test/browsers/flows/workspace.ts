@@ -80,21 +80,21 @@ export const WORKSPACE_FLOWS: readonly Flow[] = [
     async run(trip) {
       const { page } = trip;
       await page.goto(`/w/${trip.workspaceId}/settings/general`);
-      await page.fill(await page.label("Retention (days)"), "400");
+      await page.fill(await page.label("Keep entries (days)"), "400");
       await page.click("button", "Save");
       await page.until("the refusal", async () =>
         (await page.texts("[role=alert]")).some((text) => text.includes("365")),
       );
-      await page.fill(await page.label("Retention (days)"), "90");
+      await page.fill(await page.label("Keep entries (days)"), "90");
       await page.click("button", "Save");
       await page.text("Settings saved.");
-      await page.fill(await page.label("Retention (days)"), "7");
+      await page.fill(await page.label("Keep entries (days)"), "7");
       await page.click("button", "Save");
       await page.role("heading", "Shorten retention?");
       await page.click("button", "Shorten to 7 days");
       await page.gone("heading", "Shorten retention?");
       await page.driver.navigate().refresh();
-      const days = await page.label("Retention (days)");
+      const days = await page.label("Keep entries (days)");
       await page.until("7 days", async () => (await page.value(days)) === "7");
     },
   },

@@ -5,8 +5,8 @@ const NOW = Date.parse("2026-06-01T00:00:00.000Z");
 const DAY_MS = 86_400_000;
 
 it.each([
-  ["works", null, null],
-  ["works", 8 * DAY_MS, null],
+  ["active", null, null],
+  ["active", 8 * DAY_MS, null],
   ["ends soon", 6 * DAY_MS, null],
   ["expired", 0, null],
   ["revoked", null, -DAY_MS],

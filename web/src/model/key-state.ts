@@ -4,14 +4,14 @@ import type { ApiKey } from "./types.ts";
 const SOON_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-export type KeyState = "works" | "ends soon" | "expired" | "revoked";
+export type KeyState = "active" | "ends soon" | "expired" | "revoked";
 
 export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
   if (revokedAt !== null) return "revoked";
-  if (expiresAt === null) return "works";
+  if (expiresAt === null) return "active";
   const left = Date.parse(expiresAt) - now;
   if (left <= 0) return "expired";
-  return left < SOON_DAYS * DAY_MS ? "ends soon" : "works";
+  return left < SOON_DAYS * DAY_MS ? "ends soon" : "active";
 }
 
 export function hasEnded(key: ApiKey, now: number): boolean {

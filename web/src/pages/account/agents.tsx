@@ -9,7 +9,7 @@ import { GrantItem } from "./grant-item.tsx";
 export function Agents({ userId }: { userId: string }) {
   const { data, failure, reload, put } = useLoad(userId, loadGrants);
   return (
-    <Card title="Agents">
+    <Card title="AI agents">
       {data === null ? (
         failure ? (
           <Failure failure={failure} onRetry={reload} />
@@ -19,7 +19,7 @@ export function Agents({ userId }: { userId: string }) {
       ) : data.length === 0 ? (
         <p>No agent has access.</p>
       ) : (
-        <Items label="Agents">
+        <Items label="AI agents">
           {data.map((grant) => (
             <GrantItem
               key={grant.id}

@@ -15,7 +15,7 @@ export function AgentsSection({ workspace }: { workspace: Workspace }) {
   const { data, failure, reload, put } = useLoad(workspace.id, (signal) => loadGrantsIn(workspace.id, signal));
   return (
     <Section
-      title="Agents"
+      title="AI agents"
       intro={`Programs that act for members in this workspace. Those of other members are listed for ${ableTo("member.remove")}.`}
     >
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
@@ -23,7 +23,7 @@ export function AgentsSection({ workspace }: { workspace: Workspace }) {
       {data?.length === 0 ? <Empty title="No agent has access" /> : null}
       {data && data.length > 0 ? (
         <Card>
-          <Items label="Agents">
+          <Items label="AI agents">
             {data.map((grant) => (
               <GrantItem
                 key={grant.id}

@@ -105,13 +105,8 @@ function SettingsForm({ workspace }: { workspace: Workspace }) {
           )}
         </Field>
         <Field
-          label="Retention (days)"
-          hint={
-            <>
-              1 to 365 days, counted from each entry's timestamp. Older entries are deleted and new ones of that age are
-              rejected.
-            </>
-          }
+          label="Keep entries (days)"
+          hint="From 1 to 365. Entries older than this, by their own time, are deleted, and not stored if they arrive."
           error={fieldError(saving.failure, "retentionDays")}
         >
           {(props) => (

@@ -62,50 +62,51 @@ function UsageFacts({ usage: { recent, stored, ingestedToday, flush } }: { usage
                 : [
                     ["Entries", COUNT.format(stored.entries)],
                     ["Size", sizeOf(stored.bytes)],
-                    ["Segments", COUNT.format(stored.segments)],
                   ]
             }
           >
             <span>
               {stored === null
                 ? "Currently unavailable. Sending and searching recent entries still works."
-                : "Kept until the retention ends. Queries search both."}
+                : "Kept as long as the settings say. A search reads both."}
             </span>
           </Item>
         </Items>
       </Card>
-      <Card title="Flush to long-term storage">
-        <Items label="Flush to long-term storage">
+      <Card title="Move to long-term storage">
+        <Items label="Move to long-term storage">
           <Item
             title={
               <>
                 Status
-                {flush.lastError === null ? <Badge tone="good">OK</Badge> : <Badge tone="bad">Failed</Badge>}
+                {flush.lastError === null ? <Badge tone="good">OK</Badge> : <Badge tone="warn">Delayed</Badge>}
               </>
             }
-            facts={[
-              ["Pending batches", COUNT.format(flush.pendingBatches)],
-              ["Last flush", flush.lastAt === null ? "never" : <Time at={flush.lastAt} />],
-            ]}
+            facts={[["Last", flush.lastAt === null ? "never" : <Time at={flush.lastAt} />]]}
           >
             <span>
               {flush.lastError === null
-                ? "Pending batches are included in every query."
-                : "No data is lost. Pending batches stay searchable, and the service retries automatically."}
+                ? "Recent entries move there by themselves. A search finds them at any time."
+                : "No entry is lost: recent entries stay searchable, and the service tries again by itself."}
             </span>
           </Item>
           {flush.lastError === null ? null : (
-            <Item title="Last error">
+            <Item title="Error, for the operator of this service">
               <code>{flush.lastError}</code>
             </Item>
           )}
-          <Item title="Quarantined" facts={[["Batches", COUNT.format(flush.setAside)]]}>
-            <span>
-              {flush.setAside === 0
-                ? "No quarantined batches."
-                : "These batches could not be moved and stay in the recent tier. Contact the operator of this service."}
-            </span>
-          </Item>
+          {flush.setAside === 0 ? null : (
+            <Item
+              title={
+                <>
+                  Some entries cannot be moved <Badge tone="warn">Contact the operator</Badge>
+                </>
+              }
+              facts={[["Batches", COUNT.format(flush.setAside)]]}
+            >
+              <span>They are stored and searchable. The operator of this service can find the cause.</span>
+            </Item>
+          )}
         </Items>
       </Card>
     </>

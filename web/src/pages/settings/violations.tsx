@@ -25,11 +25,11 @@ export function Violations({ workspace }: { workspace: Workspace }) {
   );
   return (
     <Section
-      title="Violations"
+      title="Refused requests"
       intro={
         <>
-          Requests refused by a <a href={`/w/${workspace.id}/settings/limits`}>limit</a>, by caller, rule and minute.
-          They appear within seconds and are kept for 30 days.
+          Requests beyond a <a href={`/w/${workspace.id}/settings/limits`}>limit</a>, counted by caller and minute. They
+          appear within seconds and are listed for 30 days.
         </>
       }
       actions={
@@ -44,12 +44,12 @@ export function Violations({ workspace }: { workspace: Workspace }) {
           <Loading />
         )
       ) : items.length === 0 ? (
-        <Empty title="No violations">
+        <Empty title="No refused requests">
           <p>No request exceeded a limit in the last 30 days.</p>
         </Empty>
       ) : (
         <Card>
-          <ScrollBox label="Violations, newest first">
+          <ScrollBox label="Refused requests, newest first">
             <table>
               <thead>
                 <tr>

@@ -7,7 +7,7 @@ import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
 
 const TONE: Record<KeyState, "good" | "warn" | "bad"> = {
-  works: "good",
+  active: "good",
   "ends soon": "warn",
   expired: "bad",
   revoked: "bad",

@@ -36,7 +36,15 @@ export function Limits({ workspace }: { workspace: Workspace }) {
   }, [data, edited]);
   const reason = reasonAgainst(workspace.role, "limits.set");
   return (
-    <Section title="Limits" intro="Requests allowed for each API key and each member. Limits are exact in any window.">
+    <Section
+      title="Limits"
+      intro={
+        <>
+          How many requests each API key and each member may make. Those beyond are{" "}
+          <a href={`/w/${workspace.id}/settings/violations`}>refused</a> until the time is over.
+        </>
+      }
+    >
       <RoleNote id={NOTE} reason={reason} />
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data === null || edited === null ? (

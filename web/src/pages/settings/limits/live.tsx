@@ -33,7 +33,7 @@ export function LiveCounters({ workspaceId, live, failure, onRefresh }: LiveCoun
   return (
     <Card title="Current usage">
       <p>Refreshes every few seconds. These requests count towards your limit.</p>
-      {live.length === 0 ? <p>No requests in the current window.</p> : null}
+      {live.length === 0 ? <p>No requests at the moment.</p> : null}
       <ul class={css.bars} aria-label="Counters">
         {live.map((counter) => (
           <li key={`${counter.identifier} ${counter.rule}`}>

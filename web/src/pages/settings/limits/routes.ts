@@ -56,7 +56,7 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "GET", pattern: "/workspaces/:workspaceId/rate-limits", what: "the limits" },
   { method: "PUT", pattern: "/workspaces/:workspaceId/rate-limits", what: "set limits" },
   { method: "DELETE", pattern: "/workspaces/:workspaceId/rate-limits", what: "reset limits" },
-  { method: "GET", pattern: "/workspaces/:workspaceId/violations", what: "list violations" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/violations", what: "list refused requests" },
   { method: "GET", pattern: "/workspaces/:workspaceId/usage", what: "usage" },
   { method: "GET", pattern: "/workspaces/:workspaceId/usage/days", what: "usage by day" },
   { method: "GET", pattern: "/workspaces/:workspaceId/keys", what: "list keys of all projects" },
