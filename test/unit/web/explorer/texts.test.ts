@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { parse } from "../../../../src/query-language/parse.ts";
+import { acceptedNames } from "../../../../web/src/pages/explorer/search/suggestions.ts";
 import { axisTime } from "../../../../web/src/pages/explorer/view/axis-time.ts";
 import { visible } from "../../../../web/src/pages/explorer/view/visible.ts";
 
@@ -22,5 +24,21 @@ describe("ticks of a time axis", () => {
     const start = new Date(2026, 4, 5, 20, 57).getTime();
     const marks = Array.from({ length: count }, (_, index) => axisTime(start + index * step, step));
     expect(new Set(marks).size).toBe(count);
+  });
+});
+
+describe("names that are accepted in place of another", () => {
+  it.each([
+    ["* | zzz", "where"],
+    ["* | stats zzz(ms)", "count"],
+    ["level:zzz", "error"],
+  ])("%s", (query, name) => {
+    const result = parse(query);
+    expect(result.ok ? [] : acceptedNames(query, result.error)).toContain(name);
+  });
+
+  it.each(["* |", "* | stats", "(a", "ms:>x", "a:/(/"])("none in %s", (query) => {
+    const result = parse(query);
+    expect(result.ok ? ["right"] : acceptedNames(query, result.error)).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ import type { Times } from "../view/range.ts";
 import { visible } from "../view/visible.ts";
 import css from "./query-box.module.css";
 import type { Offered, Option } from "./query-options.ts";
+import { acceptedNames } from "./suggestions.ts";
 import { type Edit, UndoHistory } from "./undo.ts";
 
 interface QueryBoxProps {
@@ -134,6 +135,8 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
   const wrong = isRefused && !result.ok ? result.error : null;
   const explaining = useLazy(EXPLAINED, wrong !== null, () => undefined);
   const error: ExplainedError | null = wrong && explaining ? explaining.explained(text, wrong, Date.now()) : wrong;
+  const names = error === null ? [] : acceptedNames(text, error);
+  const accepted = names.length === 0 ? null : ` Accepted: ${names.join(", ")}.`;
   const corrected = error?.corrected;
   const correct = (query: string): void => {
     const edit = { text: query, position: query.length };
@@ -211,7 +214,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
             aria-activedescendant={active < 0 ? undefined : `${listId}-${active}`}
             aria-invalid={error !== null}
             aria-describedby={error === null ? undefined : errorId}
-            placeholder="timeout status:>=500"
+            placeholder="Search, such as timeout status:>=500"
             title="Text, field:value, OR, NOT, pipes: the query language"
             data-shortcut="search"
             autocomplete="off"
@@ -272,7 +275,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
             ^
           </span>
           <span>
-            {error.message}.{error.suggestion === undefined ? accepted(error) : " Did you mean "}
+            {error.message}.{error.suggestion === undefined ? accepted : " Did you mean "}
             {corrected === undefined ? (
               error.suggestion
             ) : (
@@ -299,11 +302,6 @@ function continuing(options: readonly Option[], typed: string): Option | undefin
   if (!/\S$/.test(typed)) return undefined;
   const start = typed.toLowerCase();
   return options.find(({ query }) => query.length > typed.length && query.toLowerCase().startsWith(start));
-}
-
-/** What is accepted in place of an unknown name. */
-function accepted({ message, expected }: QueryError): string | null {
-  return message.startsWith("Unknown ") ? ` Accepted: ${expected.join(", ")}.` : null;
 }
 
 const UNREAD: Analysis = {

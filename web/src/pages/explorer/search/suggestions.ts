@@ -1,3 +1,5 @@
+import type { QueryError } from "../../../../../src/query-language/error.ts";
+
 /** What the service suggests while a query is written. */
 
 export interface Suggestion {
@@ -48,4 +50,10 @@ export function basisText({ kind, entries, complete }: Basis): string | null {
   const count = entries.toLocaleString();
   if (kind === "newest") return `Nothing passes so far. Counts of the newest ${count} entries`;
   return complete || kind === "counts" ? `Counts of all ${count} entries` : `Counts of the newest ${count} entries`;
+}
+
+/** Returns the names that are accepted where a query has another word; none where a name is missing or something else is accepted. */
+export function acceptedNames(query: string, { position, expected }: QueryError): readonly string[] {
+  const isWord = /^\w/.test(query.slice(position));
+  return isWord && expected.every((each) => /^\w+$/.test(each)) ? expected : [];
 }
