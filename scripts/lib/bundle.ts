@@ -17,12 +17,7 @@ const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
   // Appended, because the later of two equally specific rules applies.
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
-  ["scripts/docs/init.js", "docs/init.js"],
-  ["scripts/docs/theme.js", "docs/theme.js"],
-  ["web/src/ui/tokens.css", "docs/tokens.css"],
-  ["web/src/ui/icon.svg", "docs/icon.svg"],
-  ["node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2", "docs/sans.woff2"],
-  ["node_modules/@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2", "docs/mono.woff2"],
+  ["scripts/docs/reference.js", "docs/reference.js"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;

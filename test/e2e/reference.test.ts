@@ -105,9 +105,14 @@ describe("the API reference", () => {
     await again.context().close();
   });
 
-  it("links back to the console", async () => {
-    await page.getByRole("link", { name: "Taffrail console" }).click();
+  it("is a page of the console, which a link leaves without a load", async () => {
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+    await page.getByRole("link", { name: "Taffrail" }).click();
     await page.getByRole("heading", { name: "Structured logs", level: 1 }).waitFor();
+    expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true);
+    await page.getByRole("link", { name: "API", exact: true }).click();
+    await page.locator(".opblock-tag").first().waitFor();
+    expect(await page.title()).toContain("API reference");
   });
 
   it("contacts no other origin and violates no content security policy", () => {

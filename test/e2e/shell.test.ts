@@ -66,6 +66,36 @@ describe("the console's shell", () => {
     await context.close();
   });
 
+  it("keeps the workspace on pages that belong to none, and opens its pages by keys", async () => {
+    const account = await register(console.server.url);
+    const context = await console.open({ as: account });
+    const page = await context.newPage();
+    await page.goto("/docs/query-language.md#filters");
+    await page.getByRole("heading", { name: "The query language", level: 1 }).waitFor();
+    const rail = page.getByRole("navigation", { name: "Workspace" });
+    await rail.getByRole("link", { name: "Overview" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "Limits", exact: true }).click();
+    await page.getByRole("heading", { name: "Limits", level: 1 }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await page.waitForURL(`**/w/${account.workspaceId}/settings`);
+    await page.getByRole("button", { name: "Help" }).click();
+    await page.getByRole("menuitem", { name: "Keyboard shortcuts" }).click();
+    const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await dialog.getByRole("heading", { name: "Logs" }).waitFor();
+    expect(await axeFaults(page, "dialog")).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    // A workspace of which the user is no member has no pages to offer.
+    await page.goto("/w/ws_unknown00000/overview");
+    await page.getByRole("heading", { name: "Workspace not found" }).waitFor();
+    expect(await rail.getByRole("link", { name: "Overview" }).getAttribute("href")).toBe(
+      `/w/${account.workspaceId}/overview`,
+    );
+    await context.close();
+  });
+
   it("shows Page not found at an address that cannot be decoded", async () => {
     const context = await console.open();
     const page = await context.newPage();

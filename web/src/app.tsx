@@ -11,7 +11,7 @@ import { Toasts } from "./ui/toasts.tsx";
 import { lazyModule, useLazy } from "./ui/use-lazy.ts";
 
 /** Paths that are pages of the console. A link to any other path leaves the console. */
-const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/(?:ui|outbox))/;
+const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/(?:ui|outbox)|docs(?:$|[?#]|\/[^?#]*\.md))/;
 
 const TOOLTIPS = lazyModule(() => import("./ui/tooltips.tsx"));
 
@@ -29,6 +29,8 @@ const Callback = page(() => import("./pages/auth/callback.tsx").then((module) =>
 const Invitation = page(() => import("./pages/auth/invitation.tsx").then((module) => module.Invitation));
 const MailedAddress = page(() => import("./pages/auth/address.tsx").then((module) => module.MailedAddress));
 const Playground = page(() => import("./pages/playground/playground.tsx").then((module) => module.Playground));
+const Reference = page(() => import("./pages/docs/reference.tsx").then((module) => module.Reference));
+const DocumentPage = page(() => import("./pages/docs/document-page.tsx").then((module) => module.DocumentPage));
 const Outbox = page(() => import("./pages/dev/outbox.tsx").then((module) => module.Outbox));
 const DevUi = page(() => import("./pages/dev/dev-ui.tsx").then((module) => module.DevUi));
 const Account = guarded(page(() => import("./pages/account/account.tsx").then((module) => module.Account)));
@@ -94,6 +96,8 @@ function Routes() {
         <Route path="/auth/review" component={Review} />
         <Route path="/auth/consent" component={Consent} />
         <Route path="/playground" component={Playground} />
+        <Route path="/docs" component={Reference} />
+        <Route path="/docs/:document+" component={DocumentPage} />
         <Route path="/dev/outbox" component={Outbox} />
         <Route path="/dev/ui" component={DevUi} />
         <Route path="/w/ws_TaffrailDemo/:rest*" component={ToPlayground} />

@@ -5,45 +5,9 @@ import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { type Resource, resource } from "../../http/resource.ts";
 import { countByAddress, publicLimit } from "../guards/address.ts";
+import { consoleHtml } from "./console.ts";
 import { openApiDocument } from "./openapi.ts";
-
-/** Allows this host only, no inline script, no frame. `data:` is for the small images in the UI's style sheet. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Taffrail API reference</title>
-<link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/docs/tokens.css">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<script src="/docs/theme.js"></script>
-</head>
-<body>
-<header class="bar">
-<a class="brand" href="/"><img src="/docs/icon.svg" alt="" width="28" height="28">Taffrail console</a>
-<nav aria-label="Taffrail"><a href="/docs" aria-current="page">API</a><a href="/playground">Playground</a><a href="/openapi.json">OpenAPI</a></nav>
-</header>
-<div id="reference"></div>
-<noscript>This page needs JavaScript. The document it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/init.js"></script>
-</body>
-</html>
-`;
+import { isBrowser } from "./pages.ts";
 
 /** Seconds for which a browser may keep the reference's files, which change only with a release. */
 const FILE_MAX_AGE = 3600;
@@ -60,20 +24,25 @@ export function docs(documented: readonly Resource[]): Resource {
       return new Response(document, { headers: { "Content-Type": "application/json" } });
     },
   );
-  routes.route(documentRoute("/docs", "docs.page", "The API reference"), [], () => {
-    const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": PAGE_POLICY };
-    return new Response(PAGE, { headers: { ...headers, "Referrer-Policy": "no-referrer" } });
+  routes.route(documentRoute("/docs", "docs.page", "The API reference, as a page of the console"), [], async (c) => {
+    return (await consoleHtml(c)) ?? refuse("NOT_FOUND", "Path not found.");
   });
   return routes;
 }
 
-/** Returns the files below `/docs/`; `null` for any other path and for a missing file. */
+/**
+ * Returns the files below `/docs/`; `null` for any other path and for a missing file. A browser that follows a link to a document
+ * gets the page of the console that shows it.
+ */
 export async function docsFile(c: Context<AppEnv>): Promise<Response | null> {
   if (!c.req.path.startsWith("/docs/")) return null;
+  const isDocument = c.req.path.endsWith(".md");
   const found = await c.env.ASSETS.fetch(c.req.raw);
   if (found.status !== 200 && found.status !== 304) return null;
-  const response = new Response(found.body, found);
-  response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}`);
+  const page = isDocument && isBrowser(c) ? await consoleHtml(c) : null;
+  const response = page ?? new Response(found.body, found);
+  if (page === null) response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}`);
+  if (isDocument) response.headers.append("Vary", "Accept");
   return response;
 }
 

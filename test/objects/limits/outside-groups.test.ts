@@ -88,7 +88,7 @@ describe("A6: answers outside the API's groups", () => {
       ["GET", "/"],
       ["HEAD", "/login"],
       ["GET", "/docs"],
-      ["GET", "/docs/init.js"],
+      ["GET", "/docs/reference.js"],
       ["GET", file],
       ["OPTIONS", "/health"],
       ["OPTIONS", "/nothing"],

@@ -26,7 +26,7 @@ const ANSWERS: [string, string, Record<string, string>, number][] = [
   ["GET", "/projects", {}, 401],
   ["GET", "/", {}, 200],
   ["GET", "/docs", {}, 200],
-  ["GET", "/docs/init.js", {}, 200],
+  ["GET", "/docs/reference.js", {}, 200],
   ["GET", "/pages/account.css", {}, 200],
   ["GET", "/auth/verify-email?token=x", { Accept: "text/html" }, 200],
   ["GET", "/auth/oauth/provider_a/callback", {}, 302],

@@ -16,10 +16,14 @@ import {
 } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
+import { shownWorkspace } from "../model/shown-workspace.ts";
 import { workspaces } from "../model/workspaces.ts";
+import { shortcutsOn } from "../pages/explorer/actions/shortcuts.ts";
 import { signInFrom } from "../session/next-path.ts";
 import { signOut, user } from "../session/session.ts";
 import { IconButton } from "./button.tsx";
+import { type GoKey, useGoKeys } from "./go-keys.ts";
+import { HelpMenu, helpLinks } from "./help/help-menu.tsx";
 import icon from "./icon.svg";
 import { Icon, type IconShape } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
@@ -35,9 +39,11 @@ const PHONE = "(width < 600px)";
 /** Navigation and main element of every page: a rail for a signed-in user, otherwise a bar. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path, query } = useLocation();
-  const workspaceId = /^\/w\/([^/]+)/.exec(path)?.[1] ?? null;
+  const workspaceId = shownWorkspace(path);
   const isSignedIn = Boolean(user.value);
   const isPhone = useMedia(PHONE);
+  // Swagger UI has a main element of its own.
+  const Main = path === "/docs" ? "div" : "main";
   return (
     <div class={css.frame} data-rail={isSignedIn}>
       <a class={css.skip} href="#main">
@@ -48,18 +54,16 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <img src={icon} alt="" />
           <span class={css.name}>Taffrail</span>
         </a>
-        {workspaceId !== null && isSignedIn ? (
-          <WorkspaceNav workspaceId={workspaceId} path={path} query={query} />
-        ) : null}
+        {workspaceId === null ? null : <WorkspaceNav workspaceId={workspaceId} path={path} query={query} />}
         <nav class={`${css.nav} ${css.end}`} aria-label="Taffrail">
           {isPhone && isSignedIn ? <PhoneMenu /> : <OwnLinks path={path} query={query} />}
         </nav>
       </header>
       <div class={css.page}>
         <PendingSignOutNotice />
-        <main class={css.main} id="main" tabIndex={-1}>
+        <Main class={css.main} id="main" tabIndex={-1}>
           {children}
-        </main>
+        </Main>
       </div>
     </div>
   );
@@ -75,7 +79,7 @@ function OwnLinks({ path, query }: OwnLinksProps) {
   return (
     <>
       <NavLink to="/playground" label="Playground" shape={FlaskConical} isCurrent={path === "/playground"} />
-      <NavLink to="/docs" label="API" shape={BookOpen} isCurrent={false} />
+      {user.value ? <HelpMenu /> : <NavLink to="/docs" label="API" shape={BookOpen} isCurrent={path === "/docs"} />}
       <span class={css.commands}>
         <IconButton icon={CommandShape} label="Commands" shortcut="Ctrl K" tooltipSide="right" onClick={openPalette} />
       </span>
@@ -107,7 +111,7 @@ function PhoneMenu() {
       items={[
         { label: "Account", icon: CircleUserRound, onSelect: () => route("/auth/account") },
         { label: "Playground", icon: FlaskConical, onSelect: () => route("/playground") },
-        { label: "API", icon: BookOpen, onSelect: () => location.assign("/docs") },
+        ...helpLinks(route),
         ...appearanceItems().map((item, at) => ({ ...item, startsGroup: at === 0 || item.startsGroup === true })),
         { label: "Sign out", icon: LogOut, startsGroup: true, onSelect: () => void signOut() },
       ]}
@@ -120,9 +124,9 @@ let lastProject = { base: "", project: "" };
 
 /** Pages of one query. Each leads to the others with the same query and time range. */
 const QUERY_PAGES = [
-  { part: "", label: "Logs", shape: ScrollText },
-  { part: "/patterns", label: "Patterns", shape: Shapes },
-  { part: "/compare", label: "Compare", shape: GitCompareArrows },
+  { part: "", label: "Logs", shape: ScrollText, goKey: "l" },
+  { part: "/patterns", label: "Patterns", shape: Shapes, goKey: "p" },
+  { part: "/compare", label: "Compare", shape: GitCompareArrows, goKey: "c" },
 ] as const;
 /** Their paths below the workspace: project and page. */
 const QUERY_PATH = /^(\/p\/[^/]+)?(\/patterns|\/compare)?$/;
@@ -130,33 +134,37 @@ const QUERY_PATH = /^(\/p\/[^/]+)?(\/patterns|\/compare)?$/;
 const ASKED: readonly string[] = ["q", "range", "from", "to"];
 
 function WorkspaceNav({ workspaceId, path, query }: OwnLinksProps & { workspaceId: string }) {
+  const { route } = useLocation();
   const base = `/w/${workspaceId}`;
-  const isSettings = path.startsWith(`${base}/settings`);
-  const isBoards = path.startsWith(`${base}/boards`);
-  const isOverview = path === `${base}/overview`;
-  const isAlerts = path.startsWith(`${base}/alerts`);
-  const shown = QUERY_PATH.exec(path.slice(base.length));
+  const shown = path.startsWith(base) ? QUERY_PATH.exec(path.slice(base.length)) : null;
   if (shown !== null) lastProject = { base, project: shown[1] ?? "" };
   const project = lastProject.base === base ? lastProject.project : "";
   const current = shown === null ? null : (shown[2] ?? "");
   const params = Object.entries(query).filter(([name]) => current !== null && ASKED.includes(name));
   const asked = params.length === 0 ? "" : `?${new URLSearchParams(params)}`;
+  const isBelow = (part: string): boolean => path.startsWith(`${base}${part}`);
+  const links: NavLinkProps[] = [
+    { to: `${base}/overview`, label: "Overview", shape: Gauge, isCurrent: isBelow("/overview"), goKey: "o" },
+    ...QUERY_PAGES.map(({ part, ...page }) => ({
+      ...page,
+      to: `${base}${project}${part}${part === current ? "" : asked}`,
+      isCurrent: part === current || (part === "" && isBelow("/trace/")),
+    })),
+    { to: `${base}/boards`, label: "Boards", shape: LayoutDashboard, isCurrent: isBelow("/boards"), goKey: "b" },
+    { to: `${base}/alerts`, label: "Alerts", shape: Bell, isCurrent: isBelow("/alerts"), goKey: "a" },
+    { to: `${base}/settings`, label: "Settings", shape: Settings, isCurrent: isBelow("/settings"), goKey: "s" },
+  ];
+  useGoKeys((pressed) => {
+    const link = links.find(({ goKey }) => goKey === pressed);
+    if (link !== undefined) route(link.to);
+    return link !== undefined;
+  });
   return (
     <nav class={css.nav} aria-label="Workspace">
       <WorkspaceMenu workspaceId={workspaceId} />
-      <NavLink to={`${base}/overview`} label="Overview" shape={Gauge} isCurrent={isOverview} />
-      {QUERY_PAGES.map(({ part, label, shape }) => (
-        <NavLink
-          key={label}
-          to={`${base}${project}${part}${part === current ? "" : asked}`}
-          label={label}
-          shape={shape}
-          isCurrent={part === current || (part === "" && path.startsWith(`${base}/trace/`))}
-        />
+      {links.map((link) => (
+        <NavLink key={link.label} {...link} />
       ))}
-      <NavLink to={`${base}/boards`} label="Boards" shape={LayoutDashboard} isCurrent={isBoards} />
-      <NavLink to={`${base}/alerts`} label="Alerts" shape={Bell} isCurrent={isAlerts} />
-      <NavLink to={`${base}/settings`} label="Settings" shape={Settings} isCurrent={isSettings} />
     </nav>
   );
 }
@@ -165,14 +173,15 @@ function WorkspaceNav({ workspaceId, path, query }: OwnLinksProps & { workspaceI
 function WorkspaceMenu({ workspaceId }: { workspaceId: string }) {
   const { route } = useLocation();
   const known = workspaces.value ?? [];
-  const name = known.find(({ id }) => id === workspaceId)?.name ?? workspaceId;
+  const name = known.find(({ id }) => id === workspaceId)?.name ?? "";
   return (
     <Menu
-      label={`Workspace ${name}`}
+      label={`Workspace ${name}`.trimEnd()}
       face={
-        <span class={css.avatar} aria-hidden="true">
-          {[...name][0]?.toUpperCase()}
-        </span>
+        <>
+          <span class={css.avatar} data-letter={[...name][0]?.toUpperCase()} />
+          <span class={css.label}>{name}</span>
+        </>
       }
       look="quiet"
       tooltipSide="right"
@@ -194,10 +203,12 @@ interface NavLinkProps {
   label: string;
   shape: IconShape;
   isCurrent: boolean;
+  /** Key that opens it after `g`. */
+  goKey?: GoKey;
 }
 
-/** A link with an icon: in the rail the icon alone is visible, and the tooltip names it. */
-function NavLink({ to, label, shape, isCurrent }: NavLinkProps) {
+/** A link with an icon: in a narrow rail the icon alone is visible, and the tooltip names it. */
+function NavLink({ to, label, shape, isCurrent, goKey }: NavLinkProps) {
   return (
     <a
       class={css.link}
@@ -205,6 +216,7 @@ function NavLink({ to, label, shape, isCurrent }: NavLinkProps) {
       aria-current={isCurrent ? "page" : undefined}
       data-tooltip={label}
       data-tooltip-side="right"
+      data-shortcut-key={goKey === undefined || !shortcutsOn.value ? undefined : `g ${goKey}`}
     >
       <Icon shape={shape} size={18} />
       <span class={css.label}>{label}</span>

@@ -14,7 +14,7 @@ const QUIET_MS = 200;
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class={css.state}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   );
@@ -49,7 +49,7 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
     return (
       <div class={`${css.state} ${css.limited}`}>
         <div role="alert">
-          <h3>Too many requests</h3>
+          <h2>Too many requests</h2>
         </div>
         {/* Outside the alert, because a screen reader would announce every second. */}
         <p role="timer">

@@ -19,9 +19,15 @@ export function applyAppearance(): void {
   applyDensity();
 }
 
+export function isDark(): boolean {
+  return theme.value === "system" ? PREFERS_DARK.matches : theme.value === "dark";
+}
+
+const PREFERS_DARK = matchMedia("(prefers-color-scheme: dark)");
+
 /** Increases when colours change, for canvas drawings, which style sheets do not reach. */
 export const themeVersion = signal(0);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+PREFERS_DARK.addEventListener("change", () => {
   themeVersion.value++;
 });
 

@@ -19,16 +19,20 @@ export function useShortcuts(acts: Readonly<Record<ShortcutKey, () => void>>): v
   latest.current = acts;
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
       const act = Object.entries(latest.current).find(([key]) => key === event.key)?.[1];
-      if (act === undefined || !shortcutsOn.peek() || isTyping(event.target)) return;
-      if (document.querySelector("dialog[open]") !== null) return;
+      if (act === undefined || !isShortcut(event)) return;
       event.preventDefault();
       act();
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
+}
+
+/** Whether a key may be a single-key shortcut: the user is not typing, and no dialog is open. */
+export function isShortcut(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;
+  return shortcutsOn.peek() && !isTyping(event.target) && document.querySelector("dialog[open]") === null;
 }
 
 /** Focuses the element with this `data-shortcut`. @returns whether it could be focused: a hidden element cannot */

@@ -1,17 +1,46 @@
-// Initializes the API reference. A separate file, because the page allows no inline script.
-SwaggerUIBundle({
-  url: "/openapi.json",
-  dom_id: "#reference",
-  deepLinking: true,
-  // Closed at first: from 150 rows on, Swagger UI renders only those on the screen, and the browser finds no text in the others.
-  docExpansion: "none",
-  // No validator badge, which would send the document's address to a third party.
-  validatorUrl: null,
-  // Credentials entered in the page are not stored.
-  persistAuthorization: false,
-  tryItOutEnabled: true,
-  plugins: [plainPaths, plainLines, localReferences, usableCredentials],
-});
+// Shows the API reference in a page of the console, which loads this file when it is opened: Swagger UI is larger than the
+// rest of the console together.
+
+let loading;
+
+/** Loads Swagger UI once, with its styles. A failed load is repeated by the next call. */
+function loadSwagger() {
+  loading ??= Promise.all([
+    added("script", { src: "/docs/swagger-ui-bundle.js" }),
+    added("link", { rel: "stylesheet", href: "/docs/swagger-ui.css" }),
+  ]).catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+/** Adds an element to the head, and waits until its file is loaded. */
+function added(tag, attributes) {
+  return new Promise((resolve, reject) => {
+    const element = Object.assign(document.createElement(tag), attributes, { onload: resolve, onerror: reject });
+    document.head.append(element);
+  });
+}
+
+/** Draws the reference into an element. It has the operation that the address names, and no credentials. */
+export async function showReference(root) {
+  await loadSwagger();
+  new MutationObserver(() => mend(root)).observe(root, { childList: true, subtree: true });
+  SwaggerUIBundle({
+    url: "/openapi.json",
+    domNode: root,
+    deepLinking: true,
+    // Closed at first: from 150 rows on, Swagger UI renders only those on the screen, and the browser finds no text in the others.
+    docExpansion: "none",
+    // No validator badge, which would send the document's address to a third party.
+    validatorUrl: null,
+    // Credentials entered in the page are not stored.
+    persistAuthorization: false,
+    tryItOutEnabled: true,
+    plugins: [plainPaths, plainLines, localReferences, usableCredentials],
+  });
+}
 
 /**
  * By default the path in an operation's button is a link, but controls must not be nested. The button opens it, too.
@@ -110,6 +139,3 @@ function mend(root) {
   // A table is not a landmark, and many of them have the same name.
   for (const table of root.querySelectorAll("table[role='region']")) table.removeAttribute("role");
 }
-
-const reference = document.getElementById("reference");
-new MutationObserver(() => mend(reference)).observe(reference, { childList: true, subtree: true });
