@@ -56,7 +56,7 @@ describe("the account page", () => {
     });
     const { context, page } = await accountPage(account);
     await page.getByRole("button", { name: "Change name" }).click();
-    await page.getByLabel("Name").fill("Ada Lovelace");
+    await page.getByRole("textbox", { name: "Name" }).fill("Ada Lovelace");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Ada Lovelace", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Change password" }).click();

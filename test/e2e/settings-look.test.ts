@@ -78,7 +78,7 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
   destinations: (page) => page.getByRole("button", { name: "Pause" }).waitFor(),
   notifications: (page) => page.getByText(`Canary of ${LONG}`).waitFor(),
   usage: async (page) => {
-    await page.getByText("No quarantined batches.").waitFor();
+    await page.getByText("A search finds them at any time.").waitFor();
     await page.getByRole("button", { name: "By level" }).waitFor();
   },
   export: (page) => page.getByRole("button", { name: "Export", exact: true }).waitFor(),

@@ -30,7 +30,7 @@ export function Profile({ user }: { user: StoredUser }) {
         </dd>
         <dt>Name</dt>
         <dd>
-          {user.name ?? <span class={css.quiet}>None</span>}
+          {user.name === undefined ? <span class={css.quiet}>None</span> : <span>{user.name}</span>}
           <Button small onClick={() => setRenaming(true)}>
             Change name
           </Button>

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { ApiFailure, unreachable } from "../../api/failure.ts";
 import { useLoad } from "../../lib/load.ts";
@@ -59,6 +59,9 @@ export function DocumentPage() {
   const { path } = useLocation();
   const { data, failure, reload } = useLoad(path, (signal) => loadDocument(path, signal));
   useTitle(data?.split("\n", 1)[0]?.replace(/^#+ /, "") ?? "Documents");
+  const here = useRef<HTMLAnchorElement>(null);
+  // On a small screen the list scrolls: bring the current one into view.
+  useEffect(() => here.current?.scrollIntoView({ block: "nearest", inline: "center" }), [path]);
   useEffect(() => {
     if (data === null) return;
     // The browser looks for the heading before the document is there.
@@ -75,8 +78,9 @@ export function DocumentPage() {
             <span>{title}</span>
             {documents.map(([name, label]) => {
               const to = `/docs/${name}.md`;
+              const isCurrent = to === path;
               return (
-                <a key={name} href={to} aria-current={to === path ? "page" : undefined}>
+                <a key={name} href={to} {...(isCurrent ? { ref: here, "aria-current": "page" as const } : {})}>
                   {label}
                 </a>
               );

@@ -1,8 +1,8 @@
+import { signal } from "@preact/signals";
 import { BookOpen, Braces, CircleQuestionMark, Keyboard, Library } from "lucide";
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Menu, type MenuItem } from "../menu.tsx";
-import { useCommands } from "../palette/commands.ts";
+import type { Command } from "../palette/commands.ts";
 import { lazyModule, useLazy } from "../use-lazy.ts";
 
 const SHORTCUTS = lazyModule(() => import("./shortcuts-dialog.tsx"));
@@ -19,16 +19,25 @@ export function helpLinks(route: (path: string) => void): MenuItem[] {
   return HELP_PAGES.map(({ path, ...item }) => ({ ...item, onSelect: () => route(path) }));
 }
 
+/** Whether the list of keys is shown. The palette opens it, too. */
+const showsKeys = signal(false);
+
+function showKeys(shown: boolean): void {
+  showsKeys.value = shown;
+}
+
+/** Commands of the palette for the same. */
+export function helpCommands(route: (path: string) => void): Command[] {
+  return [
+    ...HELP_PAGES.map(({ label, path }) => ({ label, group: "Help", run: () => route(path) })),
+    { label: "Keyboard shortcuts", group: "Help", words: "keys", run: () => showKeys(true) },
+  ];
+}
+
 /** Shortcuts, documents and the API reference. */
 export function HelpMenu() {
   const { route } = useLocation();
-  const [showsKeys, setShowsKeys] = useState(false);
-  const dialog = useLazy(SHORTCUTS, showsKeys, () => setShowsKeys(false));
-  const showKeys = (): void => setShowsKeys(true);
-  useCommands(() => [
-    { label: "Keyboard shortcuts", group: "Help", words: "keys", run: showKeys },
-    ...HELP_PAGES.map(({ label, path }) => ({ label, group: "Help", run: () => route(path) })),
-  ]);
+  const dialog = useLazy(SHORTCUTS, showsKeys.value, () => showKeys(false));
   return (
     <>
       <Menu
@@ -37,9 +46,12 @@ export function HelpMenu() {
         iconOnly
         look="quiet"
         tooltipSide="right"
-        items={[...helpLinks(route), { label: "Keyboard shortcuts", icon: Keyboard, onSelect: showKeys }]}
+        items={[
+          ...helpLinks(route),
+          { label: "Keyboard shortcuts", icon: Keyboard, onSelect: () => showKeys(true), startsGroup: true },
+        ]}
       />
-      {dialog === null ? null : <dialog.ShortcutsDialog onClose={() => setShowsKeys(false)} />}
+      {dialog === null ? null : <dialog.ShortcutsDialog onClose={() => showKeys(false)} />}
     </>
   );
 }

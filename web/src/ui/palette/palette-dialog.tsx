@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { shownWorkspace } from "../../model/shown-workspace.ts";
 import { Dialog } from "../dialog.tsx";
 import { allCommands, type Command, matching } from "./commands.ts";
 import { useNamedCommands } from "./named.ts";
@@ -24,7 +25,8 @@ export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
   const id = useId();
   // Not once at the start: the commands of a page are loaded after its first rows.
   const own = [...allCommands(), ...commonCommands(path, route)];
-  const [, workspaceId = null, project = ""] = /^\/w\/([^/]+)(\/p\/[^/]+)?/.exec(path) ?? [];
+  const workspaceId = shownWorkspace(path);
+  const project = /^\/w\/[^/]+(\/p\/[^/]+)/.exec(path)?.[1] ?? "";
   const typed = text.trim();
   const named = useNamedCommands(workspaceId, typed !== "", route);
   const found = matching(typed === "" ? own : [...own, ...named], text).slice(0, SHOWN);
