@@ -1,7 +1,7 @@
 /**
  * Computes the decisions of an alert again from an export, and compares them with what the service has decided:
  *
- *   node scripts/check-alerts.ts alert.json decisions.json export.ndjson
+ *   npm run check:alerts -- alert.json decisions.json export.ndjson
  *
  * `alert.json` and `decisions.json` are the responses of `GET /projects/{projectId}/alerts/{alertId}` and of
  * `.../decisions` (one page or an array of pages); `export.ndjson` is `GET /logger/{projectId}/export`.
@@ -12,7 +12,7 @@ import { type CheckedAlert, type CheckedDecision, checkAlert } from "./alerts/ch
 
 const [alertFile, decisionsFile, exportFile] = process.argv.slice(2);
 if (alertFile === undefined || decisionsFile === undefined || exportFile === undefined) {
-  console.error("Usage: node scripts/check-alerts.ts alert.json decisions.json export.ndjson");
+  console.error("Usage: npm run check:alerts -- alert.json decisions.json export.ndjson");
   process.exit(2);
 }
 

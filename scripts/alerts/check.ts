@@ -29,6 +29,8 @@ export interface CheckedAlert {
 export interface CheckedDecision {
   kind: "firing" | "resolved";
   group: Record<string, string> | null;
+  /** Absent from responses of versions before it: groups of one text are one then. */
+  groupValues?: Record<string, unknown> | null;
   at: string;
   value: number | null;
   exact: boolean;
@@ -62,13 +64,14 @@ export function checkAlert(
   const plain = entriesOf(counted, alert, entries);
   const late = countLate(rule, plain);
   const until = Date.parse(alert.position.through);
-  const expected = new Set(recompute(rule, plain, until).map((decision) => textOf(counted.by, decision)));
+  const isTyped = decisions.every(({ group, groupValues }) => group === null || groupValues != null);
+  const expected = new Set(recompute(rule, plain, until).map((decision) => textOf(counted.by, decision, isTyped)));
   const made = decisions
     .filter(
       ({ at, late, ended }) =>
         !late && !ended && Date.parse(at) > rule.startAt && Date.parse(at) <= until - (rule.delayMs ?? 0),
     )
-    .map((decision) => textOfMade(decision));
+    .map((decision) => textOfMade(decision, isTyped));
   const seen = new Set<string>();
   const doubled = made.filter((text) => seen.has(text) || !seen.add(text));
   return {
@@ -170,15 +173,20 @@ function entriesOf(
   return plain;
 }
 
-function textOf(by: readonly Field[], { kind, key, at, value, isExact, seqRange }: PlainDecision): string {
+function textOf(
+  by: readonly Field[],
+  { kind, key, at, value, isExact, seqRange }: PlainDecision,
+  isTyped: boolean,
+): string {
   // SAFETY: `entriesOf` writes keys.
   const values = JSON.parse(key) as unknown[];
-  const group =
-    by.length === 0 ? null : Object.fromEntries(by.map((field, n) => [printField(field), String(values[n])]));
+  const members = by.map((field, n) => [printField(field), isTyped ? values[n] : String(values[n])]);
+  const group = by.length === 0 ? null : Object.fromEntries(members);
   const shown = value !== null && Number.isFinite(value) ? value : null;
   return JSON.stringify([new Date(at).toISOString(), kind, group, shown, isExact, seqRange?.from, seqRange?.to]);
 }
 
-function textOfMade({ kind, group, at, value, exact, seqRange }: CheckedDecision): string {
-  return JSON.stringify([at, kind, group, value, exact, seqRange?.from, seqRange?.to]);
+function textOfMade(decision: CheckedDecision, isTyped: boolean): string {
+  const { kind, group, groupValues, at, value, exact, seqRange } = decision;
+  return JSON.stringify([at, kind, isTyped ? groupValues : group, value, exact, seqRange?.from, seqRange?.to]);
 }

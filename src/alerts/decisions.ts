@@ -8,10 +8,10 @@ import { conditionText } from "./condition.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
 import type { Counted } from "./matcher.ts";
-import { NOTIFICATION_LIMITS } from "./notifications/notification.ts";
+import { type EndReason, NOTIFICATION_LIMITS } from "./notifications/notification.ts";
 import type { RunRule } from "./project-alerts.ts";
 import { ALERT_LIMITS } from "./rule.ts";
-import { fillTemplate, messageTime, USUAL_MESSAGE } from "./template.ts";
+import { fillTemplate, type GroupValue, groupText, messageTime, type SaidGroup, USUAL_MESSAGE } from "./template.ts";
 
 /** A decision as the history returns it. */
 export interface StoredDecision {
@@ -21,8 +21,10 @@ export interface StoredDecision {
   num: number;
   version: number;
   kind: "firing" | "resolved";
-  /** Value of each grouping field; `null` without grouping. */
+  /** Text of each grouping field's value; `null` without grouping. */
   group: Record<string, string> | null;
+  /** The values themselves. `null`: not recorded by an earlier version; absent from an older object. */
+  groupValues?: Record<string, GroupValue> | null;
   /** The end of the window, epoch milliseconds. */
   at: number;
   decidedAt: number;
@@ -57,15 +59,19 @@ export function storeDecision(
 ): string | null {
   const id = decisionId(rule, decision);
   const { kind, key, at, value, isExact, seqRange, isReported, isLate, isEnded } = decision;
-  const group = groupOf(rule.counted, key);
+  const { group, groupValues } = groupOf(rule.counted, key);
   const { rowsWritten } = sql.exec(
-    `INSERT OR IGNORE INTO alert_decisions (id, project, rule, version, kind, group_values, at, decided_at, value, first_seq, last_seq,
-       is_reported, is_late, is_ended, is_exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, project, rule.rule, rule.version, kind, group === null ? null : JSON.stringify(group), at, now],
+    `INSERT OR IGNORE INTO alert_decisions (id, project, rule, version, kind, group_values, typed_group, at, decided_at, value, first_seq, last_seq,
+       is_reported, is_late, is_ended, is_exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, project, rule.rule, rule.version, kind, jsonOf(group), jsonOf(groupValues), at, now],
     ...[finite(value), seqRange?.from ?? null, seqRange?.to ?? null],
     ...[isReported ? 1 : 0, isLate ? 1 : 0, isEnded ? 1 : 0, isExact ? 1 : 0],
   );
   return rowsWritten === 0 ? null : id;
+}
+
+function jsonOf(group: object | null): string | null {
+  return group === null ? null : JSON.stringify(group);
 }
 
 /** Returns a value as JSON has it: `null` for a rise from nothing, which is infinite. */
@@ -107,21 +113,34 @@ export function listDecisions(
   type Row = Record<"id" | "kind", string> &
     Record<"num" | "version" | "at" | "decidedAt" | "isReported" | "isLate" | "isEnded" | "isExact", number> &
     Record<"value" | "firstSeq" | "lastSeq", number | null> &
-    Record<"group" | "link", string | null>;
+    Record<"group" | "groupValues" | "link", string | null>;
   return mapRows(
     sql,
-    ({ firstSeq, lastSeq, kind, group, isReported, isLate, isEnded, isExact, ...row }: Row): StoredDecision => ({
+    ({
+      firstSeq,
+      lastSeq,
+      kind,
+      group,
+      groupValues,
+      isReported,
+      isLate,
+      isEnded,
+      isExact,
+      ...row
+    }: Row): StoredDecision => ({
       ...row,
       kind: kind === "firing" ? "firing" : "resolved",
       // SAFETY: only `storeDecision` writes groups.
       group: group === null ? null : (JSON.parse(group) as Record<string, string>),
+      // SAFETY: as above.
+      groupValues: groupValues === null ? null : (JSON.parse(groupValues) as Record<string, GroupValue>),
       seqRange: firstSeq === null || lastSeq === null ? null : { from: firstSeq, to: lastSeq },
       isReported: isReported === 1,
       isLate: isLate === 1,
       isEnded: isEnded === 1,
       isExact: isExact === 1,
     }),
-    `SELECT d.num, d.id, d.version, d.kind, d.group_values AS "group", d.at, d.decided_at AS decidedAt, d.value,
+    `SELECT d.num, d.id, d.version, d.kind, d.group_values AS "group", d.typed_group AS groupValues, d.at, d.decided_at AS decidedAt, d.value,
        d.first_seq AS firstSeq, d.last_seq AS lastSeq, d.is_reported AS isReported, d.is_late AS isLate,
        d.is_ended AS isEnded, d.is_exact AS isExact,
        (SELECT json_extract(n.content, '$.link') FROM notifications n WHERE n.id = d.id) AS link
@@ -144,8 +163,9 @@ function decisionId({ num, ruleId }: RunRule, { kind, key, at, isLate, isEnded }
 }
 
 /** What a notification says of a decision, besides ids. */
-export interface DecisionTexts {
-  group: Record<string, string> | null;
+export interface DecisionTexts extends SaidGroup {
+  ended: boolean;
+  reason: EndReason | null;
   title: string;
   message: string;
   /** `from < receivedAt <= to`, ISO 8601. */
@@ -160,16 +180,19 @@ export interface ConsolePlace {
   projectId: string;
 }
 
-export function textsOf({ definition, counted }: RunRule, decision: RunDecision, place: ConsolePlace): DecisionTexts {
+/** What members read of a group that recovers because its rule ended. */
+const END_TEXTS: Readonly<Record<EndReason, string>> = {
+  changed: "The alert was changed and counts again: the group is no longer followed.",
+  deleted: "The alert was deleted: the group is no longer followed.",
+};
+
+export function textsOf(rule: RunRule, decision: RunDecision, place: ConsolePlace): DecisionTexts {
+  const { definition, counted } = rule;
   const { name, message, condition, windowMs } = definition;
-  const group = groupOf(counted, decision.key);
-  const { at, kind, value } = decision;
-  const groupText =
-    group === null
-      ? ""
-      : Object.entries(group)
-          .map((pair) => pair.join("="))
-          .join(", ");
+  const said = groupOf(counted, decision.key);
+  const { at, kind, value, isEnded } = decision;
+  const reason = !isEnded ? null : rule.isDeleted ? "deleted" : "changed";
+  const inOneLine = groupText(said);
   const window = { from: new Date(at - windowMs).toISOString(), to: new Date(at).toISOString() };
   const values: Record<string, string> = {
     name,
@@ -177,13 +200,15 @@ export function textsOf({ definition, counted }: RunRule, decision: RunDecision,
     value: valueText(value),
     condition: conditionText(condition),
     window: printDuration(windowMs),
-    group: groupText,
+    group: inOneLine,
     at: messageTime(at),
-    ...Object.fromEntries(Object.entries(group ?? {}).map(([field, text]) => [`group.${field}`, text])),
+    ...Object.fromEntries(Object.entries(said.group ?? {}).map(([field, text]) => [`group.${field}`, text])),
   };
-  const title = `${kind === "firing" ? "Firing" : "Resolved"}: ${name}${groupText === "" ? "" : ` (${groupText})`}`;
-  const text = fillTemplate(message === "" ? USUAL_MESSAGE : message, values, NOTIFICATION_LIMITS.message);
-  return { group, title, message: text, window, link: linkOf(place, counted, decision, windowMs) };
+  const title = `${kind === "firing" ? "Firing" : "Resolved"}: ${name}${inOneLine === "" ? "" : ` (${inOneLine})`}`;
+  const filled = fillTemplate(message === "" ? USUAL_MESSAGE : message, values, NOTIFICATION_LIMITS.message);
+  const text = reason === null ? filled : `${END_TEXTS[reason]}\n${filled}`;
+  const link = linkOf(place, counted, decision, windowMs);
+  return { ...said, ended: isEnded, reason, title, message: text, window, link };
 }
 
 function valueText(value: number | null): string {
@@ -192,11 +217,16 @@ function valueText(value: number | null): string {
 }
 
 /** Returns the values of a group by field; `null` without grouping. */
-export function groupOf({ by }: Pick<CountedQuery, "by">, key: string): Record<string, string> | null {
-  if (by.length === 0) return null;
+export function groupOf(
+  { by }: Pick<CountedQuery, "by">,
+  key: string,
+): { group: Record<string, string> | null; groupValues: Record<string, GroupValue> | null } {
+  if (by.length === 0) return { group: null, groupValues: null };
   // SAFETY: only the matcher writes keys.
-  const values = JSON.parse(key) as unknown[];
-  return Object.fromEntries(by.map((field, at) => [printField(field), String(values[at] ?? null)]));
+  const values = JSON.parse(key) as GroupValue[];
+  const members = by.map((field, at) => [printField(field), values[at] ?? null] as const);
+  const group = Object.fromEntries(members.map(([field, value]) => [field, String(value)]));
+  return { group, groupValues: Object.fromEntries(members) };
 }
 
 /** Returns the page that shows exactly the entries of a decision: by their `seq`, which never changes. */

@@ -12,6 +12,8 @@ export interface RunRule extends Run {
   rule: number;
   ruleId: string;
   version: number;
+  /** Whether it ended because the rule was deleted. */
+  isDeleted: boolean;
   definition: RuleDefinition;
   counted: Counted;
   /** The same as JSON. */
@@ -57,6 +59,8 @@ export type RunRow = {
   /** The run has counted all entries up to this `seq`; `null`: as many as the others. */
   countedSeq: number | null;
   changedAt: number;
+  /** 1: it ended because the rule was deleted. */
+  isDeleted: number;
 };
 
 /** Work units of loading a rule, whose query may have 200 tests, and of one turn of loading. */
@@ -214,7 +218,7 @@ function readRuns(sql: SqlStorage, project: number): RunRow[] {
     (row: RunRow) => row,
     `SELECT n.num, n.rule, r.id AS ruleId, n.version, n.start_seq AS startSeq, n.start_at AS startAt, n.end_seq AS endSeq,
        n.end_at AS endAt, n.overflow, n.late, n.seed, n.mutes_from AS mutesFrom, n.counted_seq AS countedSeq,
-       r.updated_at AS changedAt
+       r.updated_at AS changedAt, COALESCE(r.deleted_at = n.end_at, 0) AS isDeleted
      FROM alert_runs n JOIN alert_rules r ON r.num = n.rule WHERE n.project = ? ORDER BY n.num`,
     project,
   );
@@ -235,5 +239,6 @@ function readRule(sql: SqlStorage, row: RunRow): RunRule {
   const watch = watchOf(definition, query);
   const counted = { run: num, startSeq: Math.max(startSeq, countedSeq ?? 0), endSeq, ...countedOf(definition, query) };
   const run = { num, startSeq, startAt, endSeq, endAt, watch };
-  return { ...run, rule, ruleId, version, definition, counted, countedText: JSON.stringify(counted) };
+  const isDeleted = row.isDeleted === 1;
+  return { ...run, rule, ruleId, version, isDeleted, definition, counted, countedText: JSON.stringify(counted) };
 }

@@ -19,7 +19,7 @@ export interface ReplaySource {
 
 /** What a rule would have decided. */
 export interface Replay {
-  /** In the order in which they would have been made; at most `MAX_DECISIONS`. */
+  /** The first ones, in order of time; at most `MAX_DECISIONS`. */
   decisions: RunDecision[];
   firings: number;
   /** Times between which it would have decided, epoch milliseconds: `from < t <= through`. */
@@ -74,8 +74,10 @@ export async function replay(
   const take = () => {
     for (const decision of evaluator.takeDecisions()) {
       if (decision.kind === "firing") firings++;
-      if (decisions.length < MAX_DECISIONS) decisions.push(decision);
+      decisions.push(decision);
     }
+    // Those of one group come together, of all the times that passed at once.
+    if (decisions.length > MAX_DECISIONS) keepFirst(decisions);
   };
   const advance = async () => {
     while (!evaluator.advance(through, STEP_DECISIONS)) {
@@ -109,8 +111,15 @@ export async function replay(
   }
   if (complete) through = now;
   await advance();
+  keepFirst(decisions);
   const { overflow, late } = state;
   return { decisions, firings, from, through, complete, entries, overflow, matched: matcher.passed, late };
+}
+
+/** Puts decisions in order of time, and removes those after the first `MAX_DECISIONS`. */
+export function keepFirst(decisions: Pick<RunDecision, "at">[]): void {
+  decisions.sort((a, b) => a.at - b.at);
+  decisions.splice(MAX_DECISIONS);
 }
 
 /** Returns the `seq` after which everything was received at a time or later. Halves the range of `seq`. */

@@ -1,8 +1,19 @@
-import type { Failure, Result } from "../rpc/result.ts";
+import { createHash } from "node:crypto";
+import { one } from "../platform/sql.ts";
+import { type Failure, fail, ok, type Result } from "../rpc/result.ts";
 import type { AuditNote } from "../workspace/audit.ts";
 import type { RuleDefinition } from "./definition.ts";
 import type { Mute } from "./mutes.ts";
-import { type AlertRule, changeRule, createRule, deleteRule, listRules, type RuleScope } from "./rules.ts";
+import { deleteDestination } from "./notifications/destinations.ts";
+import {
+  type AlertRule,
+  changeRule,
+  createRule,
+  deleteRule,
+  listAllRules,
+  listRules,
+  type RuleScope,
+} from "./rules.ts";
 
 /** A rule of a set. For `mutes` see `mutesOf`. */
 export type ListedRule = Omit<RuleDefinition, "mutes"> & Partial<Pick<RuleDefinition, "mutes">>;
@@ -27,6 +38,17 @@ export interface RulePlan {
   unchanged: number;
   /** Names of the rules that are not in the set and stay. */
   others: string[];
+  /** Of the rules of the project: after the changes, if they are made. Absent from an older object. */
+  revision?: string;
+}
+
+/** Hexadecimal characters of a revision: 64 bits. */
+const REVISION_LENGTH = 16;
+
+/** Returns a text that differs after each change of a rule of a project. */
+export function revisionOf(rules: readonly Pick<AlertRule, "id" | "version">[]): string {
+  const versions = rules.map(({ id, version }) => `${id} ${version}`).sort();
+  return createHash("sha256").update(versions.join()).digest("hex").slice(0, REVISION_LENGTH);
 }
 
 /** Compares the rules of a project with a set. */
@@ -47,6 +69,7 @@ export function planRules(existing: readonly AlertRule[], { rules, prune }: Rule
     changes: prune ? [...deleted, ...changes] : changes,
     unchanged: written.length - changes.length,
     others: prune ? [] : others.map(({ definition }) => definition.name),
+    revision: revisionOf(existing),
   };
 }
 
@@ -71,24 +94,32 @@ export class Unapplied extends Error {
   }
 }
 
+/** Returns what records the changes of an action. */
+type NoteAs = (action: "alert.create" | "alert.update" | "alert.delete") => AuditNote;
+
 /**
  * Makes the rules of a project those of a set, in the caller's transaction.
- * @param noteAs returns what records the changes of an action
+ * @param revision that the rules must have; `null`: any
  * @throws Unapplied if one change is refused: the caller rolls all of them back
  */
 export function applyRules(
   sql: SqlStorage,
   scope: RuleScope,
   set: RuleSet,
+  revision: string | null,
   actor: string,
-  noteAs: (action: "alert.create" | "alert.update" | "alert.delete") => AuditNote,
+  noteAs: NoteAs,
 ): RulePlan {
   const plan = planRules(listRules(sql, scope.project.num), set);
+  if (revision !== null && revision !== plan.revision) {
+    const message = `The alerts of the project have changed: their revision is ${plan.revision}. Compare again.`;
+    throw new Unapplied(fail("CONFLICT", message));
+  }
   for (const change of plan.changes) {
     const done = applyOne(sql, scope, change, actor, noteAs);
     if (!done.ok) throw new Unapplied(done);
   }
-  return plan;
+  return { ...plan, revision: revisionOf(listRules(sql, scope.project.num)) };
 }
 
 function applyOne(
@@ -96,7 +127,7 @@ function applyOne(
   scope: RuleScope,
   change: RuleChange,
   actor: string,
-  noteAs: Parameters<typeof applyRules>[4],
+  noteAs: NoteAs,
 ): Result<unknown> {
   switch (change.kind) {
     case "create":
@@ -106,6 +137,53 @@ function applyOne(
     case "delete":
       return deleteRule(sql, scope, change.id, noteAs("alert.delete"));
   }
+}
+
+/** A rule that named a destination, as it is without it. */
+export interface ReleasedRule {
+  projectId: string;
+  id: string;
+  name: string;
+  version: number;
+}
+
+/** Rules that a refusal names. */
+const NAMED = 5;
+
+/**
+ * Deletes a destination, in the caller's transaction.
+ * @param isForced whether the rules that name it are changed, so that they no longer do. Otherwise such rules are a failure
+ * @returns the rules that were changed
+ * @throws Unapplied if one change is refused: the caller rolls all of them back
+ */
+export function deleteUsedDestination(
+  sql: SqlStorage,
+  id: string,
+  { isForced, now }: { isForced: boolean; now: number },
+  actor: string,
+  note: AuditNote,
+  noteAs: NoteAs,
+): Result<{ alerts: ReleasedRule[] }> {
+  const users = listAllRules(sql).filter(({ definition }) => definition.destinationIds.includes(id));
+  const deleted = deleteDestination(sql, id, note);
+  if (!deleted.ok) return deleted;
+  if (users.length > 0 && !isForced) throw new Unapplied(fail("CONFLICT", usedBy(users)));
+  const alerts = users.map(({ id: rule, version, definition, projectId = "" }): ReleasedRule => {
+    const next = { ...definition, destinationIds: definition.destinationIds.filter((each) => each !== id) };
+    const select = "SELECT num, last_seq AS lastSeq FROM projects WHERE id = ?";
+    const scope = { project: one<RuleScope["project"]>(sql, select, projectId), now };
+    const changed = changeRule(sql, scope, rule, next, version, actor, noteAs("alert.update"));
+    if (!changed.ok) throw new Unapplied(changed);
+    return { projectId, id: rule, name: definition.name, version: changed.value.version };
+  });
+  return ok({ alerts });
+}
+
+function usedBy(rules: readonly AlertRule[]): string {
+  const names = rules.slice(0, NAMED).map(({ definition }) => JSON.stringify(definition.name));
+  const more = rules.length > NAMED ? ` and ${rules.length - NAMED} more` : "";
+  const who = rules.length === 1 ? `The alert ${names[0]} notifies` : `The alerts ${names.join(", ")}${more} notify`;
+  return `${who} this destination. With force=true it is removed from them.`;
 }
 
 function isSame(a: RuleDefinition, b: RuleDefinition): boolean {

@@ -33,6 +33,8 @@ export interface AlertRule {
   lastFiredAt?: number | null;
   /** The project of a rule in a list of all projects. */
   projectId?: string;
+  /** Its destinations that do not exist any more; absent from an older object. */
+  missingDestinations?: string[];
 }
 
 /** The state of a rule: of its group that is worst off. */
@@ -48,7 +50,8 @@ export interface RuleScope {
   now: number;
 }
 
-type Row = Omit<AlertRule, "definition" | "since" | "position"> & {
+type Row = Omit<AlertRule, "definition" | "since" | "position" | "missingDestinations"> & {
+  missingIds: string;
   num: number;
   content: string;
   startSeq: number;
@@ -61,6 +64,8 @@ type Row = Omit<AlertRule, "definition" | "since" | "position"> & {
 const SELECT = `SELECT r.num, r.id, r.version, v.content, r.created_by AS createdBy, r.created_at AS createdAt,
   r.updated_at AS updatedAt, n.start_seq AS startSeq, n.start_at AS startAt, n.groups, n.pending, n.firing, n.overflow, n.late,
   p.seq, p.through, j.last_seq AS lastSeq, j.id AS projectId,
+  (SELECT json_group_array(value) FROM json_each(v.content, '$.destinationIds')
+    WHERE value NOT IN (SELECT id FROM destinations)) AS missingIds,
   (SELECT d.at FROM alert_decisions d WHERE d.project = r.project AND d.rule = r.num AND d.kind = 'firing'
     ORDER BY d.num DESC LIMIT 1) AS lastFiredAt,
   (SELECT COALESCE(SUM(count), 0) FROM alert_gaps g WHERE g.project = r.project AND g.last_seq > n.start_seq) AS missing
@@ -69,13 +74,15 @@ const SELECT = `SELECT r.num, r.id, r.version, v.content, r.created_by AS create
   JOIN alert_positions p ON p.project = r.project JOIN projects j ON j.num = r.project
   WHERE r.deleted_at IS NULL`;
 
-function fromRow({ num: _, content, startSeq, startAt, seq, through, lastSeq, ...rule }: Row): AlertRule {
+function fromRow({ num: _, content, startSeq, startAt, seq, through, lastSeq, missingIds, ...rule }: Row): AlertRule {
   return {
     ...rule,
     // SAFETY: only this module writes versions.
     definition: JSON.parse(content) as RuleDefinition,
     since: { seq: startSeq, at: startAt },
     position: { seq, through, lastSeq },
+    // SAFETY: destinations of a rule are ids.
+    missingDestinations: JSON.parse(missingIds) as string[],
   };
 }
 
@@ -112,7 +119,7 @@ export function createRule(
   if (one<{ n: number }>(sql, live).n >= ALERT_LIMITS.rules)
     return fail("CONFLICT", `A workspace has at most ${ALERT_LIMITS.rules} alerts.`);
   if (isTaken(sql, project.num, definition.name)) return taken(definition.name);
-  if (hasTooManyRuns(sql)) return tooManyRuns();
+  if (hasTooManyRuns(sql)) return fail("CONFLICT", TOO_MANY_RUNS);
   const known = knownDestinations(sql, definition.destinationIds);
   if (!known.ok) return known;
   const id = newId("alert");
@@ -156,11 +163,11 @@ export function changeRule(
   const { definition: old } = fromRow(row);
   if (JSON.stringify(next) === JSON.stringify(old)) return ok(fromRow(row));
   if (next.name !== old.name && isTaken(sql, project.num, next.name)) return taken(next.name);
-  // Those that were deleted since stay in a rule until it is changed in them.
+  // Versions before this one deleted destinations without a change of the rules that named them.
   const added = next.destinationIds.filter((destination) => !old.destinationIds.includes(destination));
   const known = knownDestinations(sql, added);
   if (!known.ok) return known;
-  if (!decidesAlike(old, next) && hasTooManyRuns(sql)) return tooManyRuns();
+  if (!decidesAlike(old, next) && hasTooManyRuns(sql)) return fail("CONFLICT", TOO_MANY_RUNS);
   const newest = row.version + 1;
   const update = "UPDATE alert_rules SET name = ?, version = ?, updated_at = ? WHERE num = ?";
   sql.exec(update, next.name, newest, now, row.num);
@@ -231,13 +238,10 @@ export function listVersions(sql: SqlStorage, project: number, id: string): Resu
 
 /** Runs of a workspace that are counted at the same time, those of earlier versions and of deleted rules included. */
 const MAX_RUNS = 300;
+const TOO_MANY_RUNS = "Earlier versions of the workspace's alerts are still being counted. Try again later.";
 
 function hasTooManyRuns(sql: SqlStorage): boolean {
   return one<{ n: number }>(sql, "SELECT COUNT(*) AS n FROM alert_runs").n >= MAX_RUNS;
-}
-
-function tooManyRuns(): Result<never> {
-  return fail("CONFLICT", "Earlier versions of the workspace's alerts are still being counted. Try again later.");
 }
 
 function isTaken(sql: SqlStorage, project: number, name: string): boolean {
@@ -289,6 +293,6 @@ function endRuns(sql: SqlStorage, { project, now }: RuleScope, rule: number): vo
 }
 
 /** What the audit records of a rule. */
-function inAudit({ name, query, condition, windowMs }: RuleDefinition) {
-  return { name, query, condition: JSON.stringify(condition), windowMs };
+function inAudit({ name, query, condition, windowMs, destinationIds }: RuleDefinition) {
+  return { name, query, condition: JSON.stringify(condition), windowMs, destinations: destinationIds.join(", ") };
 }

@@ -158,3 +158,8 @@ export const ALERT_COUNTED_SCHEMA = [
   `-- The run has counted all entries up to this \`seq\`, while others of the project may not have; null: as many as they.
    ALTER TABLE alert_runs ADD COLUMN counted_seq INTEGER`,
 ] as const;
+
+export const ALERT_TYPED_GROUPS_SCHEMA = [
+  `-- JSON object: the same values with their types; null: no grouping, or not recorded by an earlier version.
+   ALTER TABLE alert_decisions ADD COLUMN typed_group TEXT`,
+] as const;

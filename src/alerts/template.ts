@@ -1,3 +1,38 @@
+/** A value of a field that groups entries. `null`: the entry has no text, number or boolean there. */
+export type GroupValue = string | number | boolean | null;
+
+/** What a decision or a notification says of its group. */
+export interface SaidGroup {
+  /** The texts of the values. */
+  group: Readonly<Record<string, string>> | null;
+  /** The values themselves. Absent or `null` in what earlier versions stored. */
+  groupValues?: Readonly<Record<string, GroupValue>> | null | undefined;
+}
+
+/** Returns the values of a group as texts of which no two different values have the same: `null` and `"null"`, `0` and `"0"`. */
+export function shownGroup({ group, groupValues }: SaidGroup): Record<string, string> {
+  if (groupValues == null) return { ...group };
+  return Object.fromEntries(Object.entries(groupValues).map(([field, value]) => [field, shownValue(value)]));
+}
+
+/** Returns a value of a group as a text that no other value has. */
+export function shownValue(value: GroupValue): string {
+  return typeof value === "string" && readsOtherwise(value) ? JSON.stringify(value) : String(value);
+}
+
+/** Whether a text reads as a value of another type, or as a text in quotes. */
+function readsOtherwise(text: string): boolean {
+  if (text.startsWith('"') || ["null", "true", "false"].includes(text)) return true;
+  return Number.isFinite(Number(text)) && String(Number(text)) === text;
+}
+
+/** Returns a group in one line; empty without one. */
+export function groupText(group: SaidGroup): string {
+  return Object.entries(shownGroup(group))
+    .map(([field, text]) => `${field}=${text}`)
+    .join(", ");
+}
+
 /** What a rule's message may name: `{{name}}`, `{{value}}`, `{{group.service}}` and so on. */
 export type TemplateValues = Readonly<Record<string, string>>;
 

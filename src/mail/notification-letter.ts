@@ -1,5 +1,6 @@
 import { MAILS_AN_HOUR } from "../alerts/notifications/mail-limit.ts";
 import type { NotificationContent } from "../alerts/notifications/request.ts";
+import { shownGroup } from "../alerts/template.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
 import type { Letter } from "./mail.ts";
 
@@ -23,9 +24,9 @@ export function notificationLetter(
   site: string,
   { leftOut, stop }: { leftOut: number; stop: string | null },
 ): Letter {
-  const { kind, title, message, group, value, window, link, ruleVersion } = notification;
+  const { kind, title, message, value, window, link, ruleVersion } = notification;
   const subject = `[${STATES[kind]}] ${title}`.replace(/\p{Cc}/gu, " ");
-  const facts = Object.entries(group ?? {}).map(([name, text]) => `${name}: ${text}`);
+  const facts = Object.entries(shownGroup(notification)).map(([name, text]) => `${name}: ${text}`);
   if (value !== null) facts.push(`Value: ${value}`);
   const isRule = kind === "firing" || kind === "resolved";
   const href = /^https?:/.test(link) ? link : null;

@@ -9,7 +9,7 @@ import type {
   NewDestination,
 } from "../alerts/notifications/destinations.ts";
 import type { Delivery, HistoryFilter, HistoryPage } from "../alerts/notifications/history.ts";
-import type { RulePlan, RuleSet } from "../alerts/rule-set.ts";
+import type { ReleasedRule, RulePlan, RuleSet } from "../alerts/rule-set.ts";
 import type { AlertRule, RuleVersion } from "../alerts/rules.ts";
 import type { Consent, GrantInfo } from "../grants/actions.ts";
 import type { CreatedKey, KeyChange, KeyPage, KeyRequest, WorkspaceKey } from "../keys/actions.ts";
@@ -74,7 +74,11 @@ export interface Management {
   confirmDestination(id: string, confirmation: Confirmation | null): Destination;
   /** Changes a destination of the given version; `null`: of any. */
   changeDestination(id: string, change: DestinationChange, version: number | null): Destination;
-  deleteDestination(id: string): true;
+  /**
+   * Deletes a destination. Alert rules that name it make it a failure, unless it is forced: then they are changed.
+   * @returns the rules that were changed; `true` from an older object, which deletes it in any case
+   */
+  deleteDestination(id: string, isForced?: boolean): { alerts: ReleasedRule[] } | true;
   /** Gives a webhook a new signing secret. */
   rotateDestination(id: string, overlapSeconds: number): CreatedDestination;
   /** Sends a test and returns what the receiver answered, after 10 seconds at most. */
@@ -104,6 +108,8 @@ export interface Management {
   planAlerts(projectId: string, set: RuleSet): RulePlan;
   /** Makes the alert rules of a project those of a set: all changes, or none. */
   applyAlerts(projectId: string, set: RuleSet): RulePlan;
+  /** The same, if the rules have a revision. */
+  applyAlertsAt(projectId: string, set: RuleSet, revision: string): RulePlan;
   /** Returns what the alerts of a project may name as their destinations, without addresses. */
   alertDestinations(projectId: string): Pick<Destination, "id" | "kind" | "name" | "disabled">[];
   rateLimits(): { limits: LimitConfiguration; live: LiveCounter[] };
@@ -141,6 +147,7 @@ export type KeyMethod =
   | "alertDecisions"
   | "planAlerts"
   | "applyAlerts"
+  | "applyAlertsAt"
   | "alertDestinations";
 
 /** A caller on whose behalf a method runs, what the request counts under, and the cause of the change. */

@@ -1,5 +1,11 @@
 import { MAIL_DESTINATIONS_SCHEMA, NOTIFICATION_SCHEMA } from "../alerts/notifications/schema.ts";
-import { ALERT_BUCKETS_SCHEMA, ALERT_COUNTED_SCHEMA, ALERT_MUTES_SCHEMA, ALERT_SCHEMA } from "../alerts/schema.ts";
+import {
+  ALERT_BUCKETS_SCHEMA,
+  ALERT_COUNTED_SCHEMA,
+  ALERT_MUTES_SCHEMA,
+  ALERT_SCHEMA,
+  ALERT_TYPED_GROUPS_SCHEMA,
+} from "../alerts/schema.ts";
 import { GRANT_SCHEMA } from "../grants/store.ts";
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
@@ -207,4 +213,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   GRANT_SCHEMA,
   ALERT_MUTES_SCHEMA,
   ALERT_COUNTED_SCHEMA,
+  ALERT_TYPED_GROUPS_SCHEMA,
 ];

@@ -156,6 +156,7 @@ Rules as a file are reviewed in git. Names identify rules, and destinations are 
   -f, --file <file>     apply, preview: a file of rules; - for standard input
   --dry-run             apply: print what would change; the exit code is 1 if anything would
   --prune               apply: delete the alerts that are not in the file
+  --revision <text>     apply: refuse if the alerts changed since --dry-run, which prints it
   --for <length>        mute: 30m, 2h, 1d from now, or from --from
   --from <time>         mute: 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC)
   --until <time>        mute: instead of --for

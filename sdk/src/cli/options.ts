@@ -85,6 +85,7 @@ export const COMMANDS: Readonly<Record<string, Options>> = {
     workspace: TEXT,
     file: { type: "string", short: "f" },
     "dry-run": FLAG,
+    revision: TEXT,
     prune: FLAG,
     for: TEXT,
     from: TEXT,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { planLines } from "../../src/cli/alerts/difference.ts";
 import { alertTable, decisionLine, stateText } from "../../src/cli/alerts/pretty-alert.ts";
 import { RulesFile } from "../../src/cli/alerts/rules-file.ts";
-import { rulesText } from "../../src/cli/alerts/rules-text.ts";
+import { leftOutOf, rulesText } from "../../src/cli/alerts/rules-text.ts";
 import { parseCommand } from "../../src/cli/args.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
@@ -42,8 +42,9 @@ describe("the command line", () => {
     expect(parse("")).toMatchObject({ name: "alerts", project: "proj_1", workspace: null, action: { kind: "list" } });
     expect(parse("show Slow checkouts")).toMatchObject({ action: { kind: "show", alert: "Slow checkouts" } });
     expect(parse("apply -f a.yaml --dry-run --prune")).toMatchObject({
-      action: { kind: "apply", file: "a.yaml", isDryRun: true, prune: true },
+      action: { kind: "apply", file: "a.yaml", isDryRun: true, prune: true, revision: null },
     });
+    expect(parse("apply -f a.yaml --revision 5c0f")).toMatchObject({ action: { revision: "5c0f" } });
     expect(parse("mute a --for 2h")).toMatchObject({ action: { from: NOW, to: NOW + 7_200_000 } });
     expect(parse("mute a --from 2026-11-21T00:00Z --until 2026-11-21T06:00Z")).toMatchObject({
       action: { from: Date.parse("2026-11-21T00:00Z"), to: Date.parse("2026-11-21T06:00Z") },
@@ -95,22 +96,24 @@ describe("a file of rules", () => {
 
   test("has rules as the service takes them, with ids of destinations", () => {
     const rules = file(two.replace("nobody", "on call"));
-    expect(rules.withIds(DESTINATIONS)[0]).toEqual({
+    expect(rules.withIds(DESTINATIONS).rules[0]).toEqual({
       name: "Errors",
       query: "level:>=error | count by service",
       condition: { kind: "threshold", value: 0 },
       window: "5m",
       destinations: ["dest_1", "dest_2"],
     });
-    expect(file("alerts: [{name: a, destinations: [dest_2]}]").withIds(DESTINATIONS)).toEqual([
-      { name: "a", destinations: ["dest_2"] },
-    ]);
+    expect(file("alerts: [{name: a, destinations: [dest_2]}]").withIds(DESTINATIONS)).toEqual({
+      rules: [{ name: "a", destinations: ["dest_2"] }],
+      unknown: null,
+    });
   });
 
   test("errors name file, line, column, alert and member", () => {
-    expect(messageOf(() => file(two).withIds(DESTINATIONS))).toBe(
-      'rules.yaml:6:25: alert "Errors", destinations.1: The workspace has no destination "nobody". It has: ops, on call.',
-    );
+    const { rules, unknown } = file(two).withIds(DESTINATIONS);
+    const destination =
+      'rules.yaml:6:25: alert "Errors", destinations.1: The workspace has no destination "nobody". It has: ops, on call.';
+    expect([unknown?.message, rules[0]?.destinations]).toEqual([destination, ["dest_1"]]);
     const refused = file(two).failureOf([
       { path: "alerts.0.condition.value", message: "Too small." },
       { path: "alerts.1.query", message: "A filter is expected.", position: 12 },
@@ -119,10 +122,17 @@ describe("a file of rules", () => {
     ]);
     expect(refused?.message.split("\n")).toEqual([
       'rules.yaml:4:35: alert "Errors", condition.value: Too small.',
+      'rules.yaml:7:5: alert "Silence", window: Required.',
       'rules.yaml:8:25: alert "Silence", query: A filter is expected.',
       'rules.yaml:12:5: alert "Silence", windw: Unknown member.',
-      'rules.yaml:7:5: alert "Silence", window: Required.',
     ]);
+    // With what the file alone shows to be wrong, in order of lines.
+    const query = [{ path: "alerts.1.query", message: "A filter is expected.", position: 12 }];
+    expect(file(two).failureOf(query, [], unknown)?.message.split("\n")).toEqual([
+      destination,
+      'rules.yaml:8:25: alert "Silence", query: A filter is expected.',
+    ]);
+    expect(file(two).failureOf([], [], unknown)).toBeNull();
     expect(refused?.code).toBe(2);
     expect(file(two).failureOf([{ path: "prune", message: "Unknown." }])).toBeNull();
     // A preview sends one rule of the file.
@@ -177,8 +187,14 @@ describe("a file of rules", () => {
     expect(rulesText([other, ERRORS], DESTINATIONS)).toBe(text);
     const { mutes: _, recovery: _r, delay: _d, ...listed } = other;
     const condition = { kind: "threshold", value: 10 };
-    expect(file(text).withIds(DESTINATIONS)[0]).toEqual({ ...listed, condition });
+    expect(file(text).withIds(DESTINATIONS).rules[0]).toEqual({ ...listed, condition });
     expect(file(rulesText([], [])).rules).toEqual([]);
+    // A destination that was deleted has no name, and no file that names it can be applied.
+    const gone = { ...ERRORS, destinations: ["dest_1", "dest_9"] };
+    expect(file(rulesText([gone], DESTINATIONS)).rules[0]).toMatchObject({ destinations: ["ops"] });
+    expect(leftOutOf([ERRORS, gone], DESTINATIONS)).toEqual([
+      "Errors: left out destinations that were deleted: dest_9.",
+    ]);
     // Mutes until a time begin during an incident. Those that recur belong to the rule.
     const weekend = { days: ["sat", "sun"], start: "00:00", end: "00:00", timeZone: "Europe/Berlin" };
     const muted = { ...ERRORS, delay: "30s", mutes: [{ from: "a", to: "b" }, weekend] };
@@ -246,6 +262,8 @@ test("alerts have a line with their state, and decisions one with what decided",
   expect(stateText(alert, NOW)).toMatch(
     /^firing, muted until 2026-11-\d\d \d\d:00, 12 entries behind, 3 entries missing$/,
   );
+  expect(stateText({ ...alert, missingDestinations: ["dest_1"] }, NOW)).toMatch(/, no destination that exists$/);
+  expect(stateText({ ...alert, destinations: [], missingDestinations: [] }, NOW)).toMatch(/, no destination$/);
   const nightly = { days: ["fri"], start: "20:00", end: "06:00", timeZone: "Asia/Tokyo" };
   expect(stateText({ ...alert, mutes: [nightly] }, NOW)).toContain("muted until");
   expect(alertTable([alert], NOW).rows).toEqual([["Errors", expect.any(String), "1 of 3", ">= 10", "5m", null]]);

@@ -1,3 +1,4 @@
+import { shownGroup } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
 import type { Notification } from "./notification.ts";
 
@@ -41,9 +42,10 @@ export function alertmanagerRequest(
 }
 
 /** Labels of the rule, then fields of the group, then the service's own, which no other replaces. */
-function labelsOf({ title, ruleId, projectId, labels, group }: Content): Record<string, string> {
+function labelsOf({ title, ruleId, projectId, labels, ...said }: Content): Record<string, string> {
   const all: Record<string, string> = {};
-  for (const [name, value] of [...Object.entries(labels), ...Object.entries(group ?? {})]) all[labelName(name)] = value;
+  for (const [name, value] of [...Object.entries(labels), ...Object.entries(shownGroup(said))])
+    all[labelName(name)] = value;
   return present({ ...all, alertname: title, rule_id: ruleId, project_id: projectId ?? "" });
 }
 

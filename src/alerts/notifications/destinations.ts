@@ -83,7 +83,11 @@ export function listDestinations(sql: SqlStorage, cursor: readonly [number, stri
 /** @returns a failure if one of the destinations does not exist */
 export function knownDestinations(sql: SqlStorage, ids: readonly string[]): Result<true> {
   const unknown = ids.find((id) => rowOf(sql, id) === null);
-  return unknown === undefined ? ok(true) : fail("CONFLICT", `The workspace has no destination ${unknown}.`);
+  return unknown === undefined ? ok(true) : fail("CONFLICT", unknownDestination(unknown));
+}
+
+export function unknownDestination(id: string): string {
+  return `The workspace has no destination ${id}.`;
 }
 
 export function getDestination(sql: SqlStorage, id: string): Result<Destination> {

@@ -1,10 +1,17 @@
+import type { GroupValue, SaidGroup } from "../template.ts";
+
 /** What a notification reports: a rule's transition, a request of a member to test a destination, or the daily canary. */
 export const NOTIFICATION_KINDS = ["firing", "resolved", "test", "canary"] as const;
 
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
+/** Why a rule ended while a group fired. */
+export const END_REASONS = ["changed", "deleted"] as const;
+
+export type EndReason = (typeof END_REASONS)[number];
+
 /** What destinations are told. Plain data: stored as JSON, and sent as `data` of a webhook. */
-export interface Notification {
+export interface Notification extends SaidGroup {
   /** Unique and deterministic: the same decision has the same id, and every attempt to deliver it carries it. */
   id: string;
   /** `null` for a test and a canary, which belong to no project. */
@@ -12,8 +19,10 @@ export interface Notification {
   ruleId: string;
   ruleVersion: number;
   kind: NotificationKind;
-  /** Value of each grouping field; `null` for a rule without groups. */
-  group: Readonly<Record<string, string>> | null;
+  /** Whether the group recovers because the rule was changed or deleted. Absent: of an earlier version. */
+  ended?: boolean;
+  /** Why it was ended; `null` if it was not. */
+  reason?: EndReason | null;
   value: number | null;
   /** `false`: the value is an estimate. Absent: it is exact. */
   exact?: boolean;
@@ -48,9 +57,11 @@ export const NOTIFICATION_LIMITS = {
 /** Returns a notification within `NOTIFICATION_LIMITS`. */
 export function bounded(notification: Notification): Notification {
   const { title, message, link, destinations } = NOTIFICATION_LIMITS;
+  const { group, groupValues } = notification;
   return {
     ...notification,
-    group: notification.group === null ? null : boundedMembers(notification.group),
+    group: group === null ? null : boundedMembers(group),
+    ...(groupValues == null ? {} : { groupValues: boundedMembers(groupValues) }),
     title: cut(notification.title, title),
     message: cut(notification.message, message),
     labels: boundedMembers(notification.labels),
@@ -59,10 +70,14 @@ export function bounded(notification: Notification): Notification {
   };
 }
 
-function boundedMembers(members: Readonly<Record<string, string>>): Record<string, string> {
-  const { name, value, members: most } = NOTIFICATION_LIMITS;
+function boundedMembers<Value extends GroupValue>(
+  members: Readonly<Record<string, Value>>,
+): Record<string, Value | string> {
+  const { name, value: length, members: most } = NOTIFICATION_LIMITS;
   const some = Object.entries(members).slice(0, most);
-  return Object.fromEntries(some.map(([key, text]) => [cut(key, name), cut(text, value)]));
+  return Object.fromEntries(
+    some.map(([key, value]) => [cut(key, name), typeof value === "string" ? cut(value, length) : value]),
+  );
 }
 
 /** Cuts a text to a number of UTF-16 units, not inside of a surrogate pair. */

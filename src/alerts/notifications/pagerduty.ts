@@ -1,3 +1,4 @@
+import { groupText } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
 import { cut, type Notification } from "./notification.ts";
 import { seriesOf } from "./series.ts";
@@ -17,7 +18,9 @@ export function pagerdutyRequest(
   notification: Omit<Notification, "destinationIds">,
   source: string,
 ): OutgoingRequest {
-  const { kind, title, message, group, value, window, seqRange, labels, link, decidedAt, ruleId } = notification;
+  const { kind, title, message, group, groupValues = null, value, window, seqRange, labels, link } = notification;
+  const { decidedAt, ruleId, ended = false, reason = null } = notification;
+  const inOneLine = groupText(notification);
   const { severity = "error" } = labels;
   const event = {
     routing_key: routingKey,
@@ -26,18 +29,16 @@ export function pagerdutyRequest(
     client: "Taffrail",
     ...(link === "" ? {} : { client_url: link, links: [{ href: link, text: "Show entries" }] }),
     payload: {
-      summary: cut(`${title}${groupText(group)}`, SUMMARY),
+      summary: cut(`${title}${inOneLine === "" ? "" : ` (${inOneLine})`}`, SUMMARY),
       source,
       severity: SEVERITIES.includes(severity) ? severity : "error",
       timestamp: decidedAt,
       class: ruleId,
-      custom_details: { message, group, value, window, seqRange, labels, notification: notification.id },
+      custom_details: {
+        ...{ message, group, groupValues, value, window, seqRange, labels, ended, reason },
+        notification: notification.id,
+      },
     },
   };
   return { url, headers: {}, body: JSON.stringify(event) };
-}
-
-function groupText(group: Notification["group"]): string {
-  const members = Object.entries(group ?? {}).map(([name, value]) => `${name}=${value}`);
-  return members.length === 0 ? "" : ` (${members.join(", ")})`;
 }

@@ -1,3 +1,4 @@
+import { shownGroup } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
 import { cut, type Notification, type NotificationKind } from "./notification.ts";
 
@@ -17,9 +18,9 @@ const MARKS: Readonly<Record<NotificationKind, string>> = {
 
 /** The request of an incoming webhook of Slack. Slack has no ids: a repeated attempt is a second message. */
 export function slackRequest(url: string, notification: Omit<Notification, "destinationIds">): OutgoingRequest {
-  const { kind, title, message, group, link } = notification;
+  const { kind, title, message, link } = notification;
   const heading = `${MARKS[kind]}: ${title}`;
-  const fields = Object.entries(group ?? {})
+  const fields = Object.entries(shownGroup(notification))
     .slice(0, FIELDS)
     .map(([name, value]) => ({ type: "mrkdwn", text: cut(`*${escaped(name)}*\n${escaped(value)}`, FIELD) }));
   const blocks = [

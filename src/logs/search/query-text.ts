@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { WELL_FORMED } from "../../http/fields.ts";
 import type { QueryError } from "../../query-language/error.ts";
 import { type Hint, hintsOf } from "../../query-language/hints.ts";
 import { explained } from "../../query-language/meant.ts";
@@ -29,6 +30,7 @@ export const QueryText = z
 /** A query that is stored: its text, and whether it makes a table. */
 export const StoredQueryText = z
   .string()
+  .regex(WELL_FORMED, "Must be well-formed Unicode.")
   .describe(`A query in the query language. ${LIMITS}`)
   .meta({ examples: ["* | stats count() by level, bin(5m)"] })
   .transform((text, ctx): { text: string; isTable: boolean } => {

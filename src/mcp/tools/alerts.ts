@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { stateOf } from "../../alerts/rules.ts";
+import { shownGroup } from "../../alerts/template.ts";
 import { printDuration } from "../../query-language/values.ts";
 import type { AgentAlert } from "../../workspace/agent-work.ts";
 import { answerOf } from "../answer.ts";
@@ -26,7 +27,7 @@ export const alerts = tool({
         alert.projectId,
         cellOf(alert.rule.definition.name),
         kind,
-        cellOf(group),
+        cellOf(group === null ? null : shownGroup(decision)),
         value,
         seqRange?.from ?? null,
         seqRange?.to ?? null,

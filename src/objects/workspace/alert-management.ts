@@ -1,6 +1,6 @@
 import { listDecisions } from "../../alerts/decisions.ts";
 import { listDestinations, MAX_DESTINATIONS } from "../../alerts/notifications/destinations.ts";
-import { applyRules, planRules, Unapplied } from "../../alerts/rule-set.ts";
+import { applyRules, deleteUsedDestination, planRules, type RuleSet, Unapplied } from "../../alerts/rule-set.ts";
 import {
   changeRule,
   createRule,
@@ -10,14 +10,39 @@ import {
   listRules,
   listVersions,
 } from "../../alerts/rules.ts";
-import type { Implementations, KeyMethod } from "../../rpc/management.ts";
-import { ok } from "../../rpc/result.ts";
+import type { Origin } from "../../platform/origin.ts";
+import type { CallBy, Implementations, KeyMethod } from "../../rpc/management.ts";
+import { ok, type Result } from "../../rpc/result.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
 import type { AuditAction } from "../../workspace/audit-actions.ts";
 import type { WorkspaceCore } from "./core.ts";
 
-/** What members and keys do with the alerts of a project. */
-export function alertMethods(core: WorkspaceCore): Implementations<KeyMethod | "allAlerts"> {
+/** Returns what records the changes of an action, in a transaction that makes several. */
+function notesOf(sql: SqlStorage, actor: string, origin: Origin): (action: AuditAction) => AuditNote {
+  return (action) =>
+    (target, change = {}) =>
+      recordAudit(sql, { actor, action, target, ...change }, origin, Date.now());
+}
+
+/** Returns the result of a transaction, or the failure that has rolled it back. */
+async function applied<T>(changing: Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await changing;
+  } catch (error) {
+    if (error instanceof Unapplied) return error.failure;
+    throw error;
+  }
+}
+
+/** What members and keys do with the alerts of a project, and what members do that changes alerts. */
+export function alertMethods(core: WorkspaceCore): Implementations<KeyMethod | "allAlerts" | "deleteDestination"> {
+  const apply = (by: CallBy<KeyMethod>, projectId: string, set: RuleSet, revision: string | null) =>
+    applied(
+      core.as(by, "alert.update", projectId, ({ sql }, project, _id, _note, actor) => {
+        const scope = { project, now: core.state.now() };
+        return ok(applyRules(sql, scope, set, revision, actor, notesOf(sql, actor, by.origin)));
+      }),
+    );
   return {
     allAlerts: (by) => core.as(by, "alert.list", null, ({ sql }) => ok(listAllRules(sql))),
 
@@ -52,21 +77,17 @@ export function alertMethods(core: WorkspaceCore): Implementations<KeyMethod | "
     planAlerts: (by, projectId, set) =>
       core.as(by, "alert.list", projectId, ({ sql }, { num }) => ok(planRules(listRules(sql, num), set))),
 
-    applyAlerts: async (by, projectId, set) => {
-      try {
-        return await core.as(by, "alert.update", projectId, ({ sql }, project, _id, _note, actor) => {
-          const now = core.state.now();
-          const noteAs =
-            (action: AuditAction): AuditNote =>
-            (target, change = {}) =>
-              recordAudit(sql, { actor, action, target, ...change }, by.origin, Date.now());
-          return ok(applyRules(sql, { project, now }, set, actor, noteAs));
-        });
-      } catch (error) {
-        if (error instanceof Unapplied) return error.failure;
-        throw error;
-      }
-    },
+    applyAlerts: (by, projectId, set) => apply(by, projectId, set, null),
+
+    applyAlertsAt: (by, projectId, set, revision) => apply(by, projectId, set, revision),
+
+    deleteDestination: (by, id, isForced = false) =>
+      applied(
+        core.as(by, "destination.delete", null, ({ sql }, _role, _id, note, actor) => {
+          const how = { isForced, now: core.state.now() };
+          return deleteUsedDestination(sql, id, how, actor, note, notesOf(sql, actor, by.origin));
+        }),
+      ),
 
     alertDestinations: (by, projectId) =>
       core.as(by, "alert.list", projectId, ({ sql }) => {

@@ -2,7 +2,6 @@ import {
   changeDestination,
   confirmAgain,
   createDestination,
-  deleteDestination,
   getDestination,
   listDestinations,
   rotateSecret,
@@ -178,9 +177,6 @@ function managementOf(core: WorkspaceCore, pepper: string): Implementation {
       core.as(by, "destination.update", null, ({ sql }, _role, _id, note) =>
         changeDestination(sql, id, change, version, note, Date.now()),
       ),
-
-    deleteDestination: (by, id) =>
-      core.as(by, "destination.delete", null, ({ sql }, _role, _id, note) => deleteDestination(sql, id, note)),
 
     rotateDestination: (by, id, overlapSeconds) =>
       core.as(by, "destination.rotate", null, ({ sql }, _role, _id, note) =>

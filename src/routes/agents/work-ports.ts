@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { groupOf } from "../../alerts/decisions.ts";
 import { countedOf, type RuleDefinition } from "../../alerts/definition.ts";
 import { problemsOf } from "../../alerts/problems.ts";
+import { shownGroup } from "../../alerts/template.ts";
 import { type AppEnv, originOf } from "../../http/context.ts";
 import { COUNTED } from "../../limits/state.ts";
 import { notesOf } from "../../logs/search/query-text.ts";
@@ -48,7 +49,9 @@ export function workPorts(c: Context<AppEnv>, { caller, workspaceId }: Reader): 
         ...{ firings, from, through, complete, entries },
         notes: notesOf(hintsOf(definition.query), matched),
         decisions: decisions.map(({ kind, key, at, value }) => {
-          return { kind, at, group: groupOf(query, key), value: Number.isFinite(value) ? value : null };
+          const said = groupOf(query, key);
+          const group = said.group === null ? null : shownGroup(said);
+          return { kind, at, group, value: Number.isFinite(value) ? value : null };
         }),
       };
       return { ...preview, confirm: confirmationOf(c, [workspaceId, projectId, definition], Date.now() + CONFIRM_MS) };

@@ -15,6 +15,7 @@ import { parseDuration } from "../../query-language/values.ts";
 const { mutes, labels, label, message, destinations, delayWindows } = ALERT_LIMITS;
 const MAX_VALUE = 1_000_000_000_000;
 
+const text = (max: number) => z.string().max(max).regex(WELL_FORMED, "Must be well-formed Unicode.");
 const number = z.number().min(-MAX_VALUE).max(MAX_VALUE);
 const positive = z.number().positive().max(MAX_VALUE);
 
@@ -78,7 +79,7 @@ const mute = z.union(
       days: z.array(z.enum(WEEKDAYS)).min(1).max(7).describe("Days on which it begins."),
       start: clockSchema.describe("By the clock of the time zone."),
       end: clockSchema.describe("On the next day if it is not after `start`."),
-      timeZone: z.string().max(64).describe("IANA name, such as `Europe/Berlin`."),
+      timeZone: text(64).describe("IANA name, such as `Europe/Berlin`."),
     }),
   ],
   'Must have a time `to`, or `days`, `start` and `end` such as "22:00", and `timeZone`.',
@@ -91,8 +92,6 @@ const mutesSchema = z
   .transform((all): Mute[] =>
     all.map((each) => ("to" in each ? { from: each.from ?? Date.now(), to: each.to } : each)),
   );
-
-const text = (max: number) => z.string().max(max).regex(WELL_FORMED, "Must be well-formed Unicode.");
 
 /** A zod record leaves out a member named `__proto__`. */
 function refuseProto(value: unknown, ctx: z.core.$RefinementCtx): unknown {
@@ -141,9 +140,9 @@ const members = {
   message: text(message).describe(
     `Text of notifications. {{name}} is replaced by the value: ${TEMPLATE_NAMES.join(", ")}, and group.FIELD of each grouping field. Empty: a usual text.`,
   ),
-  destinations: z.array(z.string().max(64)).max(destinations).describe("`dest_...`: where notifications are sent."),
+  destinations: z.array(text(64)).max(destinations).describe("`dest_...`: where notifications are sent."),
   mutes: mutesSchema.describe(
-    "Times without notifications: until a time, or hours of days of the week. A group that still fires at the end is reported then; a recovery is always reported.",
+    "Times without notifications: until a time, or hours of days of the week. A group that still fires at the end is reported then. A recovery is reported if its firing was, also during a mute.",
   ),
 };
 

@@ -1,16 +1,19 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { DESTINATION_KINDS } from "../../alerts/notifications/destination.ts";
+import { unknownDestination } from "../../alerts/notifications/destinations.ts";
 import { problemsOf } from "../../alerts/problems.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
 import type { ListedRule, RuleChange, RulePlan, RuleSet } from "../../alerts/rule-set.ts";
+import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { type ErrorDetail, refuseFields } from "../../http/errors.ts";
+import { type ErrorDetail, refuse, refuseFields } from "../../http/errors.ts";
 import { resource } from "../../http/resource.ts";
 import { pause } from "../../platform/turns.ts";
 import { manage, memberOrKeyGuard } from "../guards/member.ts";
 import { alertBody, definitionOf } from "./alert-body.ts";
 import { definitionData, definitionShape } from "./alert-shapes.ts";
-import { ALERT_ERRORS, ALERTS_TAG } from "./alerts.ts";
+import { ALERT_ERRORS, ALERTS_TAG, unknownDestinations } from "./alerts.ts";
 
 /** All alerts of a project together, as a file under review has them. */
 
@@ -22,11 +25,30 @@ const setBody = z.strictObject({
   prune: z.boolean().default(false).describe("Whether alerts that are not in the list are deleted."),
 });
 
+const guardedBody = setBody.extend({
+  revision: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      "The revision that the list was made from: of a plan or of the alerts. 409 if they have another one by now.",
+    ),
+});
+
 /** Rules of a list that are checked in one turn. */
 const RULES_A_TURN = 20;
 
-async function setOf({ alerts, prune }: z.output<typeof setBody>): Promise<RuleSet> {
+/** @throws ApiError with all that is wrong: 409 if it is unknown destinations alone */
+async function setOf(c: Context<AppEnv>, { alerts, prune }: z.output<typeof setBody>): Promise<RuleSet> {
   const problems: ErrorDetail[] = [];
+  const ids = [...new Set(alerts.flatMap(({ destinations }) => destinations))];
+  const unknown = new Set(await unknownDestinations(c, ids));
+  const unknownPlaces = alerts.flatMap(({ destinations }, at): ErrorDetail[] =>
+    destinations.flatMap((id, place) => {
+      const path = `alerts.${at}.destinations.${place}`;
+      return unknown.has(id) ? [{ path, code: "custom", message: unknownDestination(id) }] : [];
+    }),
+  );
   const names = new Set<string>();
   const rules: ListedRule[] = [];
   for (const [at, { mutes, ...rest }] of alerts.entries()) {
@@ -42,7 +64,9 @@ async function setOf({ alerts, prune }: z.output<typeof setBody>): Promise<RuleS
     names.add(listed.name);
     rules.push(mutes === undefined ? listed : { ...listed, mutes: all });
   }
-  return problems.length > 0 ? refuseFields(problems) : { rules, prune };
+  if (problems.length > 0) return refuseFields([...problems, ...unknownPlaces]);
+  const [first] = unknownPlaces;
+  return first === undefined ? { rules, prune } : refuse("CONFLICT", first.message, { details: unknownPlaces });
 }
 
 const definition = z.object(definitionShape).nullable();
@@ -60,6 +84,10 @@ const planShape = z.object({
     .describe("Deletions, then the others in the order of the list."),
   unchanged: z.int(),
   others: z.array(z.string()).describe("Names of alerts that are not in the list and stay."),
+  revision: z
+    .string()
+    .nullable()
+    .describe("Of the alerts of the project: after the changes of `PUT`. `null` while the service is updated."),
 });
 
 function changeData(change: RuleChange): z.output<typeof planShape>["changes"][number] {
@@ -69,8 +97,8 @@ function changeData(change: RuleChange): z.output<typeof planShape>["changes"][n
   return { kind: change.kind, id: change.kind === "create" ? null : change.id, name, before, after };
 }
 
-function planData({ changes, unchanged, others }: RulePlan): z.output<typeof planShape> {
-  return { changes: changes.map(changeData), unchanged, others };
+function planData({ changes, unchanged, others, revision }: RulePlan): z.output<typeof planShape> {
+  return { changes: changes.map(changeData), unchanged, others, revision: revision ?? null };
 }
 
 const EXAMPLE = {
@@ -99,11 +127,11 @@ alertSets.route(
     example: EXAMPLE,
     status: 200,
     response: planShape,
-    errors: ALERT_ERRORS,
+    errors: [...ALERT_ERRORS, "CONFLICT"],
   },
   [memberOrKeyGuard("alert.list")],
   async (c, { body }) => {
-    const plan = await manage(c, "planAlerts", c.req.param("projectId") ?? "", await setOf(body));
+    const plan = await manage(c, "planAlerts", c.req.param("projectId") ?? "", await setOf(c, body));
     return success(planData(plan), c.get("requestId"));
   },
 );
@@ -117,10 +145,10 @@ alertSets.route(
     summary: "Make the alerts those of a list",
     description: [
       "Creates the alerts whose names the project does not have, changes those that differ, and with `prune` deletes the others: all of it, or nothing.",
-      "An alert that is as the list has it keeps its version and what it has counted.",
+      "An alert that is as the list has it keeps its version and what it has counted. Of two changes of one `revision` the second is refused (409).",
     ].join("\n"),
     security: "either",
-    body: setBody,
+    body: guardedBody,
     example: EXAMPLE,
     status: 200,
     response: planShape,
@@ -128,8 +156,13 @@ alertSets.route(
   },
   // A refused change rolls the transaction of the call back, and the request counts all the same.
   [memberOrKeyGuard("alert.update", { admits: "first" })],
-  async (c, { body }) => {
-    const plan = await manage(c, "applyAlerts", c.req.param("projectId") ?? "", await setOf(body));
+  async (c, { body: { revision, ...body } }) => {
+    const project = c.req.param("projectId") ?? "";
+    const set = await setOf(c, body);
+    const plan =
+      revision === undefined
+        ? await manage(c, "applyAlerts", project, set)
+        : await manage(c, "applyAlertsAt", project, set, revision);
     return success(planData(plan), c.get("requestId"));
   },
 );

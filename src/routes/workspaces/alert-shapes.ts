@@ -44,6 +44,9 @@ export const alertShape = z.object({
   projectId: z.string(),
   version: z.int().describe("Rises by 1 with each change."),
   ...definitionShape,
+  missingDestinations: z
+    .array(z.string())
+    .describe("Those of `destinations` that were deleted by an earlier version: nothing is sent there."),
   createdBy: z.string().describe("The id of a user or a key."),
   createdAt: time,
   updatedAt: time,
@@ -99,6 +102,7 @@ export function alertData(rule: AlertRule, projectId: string): z.output<typeof a
     pending,
     firing,
     overflow,
+    missingDestinations = [],
     ...rest
   } = rule;
   const { seq, through, lastSeq } = position;
@@ -106,6 +110,7 @@ export function alertData(rule: AlertRule, projectId: string): z.output<typeof a
     ...rest,
     projectId,
     ...definitionData(definition),
+    missingDestinations,
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
     lastFiredAt: lastFiredAt == null ? null : iso(lastFiredAt),
@@ -128,12 +133,23 @@ export function versionData({ definition, createdAt, ...version }: RuleVersion):
   return { ...version, ...definitionData(definition), createdAt: iso(createdAt) };
 }
 
-const madeShape = {
-  kind: z.enum(["firing", "resolved"]),
+/** What decisions and notifications say of a group. */
+export const groupShape = {
   group: z
     .record(z.string(), z.string())
     .nullable()
-    .describe("Value of each grouping field; `null` for a rule without groups."),
+    .describe("Text of each grouping field's value; `null` for a rule without groups."),
+  groupValues: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .nullable()
+    .describe(
+      'The values themselves, of which `null` and `"null"`, or `0` and `"0"`, have the same text. `null` without groups, and if an earlier version decided.',
+    ),
+};
+
+const madeShape = {
+  kind: z.enum(["firing", "resolved"]),
+  ...groupShape,
   at: time.describe("The end of the window `(at - window, at]`."),
   value: z.number().nullable().describe("What the condition compares; `null`: a rise from nothing, or no value."),
   exact: z.boolean().describe("`false`: a percentile or distinct count of many values, an estimate."),
@@ -169,11 +185,12 @@ export function decisionData(decision: StoredDecision): z.output<typeof decision
     isEnded: ended,
     isExact: exact,
     link = null,
+    groupValues = null,
     ...rest
   } = decision;
-  return { ...rest, exact, at: iso(at), decidedAt: iso(decidedAt), reported, late, ended, link };
+  return { ...rest, groupValues, exact, at: iso(at), decidedAt: iso(decidedAt), reported, late, ended, link };
 }
 
 export function replayedData({ kind, key, at, value, isExact, seqRange }: RunDecision, by: Pick<CountedQuery, "by">) {
-  return { kind, group: groupOf(by, key), at: iso(at), value: finite(value), exact: isExact, seqRange };
+  return { kind, ...groupOf(by, key), at: iso(at), value: finite(value), exact: isExact, seqRange };
 }

@@ -1,12 +1,14 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { countedOf, type RuleDefinition } from "../../alerts/definition.ts";
+import { unknownDestination } from "../../alerts/notifications/destinations.ts";
 import { problemsOf } from "../../alerts/problems.ts";
 import { ALERT_LIMITS } from "../../alerts/rule.ts";
+import { revisionOf } from "../../alerts/rule-set.ts";
 import { KEPT_VERSIONS } from "../../alerts/rules.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { type ErrorCode, refuseFields } from "../../http/errors.ts";
+import { type ErrorCode, refuse, refuseFields } from "../../http/errors.ts";
 import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { COUNTED } from "../../limits/state.ts";
@@ -33,6 +35,13 @@ export const ALERTS_TAG = "Alerts";
 export const ALERT_ERRORS = [...WORKSPACE_ERRORS, "INSUFFICIENT_SCOPE"] as const satisfies readonly ErrorCode[];
 
 export const alerts = resource();
+
+/** Returns those of some ids that name no destination of the workspace. */
+export async function unknownDestinations(c: Context<AppEnv>, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const known = new Set((await manage(c, "alertDestinations", projectOf(c))).map(({ id }) => id));
+  return ids.filter((id) => !known.has(id));
+}
 
 const projectOf = (c: Context<AppEnv>) => c.req.param("projectId") ?? "";
 const alertOf = (c: Context<AppEnv>) => c.req.param("alertId") ?? "";
@@ -82,13 +91,17 @@ alerts.route(
     description: "In order of creation, with their state. All of them are on one page.",
     security: "either",
     status: 200,
-    response: z.object({ items: z.array(alertShape) }),
+    response: z.object({
+      items: z.array(alertShape),
+      revision: z.string().describe("Another one after each change of an alert of the project: a guard of `PUT`."),
+    }),
     errors: ALERT_ERRORS,
   },
   [memberOrKeyGuard("alert.list")],
   async (c) => {
     const rules = await manage(c, "listAlerts", projectOf(c));
-    return success({ items: rules.map((rule) => alertData(rule, projectOf(c))) }, c.get("requestId"));
+    const items = rules.map((rule) => alertData(rule, projectOf(c)));
+    return success({ items, revision: revisionOf(rules) }, c.get("requestId"));
   },
 );
 
@@ -200,6 +213,8 @@ alerts.route(
   async (c, { body }) => {
     const { definition } = await manage(c, "getAlert", projectOf(c), alertOf(c));
     const changed = checked(changedDefinition(definition, body));
+    const [unknown] = await unknownDestinations(c, body.destinations ?? []);
+    if (unknown !== undefined) return refuse("CONFLICT", unknownDestination(unknown));
     const rule = await manage(c, "changeAlert", projectOf(c), alertOf(c), changed, body.version);
     return success(alertData(rule, projectOf(c)), c.get("requestId"));
   },

@@ -138,3 +138,11 @@ export function destinationData(destination: Destination): z.output<typeof desti
     lastFailedAt: isoOrNull(destination.lastFailedAt),
   };
 }
+
+/** An alert that named a deleted destination. */
+export const releasedShape = z.object({
+  projectId: z.string(),
+  id: z.string(),
+  name: z.string(),
+  version: z.int().describe("The version without the destination."),
+});

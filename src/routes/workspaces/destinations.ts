@@ -14,7 +14,7 @@ import {
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields, refuseTooMany } from "../../http/errors.ts";
-import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
+import { optionalParameter, pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { newId } from "../../ids.ts";
 import { urlProblem } from "../../platform/outbound-url.ts";
@@ -32,6 +32,7 @@ import {
   destinationShape,
   NOTIFICATIONS_TAG,
   OVERLAP_SECONDS,
+  releasedShape,
 } from "./destination-shapes.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
@@ -210,16 +211,22 @@ destinations.route(
     operation: "destination.delete",
     tag: NOTIFICATIONS_TAG,
     summary: "Delete a destination",
-    description: "Its pending deliveries are not attempted any more.",
+    description: [
+      "Its pending deliveries are not attempted any more. Refused (409) while alerts name it; the message names them. With `force=true` it is removed from these",
+      "alerts, which get a new version and go on counting.",
+    ].join("\n"),
     security: "accessToken",
+    query: z.strictObject({
+      force: optionalParameter(z.enum(["true", "false"]).default("false"), "`true`: also if alerts name it."),
+    }),
     status: 200,
-    response: z.object({ deleted: z.literal(true) }),
-    errors: WORKSPACE_ERRORS,
+    response: z.object({ deleted: z.literal(true), alerts: z.array(releasedShape) }),
+    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
   },
   [workspaceGuard({ action: "destination.delete", from: "path" })],
-  async (c) => {
-    await manage(c, "deleteDestination", idOf(c));
-    return success({ deleted: true }, c.get("requestId"));
+  async (c, { query: { force } }) => {
+    const done = await manage(c, "deleteDestination", idOf(c), force === "true");
+    return success({ deleted: true, alerts: done === true ? [] : done.alerts }, c.get("requestId"));
   },
 );
 

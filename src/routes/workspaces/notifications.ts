@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { DELIVERY_STATES, type Delivery, type StoredNotification } from "../../alerts/notifications/history.ts";
-import { NOTIFICATION_KINDS } from "../../alerts/notifications/notification.ts";
+import { END_REASONS, NOTIFICATION_KINDS } from "../../alerts/notifications/notification.ts";
 import { success } from "../../http/envelope.ts";
 import { numberCursor, optionalParameter, pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
+import { groupShape } from "./alert-shapes.ts";
 import { answerShape, isoOrNull, NOTIFICATIONS_TAG } from "./destination-shapes.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
@@ -49,7 +50,9 @@ const notificationShape = z.object({
   ruleId: z.string(),
   ruleVersion: z.int(),
   kind: z.enum(NOTIFICATION_KINDS),
-  group: z.record(z.string(), z.string()).nullable(),
+  ...groupShape,
+  ended: z.boolean().describe("Whether the group recovers because the rule was changed or deleted."),
+  reason: z.enum(END_REASONS).nullable().describe("Why it `ended`; `null` if it did not."),
   value: z.number().nullable(),
   window: z.object({ from: z.string(), to: z.string() }),
   seqRange: z.object({ from: z.int(), to: z.int() }).nullable(),
@@ -76,10 +79,12 @@ function deliveryData({
 }
 
 function notificationData({ content, deliveries }: StoredNotification): z.output<typeof notificationShape> {
-  const { group, labels, window, seqRange, ...more } = content;
+  const { group, groupValues = null, ended = false, reason = null, labels, window, seqRange, ...more } = content;
   return {
     ...more,
     group: group === null ? null : { ...group },
+    groupValues: groupValues === null ? null : { ...groupValues },
+    ...{ ended, reason },
     labels: { ...labels },
     window,
     seqRange,

@@ -26,17 +26,31 @@ function lagBehind(workspaceId: string): Promise<void> {
   });
 }
 
+/** A destination whose deliveries wait. @returns its id */
+function pausedDestination({ workspaceId }: Watched): Promise<string> {
+  return onSql(workspaceId, (sql) => {
+    sql.exec(
+      `INSERT INTO destinations (id, kind, name, settings, version, created_by, created_at, updated_at, disabled)
+       VALUES ('dest_000000000001', 'webhook', 'hook', '{"url":"https://a.example.com/"}', 1, 'usr', 0, 0, 'paused')`,
+    );
+    return "dest_000000000001";
+  });
+}
+
+/** What the notifications of a workspace say of the end of a rule, in order. */
+async function endsOf({ workspaceId }: Watched): Promise<unknown[]> {
+  const rows = await onSql(workspaceId, (sql) => sql.exec("SELECT content FROM notifications ORDER BY num").toArray());
+  return rows.map(({ content }) => {
+    const { kind, ended, reason } = JSON.parse(String(content)) as Record<string, unknown>;
+    return [kind, ended, reason];
+  });
+}
+
 describe("20.2: evaluation", () => {
   it("decides by group, says what it decided from, and stores the notification with the decision, once", async () => {
     const watched = await newWatched();
     const { projectId, workspaceId } = watched;
-    const destination = await onSql(workspaceId, (sql) => {
-      sql.exec(
-        `INSERT INTO destinations (id, kind, name, settings, version, created_by, created_at, updated_at, disabled)
-         VALUES ('dest_000000000001', 'webhook', 'hook', '{"url":"https://a.example.com/"}', 1, 'usr', 0, 0, 'paused')`,
-      );
-      return "dest_000000000001";
-    });
+    const destination = await pausedDestination(watched);
     await send(watched, [error("before")]);
     const message = "{{group.service}}: {{value}} ({{condition}})";
     const absent = "dest_000000000002";
@@ -49,6 +63,7 @@ describe("20.2: evaluation", () => {
     const [firing] = await decided(watched, rule.id, 1);
     expect(firing).toMatchObject({
       ...{ version: 1, kind: "firing", group: { service: "a" }, value: 2, seqRange: { from: 2, to: 5 } },
+      groupValues: { service: "a" },
       ...{ reported: true, late: false, ended: false },
     });
     await evict(workspaceId);
@@ -204,7 +219,7 @@ const night = { days: ["mon"], start: "22:00", end: "06:00", timeZone: "Europe/B
 describe("20.1: rules", () => {
   it("are changed by version; a change of what is decided begins again and resolves what fires", async () => {
     const watched = await newWatched();
-    const rule = await done(watched, "", { body: errors });
+    const rule = await done(watched, "", { body: { ...errors, destinations: [await pausedDestination(watched)] } });
     await send(watched, [error("a"), error("a")]);
     await decided(watched, rule.id, 1);
     const renamed = await done(watched, `/${rule.id}`, { method: "PATCH", body: { version: 1, name: "Other" } });
@@ -218,16 +233,28 @@ describe("20.1: rules", () => {
       ["firing", 1, false],
       ["resolved", 2, true],
     ]);
+    const changedEnds = [
+      ["firing", false, null],
+      ["resolved", true, "changed"],
+    ];
+    expect(await endsOf(watched)).toEqual(changedEnds);
     const { items } = await done<{ items: { version: number; window: string }[] }>(watched, `/${rule.id}/versions`);
     expect(items.map(({ version, window }) => [version, window])).toEqual([
       [3, "2m"],
       [2, "1m"],
       [1, "1m"],
     ]);
+    await send(watched, [error("a"), error("a")]);
+    await decided(watched, rule.id, 3);
     await done(watched, `/${rule.id}`, { method: "DELETE" });
     expect((await ask(watched, `/${rule.id}`)).status).toBe(404);
     const nothing = { rules: 0, versions: 0, runs: 0, positions: 0, buckets: 0 };
     await vi.waitFor(async () => expect(await rowsOf(watched)).toMatchObject(nothing), { timeout: 10_000 });
+    const deletedEnds = [
+      ["firing", false, null],
+      ["resolved", true, "deleted"],
+    ];
+    expect(await endsOf(watched)).toEqual([...changedEnds, ...deletedEnds]);
   });
 
   it("refuse what is not evaluated, by field", async () => {

@@ -6,6 +6,7 @@ interface Plan {
   changes: { kind: string; id: string | null; name: string; before: object | null; after: object | null }[];
   unchanged: number;
   others: string[];
+  revision: string;
 }
 
 const plan = (watched: Watched, alerts: object[], prune = false) =>
@@ -90,6 +91,36 @@ describe("20.6: a list of rules", () => {
       "alerts.1.name",
     ]);
     expect(await listed(watched)).toEqual([]);
+  });
+
+  it("is applied to the rules of its revision alone", async () => {
+    const watched = await newWatched();
+    const applyAt = (revision: string, alerts: object[]) =>
+      ask(watched, "", { method: "PUT", body: { alerts, revision } });
+    const { revision } = await plan(watched, [errors]);
+    expect((await done<{ revision: string }>(watched)).revision).toBe(revision);
+    const applied = await done<Plan>(watched, "", { method: "PUT", body: { alerts: [errors], revision } });
+    expect(applied.changes).toHaveLength(1);
+    expect(applied.revision).not.toBe(revision);
+    const stale = await applyAt(revision, [errors, silence]);
+    expect([stale.status, stale.code]).toEqual([409, "CONFLICT"]);
+    expect((await listed(watched)).map(({ name }) => name)).toEqual(["Errors"]);
+    expect((await plan(watched, [errors])).revision).toBe(applied.revision);
+    expect((await applyAt(applied.revision, [errors, silence])).status).toBe(200);
+  });
+
+  it("names every destination that does not exist, with all else that is wrong", async () => {
+    const watched = await newWatched();
+    const unknown = { ...errors, destinations: ["dest_000000000009"] };
+    for (const [path, method] of [["alert-plan", "POST"] as const, ["", "PUT"] as const]) {
+      const answerTo = async (alerts: object[]) => {
+        const { status, details } = await ask(watched, path, { method, body: { alerts } });
+        return [status, details.map((detail) => Reflect.get(Object(detail), "path"))];
+      };
+      expect(await answerTo([unknown])).toEqual([409, ["alerts.0.destinations.0"]]);
+      const places = ["alerts.1.recovery", "alerts.0.destinations.0"];
+      expect(await answerTo([unknown, { ...silence, recovery: 0 }])).toEqual([400, places]);
+    }
   });
 
   it("changes nothing if one change is refused, and the request counts", async () => {

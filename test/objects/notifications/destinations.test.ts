@@ -35,6 +35,67 @@ async function done(path: string, options: Call = {}): Promise<Data> {
 
 const create = (body: object): Promise<Data> => done("/destinations", { body: { name: crypto.randomUUID(), ...body } });
 
+describe("a destination that alerts name", () => {
+  it("is deleted only if that is forced, and then is removed from them", async () => {
+    const workspace = await newWorkspace(owner);
+    const headers = { "X-Workspace-Id": workspace };
+    const of = async <T>(path: string, options: Call = {}) => {
+      // SAFETY: tests check the members that they read.
+      return (await by(owner, path, { ...options, headers })).data as T;
+    };
+    const hook = async (name: string) => {
+      const answer = await ask("/destinations", { body: { kind: "webhook", url: HOOK, name } }, owner, workspace);
+      return String(Reflect.get(Object(answer.data), "id"));
+    };
+    const [used, other] = [await hook("used"), await hook("other")];
+    const { id: project } = await of<Data>("/projects", { body: { name: "shop" } });
+    const body = { query: "*", condition: { kind: "threshold", value: 1 }, window: "1m" };
+    const create = (name: string, destinations: string[]) =>
+      of<Data>(`/projects/${project}/alerts`, { body: { ...body, name, destinations } });
+    const both = await create("Both", [used, other]);
+    const alone = await create("Alone", [used]);
+    await create("Others", [other]);
+    const refused = await ask(`/destinations/${used}`, { method: "DELETE" }, owner, workspace);
+    expect([refused.status, refused.code]).toEqual([409, "CONFLICT"]);
+    expect(refused.text).toContain(String.raw`The alerts \"Both\", \"Alone\"`);
+    expect((await ask(`/destinations/${used}`, {}, owner, workspace)).status).toBe(200);
+    const forced = await ask(`/destinations/${used}?force=true`, { method: "DELETE" }, owner, workspace);
+    expect(forced.data).toEqual({
+      deleted: true,
+      alerts: [
+        { projectId: project, id: both.id, name: "Both", version: 2 },
+        { projectId: project, id: alone.id, name: "Alone", version: 2 },
+      ],
+    });
+    const rules = await of<{ items: Data[] }>(`/projects/${project}/alerts`);
+    expect(rules.items.map(({ destinations, missingDestinations }) => [destinations, missingDestinations])).toEqual([
+      [[other], []],
+      [[], []],
+      [[other], []],
+    ]);
+    const path = `/projects/${project}/alerts/${alone.id}`;
+    const change = { method: "PATCH", body: { version: 2, destinations: [used] } };
+    expect((await by(owner, path, { ...change, headers })).status).toBe(409);
+    const audited = await onSql(workspace, (sql) =>
+      sql
+        .exec("SELECT action FROM audit ORDER BY num DESC LIMIT 3")
+        .toArray()
+        .map(({ action }) => action),
+    );
+    expect(audited).toEqual(["alert.update", "alert.update", "destination.delete"]);
+    // A version before this one deleted the destination alone.
+    await onSql(workspace, (sql) => sql.exec("DELETE FROM destinations WHERE id = ?", other));
+    const left = await of<{ items: Data[] }>(`/projects/${project}/alerts`);
+    expect(left.items.map(({ missingDestinations }) => missingDestinations)).toEqual([[other], [], [other]]);
+    expect(
+      await of(`/projects/${project}/alerts/${both.id}`, { method: "PATCH", body: { version: 2, for: "1m" } }),
+    ).toMatchObject({
+      version: 3,
+      missingDestinations: [other],
+    });
+  });
+});
+
 describe("a destination", () => {
   it("of every kind shows its secret never again, and the signing secret of a webhook once", async () => {
     const key = "0123456789abcdefghijklmnopqrstuv";

@@ -137,6 +137,13 @@ const REQUESTS: Request[] = [
     status: 200,
     calls: ["authenticate", "admit", "manage"],
   },
+  {
+    name: "applyAlertsAt",
+    path: () => inProject("/alerts"),
+    options: { method: "PUT", body: { alerts: [], revision: "another" } },
+    status: 409,
+    calls: ["authenticate", "admit", "manage"],
+  },
   { name: "alertDestinations", path: () => inProject("/alert-destinations"), status: 200 },
   { name: "alertVersions", path: () => inProject(`/alerts/${alertId}/versions`), status: 200 },
   { name: "alertDecisions", path: () => inProject(`/alerts/${alertId}/decisions`), status: 200 },
@@ -321,7 +328,7 @@ describe("during a deploy", () => {
     const { bindings } = recorded((method) => (method === "manage" ? "manageOfALaterVersion" : method));
     // Methods that came after `manage` have no older form: the router answers 503 with `Retry-After`.
     const later =
-      /^ledger$|^listWorkspaceKeys$|Saved$|Destinations?$|^(?:list|get|create|change|delete|all|plan|apply)Alerts?$|^alert[VD]|^listNotifications$|^redeliver$/;
+      /^ledger$|^listWorkspaceKeys$|Saved$|Destinations?$|^(?:list|get|create|change|delete|all|plan|apply)Alerts?(?:At)?$|^alert[VD]|^listNotifications$|^redeliver$/;
     const known = REQUESTS.filter(({ name }) => !later.test(name));
     await sendAll(bindings, () => {}, known);
   });

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { textsOf } from "../../../src/alerts/decisions.ts";
+import { countedOf, watchOf } from "../../../src/alerts/definition.ts";
 import {
   bounded,
   cut,
@@ -7,8 +9,10 @@ import {
   type Notification,
 } from "../../../src/alerts/notifications/notification.ts";
 import { seriesOf } from "../../../src/alerts/notifications/series.ts";
-import { fillTemplate } from "../../../src/alerts/template.ts";
+import { keepFirst } from "../../../src/alerts/replay.ts";
+import { fillTemplate, groupText, shownGroup } from "../../../src/alerts/template.ts";
 
+const PLACE = { origin: "https://logs.example.com", workspaceId: "ws_1", projectId: "proj_1" };
 const NOTIFICATION: Notification = {
   id: "n1",
   projectId: "proj_1",
@@ -47,6 +51,81 @@ describe("the series of a notification", () => {
   it("is a test's or canary's own, so that none waits for another", () => {
     const canary = { ...NOTIFICATION, kind: "canary" as const };
     expect(seriesOf(canary)).not.toBe(seriesOf({ ...canary, id: "n2" }));
+  });
+});
+
+describe("a group", () => {
+  const rule = {
+    ...{
+      name: "Errors",
+      query: "* | count by g",
+      condition: { kind: "threshold", value: 1 } as const,
+      windowMs: 60_000,
+    },
+    ...{ forMs: 0, recovery: null, labels: {}, message: "{{value}} of {{group.g}}", destinationIds: [], mutes: [] },
+  };
+  const counted = { run: 1, startSeq: 0, endSeq: null, ...countedOf(rule) };
+  const said = (key: unknown, more: { isEnded?: boolean; isDeleted?: boolean } = {}) => {
+    const { isEnded = false, isDeleted = false } = more;
+    const watched = { startSeq: 0, startAt: 0, endSeq: null, endAt: null, watch: watchOf(rule) };
+    const ids = {
+      num: 1,
+      rule: 1,
+      ruleId: "alert_1",
+      version: 1,
+      isDeleted,
+      definition: rule,
+      counted,
+      countedText: "",
+    };
+    const decision = { kind: "firing" as const, key: JSON.stringify([key]), at: 60_000, value: 3, isExact: true };
+    const flags = { run: 1, seqRange: null, isReported: true, isLate: false, isEnded };
+    return textsOf({ ...ids, ...watched }, { ...decision, ...flags }, PLACE);
+  };
+
+  it("tells a text from the value that has the same text, and leaves other texts as they are", () => {
+    const values = [null, "null", 0, "0", true, "true", "", "1e3", "007", '"null"', "shop"];
+    const texts = values.map((value) => shownGroup(said(value)).g);
+    expect(texts).toEqual(["null", '"null"', "0", '"0"', "true", '"true"', "", "1e3", "007", '"\\"null\\""', "shop"]);
+    expect(new Set(texts).size).toBe(values.length);
+    expect(said("null")).toMatchObject({
+      ...{ group: { g: "null" }, groupValues: { g: "null" }, title: 'Firing: Errors (g="null")', message: "3 of null" },
+    });
+    expect(said(null)).toMatchObject({
+      group: { g: "null" },
+      groupValues: { g: null },
+      title: "Firing: Errors (g=null)",
+    });
+    const series = values.map((value) => seriesOf({ ...NOTIFICATION, ...said(value) }));
+    expect(new Set(series).size).toBe(values.length);
+  });
+
+  it("of an earlier version, without values, has its texts", () => {
+    expect(groupText({ group: { g: "null", h: "0" } })).toBe("g=null, h=0");
+    expect(groupText({ group: null, groupValues: null })).toBe("");
+    const { group, groupValues, ...rest } = said(null);
+    expect(seriesOf({ ...NOTIFICATION, ...rest, group })).toBe(
+      seriesOf({ ...NOTIFICATION, ...rest, group, groupValues }),
+    );
+  });
+
+  it("says why it is not followed any more", () => {
+    expect(said("a")).toMatchObject({ ended: false, reason: null, message: "3 of a" });
+    const changed = said("a", { isEnded: true });
+    expect([changed.ended, changed.reason, changed.message]).toEqual([
+      true,
+      "changed",
+      "The alert was changed and counts again: the group is no longer followed.\n3 of a",
+    ]);
+    expect(said("a", { isEnded: true, isDeleted: true })).toMatchObject({ ended: true, reason: "deleted" });
+  });
+});
+
+describe("decisions of a replay", () => {
+  it("are the first ones by time, in whatever order groups have made them", () => {
+    const decisions = Array.from({ length: 3000 }, (_, n) => ({ at: (n * 7919) % 3000 }));
+    keepFirst(decisions);
+    expect(decisions.map(({ at }) => at)).toEqual(Array.from({ length: 1000 }, (_, at) => at));
   });
 });
 

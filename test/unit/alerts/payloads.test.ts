@@ -83,6 +83,12 @@ describe("a request to Alertmanager", () => {
     expect([alert.startsAt, alert.endsAt]).toEqual([firing.decidedAt, resolved.decidedAt]);
   });
 
+  it("identifies a group by its values: a text is another group than the value with this text", () => {
+    const label = (value: string | null) =>
+      alertsOf(notificationOf({ group: { g: "null" }, groupValues: { g: value } }))[0].labels.g;
+    expect([label(null), label("null")]).toEqual(["null", '"null"']);
+  });
+
   it("fits the schema of its API, whatever names and values a rule has", () => {
     const members = fc.dictionary(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }));
     const kinds = fc.constantFrom("firing" as const, "resolved" as const, "test" as const);

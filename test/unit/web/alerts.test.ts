@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Alert, Condition } from "../../../web/src/model/alerts.ts";
 import {
+  asGroups,
   chartSpan,
   decisionLink,
   filterText,
@@ -12,10 +13,13 @@ import {
 } from "../../../web/src/pages/alerts/alert-query.ts";
 import { memberText } from "../../../web/src/pages/alerts/definition-words.ts";
 import { draftOf, newDraft, readDeciding, readDraft } from "../../../web/src/pages/alerts/draft.ts";
-import { inOrder, mutedUntil, notesOf } from "../../../web/src/pages/alerts/state.ts";
+import { inOrder, isIdle, mutedUntil, notesOf, reachOf } from "../../../web/src/pages/alerts/state.ts";
+import { inBatches } from "../../../web/src/pages/alerts/use-sparklines.ts";
 import { differences } from "../../../web/src/pages/alerts/version-difference.ts";
-import { conditionPhrase, durationMs, durationText } from "../../../web/src/pages/alerts/words.ts";
+import { conditionPhrase, durationMs, durationText, lengthText } from "../../../web/src/pages/alerts/words.ts";
 
+/** Queries of one request for small charts. */
+const BATCH = 20;
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const ALERT: Alert = {
   ...{ id: "alert_1", projectId: "proj_1", version: 3, name: "Errors", query: "level:>=error | count by service" },
@@ -27,7 +31,15 @@ const ALERT: Alert = {
     recovery: 5,
     labels: { team: "a" },
   },
-  ...{ message: "{{value}}", destinations: ["dest_1"], mutes: [], createdBy: "usr_1", createdAt: "", updatedAt: "" },
+  ...{
+    message: "{{value}}",
+    destinations: ["dest_1"],
+    missingDestinations: [],
+    mutes: [],
+    createdBy: "usr_1",
+    createdAt: "",
+    updatedAt: "",
+  },
   ...{ lastFiredAt: null, state: "ok", groups: { live: 0, pending: 0, firing: 0 }, notCounted: 0, late: 0, missing: 0 },
   since: { seq: 0, receivedAt: "2026-11-20T00:00:00.000Z" },
   position: { seq: 5, through: "2026-11-20T11:59:59.000Z", behind: 0 },
@@ -61,6 +73,50 @@ describe("queries of rules", () => {
     expect(
       thresholdOf({ condition: { kind: "change", direction: "fall", percent: 5, min: 1 }, window: "5m" }),
     ).toBeNull();
+  });
+
+  it("has values by the groups of the rule: cut texts, one group of what has no value, types apart", () => {
+    const columns = ["g", "time", "count"].map((name) => ({ name, type: name === "time" ? "time" : "number" }));
+    const [one, two] = ["2026-11-20T10:00:00.000Z", "2026-11-20T10:01:00.000Z"];
+    const long = "x".repeat(200);
+    const rows = [
+      ...[
+        [`${long}1`, one, 2],
+        [`${long}2`, one, 3],
+        [`${long}2`, two, 4],
+      ],
+      ...[
+        [null, one, 1],
+        [{}, one, 5],
+        [0, one, 6],
+        ["0", one, 7],
+        ["null", one, 8],
+      ],
+    ];
+    const grouped = (text: string) => asGroups(text, { columns, rows });
+    expect(grouped("* | count by g")).toEqual({
+      isExact: true,
+      table: {
+        columns: [{ name: "g", type: "string" }, ...columns.slice(1)],
+        rows: [
+          ...[
+            [long, one, 5],
+            [long, two, 4],
+            ["null", one, 6],
+          ],
+          ...[
+            ["0", one, 6],
+            ['"0"', one, 7],
+            ['"null"', one, 8],
+          ],
+        ],
+      },
+    });
+    const largest = grouped("* | stats p99(ms) by g");
+    expect([largest.isExact, largest.table.rows[0]]).toEqual([false, [long, one, 3]]);
+    expect(grouped("* | stats min(ms) by g").table.rows[0]).toEqual([long, one, 2]);
+    const times = { columns: columns.slice(1), rows: [[one, 3]] };
+    expect(asGroups("* | count", times)).toEqual({ isExact: true, table: times });
   });
 
   it("links a decision to its entries: by its notification, else by seq, else by its window", () => {
@@ -207,4 +263,31 @@ it("tells whether firings are elsewhere than the values, as after an import", ()
   expect(fires(at("08:00"), at("10:00"), at("10:10"))).toBe(false);
   expect(fires(at("10:11"))).toBe(true);
   expect(firesElsewhere({ columns, rows }, [at("16:07")], span, null)).toBe(false);
+});
+
+describe("an alert in the list", () => {
+  it("says whether it notifies a destination that exists", () => {
+    expect(reachOf(ALERT)).toBe("some");
+    expect(reachOf({ ...ALERT, destinations: [] })).toBe("none");
+    expect(reachOf({ ...ALERT, missingDestinations: ["dest_1"] })).toBe("deleted");
+    expect(reachOf({ ...ALERT, destinations: ["dest_1", "dest_2"], missingDestinations: ["dest_1"] })).toBe("some");
+  });
+
+  it("is idle if nothing waits and no entry has come for a while", () => {
+    const position = { seq: 5, through: new Date(NOW - 60_000).toISOString(), behind: 0 };
+    expect(isIdle({ position }, NOW)).toBe(true);
+    expect(isIdle({ position: { ...position, behind: 1 } }, NOW)).toBe(false);
+    expect(isIdle({ position: { ...position, through: new Date(NOW - 2000).toISOString() } }, NOW)).toBe(false);
+  });
+
+  it("has a small chart wherever it stands: batches have all alerts", () => {
+    const alerts = Array.from({ length: 45 }, (_, n) => ({ ...ALERT, id: `alert_${n}` }));
+    expect(inBatches(alerts).map(({ length }) => length)).toEqual([BATCH, BATCH, 5]);
+    expect(inBatches(alerts).flat()).toEqual(alerts);
+    expect(inBatches([])).toEqual([]);
+  });
+
+  it("names the length of its chart", () => {
+    expect([86_400_000, 7 * 86_400_000, 3_600_000].map(lengthText)).toEqual(["24 hours", "7 days", "1 hour"]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Plan, Rule } from "../../../sdk/src/cli/alerts/rule.ts";
 import type { Condition } from "../../../src/alerts/condition.ts";
 import type { Weekday } from "../../../src/alerts/mutes.ts";
+import type { SaidGroup } from "../../../src/alerts/template.ts";
 import { authorized } from "../session/session.ts";
 
 export type { Condition, Plan, Rule };
@@ -48,6 +49,8 @@ export interface Alert extends AlertDefinition {
   version: number;
   /** A user id, or the id of a key. */
   createdBy: string;
+  /** Destinations that were deleted. */
+  missingDestinations: readonly string[];
   createdAt: string;
   updatedAt: string;
   lastFiredAt: string | null;
@@ -67,9 +70,8 @@ export interface AlertVersion extends AlertDefinition {
 }
 
 /** A decision that would have been made. */
-export interface ReplayedDecision {
+export interface ReplayedDecision extends SaidGroup {
   kind: "firing" | "resolved";
-  group: Readonly<Record<string, string>> | null;
   at: string;
   value: number | null;
   /** `false`: an estimate. */
@@ -166,14 +168,17 @@ export async function planAlerts(
   return (await authorized<Plan>(path, { workspaceId, body, ...(signal === undefined ? {} : { signal }) })).data;
 }
 
-/** Makes the alerts of a project those of a list: all changes, or none. */
+/**
+ * Makes the alerts of a project those of a list: all changes, or none.
+ * @param revision of the plan that was shown; 409 if the alerts have another one by now
+ */
 export async function applyAlerts(
   workspaceId: string,
   projectId: string,
   alerts: readonly Rule[],
-  prune: boolean,
+  { prune, revision }: { prune: boolean; revision: string | null },
 ): Promise<Plan> {
-  const body = { alerts, prune };
+  const body = { alerts, prune, ...(revision === null ? {} : { revision }) };
   return (await authorized<Plan>(alertsPath(projectId), { method: "PUT", workspaceId, body })).data;
 }
 

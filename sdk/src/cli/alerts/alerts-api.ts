@@ -78,9 +78,15 @@ export class AlertsApi {
     return planOf(await this.#send("POST", "alert-plan", { alerts, prune }, onRefusal));
   }
 
-  /** Makes the alerts those of a list. */
-  async apply(alerts: readonly Rule[], prune: boolean, onRefusal: OnRefusal = asFailure): Promise<Plan> {
-    return planOf(await this.#send("PUT", "alerts", { alerts, prune }, onRefusal));
+  /** Makes the alerts those of a list. @param revision that they must have; `null`: any */
+  async apply(
+    alerts: readonly Rule[],
+    prune: boolean,
+    revision: string | null,
+    onRefusal: OnRefusal = asFailure,
+  ): Promise<Plan> {
+    const body = { alerts, prune, ...(revision === null ? {} : { revision }) };
+    return planOf(await this.#send("PUT", "alerts", body, onRefusal));
   }
 
   async #read(path: string): Promise<unknown> {
@@ -147,5 +153,6 @@ function planOf(answer: unknown): Plan {
     }),
     unchanged: Number(data?.unchanged ?? 0),
     others: Array.isArray(data?.others) ? data.others.map(String) : [],
+    revision: typeof data?.revision === "string" ? data.revision : null,
   };
 }

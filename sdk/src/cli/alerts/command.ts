@@ -15,7 +15,8 @@ export type AlertAction =
   | { kind: "preview"; alert: string | null; file: string | null }
   /** Epoch milliseconds. */
   | { kind: "mute"; alert: string; from: number; to: number }
-  | { kind: "apply"; file: string; isDryRun: boolean; prune: boolean };
+  /** `revision`: what the alerts must have; `null`: any. */
+  | { kind: "apply"; file: string; isDryRun: boolean; prune: boolean; revision: string | null };
 
 export interface AlertsCommand extends Shared {
   name: "alerts";
@@ -44,6 +45,7 @@ const OWN: Readonly<Record<string, readonly Kind[]>> = {
   file: ["apply", "preview"],
   "dry-run": ["apply"],
   prune: ["apply"],
+  revision: ["apply"],
   limit: ["history"],
   all: ["history"],
   for: ["mute"],
@@ -107,7 +109,8 @@ function needed(kind: Kind, alert: string | null): string {
 function applyOf(values: Values): AlertAction {
   const file = text(values, "file");
   if (!file) throw usage("A file of rules is needed: taffrail alerts apply -f rules.yaml.");
-  return { kind: "apply", file, isDryRun: values["dry-run"] === true, prune: values.prune === true };
+  const revision = text(values, "revision") || null;
+  return { kind: "apply", file, isDryRun: values["dry-run"] === true, prune: values.prune === true, revision };
 }
 
 function limitOf(values: Values): number {

@@ -11,7 +11,7 @@ const COLORS = { "+": "32", "-": "31", "~": "33" } as const;
  * @param isDryRun whether the changes are still to be made
  */
 export function planLines(
-  plan: Plan,
+  plan: Omit<Plan, "revision">,
   destinations: readonly NamedDestination[],
   isDryRun: boolean,
   colors: boolean,

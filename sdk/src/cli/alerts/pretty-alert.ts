@@ -1,5 +1,6 @@
 import { type Condition, conditionText } from "../../../../src/alerts/condition.ts";
 import { type Mute, mutedUntil, WEEKDAYS } from "../../../../src/alerts/mutes.ts";
+import { type SaidGroup, shownGroup } from "../../../../src/alerts/template.ts";
 import { paint, shown } from "../pretty.ts";
 import { record } from "../record.ts";
 import type { Table } from "../table.ts";
@@ -34,7 +35,15 @@ export function stateText(alert: Alert, now: number): string {
     ...(behind > 0 ? [`${behind} entries behind`] : []),
     ...(Number(alert.missing ?? 0) > 0 ? [`${alert.missing} entries missing`] : []),
     ...(Number(alert.notCounted ?? 0) > 0 ? [`${alert.notCounted} entries not counted`] : []),
+    ...reachText(alert),
   ].join(", ");
+}
+
+/** Says that an alert notifies no destination, or that some of them were deleted. */
+function reachText({ destinations, missingDestinations: missing }: Alert): string[] {
+  const [all, gone] = [destinations, missing].map((ids) => (Array.isArray(ids) ? ids.length : 0));
+  if (all === gone) return [all === 0 ? "no destination" : "no destination that exists"];
+  return gone === 0 ? [] : [`${gone} of ${all} destinations deleted`];
 }
 
 /** Returns the end of the mutes that hold now; `null` without any. */
@@ -74,7 +83,8 @@ function conditionOf(condition: unknown): string {
 export function decisionLine(decision: Record<string, unknown>, colors: boolean): string {
   const { at, kind, value, version, reported, late, ended } = decision;
   const range = record(decision.seqRange);
-  const group = record(decision.group);
+  // SAFETY: the service sends groups of this shape.
+  const group = shownGroup(decision as Pick<SaidGroup, "group">);
   const notes = [
     ...(range === null ? [] : [`seq ${range.from}..${range.to}`]),
     ...(version === undefined ? [] : [`version ${version}`]),
@@ -86,15 +96,7 @@ export function decisionLine(decision: Record<string, unknown>, colors: boolean)
     paint(formatTime(String(at)), "2", colors),
     paint(String(kind).padEnd(8), STATE_COLORS[String(kind)] ?? "0", colors),
     typeof value === "number" ? `${decision.exact === false ? "~" : ""}${Math.round(value * 100) / 100}` : "-",
-    ...(group === null
-      ? []
-      : [
-          shown(
-            Object.entries(group)
-              .map((pair) => pair.join("="))
-              .join(" "),
-          ),
-        ]),
+    ...Object.entries(group).map((pair) => shown(pair.join("="))),
     paint(shown(notes.join(", ")), "2", colors),
   ].join(" ");
 }

@@ -15,6 +15,8 @@ export interface Plan {
   unchanged: number;
   /** Names of alerts that are not in the list and stay. */
   others: readonly string[];
+  /** Of the alerts that were compared; `null` from a service that has none. */
+  revision: string | null;
 }
 
 export interface NamedDestination {

@@ -76,39 +76,49 @@ export class RulesFile {
     }
   }
 
-  /** Returns the rules with ids of destinations in place of names. @throws RulesFailure that names unknown ones */
-  withIds(destinations: readonly NamedDestination[]): Rule[] {
+  /**
+   * Returns the rules with ids of destinations in place of names.
+   * @returns `unknown`: what is wrong if some are unknown, which the rules leave out; `null` if all are known
+   */
+  withIds(destinations: readonly NamedDestination[]): { rules: Rule[]; unknown: RulesFailure | null } {
     const ids = new Map([...destinations.map(({ id }) => [id, id] as const), ...destinations.map(namedId)]);
     const problems: RulesProblem[] = [];
     const rules = this.rules.map((rule, at) => {
       if (!Array.isArray(rule.destinations)) return rule;
-      const found = rule.destinations.map((name: unknown, place: number) => {
+      const found = rule.destinations.flatMap((name: unknown, place: number) => {
         const id = ids.get(String(name));
-        if (id === undefined) {
-          const known = destinations.map((each) => each.name).join(", ") || "none";
-          const message = `The workspace has no destination ${JSON.stringify(name)}. It has: ${known}.`;
-          problems.push(this.#problem(["alerts", at, "destinations", place], message));
-        }
-        return id;
+        if (id !== undefined) return [id];
+        const known = destinations.map((each) => each.name).join(", ") || "none";
+        const message = `The workspace has no destination ${JSON.stringify(name)}. It has: ${known}.`;
+        problems.push(this.#problem(["alerts", at, "destinations", place], message));
+        return [];
       });
       return { ...rule, destinations: found };
     });
-    if (problems.length > 0) throw this.#failure(problems);
-    return rules;
+    return { rules, unknown: problems.length > 0 ? this.#failure(problems) : null };
   }
 
   /**
    * Returns the failure of a request that was refused for what the file has; `null` if its details name no members.
    * @param prefix path of the member of the request that details begin with
+   * @param also what else is wrong with the file
    */
-  failureOf(details: readonly RuleDetail[], prefix: Path = []): RulesFailure | null {
+  failureOf(details: readonly RuleDetail[], prefix: Path = [], also: RulesFailure | null = null): RulesFailure | null {
     const problems = details.flatMap(({ path, message, position }) => {
       if (typeof path !== "string") return [];
       const whole = [...prefix, ...path.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
       if (whole[0] !== "alerts") return [];
       return [this.#problem(whole, String(message), typeof position === "number" ? position : 0)];
     });
-    return problems.length === 0 ? null : this.#failure(problems);
+    if (problems.length === 0) return null;
+    const all = [...problems, ...(also?.problems ?? [])];
+    const placeOf = ({ at }: RulesProblem) => [at?.line ?? 0, at?.column ?? 0] as const;
+    return this.#failure(
+      all.toSorted((a, b) => {
+        const [[line, column], [otherLine, otherColumn]] = [placeOf(a), placeOf(b)];
+        return line - otherLine || column - otherColumn;
+      }),
+    );
   }
 
   /** @param position UTF-16 offset in the text of the member */

@@ -46,6 +46,15 @@ function fileValue(name: string, value: unknown, destinations: readonly NamedDes
   return rest;
 }
 
+/** Returns what an export says of destinations that do not exist any more. */
+export function leftOutOf(rules: readonly Rule[], destinations: readonly NamedDestination[]): string[] {
+  const known = new Set(destinations.map(({ id }) => id));
+  return rules.flatMap(({ name, destinations: ids }) => {
+    const gone = Array.isArray(ids) ? ids.filter((id: unknown) => !known.has(String(id))) : [];
+    return gone.length === 0 ? [] : [`${name}: left out destinations that were deleted: ${gone.join(", ")}.`];
+  });
+}
+
 function namesOf(ids: unknown, destinations: readonly NamedDestination[]): unknown {
   if (!Array.isArray(ids)) return ids;
   return ids.map((id: unknown) => destinations.find((each) => each.id === id)?.name ?? id);
@@ -54,7 +63,8 @@ function namesOf(ids: unknown, destinations: readonly NamedDestination[]): unkno
 /** Writes rules as a file, ordered by name, so that the same rules give the same file. */
 export function rulesText(rules: readonly Rule[], destinations: readonly NamedDestination[]): string {
   const sorted = rules.toSorted((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
-  const alerts = sorted.map((rule) => Object.fromEntries(fileMembers(rule, destinations)));
+  const known = new Set(destinations.map(({ id }) => id));
+  const alerts = sorted.map((rule) => Object.fromEntries(fileMembers(withoutUnknown(rule, known), destinations)));
   const document = new Document({ alerts });
   for (const [at, rule] of alerts.entries()) {
     for (const name of ["condition", "destinations", "mutes"]) {
@@ -62,6 +72,13 @@ export function rulesText(rules: readonly Rule[], destinations: readonly NamedDe
     }
   }
   return document.toString({ lineWidth: 0 });
+}
+
+/** A rule without destinations that do not exist any more: no file with them can be applied. */
+function withoutUnknown(rule: Rule, known: ReadonlySet<string>): Rule {
+  const { destinations } = rule;
+  if (!Array.isArray(destinations)) return rule;
+  return { ...rule, destinations: destinations.filter((id: unknown) => known.has(String(id))) };
 }
 
 /** A value in one line. */

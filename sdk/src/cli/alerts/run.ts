@@ -12,7 +12,7 @@ import { planLines } from "./difference.ts";
 import { alertTable, decisionLine, stateText } from "./pretty-alert.ts";
 import type { Rule } from "./rule.ts";
 import { RulesFile } from "./rules-file.ts";
-import { rulesText } from "./rules-text.ts";
+import { leftOutOf, rulesText } from "./rules-text.ts";
 
 type Action<K extends AlertAction["kind"]> = Extract<AlertAction, { kind: K }>;
 
@@ -60,6 +60,7 @@ async function show(io: Io, api: AlertsApi, alert: Alert, { json }: AlertsComman
   const updated = formatTime(String(alert.updatedAt));
   await writeLine(io, shown(`# ${alert.id}, version ${alert.version} of ${updated}: ${stateText(alert, io.now())}`));
   for (const line of rulesText([rule], destinations).trimEnd().split("\n")) await writeLine(io, shown(line));
+  for (const line of leftOutOf([rule], destinations)) notice(io, shown(line));
   return EXIT.ok;
 }
 
@@ -179,22 +180,31 @@ async function remove(io: Io, api: AlertsApi, found: Alert): Promise<number> {
 async function apply(
   io: Io,
   api: AlertsApi,
-  { file, isDryRun, prune }: Action<"apply">,
+  { file, isDryRun, prune, revision }: Action<"apply">,
   { json, colors }: AlertsCommand,
 ): Promise<number> {
   const rules = await readRules(io, file);
   const destinations = await api.destinations();
-  const wanted = rules.withIds(destinations);
-  const refused = (refusal: Refusal) => rules.failureOf(refusal.details) ?? new Failure(formatRefusal(refusal));
-  const plan = isDryRun ? await api.plan(wanted, prune, refused) : await api.apply(wanted, prune, refused);
+  const { rules: wanted, unknown } = rules.withIds(destinations);
+  const refused = (refusal: Refusal) =>
+    rules.failureOf(refusal.details, [], unknown) ?? new Failure(formatRefusal(refusal));
+  // The service finds what else is wrong with the file.
+  const isCompared = isDryRun || unknown !== null;
+  const plan = isCompared ? await api.plan(wanted, prune, refused) : await api.apply(wanted, prune, revision, refused);
+  if (unknown !== null) throw unknown;
+  if (isDryRun && revision !== null && plan.revision !== revision)
+    throw new Failure(`The alerts of the project have changed: their revision is ${plan.revision}.`);
   if (json) await writeLine(io, jsonLine(plan));
   else for (const line of planLines(plan, destinations, isDryRun, colors)) await writeLine(io, line);
+  if (isDryRun && !json && plan.revision !== null && plan.changes.length > 0)
+    notice(io, `To apply this difference alone: --revision ${plan.revision}`);
   return isDryRun && plan.changes.length > 0 ? EXIT.incomplete : EXIT.ok;
 }
 
 async function exportRules(io: Io, api: AlertsApi): Promise<number> {
-  const text = rulesText(await rulesOf(api), await api.destinations());
-  await writeLine(io, text.trimEnd());
+  const [rules, destinations] = [await rulesOf(api), await api.destinations()];
+  await writeLine(io, rulesText(rules, destinations).trimEnd());
+  for (const line of leftOutOf(rules, destinations)) notice(io, shown(line));
   return EXIT.ok;
 }
 

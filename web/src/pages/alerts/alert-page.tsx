@@ -25,7 +25,7 @@ import css from "./alerts.module.css";
 import { muteText } from "./definition-words.ts";
 import { History } from "./history.tsx";
 import { MuteMenu } from "./mute-menu.tsx";
-import { isSpan } from "./state.ts";
+import { isIdle, isSpan } from "./state.ts";
 import { ValueChart } from "./value-chart.tsx";
 import { Versions } from "./versions.tsx";
 import { conditionPhrase, durationText } from "./words.ts";
@@ -148,6 +148,8 @@ function Rule({ workspaceId, alert, nameOf, now }: RuleProps) {
   const filter = filterText(query);
   const logs = `/w/${workspaceId}/p/${projectId}${filter === "" ? "" : `?${new URLSearchParams({ q: filter })}`}`;
   const project = projects.data?.find((each) => each.id === projectId)?.name ?? projectId;
+  const gone = new Set(alert.missingDestinations);
+  const reached = alert.destinations.filter((id) => !gone.has(id));
   const mutes = alert.mutes.filter((mute) => !isSpan(mute) || Date.parse(mute.to) > now);
   const facts: (readonly [string, ComponentChildren] | null)[] = [
     [
@@ -163,7 +165,13 @@ function Rule({ workspaceId, alert, nameOf, now }: RuleProps) {
     recovery === null ? null : ["Recovers", `${isLow(condition) ? "from" : "below"} ${number(recovery)}`],
     ["Groups", `${number(groups.firing)} firing, ${number(groups.pending)} pending, ${number(groups.live)} live`],
     ["Last fired", alert.lastFiredAt === null ? "never in 30 days" : <Time key="fired" at={alert.lastFiredAt} />],
-    ["Decided until", <Time key="through" at={position.through} />],
+    [
+      "Decided until",
+      <>
+        <Time at={position.through} />
+        {isIdle(alert, now) ? " · up to date: no entry since then" : ""}
+      </>,
+    ],
     position.behind === 0 ? null : ["Behind", `${number(position.behind)} entries`],
     missing === 0 ? null : ["Missing", `${number(missing)} entries were deleted or damaged before they were counted`],
     notCounted === 0 ? null : ["Not counted", `${number(notCounted)} entries of groups without room`],
@@ -185,13 +193,14 @@ function Rule({ workspaceId, alert, nameOf, now }: RuleProps) {
           Show entries
         </a>
         <p class={css.hint}>
-          {alert.destinations.length === 0 ? "No destinations: decisions are only listed." : "Notifies "}
-          {alert.destinations.map((id, at) => (
+          {reached.length === 0 ? "No destinations: decisions are only listed." : "Notifies "}
+          {reached.map((id, at) => (
             <span key={id}>
               {at === 0 ? "" : ", "}
               <a href={`/w/${workspaceId}/settings/destinations`}>{visible(nameOf(id))}</a>
             </span>
           ))}
+          {gone.size === 0 ? "" : ` Deleted: ${[...gone].join(", ")}.`}
         </p>
       </Row>
     </Card>

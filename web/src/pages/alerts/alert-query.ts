@@ -1,3 +1,5 @@
+import { ALERT_LIMITS } from "../../../../src/alerts/rule.ts";
+import { shownValue } from "../../../../src/alerts/template.ts";
 import { printField } from "../../../../src/query-language/fields.ts";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { print } from "../../../../src/query-language/print.ts";
@@ -68,6 +70,49 @@ export function valuesQuery(text: string, binMs: number, isGrouped: boolean): st
     own !== undefined && isAggregating(own) ? { ...own, by: [...by, bin] } : { kind: "count", by: [bin] };
   const query: Query = { filter, pipes: [...pipes.slice(0, at < 0 ? pipes.length : at), pipe] };
   return print(query);
+}
+
+/**
+ * Returns the values of a rule by the groups that the rule has: a value that is no text, number or boolean is in the group `null`,
+ * and texts group by their first characters.
+ * @param table the answer to `valuesQuery`: fields of the group, then the time, then the value
+ * @returns `isExact`: whether no value had to be left out of a group of several texts, because it cannot be added
+ */
+export function asGroups(text: string, { columns, rows }: Table): { table: Table; isExact: boolean } {
+  const fields = groupFields(text).length;
+  if (fields === 0) return { table: { columns, rows }, isExact: true };
+  const join = joinOf(text);
+  let isExact = true;
+  const joined = new Map<string, unknown[]>();
+  for (const row of rows) {
+    const group = row.slice(0, fields).map(groupedText);
+    const key = JSON.stringify([group, row[fields]]);
+    const before = joined.get(key);
+    if (before === undefined) joined.set(key, [...group, ...row.slice(fields)]);
+    else {
+      isExact &&= join.isExact;
+      const [one, other] = [before.at(-1), row.at(-1)];
+      if (typeof one === "number" && typeof other === "number") before[before.length - 1] = join.of(one, other);
+    }
+  }
+  const types = columns.map((column, at) => (at < fields ? { ...column, type: "string" } : column));
+  return { table: { columns: types, rows: [...joined.values()] }, isExact };
+}
+
+/** Returns the text of the group in which a rule counts a value. */
+function groupedText(value: unknown): string {
+  if (typeof value === "string") return shownValue(value.slice(0, ALERT_LIMITS.groupValue));
+  return shownValue(typeof value === "number" || typeof value === "boolean" ? value : null);
+}
+
+/** Returns how values of two texts of one group are one value. */
+function joinOf(text: string): { of: (a: number, b: number) => number; isExact: boolean } {
+  const result = parse(text);
+  const pipe = result.ok ? result.query.pipes.find(isAggregating) : undefined;
+  const fn = pipe?.kind === "stats" ? pipe.aggregates[0]?.fn : "count";
+  if (fn === "count" || fn === "sum") return { of: (a, b) => a + b, isExact: true };
+  if (fn === "min") return { of: Math.min, isExact: true };
+  return { of: Math.max, isExact: fn === "max" };
 }
 
 /** Spans of a chart. */

@@ -11,6 +11,7 @@ import { conditionPhrase, durationText } from "./words.ts";
 const MINUTE = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 
 interface AlertRowProps {
+  row: (element: HTMLLIElement | null) => void;
   workspaceId: string;
   alert: Alert;
   projectName: string;
@@ -21,10 +22,10 @@ interface AlertRowProps {
 }
 
 /** An alert in the list: state, rule, recent values and its latest firing. */
-export function AlertRow({ workspaceId, alert, projectName, values, now, mayChange, onChanged }: AlertRowProps) {
+export function AlertRow({ row, workspaceId, alert, projectName, values, now, mayChange, onChanged }: AlertRowProps) {
   const { name, projectId, id, query, condition, window, lastFiredAt } = alert;
   return (
-    <li class={css.row} data-state={alert.state}>
+    <li ref={row} class={css.row} data-state={alert.state}>
       <div class={css.what}>
         <p class={css.name}>
           <a href={`/w/${workspaceId}/alerts/${projectId}/${id}`}>{visible(name)}</a>{" "}

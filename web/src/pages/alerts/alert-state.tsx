@@ -3,12 +3,18 @@ import type { Alert } from "../../model/alerts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { number } from "../explorer/view/format.ts";
-import { notesOf } from "./state.ts";
+import { notesOf, reachOf } from "./state.ts";
 
 const STATES = {
   firing: { label: "Firing", tone: "bad" },
   pending: { label: "Pending", tone: "warn" },
   ok: { label: "OK", tone: "good" },
+} as const;
+
+const REACHES = {
+  some: null,
+  none: <Badge>No destination</Badge>,
+  deleted: <Badge tone="bad">Destination deleted</Badge>,
 } as const;
 
 const UNTIL = timeFormat({
@@ -34,6 +40,7 @@ export function AlertState({ alert, now }: { alert: Alert; now: number }) {
           Muted until <Time at={mutedUntil} format={UNTIL} />
         </Badge>
       )}
+      {REACHES[reachOf(alert)]}
       {behind > 0 ? <Badge tone="warn">{`${number(behind)} behind`}</Badge> : null}
       {missing > 0 ? <Badge tone="bad">{`${number(missing)} not counted`}</Badge> : null}
     </>

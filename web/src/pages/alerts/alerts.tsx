@@ -15,10 +15,10 @@ import { useCommands } from "../../ui/palette/commands.ts";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { visible } from "../explorer/view/visible.ts";
-import { AlertRow } from "./alert-row.tsx";
+import { AlertRows } from "./alert-rows.tsx";
 import css from "./alerts.module.css";
 import { inOrder } from "./state.ts";
-import { useSparklines } from "./use-sparklines.ts";
+import { inBatches } from "./use-sparklines.ts";
 
 /** Milliseconds between two loads of the states. */
 const REFRESH_MS = 10_000;
@@ -46,7 +46,6 @@ export function Alerts() {
       ),
     [alerts.data, project, destination],
   );
-  const values = useSparklines(workspaceId, shown);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const mayChange = role !== undefined && may(role, "alert.create");
   const create = mayChange ? (
@@ -128,13 +127,12 @@ export function Alerts() {
           </div>
           {shown.length === 0 ? <Empty title="No alerts here" /> : null}
           <ul class={css.list} aria-label="Alerts" aria-busy={alerts.busy && alerts.data === null}>
-            {shown.map((alert) => (
-              <AlertRow
-                key={alert.id}
+            {inBatches(shown).map((batch, at) => (
+              <AlertRows
+                key={at}
                 workspaceId={workspaceId}
-                alert={alert}
-                projectName={nameOf(alert.projectId)}
-                values={values.get(alert.id)}
+                alerts={batch}
+                nameOf={nameOf}
                 now={now}
                 mayChange={mayChange}
                 onChanged={(changed) =>

@@ -25,7 +25,7 @@ import { ConditionFields } from "./condition-fields.tsx";
 import { type Draft, draftOf, newDraft, readDeciding, readDraft } from "./draft.ts";
 import { MutesField } from "./mutes-field.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
-import { PreviewPanel } from "./preview-panel.tsx";
+import { outcomeOf, PreviewPanel } from "./preview-panel.tsx";
 import { sampleOf } from "./sample.ts";
 
 // The address has a query, and the box shows its colours at once.
@@ -252,6 +252,11 @@ function Editor({
           {alert !== null && decidesOtherwise(alert, draft) ? (
             <p class={css.hint}>Saving begins the count again, and resolves groups that fire.</p>
           ) : null}
+          {preview === null ? null : (
+            <p class={`${css.hint} ${css.outcome}`}>
+              {outcomeOf(preview.firings)} in the <a href="#preview">last 7 days</a>.
+            </p>
+          )}
           {reason === null ? null : (
             <p class={css.hint} id="alert-role">
               {reason}
@@ -273,7 +278,7 @@ function Editor({
           </Row>
         </form>
       </div>
-      <div class={css.aside}>
+      <div class={css.aside} id="preview">
         <PreviewPanel
           workspaceId={workspaceId}
           projectId={projectId}

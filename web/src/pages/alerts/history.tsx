@@ -1,3 +1,4 @@
+import { groupText } from "../../../../src/alerts/template.ts";
 import type { Pages } from "../../lib/pages.ts";
 import type { Alert, Decision } from "../../model/alerts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -10,7 +11,8 @@ import { Time } from "../../ui/time.tsx";
 import { number } from "../explorer/view/format.ts";
 import { visible } from "../explorer/view/visible.ts";
 import { decisionLink } from "./alert-query.ts";
-import { groupText, valueText } from "./words.ts";
+import css from "./alerts.module.css";
+import { valueText } from "./words.ts";
 
 interface HistoryProps {
   workspaceId: string;
@@ -57,7 +59,9 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
                     </Badge>{" "}
                     <Notes decision={decision} />
                   </td>
-                  <td data-label="Group">{visible(groupText(decision.group))}</td>
+                  <td data-label="Group">
+                    <span class={css.group}>{visible(groupText(decision))}</span>
+                  </td>
                   <td data-label="Value" data-number="true">
                     {valueText(decision, alert.condition)}
                   </td>
@@ -103,6 +107,7 @@ interface EntriesProps {
 function Entries({ workspaceId, alert, decision }: EntriesProps) {
   const { seqRange, version } = decision;
   const link = decisionLink(workspaceId, alert.projectId, decision, version === alert.version ? alert : null);
-  const text = seqRange === null ? "None" : `${number(seqRange.from)} – ${number(seqRange.to)}`;
-  return link === null ? text : <a href={link}>{text}</a>;
+  const text = seqRange === null ? null : `${number(seqRange.from)} – ${number(seqRange.to)}`;
+  // A recovery may be decided from a window without entries.
+  return link === null ? (text ?? "None") : <a href={link}>{text ?? "Empty window"}</a>;
 }

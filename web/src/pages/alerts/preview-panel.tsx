@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { groupText } from "../../../../src/alerts/template.ts";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { useLoad } from "../../lib/load.ts";
 import { type Condition, type Deciding, type Preview, previewAlert } from "../../model/alerts.ts";
@@ -11,7 +12,7 @@ import { entries, number } from "../explorer/view/format.ts";
 import { visible } from "../explorer/view/visible.ts";
 import css from "./alerts.module.css";
 import { ValueChart } from "./value-chart.tsx";
-import { groupText, valueText } from "./words.ts";
+import { valueText } from "./words.ts";
 
 /** Milliseconds without a change before the service is asked: a preview reads 7 days of entries. */
 const PAUSE_MS = 700;
@@ -92,15 +93,16 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
   );
 }
 
+export function outcomeOf(firings: number): string {
+  if (firings === 0) return "Would not have fired";
+  return `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`;
+}
+
 function Summary({ preview: { firings, complete, through, entries: read, notCounted, notes } }: { preview: Preview }) {
   return (
     <div role="status">
       <p>
-        <Badge tone={firings === 0 ? "good" : "warn"}>
-          {firings === 0
-            ? "Would not have fired"
-            : `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`}
-        </Badge>{" "}
+        <Badge tone={firings === 0 ? "good" : "warn"}>{outcomeOf(firings)}</Badge>{" "}
         <span class={css.hint}>{entries(read)} read</span>
       </p>
       <Notes notes={notes} />
@@ -121,8 +123,9 @@ function Firings({ preview: { decisions, firings }, condition }: { preview: Prev
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list must be reachable by keyboard.
     <ol class={css.firings} aria-label="Firings, newest first" tabIndex={0}>
       {fired.slice(0, LISTED).map((firing) => (
-        <li key={`${firing.at} ${groupText(firing.group)}`}>
-          <Time at={firing.at} /> <b>{valueText(firing, condition)}</b> {visible(groupText(firing.group))}
+        <li key={`${firing.at} ${groupText(firing)}`}>
+          <Time at={firing.at} /> <b>{valueText(firing, condition)}</b>{" "}
+          <span class={css.group}>{visible(groupText(firing))}</span>
         </li>
       ))}
       {firings > LISTED ? <li class={css.hint}>{number(firings - LISTED)} more</li> : null}

@@ -1,9 +1,8 @@
 import { conditionText } from "../../../../src/alerts/condition.ts";
-import { messageTime } from "../../../../src/alerts/template.ts";
+import { groupText, messageTime } from "../../../../src/alerts/template.ts";
 import type { Preview } from "../../model/alerts.ts";
 import { groupFields } from "./alert-query.ts";
 import { type Draft, readDeciding } from "./draft.ts";
-import { groupText } from "./words.ts";
 
 /** Values of a message's names: those of the latest firing of a preview, or examples; `null` while the rule is not complete. */
 export function sampleOf(draft: Draft, preview: Preview | null): Readonly<Record<string, string>> | null {
@@ -20,7 +19,7 @@ export function sampleOf(draft: Draft, preview: Preview | null): Readonly<Record
     value: String(Math.round(value * 100) / 100),
     condition: conditionText(deciding.condition),
     window: draft.window,
-    group: groupText(group),
+    group: groupText(firing ?? { group }),
     at: messageTime(firing === undefined ? Date.now() : Date.parse(firing.at)),
     ...Object.fromEntries(Object.entries(group).map(([field, text]) => [`group.${field}`, text])),
   };

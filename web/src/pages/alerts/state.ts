@@ -40,6 +40,17 @@ function minutesOf(clock: string): number {
   return hours * 60 + minutes;
 }
 
+/** Whether an alert notifies a destination; `deleted`: those that it names do not exist any more. */
+export function reachOf({ destinations, missingDestinations }: Alert): "some" | "none" | "deleted" {
+  if (destinations.length === 0) return "none";
+  return missingDestinations.length < destinations.length ? "some" : "deleted";
+}
+
+/** Whether all entries are counted, and none has made a decision due for a while. */
+export function isIdle({ position }: Pick<Alert, "position">, now: number): boolean {
+  return position.behind === 0 && now - Date.parse(position.through) > LAG_MS;
+}
+
 const RANKS: Readonly<Record<Alert["state"], number>> = { firing: 0, pending: 1, ok: 2 };
 
 /** Firing alerts first, then by the latest firing, then by name. */

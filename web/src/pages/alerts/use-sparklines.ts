@@ -9,14 +9,23 @@ const SPAN_MS = 24 * 3_600_000;
 /** Milliseconds of a value. */
 const BIN_MS = 1_800_000;
 
-/** Values of the last 24 hours by alert: one request for the first alerts of a list. A failure only leaves them out. */
+/** Splits a list into parts of as many alerts as one request has queries. */
+export function inBatches(alerts: readonly Alert[]): Alert[][] {
+  return Array.from({ length: Math.ceil(alerts.length / BATCH) }, (_, at) =>
+    alerts.slice(at * BATCH, (at + 1) * BATCH),
+  );
+}
+
+/**
+ * Values of the last 24 hours by alert, of one request. A failure only leaves them out.
+ * @param alerts of a batch; empty until it is to be loaded
+ */
 export function useSparklines(workspaceId: string, alerts: readonly Alert[]): ReadonlyMap<string, readonly number[]> {
-  const drawn = alerts.slice(0, BATCH);
-  const key = JSON.stringify([workspaceId, drawn.map(({ id, query }) => [id, query])]);
+  const key = JSON.stringify([workspaceId, alerts.map(({ id, query }) => [id, query])]);
   const { data } = useLoad(key, async (signal) => {
     const to = Math.ceil(Date.now() / BIN_MS) * BIN_MS;
     const times = { from: new Date(to - SPAN_MS).toISOString(), to: new Date(to).toISOString() };
-    const queries = drawn.flatMap(({ id, projectId, query }) => {
+    const queries = alerts.flatMap(({ id, projectId, query }) => {
       const values = valuesQuery(query, BIN_MS, false);
       return values === null ? [] : [{ id, body: { query: values, projectId, ...times } }];
     });

@@ -6,9 +6,17 @@ import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { type SearchAnswer, tableOf } from "../explorer/search/answer-view.tsx";
-import { chartSpan, firesElsewhere, groupFields, isMeasure, thresholdOf, valuesQuery } from "./alert-query.ts";
+import {
+  asGroups,
+  chartSpan,
+  firesElsewhere,
+  groupFields,
+  isMeasure,
+  thresholdOf,
+  valuesQuery,
+} from "./alert-query.ts";
 import css from "./alerts.module.css";
-import { durationText } from "./words.ts";
+import { durationText, lengthText } from "./words.ts";
 
 interface ValueChartProps {
   workspaceId: string;
@@ -42,15 +50,14 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes
     );
   const { query, span, answer } = loaded.data;
   if (answer.kind !== "table") return null;
+  const { table, isExact } = asGroups(rule.query, tableOf(answer));
   const { condition } = rule;
   const isReached = condition.kind === "rate" || (condition.kind === "threshold" && condition.direction !== "below");
   const isElsewhere =
-    isReached &&
-    rule.delay === null &&
-    answer.complete &&
-    firesElsewhere(tableOf(answer), marks, span, thresholdOf(rule));
+    isReached && rule.delay === null && answer.complete && firesElsewhere(table, marks, span, thresholdOf(rule));
   return (
     <figure class={css.figure}>
+      <figcaption class={css.caption}>Values of the last {lengthText(span.to - span.from)}</figcaption>
       {isElsewhere && onOwnTimes !== undefined ? (
         <p class={css.hint} role="note">
           The entries were received later than their own times, as in an import. The alert counts them when they are
@@ -62,7 +69,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes
       ) : null}
       <div class={css.chart}>
         <Chart
-          table={tableOf(answer)}
+          table={table}
           query={query}
           kind={isGrouped || isMeasure(rule.query) ? "line" : "bars"}
           range={span}
@@ -70,11 +77,12 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes
           overlay={{ threshold: thresholdOf(rule), marks }}
         />
       </div>
-      <figcaption class={css.hint}>
+      <p class={css.hint}>
         Each value covers {durationText(rule.window)}, by the times of the entries.
         {rule.delay === null ? " The alert counts an entry when the service receives it." : ""}
+        {isExact ? "" : " Of a group with several texts, which begin alike, it is the largest one of them."}
         {answer.complete ? "" : " Older entries are missing."}
-      </figcaption>
+      </p>
     </figure>
   );
 }

@@ -26,12 +26,6 @@ export function valueText(
   return `${exact ? "" : "~"}${number(Math.round(value * 100) / 100)}`;
 }
 
-export function groupText(group: Readonly<Record<string, string>> | null): string {
-  return Object.entries(group ?? {})
-    .map(([name, value]) => `${name}=${value}`)
-    .join(", ");
-}
-
 const UNITS = { s: ["second", 1000], m: ["minute", 60_000], h: ["hour", 3_600_000], d: ["day", 86_400_000] } as const;
 
 /** Milliseconds of a duration of the API, such as `5m`; 0 for any other text. */
@@ -48,4 +42,12 @@ export function durationText(text: string): string {
   // SAFETY: the expression allows these units only.
   const [name] = UNITS[unit as keyof typeof UNITS];
   return `${count} ${name}${count === "1" ? "" : "s"}`;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A length of time of an hour or more in whole hours, or in days from two days on. */
+export function lengthText(ms: number): string {
+  const hours = Math.round(ms / HOUR_MS);
+  return hours < 48 ? durationText(`${hours}h`) : durationText(`${Math.round(hours / 24)}d`);
 }

@@ -7,7 +7,7 @@ import { rulesText } from "../../../../../sdk/src/cli/alerts/rules-text.ts";
 import { failureOf } from "../../../api/failure.ts";
 import { useAction } from "../../../lib/action.ts";
 import { useLoad } from "../../../lib/load.ts";
-import { applyAlerts, loadRules, type Plan, planAlerts } from "../../../model/alerts.ts";
+import { applyAlerts, loadRules, type Plan, planAlerts, type Rule } from "../../../model/alerts.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
 import { loadProjects, workspaces } from "../../../model/workspaces.ts";
 import { authorized } from "../../../session/session.ts";
@@ -105,16 +105,13 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
     try {
       const file = new RulesFile(FILE, asked.text);
       const destinations = await destinationsOf(workspaceId, asked.projectId);
-      const rules = file.withIds(destinations);
+      const { rules, unknown } = file.withIds(destinations);
       try {
-        const plan = await planAlerts(workspaceId, asked.projectId, rules, asked.prune);
-        const isNewer = applied !== null && JSON.stringify(plan.changes) !== JSON.stringify(applied.changes);
-        if (applied === null || isNewer) return setShown({ ...asked, plan, destinations, isApplied: false, isNewer });
-        const made = await applyAlerts(workspaceId, asked.projectId, rules, asked.prune);
-        setShown({ ...asked, plan: made, destinations, isApplied: true, isNewer });
-        if (!isLatest(asked)) toast("Rules applied as they were compared.");
+        const done = await planOrApply(workspaceId, { ...asked, rules }, unknown, applied);
+        setShown({ ...asked, ...done, destinations });
+        if (done.isApplied && !isLatest(asked)) toast("Rules applied as they were compared.");
       } catch (error) {
-        throw file.failureOf(failureOf(error).details) ?? error;
+        throw file.failureOf(failureOf(error).details, [], unknown) ?? error;
       }
     } catch (error) {
       if (!(error instanceof RulesFailure)) throw error;
@@ -241,6 +238,35 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
       ) : null}
     </Page>
   );
+}
+
+/** Changes of the alerts between a comparison and its application after which it is given up. */
+const MAX_RACES = 3;
+
+/**
+ * Compares rules with those of a project, and makes the changes if they are those that were shown.
+ * @param unknown what is wrong with the rules besides what the service finds
+ * @param applied the difference that is to be made; `null` to compare alone
+ */
+async function planOrApply(
+  workspaceId: string,
+  { projectId, rules, prune }: Pick<Asked, "projectId" | "prune"> & { rules: readonly Rule[] },
+  unknown: RulesFailure | null,
+  applied: Plan | null,
+): Promise<Pick<Shown, "plan" | "isApplied" | "isNewer">> {
+  for (let race = 1; ; race++) {
+    const plan = await planAlerts(workspaceId, projectId, rules, prune);
+    if (unknown !== null) throw unknown;
+    const isNewer = applied !== null && JSON.stringify(plan.changes) !== JSON.stringify(applied.changes);
+    if (applied === null || isNewer) return { plan, isApplied: false, isNewer };
+    try {
+      const made = await applyAlerts(workspaceId, projectId, rules, { prune, revision: plan.revision });
+      return { plan: made, isApplied: true, isNewer };
+    } catch (error) {
+      // The alerts changed since the comparison a moment ago.
+      if (failureOf(error).status !== 409 || race === MAX_RACES) throw error;
+    }
+  }
 }
 
 async function destinationsOf(workspaceId: string, projectId: string): Promise<NamedDestination[]> {

@@ -5,13 +5,13 @@ import type { CreatedDestination, Destination, Workspace } from "../../../model/
 import { allOf } from "../../../model/workspaces.ts";
 import { authorized } from "../../../session/session.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Confirm } from "../../../ui/confirm.tsx";
 import { Items } from "../../../ui/items.tsx";
 import { Card } from "../../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { toast } from "../../../ui/toasts.tsx";
 import { RotateDialog } from "../rotate-dialog.tsx";
 import { RoleNote, Section } from "../section.tsx";
+import { DeleteDestination } from "./delete-destination.tsx";
 import { DestinationForm } from "./destination-form.tsx";
 import { DestinationItem } from "./destination-item.tsx";
 import { SigningSecret } from "./signing-secret.tsx";
@@ -118,21 +118,16 @@ export function Destinations({ workspace }: { workspace: Workspace }) {
       ) : null}
       {shown ? <SigningSecret made={shown} onClose={() => setShown(null)} /> : null}
       {asked?.kind === "delete" ? (
-        <Confirm
-          title="Delete destination?"
-          action="Delete"
-          onConfirm={async () => {
-            await authorized(`${path}/${asked.destination.id}`, { method: "DELETE" });
+        <DeleteDestination
+          workspaceId={workspace.id}
+          path={path}
+          destination={asked.destination}
+          onDeleted={() => {
             close();
-            toast(`Deleted ${asked.destination.name}.`);
             reload();
           }}
           onClose={close}
-        >
-          <p>
-            Notifications no longer go to <strong>{asked.destination.name}</strong>, also those that are pending.
-          </p>
-        </Confirm>
+        />
       ) : null}
     </Section>
   );
