@@ -16,6 +16,7 @@ import {
   groupsOf,
   newWatched,
   rowsOf,
+  type Watched,
 } from "./support.ts";
 
 /** Makes the rules of a workspace begin before all entries, as if they lagged that far. */

@@ -48,7 +48,7 @@ function refusal(query: string): string | null {
   }
 }
 
-it("A rule accepts a query exactly if a search does and it has the form of a rule", () => {
+it("A rule accepts a query exactly if a search does, it has the form of a rule and is well-formed Unicode", () => {
   const seen = { both: 0, search: 0, none: 0 };
   for (const query of fc.sample(text, { numRuns: 3000, seed: 20 })) {
     const isSearched = SearchBody.safeParse({ query }).success;
@@ -58,7 +58,7 @@ it("A rule accepts a query exactly if a search does and it has the form of a rul
       expect(rule.success, query).toBe(false);
       continue;
     }
-    const why = refusal(query);
+    const why = query.isWellFormed() ? refusal(query) : "Must be well-formed Unicode.";
     seen[why === null ? "both" : "search"]++;
     expect(rule.success, query).toBe(why === null);
     if (!rule.success) expect(rule.error.issues.map(({ message }) => message)).toEqual([why]);

@@ -5,6 +5,7 @@ import { groupFilters } from "../../../src/alerts/decisions.ts";
 import { countedOf, type RuleDefinition } from "../../../src/alerts/definition.ts";
 import { type MatchCall, type Matched, matchRange } from "../../../src/alerts/match-range.ts";
 import { type Counted, RuleMatcher } from "../../../src/alerts/matcher.ts";
+import { keepFirst } from "../../../src/alerts/replay.ts";
 import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { logId } from "../../../src/logs/entry-view.ts";
@@ -276,4 +277,10 @@ test("20: the filter of a group finds the entries that were counted in it, and n
     }
   };
   fc.assert(fc.property(fc.tuple(fc.constantFrom(...queries), entries), run), { numRuns: 300 });
+});
+
+test("A replay has the first decisions by time, in whatever order groups have made them", () => {
+  const decisions = Array.from({ length: 3000 }, (_, n) => ({ at: (n * 7919) % 3000 }));
+  keepFirst(decisions);
+  expect(decisions.map(({ at }) => at)).toEqual(Array.from({ length: 1000 }, (_, at) => at));
 });

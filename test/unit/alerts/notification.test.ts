@@ -9,7 +9,6 @@ import {
   type Notification,
 } from "../../../src/alerts/notifications/notification.ts";
 import { seriesOf } from "../../../src/alerts/notifications/series.ts";
-import { keepFirst } from "../../../src/alerts/replay.ts";
 import { fillTemplate, groupText, shownGroup } from "../../../src/alerts/template.ts";
 
 const PLACE = { origin: "https://logs.example.com", workspaceId: "ws_1", projectId: "proj_1" };
@@ -118,14 +117,6 @@ describe("a group", () => {
       "The alert was changed and counts again: the group is no longer followed.\n3 of a",
     ]);
     expect(said("a", { isEnded: true, isDeleted: true })).toMatchObject({ ended: true, reason: "deleted" });
-  });
-});
-
-describe("decisions of a replay", () => {
-  it("are the first ones by time, in whatever order groups have made them", () => {
-    const decisions = Array.from({ length: 3000 }, (_, n) => ({ at: (n * 7919) % 3000 }));
-    keepFirst(decisions);
-    expect(decisions.map(({ at }) => at)).toEqual(Array.from({ length: 1000 }, (_, at) => at));
   });
 });
 

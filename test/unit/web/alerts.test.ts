@@ -13,8 +13,7 @@ import {
 } from "../../../web/src/pages/alerts/alert-query.ts";
 import { memberText } from "../../../web/src/pages/alerts/definition-words.ts";
 import { draftOf, newDraft, readDeciding, readDraft } from "../../../web/src/pages/alerts/draft.ts";
-import { inOrder, isIdle, mutedUntil, notesOf, reachOf } from "../../../web/src/pages/alerts/state.ts";
-import { inBatches } from "../../../web/src/pages/alerts/use-sparklines.ts";
+import { inBatches, inOrder, isIdle, mutedUntil, notesOf, reachOf } from "../../../web/src/pages/alerts/state.ts";
 import { differences } from "../../../web/src/pages/alerts/version-difference.ts";
 import { conditionPhrase, durationMs, durationText, lengthText } from "../../../web/src/pages/alerts/words.ts";
 

@@ -17,8 +17,7 @@ import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { visible } from "../explorer/view/visible.ts";
 import { AlertRows } from "./alert-rows.tsx";
 import css from "./alerts.module.css";
-import { inOrder } from "./state.ts";
-import { inBatches } from "./use-sparklines.ts";
+import { inBatches, inOrder } from "./state.ts";
 
 /** Milliseconds between two loads of the states. */
 const REFRESH_MS = 10_000;

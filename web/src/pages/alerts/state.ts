@@ -1,5 +1,6 @@
 import { mutedUntil as endOfMutes } from "../../../../src/alerts/mutes.ts";
 import type { Alert, Mute, MutedSpan } from "../../model/alerts.ts";
+import { BATCH } from "../boards/board-query.ts";
 
 /** Milliseconds that a position may lag: entries are counted about once a second. */
 const LAG_MS = 10_000;
@@ -58,5 +59,12 @@ export function inOrder(alerts: readonly Alert[]): Alert[] {
   const firedAt = ({ lastFiredAt }: Alert) => (lastFiredAt === null ? 0 : Date.parse(lastFiredAt));
   return alerts.toSorted(
     (a, b) => RANKS[a.state] - RANKS[b.state] || firedAt(b) - firedAt(a) || a.name.localeCompare(b.name),
+  );
+}
+
+/** Splits a list into parts of as many alerts as one request has queries. */
+export function inBatches(alerts: readonly Alert[]): Alert[][] {
+  return Array.from({ length: Math.ceil(alerts.length / BATCH) }, (_, at) =>
+    alerts.slice(at * BATCH, (at + 1) * BATCH),
   );
 }

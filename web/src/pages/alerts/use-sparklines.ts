@@ -1,20 +1,12 @@
 import { useLoad } from "../../lib/load.ts";
 import type { Alert } from "../../model/alerts.ts";
 import { authorized } from "../../session/session.ts";
-import { BATCH } from "../boards/board-query.ts";
 import type { PanelAnswer } from "../boards/use-answers.ts";
 import { valuesQuery } from "./alert-query.ts";
 
 const SPAN_MS = 24 * 3_600_000;
 /** Milliseconds of a value. */
 const BIN_MS = 1_800_000;
-
-/** Splits a list into parts of as many alerts as one request has queries. */
-export function inBatches(alerts: readonly Alert[]): Alert[][] {
-  return Array.from({ length: Math.ceil(alerts.length / BATCH) }, (_, at) =>
-    alerts.slice(at * BATCH, (at + 1) * BATCH),
-  );
-}
 
 /**
  * Values of the last 24 hours by alert, of one request. A failure only leaves them out.
