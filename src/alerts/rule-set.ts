@@ -45,7 +45,7 @@ export interface RulePlan {
 /** Hexadecimal characters of a revision: 64 bits. */
 const REVISION_LENGTH = 16;
 
-/** Returns a text that differs after each change of a rule of a project. */
+/** Returns a text that is the same as long as a project has the same rules in the same versions. */
 export function revisionOf(rules: readonly Pick<AlertRule, "id" | "version">[]): string {
   const versions = rules.map(({ id, version }) => `${id} ${version}`).sort();
   return createHash("sha256").update(versions.join()).digest("hex").slice(0, REVISION_LENGTH);

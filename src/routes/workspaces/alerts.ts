@@ -93,7 +93,9 @@ alerts.route(
     status: 200,
     response: z.object({
       items: z.array(alertShape),
-      revision: z.string().describe("Another one after each change of an alert of the project: a guard of `PUT`."),
+      revision: z
+        .string()
+        .describe("The same as long as the project has the same alerts in the same versions: a guard of `PUT`."),
     }),
     errors: ALERT_ERRORS,
   },
