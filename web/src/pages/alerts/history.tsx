@@ -50,7 +50,7 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
             <tbody>
               {items.map((decision) => (
                 <tr key={decision.id}>
-                  <td data-label="Window until" class={css.whole}>
+                  <td data-label="Window until" class={css.moment}>
                     <Time at={decision.at} />
                   </td>
                   <td data-label="Decision">
@@ -65,7 +65,7 @@ export function History({ workspaceId, alert, decisions }: HistoryProps) {
                   <td data-label="Value" data-number="true">
                     {valueText(decision, alert.condition)}
                   </td>
-                  <td data-label="Entries" class={css.whole}>
+                  <td data-label="Entries">
                     <Entries workspaceId={workspaceId} alert={alert} decision={decision} />
                   </td>
                   <td data-label="Version">{decision.version}</td>
