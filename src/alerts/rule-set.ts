@@ -4,7 +4,7 @@ import { type Failure, fail, ok, type Result } from "../rpc/result.ts";
 import type { AuditNote } from "../workspace/audit.ts";
 import type { RuleDefinition } from "./definition.ts";
 import type { Mute } from "./mutes.ts";
-import { deleteDestination } from "./notifications/destinations.ts";
+import { deleteDestination, getDestination } from "./notifications/destinations.ts";
 import {
   type AlertRule,
   changeRule,
@@ -154,7 +154,7 @@ const NAMED = 5;
  * Deletes a destination, in the caller's transaction.
  * @param isForced whether the rules that name it are changed, so that they no longer do. Otherwise such rules are a failure
  * @returns the rules that were changed
- * @throws Unapplied if one change is refused: the caller rolls all of them back
+ * @throws Unapplied if one of several changes is refused: the caller rolls all of them back
  */
 export function deleteUsedDestination(
   sql: SqlStorage,
@@ -165,9 +165,11 @@ export function deleteUsedDestination(
   noteAs: NoteAs,
 ): Result<{ alerts: ReleasedRule[] }> {
   const users = listAllRules(sql).filter(({ definition }) => definition.destinationIds.includes(id));
-  const deleted = deleteDestination(sql, id, note);
-  if (!deleted.ok) return deleted;
-  if (users.length > 0 && !isForced) throw new Unapplied(fail("CONFLICT", usedBy(users)));
+  // Unlike a rolled back one, a request that is refused before any change counts.
+  const found = getDestination(sql, id);
+  if (!found.ok) return found;
+  if (users.length > 0 && !isForced) return fail("CONFLICT", usedBy(users));
+  deleteDestination(sql, id, note);
   const alerts = users.map(({ id: rule, version, definition, projectId = "" }): ReleasedRule => {
     const next = { ...definition, destinationIds: definition.destinationIds.filter((each) => each !== id) };
     const select = "SELECT num, last_seq AS lastSeq FROM projects WHERE id = ?";
