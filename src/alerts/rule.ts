@@ -1,6 +1,7 @@
 import { type Condition, isLow } from "./condition.ts";
 import type { MeasureFunction } from "./measure.ts";
 import type { Mute } from "./mutes.ts";
+import { GROUP_CHARACTERS } from "./template.ts";
 
 /** What a rule counts, when it fires and when it recovers. */
 
@@ -24,8 +25,7 @@ export const ALERT_LIMITS = {
   entryValues: 1000,
   /** Windows by which decisions by the entries' own time may be delayed. */
   delayWindows: 5,
-  /** Characters of a value that groups entries. The rest of a longer value is left out. */
-  groupValue: 200,
+  groupValue: GROUP_CHARACTERS,
   /** Items of an array whose groups an entry counts in. */
   groupItems: 5,
   mutes: 20,

@@ -1,6 +1,9 @@
 /** A value of a field that groups entries. `null`: the entry has no text, number or boolean there. */
 export type GroupValue = string | number | boolean | null;
 
+/** Characters of a text that groups entries. The rest of a longer one is left out. */
+export const GROUP_CHARACTERS = 200;
+
 /** What a decision or a notification says of its group. */
 export interface SaidGroup {
   /** The texts of the values. */

@@ -1,5 +1,4 @@
-import { ALERT_LIMITS } from "../../../../src/alerts/rule.ts";
-import { shownValue } from "../../../../src/alerts/template.ts";
+import { GROUP_CHARACTERS, shownValue } from "../../../../src/alerts/template.ts";
 import { printField } from "../../../../src/query-language/fields.ts";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { print } from "../../../../src/query-language/print.ts";
@@ -101,7 +100,7 @@ export function asGroups(text: string, { columns, rows }: Table): { table: Table
 
 /** Returns the text of the group in which a rule counts a value. */
 function groupedText(value: unknown): string {
-  if (typeof value === "string") return shownValue(value.slice(0, ALERT_LIMITS.groupValue));
+  if (typeof value === "string") return shownValue(value.slice(0, GROUP_CHARACTERS));
   return shownValue(typeof value === "number" || typeof value === "boolean" ? value : null);
 }
 
