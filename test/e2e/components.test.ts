@@ -62,6 +62,17 @@ it("show a tooltip for the keyboard", async () => {
   await page.getByText("Refreshr", { exact: true }).waitFor({ state: "hidden" });
 });
 
+it("end a toast on the page that the reader goes to", async () => {
+  const toast = page.getByText("Saved.", { exact: true });
+  await samples("light, compact").getByRole("button", { name: "Toast" }).click();
+  await toast.waitFor();
+  await page.getByRole("link", { name: "Sign in" }).first().click();
+  await page.waitForURL("**/login*");
+  await toast.waitFor({ state: "detached" });
+  await page.goBack();
+  await page.getByRole("heading", { name: "Components" }).waitFor();
+});
+
 it("keep the density that the user chose", async () => {
   await page.getByRole("button", { name: "Appearance" }).click();
   await page.getByRole("menuitemradio", { name: "Comfortable" }).click();
