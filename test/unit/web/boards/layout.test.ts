@@ -111,6 +111,12 @@ describe("the layout of a board", () => {
     );
   });
 
+  it("gives a new panel with many spans of time the whole width", () => {
+    const panels = [{ id: "a", x: 0, y: 2, w: 6, h: 5 }];
+    expect(freePlace(panels, 120)).toEqual({ x: 0, y: 7, w: 6, h: 8 });
+    expect(freePlace(panels, 121)).toEqual({ x: 0, y: 7, w: 12, h: 8 });
+  });
+
   it("bounds sizes", () => {
     const [panel] = resized([{ id: "a", x: 4, y: 0, w: 6, h: 5 }], "a", 99, -3);
     expect(panel).toEqual({ id: "a", x: 4, y: 0, w: 8, h: LEAST.h });

@@ -1,6 +1,8 @@
 import { parse } from "../../../../src/query-language/parse.ts";
+import { shapeOf } from "../../charts/chart-data.ts";
 import type { Panel, PanelKind, SavedRange } from "../../model/boards.ts";
-import { lastRange, type Range, type Times } from "../explorer/view/range.ts";
+import { rangeLabel } from "../explorer/view/format.ts";
+import { lastRange, type Range, type Times, timesOf } from "../explorer/view/range.ts";
 
 /** Queries of one request. */
 export const BATCH = 20;
@@ -37,6 +39,24 @@ export function savedRange(range: Range): SavedRange {
   return range.kind === "last" ? { last: range.preset } : { from: range.from, to: range.to };
 }
 
+/**
+ * Returns the ranges that a panel can have of its own where a range is shown, the shown one first. One that moves with the clock is
+ * offered with its present times, too, which show the same later.
+ */
+export function offeredRanges(range: Range, now: number): SavedRange[] {
+  const saved = savedRange(range);
+  if (range.kind !== "last") return [saved];
+  const { from } = boundsOf(saved, now);
+  return [saved, { from: from ?? null, to: new Date(now).toISOString() }];
+}
+
+/** Says which times a range of a panel's own has: fixed ones, or those before each load. */
+export function ownTimeText(range: SavedRange, now: number): string {
+  const isFixed = range !== null && !("last" in range) && range.from !== null && range.to !== null;
+  const label = rangeLabel(viewRange(range, now));
+  return isFixed ? `Fixed: ${label}` : `Own: ${label.charAt(0).toLowerCase()}${label.slice(1)}`;
+}
+
 /** Returns a stored range as the range of a view. A duration over a year begins at a fixed time and has no end. */
 export function viewRange(range: SavedRange, now: number): Range {
   if (range === null) return { kind: "all" };
@@ -55,6 +75,17 @@ export function queryOf({ query, range }: Panel, times: Times, projectId: string
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
+}
+
+/** Days of a range without a beginning, for its number of spans. */
+const ALL_DAYS = 30;
+
+/** Returns how many spans of time the drawing of a query has in a range; 0 if it is not over time. */
+export function spansOf(query: string, range: Range, now: number): number {
+  const { binMs } = shapeOf(parse(query));
+  if (binMs === null) return 0;
+  const { start, end } = timesOf(range, now, ALL_DAYS);
+  return Math.ceil((end - start) / binMs);
 }
 
 /** Returns the kind that fits a query best, for a new panel. */

@@ -19,6 +19,8 @@ export const LEAST = { w: 2, h: 3 } as const;
 
 /** Sizes of a new panel. */
 const NEW = { w: 6, h: 8 } as const;
+/** Spans of time that a panel of this width shows apart. One with more is as wide as the board. */
+const NEW_SPANS = 120;
 
 /** Moves a panel to a place. Panels in its way go below it, and all move up as far as they can. */
 export function moved<P extends Place>(panels: readonly P[], id: string, x: number, y: number): P[] {
@@ -58,9 +60,10 @@ export function resized<P extends Place>(panels: readonly P[], id: string, w: nu
   }));
 }
 
-/** Returns where a further panel goes: below all others, left. */
-export function freePlace(panels: readonly Place[]): Omit<Place, "id"> {
-  return { x: 0, y: panels.reduce((end, { y, h }) => Math.max(end, y + h), 0), ...NEW };
+/** Returns where a further panel goes: below all others, left. @param spans of time that it draws */
+export function freePlace(panels: readonly Place[], spans = 0): Omit<Place, "id"> {
+  const y = panels.reduce((end, panel) => Math.max(end, panel.y + panel.h), 0);
+  return { x: 0, y, ...NEW, ...(spans > NEW_SPANS ? { w: COLUMNS } : {}) };
 }
 
 /** Removes overlaps and empty rows. Panels keep their order: by row, then by column. */

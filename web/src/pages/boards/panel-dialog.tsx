@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Row } from "../../ui/page.tsx";
 import type { Range } from "../explorer/view/range.ts";
-import { savedRange } from "./board-query.ts";
+import { offeredRanges } from "./board-query.ts";
 import { KindField } from "./kind-field.tsx";
 import { TextField } from "./text-field.tsx";
 import { TimeField } from "./time-field.tsx";
@@ -27,6 +27,7 @@ export function PanelDialog({ panel, range: shown, onSave, onClose }: PanelDialo
   const [query, setQuery] = useState(panel.query);
   const [kind, setKind] = useState<PanelKind>(panel.kind);
   const [range, setRange] = useState<SavedRange | undefined>(panel.range);
+  const [offered] = useState(() => [panel.range, ...offeredRanges(shown, Date.now())]);
   const [isChecked, setChecked] = useState(false);
   const error = isChecked ? errorOf(query, kind) : undefined;
   return (
@@ -56,7 +57,7 @@ export function PanelDialog({ panel, range: shown, onSave, onClose }: PanelDialo
           )}
         </Field>
         <KindField query={query} kind={kind} onChange={setKind} />
-        <TimeField range={range} offered={[panel.range, savedRange(shown)]} onChange={setRange} />
+        <TimeField range={range} offered={offered} onChange={setRange} />
         <Row>
           <Button type="submit" look="primary">
             {panel.query === "" ? "Add" : "Apply"}

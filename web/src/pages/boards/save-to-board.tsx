@@ -12,7 +12,7 @@ import { Select } from "../../ui/select.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import type { Range } from "../explorer/view/range.ts";
 import { visible } from "../explorer/view/visible.ts";
-import { savedRange } from "./board-query.ts";
+import { offeredRanges, spansOf } from "./board-query.ts";
 import { KindField } from "./kind-field.tsx";
 import { freePlace } from "./layout.ts";
 import { titleOf } from "./panel-title.ts";
@@ -41,20 +41,21 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
   const [name, setName] = useState("");
   const [title, setTitle] = useState(() => titleOf(query));
   const [kind, setKind] = useState(first);
-  const [offered] = useState(() => savedRange(shown));
-  const [range, setRange] = useState<SavedRange | undefined>(shown.kind === "between" ? offered : undefined);
+  const [offered] = useState(() => offeredRanges(shown, Date.now()));
+  const [range, setRange] = useState<SavedRange | undefined>(shown.kind === "between" ? offered[0] : undefined);
   const [saved, setSaved] = useState<(Pick<Board, "id" | "name"> & { panel: string }) | null>(null);
   const boardId = chosen ?? fitting[0]?.id ?? NEW;
   const saving = useAction(async () => {
     const id = crypto.randomUUID().slice(0, 8);
+    const spans = kind === "table" || kind === "number" ? 0 : spansOf(query, shown, Date.now());
     const panel = { id, title: title.trim(), query, kind, ...(range === undefined ? {} : { range }) };
     if (boardId === NEW) {
-      const panels = [{ ...panel, ...freePlace([]) }];
+      const panels = [{ ...panel, ...freePlace([], spans) }];
       setSaved({ ...(await boardCalls.create(workspaceId, { name: name.trim(), projectId, panels })), panel: id });
       return;
     }
     const { panels, version } = await boardCalls.get(workspaceId, boardId);
-    const next = [...panels, { ...panel, ...freePlace(panels) }];
+    const next = [...panels, { ...panel, ...freePlace(panels, spans) }];
     setSaved({ ...(await boardCalls.change(workspaceId, boardId, { version, panels: next })), panel: id });
   });
   // The dialog opens before its boards are loaded, without a field to focus.
@@ -119,7 +120,7 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
             onChange={setTitle}
           />
           <KindField query={query} kind={kind} onChange={setKind} />
-          <TimeField range={range} offered={[offered]} onChange={setRange} />
+          <TimeField range={range} offered={offered} onChange={setRange} />
           <Problem failure={saving.failure} />
           <Row>
             <Button type="submit" look="primary" busy={saving.busy} disabled={!isReady}>

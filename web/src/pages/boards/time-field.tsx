@@ -1,8 +1,7 @@
 import type { SavedRange } from "../../model/boards.ts";
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { rangeLabel } from "../explorer/view/format.ts";
-import { viewRange } from "./board-query.ts";
+import { ownTimeText } from "./board-query.ts";
 
 /** Value of the choice of the board's range. */
 const BOARD = "board";
@@ -26,7 +25,7 @@ export function TimeField({ range, offered, onChange }: TimeFieldProps) {
           value={range === undefined ? BOARD : JSON.stringify(range)}
           options={[
             { value: BOARD, label: "Of the board" },
-            ...[...own].map(([value, each]) => ({ value, label: `Fixed: ${rangeLabel(viewRange(each, Date.now()))}` })),
+            ...[...own].map(([value, each]) => ({ value, label: ownTimeText(each, Date.now()) })),
           ]}
           onChange={(value) => onChange(own.get(value))}
         />

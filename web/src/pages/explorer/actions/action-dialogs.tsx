@@ -1,6 +1,6 @@
 import type { Project } from "../../../model/types.ts";
 import { SaveToBoard } from "../../boards/save-to-board.tsx";
-import { chartPipes } from "../fields/field-groups.ts";
+import { chartPipes, MOST_WIDE_BINS } from "../fields/field-groups.ts";
 import { askedOf } from "../search/asked.ts";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
@@ -54,7 +54,7 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
         <SaveToBoard
           workspaceId={workspaceId}
           projectId={projectId}
-          query={`${askedOf(view.query ?? "").q ?? "*"} ${chartPipes("level", "string", scope.times)}`}
+          query={`${askedOf(view.query ?? "").q ?? "*"} ${chartPipes("level", "string", scope.times, MOST_WIDE_BINS)}`}
           range={view.range}
           kind="bars"
           onClose={onClose}

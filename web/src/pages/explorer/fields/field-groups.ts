@@ -32,21 +32,32 @@ function rank({ values, entries, type }: FieldFacts): number {
 /** Spans of time of a chart: a name as queries write it, and milliseconds. */
 const BINS = [
   ["1s", 1000],
+  ["5s", 5000],
   ["10s", 10_000],
   ["1m", 60_000],
   ["5m", 300_000],
   ["15m", 900_000],
   ["1h", 3_600_000],
+  ["3h", 10_800_000],
   ["6h", 21_600_000],
   ["1d", 86_400_000],
   ["7d", 604_800_000],
 ] as const;
-/** Spans that a chart has at most. */
+/** Spans that a chart has at most, and one that is as wide as the page. */
 const MOST_BINS = 120;
+export const MOST_WIDE_BINS = 300;
 
-/** Returns pipes that draw a field over a time: numbers by their percentiles, other values by their counts. */
-export function chartPipes(field: string, type: string, { start, end }: { start: number; end: number }): string {
-  const [bin] = BINS.find(([, ms]) => (end - start) / ms <= MOST_BINS) ?? ["30d"];
+/**
+ * Returns pipes that draw a field over a time: numbers by their percentiles, other values by their counts.
+ * @param most spans of the drawing
+ */
+export function chartPipes(
+  field: string,
+  type: string,
+  { start, end }: { start: number; end: number },
+  most = MOST_BINS,
+): string {
+  const [bin] = BINS.find(([, ms]) => (end - start) / ms <= most) ?? ["30d"];
   if (type === "number") return `| stats p50(${field}), p95(${field}), max(${field}) by bin(${bin})`;
   return `| count by ${field}, bin(${bin})`;
 }

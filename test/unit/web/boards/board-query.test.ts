@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { zone } from "../../../../web/src/lib/zone.ts";
+import { offeredRanges, ownTimeText, spansOf } from "../../../../web/src/pages/boards/board-query.ts";
+import { chartPipes, MOST_WIDE_BINS } from "../../../../web/src/pages/explorer/fields/field-groups.ts";
+
+zone.value = "UTC";
+
+const NOW = Date.UTC(2026, 10, 27, 20);
+const HOUR = 3_600_000;
+
+it("19: a panel's own time is called fixed only if it has two times", () => {
+  const [relative, fixed] = offeredRanges({ kind: "last", preset: "24h" }, NOW);
+  expect(relative).toEqual({ last: "24h" });
+  expect(fixed).toEqual({ from: new Date(NOW - 24 * HOUR).toISOString(), to: new Date(NOW).toISOString() });
+  expect(ownTimeText(relative ?? null, NOW)).toBe("Own: last 24 hours");
+  expect(ownTimeText(fixed ?? null, NOW)).toMatch(/^Fixed: .*26.* \u2013 .*27/);
+  expect(ownTimeText(null, NOW)).toBe("Own: all time");
+  expect(ownTimeText({ from: new Date(NOW).toISOString(), to: null }, NOW)).toMatch(/^Own: since /);
+  const between = { from: new Date(NOW - HOUR).toISOString(), to: new Date(NOW).toISOString() };
+  expect(offeredRanges({ kind: "between", ...between }, NOW)).toEqual([between]);
+});
+
+it("19: the saved histogram has the bins of the explorer's bars", () => {
+  const binsOf = (hours: number) => {
+    // A relative range begins at a whole minute.
+    const query = `* ${chartPipes("level", "string", { start: NOW - hours * HOUR - 59_000, end: NOW }, MOST_WIDE_BINS)}`;
+    return [/bin\((.*)\)/.exec(query)?.[1], spansOf(query, { kind: "last", preset: `${hours}h` }, NOW)];
+  };
+  expect([1, 4, 24, 168].map(binsOf)).toEqual([
+    ["1m", 60],
+    ["1m", 240],
+    ["5m", 288],
+    ["1h", 168],
+  ]);
+  expect(spansOf("* | count by level", { kind: "all" }, NOW)).toBe(0);
+});
