@@ -3,8 +3,9 @@ import type { ProjectRow } from "./projects.ts";
 import { insertSaved, isTaken } from "./saved-items.ts";
 
 /**
- * The panels of the board of a new project. They fit entries of the client library's adapters and OTLP's routes; of the slowest paths
- * the console replaces the fields by those that the entries have.
+ * The panels of the board of a new project, of queries that show something for any sender: services and patterns of messages, which
+ * all entries have. Of the slowest requests the console replaces the fields by those that the entries have. Tables are as high as their
+ * ten rows.
  */
 export const FIRST_PANELS: readonly Panel[] = [
   {
@@ -12,28 +13,35 @@ export const FIRST_PANELS: readonly Panel[] = [
     title: "Entries by level",
     query: "* | stats count() by level, bin(5m)",
     kind: "bars",
-    ...{ x: 0, y: 0, w: 12, h: 7 },
+    ...{ x: 0, y: 0, w: 12, h: 8 },
   },
   {
     id: "errors",
-    title: "Errors by type",
-    query: "level:>=error | top 10 by category, type",
-    kind: "table",
-    ...{ x: 0, y: 7, w: 6, h: 8 },
+    title: "Errors by service",
+    query: "level:>=error | count by service, bin(5m)",
+    kind: "bars",
+    ...{ x: 0, y: 8, w: 12, h: 7 },
   },
   {
-    id: "routes",
-    title: "Slowest paths",
-    query: SLOWEST_QUERIES[0],
+    id: "messages",
+    title: "Top errors",
+    query: "level:>=error | top 10 by service, pattern",
     kind: "table",
-    ...{ x: 6, y: 7, w: 6, h: 8 },
+    ...{ x: 0, y: 15, w: 12, h: 10 },
   },
   {
     id: "patterns",
     title: "Top patterns",
     query: "* | patterns 10",
     kind: "table",
-    ...{ x: 0, y: 15, w: 12, h: 9 },
+    ...{ x: 0, y: 25, w: 6, h: 11 },
+  },
+  {
+    id: "routes",
+    title: "Slowest requests",
+    query: SLOWEST_QUERIES[0],
+    kind: "table",
+    ...{ x: 6, y: 25, w: 6, h: 11 },
   },
 ];
 

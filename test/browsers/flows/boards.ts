@@ -75,7 +75,7 @@ export const BOARD_FLOWS: readonly Flow[] = [
       await page.goto(`/w/${trip.workspaceId}/boards`);
       await page.click("link", "shop");
       await page.role("img", /count/);
-      await page.role("cell", /GET|POST/, await page.role("region", "Slowest paths"));
+      await page.role("cell", /GET|POST/, await page.role("region", "Slowest requests"));
       await page.role("button", "Print");
       await page.idle();
       await page.driver.executeScript(AS_ON_PAPER);

@@ -5,16 +5,18 @@ import css from "./page.module.css";
 interface PageProps {
   title: string;
   narrow?: boolean;
+  /** Whether the column has room for a table. */
+  wide?: boolean;
   /** Buttons beside the title. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** A page with one column. Its title is also the document's. */
-export function Page({ title, narrow = false, actions, children }: PageProps) {
+export function Page({ title, narrow = false, wide = false, actions, children }: PageProps) {
   useTitle(title);
   return (
-    <div class={`${css.page} ${narrow ? css.narrow : ""}`}>
+    <div class={`${css.page} ${narrow ? css.narrow : ""} ${wide ? css.wide : ""}`}>
       <div class={css.head}>
         <h1>{title}</h1>
         {actions}

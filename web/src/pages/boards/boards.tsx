@@ -4,16 +4,21 @@ import { may } from "../../../../src/workspace/permissions.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
 import { boardCalls } from "../../model/boards.ts";
-import { loadProjects, workspaces } from "../../model/workspaces.ts";
+import type { Member } from "../../model/types.ts";
+import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Item, Items } from "../../ui/items.tsx";
 import { Card, Page, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { visible } from "../explorer/view/visible.ts";
+import css from "./boards-list.module.css";
 import { NewBoardFields } from "./new-board-fields.tsx";
+
+/** Boards above which a field searches the list. */
+const SEARCHED = 8;
 
 /** The boards of a workspace. */
 export function Boards() {
@@ -25,13 +30,28 @@ export function Boards() {
   const mayCreate = role !== undefined && may(role, "board.create");
   const nameOf = (id: string | null) =>
     id === null ? "All projects" : (projects.data?.find((project) => project.id === id)?.name ?? id);
+  const members = useLoad(workspaceId, (signal) =>
+    allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal),
+  );
+  const [wanted, setWanted] = useState("");
+  const listed = (boards.data ?? []).map(({ createdBy, ...board }) => ({
+    ...board,
+    link: `/w/${workspaceId}/boards/${board.id}`,
+    project: nameOf(board.projectId),
+    // A member who has left has no address here.
+    owner: members.data?.find(({ userId }) => userId === createdBy)?.email ?? (members.data === null ? "" : "–"),
+  }));
+  const word = wanted.trim().toLowerCase();
+  const found = listed.filter(({ name, project, owner }) =>
+    [name, project, owner].some((text) => text.toLowerCase().includes(word)),
+  );
   const create = mayCreate ? (
     <Button look="primary" onClick={() => setCreating(true)}>
       New board
     </Button>
   ) : null;
   return (
-    <Page title="Boards" actions={boards.data?.length === 0 ? null : create}>
+    <Page title="Boards" wide actions={boards.data?.length === 0 ? null : create}>
       {boards.failure === null ? null : <Failure failure={boards.failure} onRetry={boards.reload} />}
       {boards.data === null && boards.failure === null ? <Loading /> : null}
       {boards.data?.length === 0 ? (
@@ -42,24 +62,63 @@ export function Boards() {
       ) : null}
       {boards.data === null || boards.data.length === 0 ? null : (
         <Card>
-          <Items label="Boards">
-            {boards.data.map(({ id, name, projectId, updatedAt }) => (
-              <Item
-                key={id}
-                title={<a href={`/w/${workspaceId}/boards/${id}`}>{visible(name)}</a>}
-                facts={[
-                  ["Project", visible(nameOf(projectId))],
-                  ["Changed", <Time key="at" at={updatedAt} />],
-                ]}
+          {boards.data.length > SEARCHED ? (
+            <div class={css.find}>
+              <input
+                type="search"
+                value={wanted}
+                placeholder="Find a board"
+                aria-label="Find a board"
+                autocomplete="off"
+                onInput={({ currentTarget }) => setWanted(currentTarget.value)}
               />
-            ))}
-          </Items>
+              <p class={css.found} role="status">
+                {found.length} of {boards.data.length}
+              </p>
+            </div>
+          ) : null}
+          {found.length === 0 ? <p>No board has this name, project or owner.</p> : <BoardTable boards={found} />}
         </Card>
       )}
       {isCreating ? (
         <NewBoard workspaceId={workspaceId} projects={projects.data ?? []} onClose={() => setCreating(false)} />
       ) : null}
     </Page>
+  );
+}
+
+interface BoardTableProps {
+  boards: readonly { id: string; name: string; link: string; project: string; owner: string; updatedAt: string }[];
+}
+
+function BoardTable({ boards }: BoardTableProps) {
+  return (
+    <ScrollBox label="Boards" isStacked>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Board</th>
+            <th scope="col">Project</th>
+            <th scope="col">Owner</th>
+            <th scope="col">Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {boards.map(({ id, name, link, project, owner, updatedAt }) => (
+            <tr key={id}>
+              <td data-label="Board" class={css.name}>
+                <a href={link}>{visible(name)}</a>
+              </td>
+              <td data-label="Project">{visible(project)}</td>
+              <td data-label="Owner">{visible(owner)}</td>
+              <td data-label="Changed">
+                <Time at={updatedAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
   );
 }
 
