@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Panel } from "../../src/workspace/panels.ts";
@@ -76,8 +77,11 @@ describe("19.4: boards", () => {
       await panel(page, "Entries by level")
         .getByRole("img", { name: /^count\(\) from .* at most \d/ })
         .waitFor();
-      await panel(page, "Errors by type").getByRole("cell", { name: "billing" }).first().waitFor();
-      await panel(page, "Slowest paths").getByRole("cell", { name: "/p1" }).waitFor();
+      await panel(page, "Top errors")
+        .getByRole("cell", { name: /^entry/ })
+        .first()
+        .waitFor();
+      await panel(page, "Slowest requests").getByRole("cell", { name: "/p1" }).waitFor();
       await panel(page, "Top patterns")
         .getByRole("cell", { name: /^entry/ })
         .first()
@@ -90,6 +94,16 @@ describe("19.4: boards", () => {
       // The same values as a table.
       await panel(page, "Entries by level").getByRole("button", { name: "Table of Entries by level" }).click();
       await panel(page, "Entries by level").getByRole("columnheader", { name: "level" }).waitFor();
+      // A drawing as an image of its own size.
+      await panel(page, "Errors by service").getByRole("button", { name: "Image of Errors by service" }).click();
+      const [image] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: "Download image" }).click(),
+      ]);
+      expect(image.suggestedFilename()).toBe("Errors-by-service.png");
+      const png = await readFile(await image.path());
+      expect(png.subarray(1, 4).toString()).toBe("PNG");
+      expect(png.readUInt32BE(16)).toBe(2400);
       await page.context().close();
     }
   });
@@ -145,6 +159,14 @@ describe("19.4: boards", () => {
     await expect.poll(() => refresh.getAttribute("aria-busy")).toBe("false");
     expect(asked.map((each) => each.length)).toEqual([20]);
     expect(await page.getByRole("img", { name: marked }).isVisible()).toBe(true);
+    // After five minutes the releases are asked for again.
+    await page.evaluate(() => {
+      const { now } = Date;
+      Date.now = () => now() + 5 * 60_000;
+    });
+    await refresh.click();
+    await expect.poll(() => asked.map((each) => each.length)).toEqual([20, 20, 1]);
+    await page.getByRole("img", { name: marked }).waitFor();
     await page.context().close();
   });
 
@@ -162,12 +184,12 @@ describe("19.4: boards", () => {
     // The first query has no rows, and is not the last one.
     await page.evaluate(() => {
       new MutationObserver(() => {
-        const panel = document.querySelector('[aria-label="Slowest paths"]');
+        const panel = document.querySelector('[aria-label="Slowest requests"]');
         if (panel?.textContent.includes("No entries")) document.body.dataset.claimed = "nothing";
       }).observe(document.body, { childList: true, subtree: true, characterData: true });
     });
     await page.getByRole("link", { name: "gateway" }).click();
-    const slowest = panel(page, "Slowest paths");
+    const slowest = panel(page, "Slowest requests");
     await slowest.getByText("p95 of http.server.request.duration by http.route").waitFor();
     const cells = await slowest.getByRole("cell").allTextContents();
     expect(cells.slice(0, 3)).toEqual(["/r0", "2", "0.4"]);
@@ -180,12 +202,12 @@ describe("19.4: boards", () => {
     const page = await opened(owner, "/boards");
     await page.getByRole("link", { name: "shop" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    const grip = page.getByRole("button", { name: "Move Slowest paths", exact: true });
+    const grip = page.getByRole("button", { name: "Move Slowest requests", exact: true });
     await grip.focus();
     await page.keyboard.press("ArrowLeft");
-    await page.getByRole("status").getByText("Slowest paths: column 6").waitFor();
+    await page.getByRole("status").getByText("Slowest requests: column 6").waitFor();
     await page.keyboard.press("Shift+ArrowDown");
-    await page.getByRole("status").getByText("9 high").waitFor();
+    await page.getByRole("status").getByText("12 high").waitFor();
     await expect.poll(() => grip.evaluate((element) => element === document.activeElement)).toBe(true);
     const patterns = page.getByRole("button", { name: "Move Top patterns", exact: true });
     const from = await patterns.boundingBox();
@@ -218,18 +240,18 @@ describe("19.4: boards", () => {
     const { panels, version } = await boardNamed("shop");
     expect(version).toBe(2);
     const placed = panels.map(({ title, x, y, h }) => [title, x, y, h]);
-    expect(placed).toContainEqual(["Top patterns", 0, 0, 9]);
-    expect(placed).toContainEqual(["Slowest paths", 5, expect.any(Number), 9]);
+    expect(placed).toContainEqual(["Top patterns", 0, 0, 11]);
+    expect(placed).toContainEqual(["Slowest requests", 5, expect.any(Number), 12]);
     // On a phone by the menu of a panel, and by its keys, which keep the focus.
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    const arrange = page.getByRole("button", { name: "Arrange Top patterns", exact: true });
+    const arrange = page.getByRole("button", { name: "Move Top patterns", exact: true });
     await arrange.click();
     await page.getByRole("menuitem", { name: "Move down" }).click();
-    await page.getByRole("status").getByText("Top patterns: 2 of 5").waitFor();
+    await page.getByRole("status").getByText("Top patterns: 2 of 6").waitFor();
     expect(await page.getByRole("region").nth(1).getAttribute("aria-label")).toBe("Top patterns");
     await page.keyboard.press("Alt+ArrowUp");
-    await page.getByRole("status").getByText("Top patterns: 1 of 5").waitFor();
+    await page.getByRole("status").getByText("Top patterns: 1 of 6").waitFor();
     await expect.poll(() => arrange.evaluate((element) => element === document.activeElement)).toBe(true);
     expect(await tooWide(page)).toEqual([]);
     expect(await axeFaults(page)).toEqual([]);
@@ -270,14 +292,14 @@ describe("19.4: boards", () => {
     const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ ...range, q: "entry" })}`);
     await page.getByRole("region", { name: "Histogram" }).getByRole("button", { name: "Save to board" }).click();
     const dialog = page.getByRole("dialog", { name: "Save to board" });
-    expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries by level: entry");
+    expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries with “entry” by level");
     await dialog.getByLabel("Time").getByText("Fixed: ").waitFor();
     await choose(dialog.getByLabel("Board"), "Categories");
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 500 });
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByRole("link", { name: "Categories" }).click();
-    const saved = panel(page, "Entries by level: entry");
+    const saved = panel(page, "Entries with “entry” by level");
     await page.locator('[data-marked="true"]').and(saved).waitFor();
     await saved.getByRole("img", { name: /^count/ }).waitFor();
     const place = await saved.boundingBox();
@@ -286,7 +308,7 @@ describe("19.4: boards", () => {
     const query = "entry | count by level, bin(1m)";
     expect((await boardNamed("Categories")).panels[1]).toMatchObject({ query, kind: "bars", range });
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    await page.getByRole("button", { name: "Edit Entries by level: entry" }).click();
+    await page.getByRole("button", { name: "Edit Entries with “entry” by level" }).click();
     await choose(page.getByRole("dialog").getByLabel("Time"), "Of the board");
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).click();

@@ -247,13 +247,17 @@ describe("19: a release", () => {
     await page.keyboard.press("Tab");
     await page
       .getByRole("tooltip")
-      .filter({ hasText: /^Release checkout 2\.0\.0, / })
+      .filter({ hasText: /^Release checkout 2\.0\.0, .*pool\.size 20 → 5/s })
       .waitFor();
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await axeFaults(page, "section[aria-label=Histogram]")).toEqual([]);
     await ask(page, "level:error | count by level, bin(1m)");
     await page.getByRole("img", { name: /^count from .*; releases: checkout 2\.0\.0, [^;]*$/ }).waitFor();
     expect(await axeFaults(page, "main")).toEqual([]);
+    // A mark of a chart opens the same box.
+    await marks.first().click();
+    await page.getByRole("dialog", { name: "Release" }).getByText("Differs from 1.9.0:").waitFor();
+    await page.keyboard.press("Escape");
     // A query that leaves out its entry keeps the mark.
     await ask(page, "level:error");
     await page.getByRole("status").filter({ hasText: "51 entries" }).waitFor();

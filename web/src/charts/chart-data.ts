@@ -232,6 +232,16 @@ export function stackedOf(
   });
 }
 
+/** Returns the tops of stacked series, `null` if they are lines from 0, and the highest value that is drawn. */
+export function shapesOf(
+  { series, isCount }: TimeChart,
+  isLines: boolean,
+): { stacked: ReturnType<typeof stackedOf> | null; most: number } {
+  // Percentiles of groups cannot be added.
+  const stacked = !isLines && (isCount || series.length === 1) ? stackedOf(series) : null;
+  return { stacked, most: Math.max(...(stacked?.at(-1)?.to ?? series.map(({ peak }) => peak))) };
+}
+
 /** Tops of an axis, times a power of ten. */
 const TOPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8] as const;
 

@@ -1,16 +1,54 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import css from "./chart.module.css";
 import type { Table } from "./chart-data.ts";
 import { RowsTable } from "./rows-table.tsx";
 
 /** Rows of a table on a board. */
 const SHOWN = 100;
+/** Pixels of the line below a table, as in the style sheet. */
+const LINE = 20;
 
-/** @param label accessible name, unique on the page */
+/** Rows of a table in a panel, of which a low panel shows whole ones, and scrolls. @param label accessible name, unique on the page */
 export function ChartTable({ table, label }: { table: Table; label: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const panel = box.current?.parentElement;
+    if (panel === null || panel === undefined) return;
+    const fit = (): void => setSeen(fitRows(box.current, panel));
+    const observer = new ResizeObserver(fit);
+    observer.observe(panel);
+    fit();
+    return () => observer.disconnect();
+  }, [table]);
+  const count = Math.min(SHOWN, table.rows.length);
+  const first = table.rows.length > SHOWN ? `The first ${SHOWN} rows` : null;
+  const scrolled = seen < count ? `${seen} of ${count} rows: scroll for more` : null;
   return (
-    <div class={css.tableBox}>
+    <div ref={box} class={css.tableBox}>
       <RowsTable table={table} label={label} shown={SHOWN} class={css.table} />
-      {table.rows.length > SHOWN ? <p class={css.more}>The first {SHOWN} rows</p> : null}
+      {scrolled === null && first === null ? null : (
+        <p class={css.rows} data-scrolled={first === null}>
+          {first ?? scrolled}
+        </p>
+      )}
     </div>
   );
+}
+
+/** Makes the scrolling part of a table so high that it ends with a row, and returns the number of rows above its end. */
+function fitRows(box: HTMLElement | null, panel: HTMLElement): number {
+  const part = box?.firstElementChild;
+  if (!(part instanceof HTMLElement)) return Number.POSITIVE_INFINITY;
+  part.style.removeProperty("--fitted");
+  const { top } = part.getBoundingClientRect();
+  const end = panel.getBoundingClientRect().bottom;
+  const bottoms = [...part.querySelectorAll("tbody tr")].map(
+    (row) => row.getBoundingClientRect().bottom + part.scrollTop,
+  );
+  if (bottoms.every((bottom) => bottom <= end)) return Number.POSITIVE_INFINITY;
+  const whole = bottoms.filter((bottom) => bottom <= end - LINE);
+  const last = whole.at(-1);
+  if (last !== undefined) part.style.setProperty("--fitted", `${last - top}px`);
+  return whole.length;
 }

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
 import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
@@ -7,8 +7,10 @@ import { axisTime } from "../pages/explorer/view/axis-time.ts";
 import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import { offsetAt } from "../pages/explorer/view/wall-time.ts";
-import { releaseNames, releaseTooltip, shortNames } from "../pages/investigate/releases/release-names.ts";
-import { groupedByPlace, type Release } from "../pages/investigate/releases/releases.ts";
+import { type MarkedReleases, ReleaseMarks } from "../pages/investigate/releases/release-marks.tsx";
+import { listedNames, releaseNames } from "../pages/investigate/releases/release-names.ts";
+import type { Release } from "../pages/investigate/releases/releases.ts";
+import { useSize } from "../ui/use-size.ts";
 import css from "./chart.module.css";
 import {
   type ChartRange,
@@ -20,11 +22,12 @@ import {
   panelChart,
   type Series,
   shapeOf,
-  stackedOf,
+  shapesOf,
   type Table,
   type TimeChart,
   ticksOf,
 } from "./chart-data.ts";
+import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
 import { ChartTable } from "./chart-table.tsx";
 
 interface ChartProps {
@@ -41,7 +44,7 @@ export interface Overlay {
   threshold: number | null;
   /** Times that are marked, epoch milliseconds. */
   marks: readonly number[];
-  releases?: readonly Release[];
+  releases?: MarkedReleases;
 }
 
 /** `title`: of the panel. */
@@ -59,9 +62,9 @@ export function Chart({ table, query, kind, range, title, overlay }: PanelChartP
 }
 
 /** A drawing for each value of a table, one below the other, with the releases of its time. */
-export function Charts({ table, query, kind, range, releases }: ChartProps & { releases: readonly Release[] }) {
+export function Charts({ table, query, kind, range, releases }: ChartProps & { releases: MarkedReleases }) {
   const charts = useCharts(table, query, range);
-  const overlay = useMemo(() => ({ threshold: null, marks: [], releases }), [releases]);
+  const overlay = { threshold: null, marks: [], releases };
   if (kind === "table") return null;
   const number = kind === "number" ? numberOf(charts) : null;
   if (number !== null) return <BigNumber {...number} />;
@@ -128,19 +131,15 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
   );
 }
 
-/** Height of the drawing in its own units. */
-const HEIGHT = 100;
-/** Percent of the width between two marks of releases, at least. */
-const APART = 2;
+/** Pixels of a drawing around its marks of releases: half of a sign is above it. */
+const MARKS = { top: -8, bottom: 0, left: 0, right: 0 } as const;
 
 function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
-  const { measure, from, binMs, spans, series, hidden, isCount } = chart;
+  const { measure, from, binMs, spans, series, hidden } = chart;
   const [hovered, setHovered] = useState<number | null>(null);
-  // Percentiles of groups cannot be added.
-  const isStacked = kind !== "line" && (isCount || series.length === 1);
-  const stacked = useMemo(() => (isStacked ? stackedOf(series) : []), [chart, isStacked]);
-  const sums = stacked.at(-1)?.to;
-  const most = Math.max(...(sums ?? series.map((each) => each.peak)));
+  const canvas = useRef<HTMLDivElement>(null);
+  const { width } = useSize(canvas);
+  const { stacked, most } = useMemo(() => shapesOf(chart, kind === "line"), [chart, kind]);
   // The drawing begins at 0.
   const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
   // Above a threshold there is room for its value.
@@ -148,7 +147,8 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
   const to = from + spans * binMs;
   const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
   const placeOf = (time: number): number => (100 * (time - from)) / (to - from);
-  const releases = overlay?.releases?.filter((release) => release.at >= from && release.at < to) ?? [];
+  const marked = overlay?.releases;
+  const releases = marked?.releases.filter((release) => release.at >= from && release.at < to) ?? [];
   const said = releases.length === 0 ? label : `${label}; releases: ${releaseNames(releases)}`;
   const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   const at = hovered === null || hovered >= spans ? null : hovered;
@@ -161,6 +161,7 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
           <span>0</span>
         </div>
         <div
+          ref={canvas}
           class={css.canvas}
           onPointerMove={({ currentTarget, clientX }) => {
             const { left, width } = currentTarget.getBoundingClientRect();
@@ -175,7 +176,7 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
             aria-label={visible(said)}
             class={css.drawing}
           >
-            {isStacked
+            {stacked !== null
               ? stacked.map(({ name, level, from: low, to: high }, index) => (
                   <path
                     key={name}
@@ -197,22 +198,10 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
               <div key={mark} class={css.mark} style={{ left: `${placeOf(mark)}%` }} aria-hidden="true" />
             ),
           )}
-          {groupedByPlace(releases, placeOf, APART).map(({ place, places, releases: each }) => (
-            <div key={place} aria-hidden="true">
-              {places.map((line) => (
-                <div key={line} class={css.release} style={{ left: `${line}%` }} />
-              ))}
-              <span
-                class={css.sign}
-                style={{ left: `calc(${place}% - 8px)` }}
-                data-tooltip={releaseTooltip(each)}
-                data-tooltip-side="top"
-              />
-            </div>
-          ))}
           {at === null ? null : (
             <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
           )}
+          {marked === undefined ? null : <ReleaseMarks {...marked} from={from} to={to} width={width} inset={MARKS} />}
         </div>
         <div class={css.times} aria-hidden="true">
           {times.map((time) => (
@@ -225,14 +214,25 @@ function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
       <figcaption class={css.caption}>
         {at === null ? null : <span class={css.moment}>{span(from + at * binMs, from + (at + 1) * binMs)}</span>}
         <Legend series={series} at={at} measure={measure} hidden={hidden} />
-        {releases.length === 0 ? null : (
-          // The drawing has them in its own name, with their times.
-          <span class={css.named} aria-hidden="true">
-            {"\u25c6"} {shortNames(releases)}
-          </span>
-        )}
+        <ListedReleases releases={releases} />
       </figcaption>
     </figure>
+  );
+}
+
+/** The releases of a drawing with their times. Its own name and the names of the signs have them, too. */
+function ListedReleases({ releases }: { releases: readonly Release[] }) {
+  if (releases.length === 0) return null;
+  const { names, earlier } = listedNames(releases);
+  return (
+    <ul class={css.named} aria-hidden="true">
+      {earlier === 0 ? null : <li>{earlier} earlier</li>}
+      {names.map((name, at) => (
+        <li key={at}>
+          {"\u25c6"} {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -264,45 +264,3 @@ function classOf(level: Series["level"], index: number): string | undefined {
 }
 
 const moment = timeFormat({ dateStyle: "medium", timeStyle: "short" });
-
-/** Share of a span between two bars. */
-const GAP = 0.12;
-
-function barsOf(low: readonly number[], high: readonly number[], peak: number): string {
-  const y = (value: number) => round(HEIGHT - (value / peak) * HEIGHT);
-  return high
-    .flatMap((top, at) => {
-      const bottom = low[at] ?? 0;
-      return top > bottom ? [`M${at + GAP / 2} ${y(bottom)}V${y(top)}h${1 - GAP}V${y(bottom)}z`] : [];
-    })
-    .join("");
-}
-
-function areaOf(low: readonly number[], high: readonly number[], peak: number): string {
-  const point = (value: number, at: number) => `${at + 0.5} ${round(HEIGHT - (value / peak) * HEIGHT)}`;
-  const upper = high.map(point);
-  const lower = low.map(point).reverse();
-  return `M${[...upper, ...lower].join("L")}z`;
-}
-
-/** A line that is interrupted where values are missing. A value between two gaps is a short dash. */
-function lineOf(values: readonly (number | null)[], peak: number, height: number): string {
-  let isOpen = false;
-  return values
-    .map((value, at) => {
-      if (value === null) {
-        isOpen = false;
-        return "";
-      }
-      const y = round(height - (Math.max(0, value) / peak) * height);
-      const isAlone = !isOpen && (values[at + 1] ?? null) === null;
-      const part = isAlone ? `M${at + 0.25} ${y}h0.5` : `${isOpen ? "L" : "M"}${at + 0.5} ${y}`;
-      isOpen = !isAlone;
-      return part;
-    })
-    .join("");
-}
-
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
-}

@@ -10,17 +10,15 @@ interface Tip {
   targetId: string;
   text: string;
   shortcut: string | undefined;
-  placement: "bottom" | "right" | "top";
+  placement: "bottom" | "right";
 }
-
-/** Sides that an element may name in `data-tooltip-side`. */
-const SIDES = ["right", "top"] as const;
 
 let lastId = 0;
 
 /**
  * Tooltips of all elements with `data-tooltip`, for the pointer and the keyboard. A tooltip repeats the element's
- * accessible name, so that it is never the only place of a text.
+ * accessible name, so that it is never the only place of a text. A text that changes while it is shown, such as one that is loaded,
+ * is shown as it is then.
  */
 export function Tooltips() {
   const [tip, setTip] = useState<Tip | null>(null);
@@ -28,18 +26,30 @@ export function Tooltips() {
   useEffect(() => {
     let timer = 0;
     let current: HTMLElement | null = null;
+    const changed = new MutationObserver(([record]) => {
+      if (record?.target instanceof HTMLElement) describe(record.target);
+    });
     const hide = (): void => {
       clearTimeout(timer);
+      changed.disconnect();
       setTip(null);
     };
     const show = (target: HTMLElement): void => {
+      describe(target);
+      changed.observe(target, { attributeFilter: ["data-tooltip"] });
+    };
+    const describe = (target: HTMLElement): void => {
+      if (target.dataset.tooltip === undefined) {
+        hide();
+        return;
+      }
       if (target.id === "") target.id = `tip-${++lastId}`;
       const { tooltip: text = "", shortcutKey: shortcut, tooltipSide } = target.dataset;
       setTip({
         targetId: target.id,
         text,
         shortcut,
-        placement: SIDES.find((side) => side === tooltipSide) ?? "bottom",
+        placement: tooltipSide === "right" ? "right" : "bottom",
       });
     };
     const over = (event: PointerEvent): void => {
@@ -60,7 +70,7 @@ export function Tooltips() {
     document.addEventListener("focusin", focus);
     document.addEventListener("focusout", hide);
     return () => {
-      clearTimeout(timer);
+      hide();
       document.removeEventListener("pointerover", over);
       document.removeEventListener("pointerdown", hide);
       document.removeEventListener("focusin", focus);

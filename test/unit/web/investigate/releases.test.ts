@@ -145,11 +145,11 @@ describe("19: releases in a span", () => {
     expect(spanAfter({ ...wrong, at: span.end - 1 }, [], span).end).toBe(span.end - 1 + MINUTE);
   });
 
-  it("share a mark if they are drawn close to each other", () => {
+  it("share a mark at the first of them if they are drawn close to each other", () => {
     const releases = [0, 5, 15, 17, 40].map((at) => ({ service: null, version: `v${at}`, at, previous: null }));
     const groups = groupedByPlace(releases, (at) => at, 16);
     expect(groups.map(({ place, places, releases: each }) => [place, places, each.length])).toEqual([
-      [7.5, [0, 5, 15], 3],
+      [0, [0, 5, 15], 3],
       [17, [17], 1],
       [40, [40], 1],
     ]);

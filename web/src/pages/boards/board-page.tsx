@@ -77,9 +77,11 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
     // A choice of the address beside the range loads nothing.
     [range, round, retentionDays],
   );
+  const change = (next: Partial<BoardView>): void => route(`${path}${boardSearch({ ...view, ...next })}`, true);
   const answers = useBoardWithReleases({
     ...{ workspaceId, board: shown, times, round, range, retentionDays },
     showsReleases: view.releases,
+    onRange: (next) => change({ range: next }),
   });
   const refresh = (): void => setRound((before) => before + 1);
   usePoll(
@@ -88,7 +90,6 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
     },
     view.refresh > 0 ? view.refresh * 1000 : NEVER_MS,
   );
-  const change = (next: Partial<BoardView>): void => route(`${path}${boardSearch({ ...view, ...next })}`, true);
 
   useCommands(() => {
     if (draft !== null) return [];

@@ -1,16 +1,16 @@
-import { GripVertical, Pencil, Pin, ScrollText, Table2, Trash2 } from "lucide";
+import { Pencil, Pin, ScrollText, Table2, Trash2 } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { answeredRange } from "../../charts/chart-data.ts";
+import { ImageMenu } from "../../charts/image/image-menu.tsx";
 import type { Panel } from "../../model/boards.ts";
 import { IconButton, iconButtonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
-import { rangeLabel } from "../explorer/view/format.ts";
 import { visible } from "../explorer/view/visible.ts";
-import type { Release } from "../investigate/releases/releases.ts";
-import { ArrangeMenu } from "./arrange-menu.tsx";
-import { viewRange } from "./board-query.ts";
+import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
+import { ArrangeHandle } from "./arrange-handle.tsx";
+import { ownTimeText } from "./board-query.ts";
 import css from "./boards.module.css";
 import type { PanelAnswer } from "./use-answers.ts";
 import type { Arranging } from "./use-arrange.ts";
@@ -19,7 +19,7 @@ interface ShownPanelProps {
   panel: Panel;
   answer: PanelAnswer | undefined;
   /** Marked in a drawing over time. */
-  releases: readonly Release[];
+  releases: MarkedReleases;
   /** Link to the query in the explorer. */
   link: string;
   /** Shown below the answer. */
@@ -36,6 +36,7 @@ const MARKED_MS = 3000;
 /** One query of a board with its answer, or with why there is none. */
 export function ShownPanel({ panel, answer, releases, link, note, isMarked, editing }: ShownPanelProps) {
   const [asTable, setAsTable] = useState(false);
+  const answeredAt = useMemo(() => Date.now(), [answer]);
   const section = useRef<HTMLElement>(null);
   const [isBright, setBright] = useState(isMarked);
   const isAnswered = answer !== undefined;
@@ -67,21 +68,13 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
     >
       <div class={css.head}>
         {editing === null ? null : (
-          <button
-            type="button"
-            class={css.grip}
-            aria-label={`Move ${title}`}
-            title="Drag, or arrow keys; with Shift: size"
-            {...editing.arrange.handle(panel, "move")}
-          >
-            <Icon shape={GripVertical} />
-          </button>
+          <ArrangeHandle panel={panel} title={title} arrange={editing.arrange} isStacked={editing.isStacked} />
         )}
         <div class={css.heading}>
           <h2 class={css.title}>{title}</h2>
           {panel.range === undefined ? null : (
             <p class={css.own}>
-              <Icon shape={Pin} size={12} /> Own time: {rangeLabel(viewRange(panel.range, Date.now()))}
+              <Icon shape={Pin} size={12} /> {ownTimeText(panel.range, Date.now())}
             </p>
           )}
         </div>
@@ -98,13 +91,24 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
                   onClick={() => setAsTable(!asTable)}
                 />
               )}
+              {answer?.ok ? (
+                <ImageMenu
+                  label={`Image of ${title}`}
+                  small
+                  picture={{
+                    ...{ title, table: tableOf(answer), query: panel.query, kind: asTable ? "table" : panel.kind },
+                    range: answeredRange(answer.range, answeredAt),
+                    releases: releases.releases,
+                    isEach: false,
+                  }}
+                />
+              ) : null}
               <a class={iconButtonClass("quiet", true)} href={link} aria-label={`Logs of ${title}`} data-tooltip="Logs">
                 <Icon shape={ScrollText} />
               </a>
             </>
           ) : (
             <>
-              <ArrangeMenu panel={panel} title={title} arrange={editing.arrange} isStacked={editing.isStacked} />
               <IconButton icon={Pencil} label="Edit" aria-label={`Edit ${title}`} small onClick={editing.onEdit} />
               <IconButton
                 icon={Trash2}
@@ -122,6 +126,7 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
           panel={asTable ? { ...panel, kind: "table" } : panel}
           title={title}
           answer={answer}
+          answeredAt={answeredAt}
           releases={releases}
         />
       </div>
@@ -141,11 +146,11 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
 
 interface ContentProps extends Pick<ShownPanelProps, "panel" | "answer" | "releases"> {
   title: string;
+  answeredAt: number;
 }
 
-function Content({ panel: { query, kind }, title, answer, releases }: ContentProps) {
-  const answeredAt = useMemo(() => Date.now(), [answer]);
-  const overlay = useMemo(() => ({ threshold: null, marks: [], releases }), [releases]);
+function Content({ panel: { query, kind }, title, answer, answeredAt, releases }: ContentProps) {
+  const overlay = { threshold: null, marks: [], releases };
   if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
   if (!answer.ok) {
     const { message, details } = answer.error;

@@ -36,7 +36,8 @@ export interface Arranging {
 
 interface Handle {
   onPointerDown: (event: PointerEvent) => void;
-  onPointerMove: (event: PointerEvent) => void;
+  /** Returns whether the pointer has gone far enough to move the panel. */
+  onPointerMove: (event: PointerEvent) => boolean;
   onPointerUp: (event: PointerEvent) => void;
   onPointerCancel: (event: PointerEvent) => void;
   onKeyDown: (event: KeyboardEvent) => void;
@@ -83,17 +84,19 @@ export function useArrange(
       if (event.button !== 0) return;
       const width = grid()?.getBoundingClientRect().width ?? 0;
       const column = width / BOARD_LIMITS.columns;
-      if (column === 0 || !(event.currentTarget instanceof Element)) return;
-      event.currentTarget.setPointerCapture(event.pointerId);
+      const button = event.target instanceof Element ? event.target.closest("button") : null;
+      if (column === 0 || button === null) return;
+      button.setPointerCapture(event.pointerId);
       start.current = { panels, panel, x: event.clientX, y: event.clientY, column };
       setDragged(panel.id);
     },
     onPointerMove: (event) => {
-      if (start.current === null) return;
+      if (start.current === null) return false;
       const { x, y, column } = start.current;
       const dx = Math.round((event.clientX - x) / column);
       const dy = Math.round((event.clientY - y) / ROW_PX);
       apply(start.current.panels, start.current.panel, what, dx, dy);
+      return dx !== 0 || dy !== 0;
     },
     onPointerUp: end,
     onPointerCancel: end,

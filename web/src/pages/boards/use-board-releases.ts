@@ -1,9 +1,12 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { useLoad } from "../../lib/load.ts";
 import type { Board, Panel } from "../../model/boards.ts";
-import { type Times, timesOf } from "../explorer/view/range.ts";
+import { between, type Range, type Times, timesOf } from "../explorer/view/range.ts";
 import { queryFor } from "../investigate/ask.ts";
-import { type Release, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
+import { toolLink, viewOf } from "../investigate/links.ts";
+import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
+import { comparing, type Release, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
 import { useVersionSearch } from "../investigate/releases/use-releases.ts";
 import { versionField } from "../investigate/releases/version-fields.ts";
 import { BATCH, kindsOf, viewRange } from "./board-query.ts";
@@ -12,6 +15,8 @@ import { type ShownAnswers, useBoardAnswers } from "./use-slowest.ts";
 
 /** Parts of a span: a version that begins in the first one may have run before. */
 const PARTS = 60;
+/** Milliseconds after which releases for which the request of a board has no room are loaded again by the next refresh. */
+const AGAIN_MS = 5 * 60_000;
 const NONE: readonly Release[] = [];
 
 interface BoardOptions {
@@ -24,35 +29,40 @@ interface BoardOptions {
   range: string;
   retentionDays: number;
   showsReleases: boolean;
+  /** Shows the board in other times. */
+  onRange: (range: Range) => void;
 }
 
 interface AnswersWithReleases extends ShownAnswers {
   /** Whether a panel is drawn over time. */
   isOverTime: boolean;
   hasReleases: boolean;
-  /** Releases of the times of a panel. */
-  releasesOf: (panel: Panel) => readonly Release[];
+  /** Releases of the times of a panel, and where they lead. */
+  releasesOf: (panel: Panel) => MarkedReleases;
 }
 
 /**
  * Loads the answers of a board with the releases of its times. The field with versions is looked for once, after the answers; from
- * then on the request of the board asks for the releases, too, once for all panels of the same times, as far as a request has room.
+ * then on the request of the board asks for the releases, too, once for all panels of the same times, as far as a request has room: a
+ * refresh stays one request. The others are loaded by a request of their own, again by the first refresh after 5 minutes.
  */
 export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases {
-  const { workspaceId, board, times, round, range, retentionDays, showsReleases } = options;
+  const { workspaceId, board, times, round, range, retentionDays, showsReleases, onRange } = options;
+  const { route } = useLocation();
   const { projectId } = board;
   const drawn = useMemo(() => board.panels.filter(isDrawnOverTime), [board.panels]);
   const isWanted = showsReleases && drawn.length > 0;
   const field = versionField({ workspaceId, projectId });
   const ranges =
     field === null || !isWanted ? [] : [...new Map(drawn.map((panel) => [timesKey(panel), panel])).values()];
+  const spanOf = (panel: Panel, now: number): Times =>
+    panel.range === undefined ? times : timesOf(viewRange(panel.range, now), now, retentionDays);
   const furtherOf = (asked: readonly Panel[], now: number): Further[] =>
     asked.map((panel) => {
-      const shown = panel.range === undefined ? times : timesOf(viewRange(panel.range, now), now, retentionDays);
+      const shown = spanOf(panel, now);
       const query = queryFor(releasesQuery(field ?? ""), projectId, boundsOf(shown));
       return { key: timesKey(panel), query, start: shown.start, end: shown.end };
     });
-  // A refresh is one request. Releases for which it has no room are loaded once a range.
   const room = Math.max(0, BATCH - board.panels.length);
   const answers = useBoardAnswers(workspaceId, board, times, round, range, (now) =>
     furtherOf(ranges.slice(0, room), now),
@@ -62,29 +72,50 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
   useVersionSearch({ workspaceId, projectId }, boundsOf(times), isUnknown ? `${board.id} ${range}` : null);
   // Those without room, and those of answers that were requested before the field was found.
   const missing = data === null ? [] : ranges.filter((panel) => !data.further.has(timesKey(panel)));
-  const lateKey = missing.length === 0 ? "" : `${board.id} ${range} ${missing.map(timesKey)}`;
+  const missingKey = missing.length === 0 ? "" : `${board.id} ${range} ${missing.map(timesKey)}`;
+  const asked = useRef({ key: "", at: 0 });
+  if (data !== null && (asked.current.key !== missingKey || data.at - asked.current.at >= AGAIN_MS))
+    asked.current = { key: missingKey, at: data.at };
+  const lateKey = missingKey === "" ? "" : `${missingKey} ${asked.current.at}`;
   const late = useLoad(lateKey, async (signal) =>
     missing.length === 0 || data === null
       ? null
       : (await askAll(workspaceId, [], furtherOf(missing, data.at), signal, data.asOf)).further,
   );
+  // Marks stay until the next ones are there.
+  const kept = useRef<{ key: string; further: typeof late.data }>({ key: "", further: null });
+  if (late.data !== null || kept.current.key !== missingKey) kept.current = { key: missingKey, further: late.data };
+  const lateAnswers = kept.current.further;
   const found = useMemo(
     () =>
       new Map(
-        [...(late.data ?? []), ...(data?.further ?? [])].map(([key, { answer, start, end }]) => [
+        [...(lateAnswers ?? []), ...(data?.further ?? [])].map(([key, { answer, start, end }]) => [
           key,
           answer.ok && answer.kind === "table" && answer.complete
             ? releasesOf(answer, start, (end - start) / PARTS)
             : NONE,
         ]),
       ),
-    [late.data, data],
+    [lateAnswers, data],
   );
   return {
     ...answers,
     isOverTime: drawn.length > 0,
     hasReleases: isWanted && drawn.some((panel) => (found.get(timesKey(panel)) ?? NONE).length > 0),
-    releasesOf: (panel) => (isWanted ? (found.get(timesKey(panel)) ?? NONE) : NONE),
+    releasesOf: (panel) => {
+      const releases = isWanted ? (found.get(timesKey(panel)) ?? NONE) : NONE;
+      const compare = (start: number, end: number, further = ""): void =>
+        route(`${toolLink(workspaceId, projectId, "compare", viewOf(panel.query, between(start, end)))}${further}`);
+      return {
+        scope: { workspaceId, projectId },
+        releases,
+        onShow: (query, start, end) =>
+          route(toolLink(workspaceId, projectId, null, viewOf(query, between(start, end)))),
+        // A panel with its own time keeps it.
+        onZoom: panel.range === undefined ? (start, end) => onRange(between(start, end)) : undefined,
+        onCompare: comparing(compare, releases, spanOf(panel, data?.at ?? Date.now())),
+      };
+    },
   };
 }
 

@@ -100,6 +100,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       const range = zoomedOut(before.range, times, Date.now());
       return { ...before, range, live: before.live && isOpen(range) };
     });
+  const onShow = (query: string, start: number, end: number): void =>
+    change((before) => ({ ...withQuery(before, query), range: between(start, end), live: false }));
+  const onCompare = hasPages
+    ? (start: number, end: number, further = ""): void =>
+        route(`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${further}`)
+    : undefined;
   const toggleLive = (): void => {
     const [only, ...others] = projects.data ?? [];
     if (projectId !== null) change((before) => withLive(before, !before.live));
@@ -219,20 +225,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             busy={stats.busy && failure === null}
             onZoom={onZoom}
             onZoomOut={onZoomOut}
-            onShow={(query, start, end) =>
-              change((before) => ({ ...withQuery(before, query), range: between(start, end), live: false }))
-            }
+            onShow={onShow}
             of={`${projectId} ${view.query ?? ""}`}
             onLevel={onLevel}
             onSave={hasPages ? () => setDialog("board") : undefined}
-            onCompare={
-              hasPages
-                ? (start, end, further = "") =>
-                    route(
-                      `${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${further}`,
-                    )
-                : undefined
-            }
+            onCompare={onCompare}
           />
         )}
         <div class={css.columns}>
@@ -261,6 +258,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 round={explorer.key}
                 chart={view.chart}
                 onChart={(chart) => change((before) => ({ ...before, chart }))}
+                onShow={onShow}
+                onZoom={onZoom}
+                onCompare={onCompare}
               />
             ) : null}
             {asked.isInvalid ? <p class={css.idle}>Results appear when the query has no error.</p> : null}

@@ -8,7 +8,7 @@ export interface TooltipBoxProps {
   targetId: string;
   text: string;
   shortcut: string | undefined;
-  placement: "bottom" | "right" | "top";
+  placement: "bottom" | "right";
   onClose: () => void;
 }
 

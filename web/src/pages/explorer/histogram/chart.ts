@@ -2,6 +2,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
+import { colours } from "../../../ui/colours.ts";
 import { axisTime } from "../view/axis-time.ts";
 import { short } from "../view/format.ts";
 import { type Bar, type Edges, highest, PLOT } from "./bars.ts";
@@ -138,22 +139,4 @@ function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedD
 /** Axis steps for counts: whole numbers only. */
 function whole(): number[] {
   return Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-}
-
-/** Resolves colours of the style sheet for the current theme, because a canvas has no access to CSS variables. */
-function colours(host: HTMLElement): (name: string) => string {
-  const probe = document.createElement("span");
-  // Levels are told apart by their colours, also with those of the system.
-  probe.style.setProperty("forced-color-adjust", "none");
-  host.append(probe);
-  const read = new Map<string, string>();
-  queueMicrotask(() => probe.remove());
-  return (name) => {
-    const known = read.get(name);
-    if (known !== undefined) return known;
-    probe.style.color = `var(${name})`;
-    const value = getComputedStyle(probe).color;
-    read.set(name, value);
-    return value;
-  };
 }

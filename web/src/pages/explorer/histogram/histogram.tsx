@@ -4,7 +4,9 @@ import { may } from "../../../../../src/workspace/permissions.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
-import { offeredSearch, spanAfter } from "../../investigate/releases/releases.ts";
+import { useSize } from "../../../ui/use-size.ts";
+import { ReleaseMarks } from "../../investigate/releases/release-marks.tsx";
+import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
 import { barSpan, entries, number, span } from "../view/format.ts";
@@ -12,12 +14,13 @@ import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT } from "./bars.ts
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
-import { ReleaseMarks } from "./release-marks.tsx";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
 
 /** Least width of a bar in pixels. */
 const BAR_MIN = 4;
+/** Pixels of the chart around its bars, with the axis below them. */
+const MARKS = { top: 0, bottom: 22, ...PLOT };
 /** Bars that Page Up and Page Down move by. */
 const PAGE = 10;
 
@@ -37,8 +40,7 @@ interface HistogramProps {
   isSettled: boolean;
   /** Saves the counts to a board, for members who may. */
   onSave?: (() => void) | undefined;
-  /** Compares a range with the one before, with further parameters of the address. */
-  onCompare?: ((start: number, end: number, further?: string) => void) | undefined;
+  onCompare?: CompareRange | undefined;
 }
 
 /** The two ends of a selection, in the order of selection. */
@@ -130,15 +132,10 @@ export function Histogram(props: HistogramProps) {
           releases={releases}
           {...edges}
           width={width}
+          inset={MARKS}
           onShow={onShow}
           onZoom={onZoom}
-          onCompare={
-            onCompare &&
-            ((release) => {
-              const { start, end } = spanAfter(release, releases, searched);
-              onCompare(start, end, offeredSearch(searched));
-            })
-          }
+          onCompare={comparing(onCompare, releases, searched)}
         />
       </div>
       <div class={css.foot}>
@@ -276,23 +273,4 @@ function moved(key: string, at: number | null, count: number): number | null {
     default:
       return null;
   }
-}
-
-/** Current width and height of an element in whole pixels; 0 until measured. */
-function useSize(host: { current: HTMLElement | null }): { width: number; height: number } {
-  const [width, setWidth] = useState(0);
-  const [height, setHeight] = useState(0);
-  useEffect(() => {
-    const element = host.current;
-    if (element === null) return;
-    const measure = (): void => {
-      setWidth(Math.floor(element.clientWidth));
-      setHeight(Math.floor(element.clientHeight));
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, []);
-  return { width, height };
 }

@@ -6,6 +6,7 @@ import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { Range, Times } from "../view/range.ts";
 import css from "./answer-view.module.css";
@@ -26,20 +27,14 @@ interface AnswerChartProps {
   chosen: Range;
   kind: PanelKind | undefined;
   onKind: (kind: PanelKind) => void;
+  onShow: (query: string, start: number, end: number) => void;
+  onZoom: (start: number, end: number) => void;
+  onCompare: CompareRange | undefined;
 }
 
 /** A chart of a table, with a choice of its kind. The table is below it. */
-export function AnswerChart({
-  workspaceId,
-  projectId,
-  query,
-  table,
-  range,
-  times,
-  chosen,
-  kind,
-  onKind,
-}: AnswerChartProps) {
+export function AnswerChart({ workspaceId, projectId, query, table, range, times, chosen, ...rest }: AnswerChartProps) {
+  const { kind, onKind, onShow, onZoom, onCompare } = rest;
   const [isSaving, setSaving] = useState(false);
   const loaded = useLazy(PARTS, true, () => undefined);
   const answeredAt = useMemo(() => Date.now(), [table]);
@@ -49,24 +44,45 @@ export function AnswerChart({
   const isOverTime = loaded?.kindsOf(query).includes("line") ?? false;
   const releases = useReleases({ workspaceId, projectId, bounds, span: times, isWanted: isOverTime });
   if (loaded === null) return null;
-  const { Charts, KindField, SaveToBoard, usualKind } = loaded;
+  const { Charts, ImageMenu, KindField, SaveToBoard, titleOf, usualKind } = loaded;
+  const drawn = loaded.answeredRange(range, answeredAt);
   const shown = kind ?? usualKind(query);
   return (
     <div class={css.charts}>
       <div class={css.kinds}>
         <KindField query={query} kind={shown} onChange={onKind} />
-        {role !== undefined && may(role, "board.update") ? (
-          <Button icon={LayoutDashboard} onClick={() => setSaving(true)}>
-            Save to board
-          </Button>
-        ) : null}
+        <span class={css.tools}>
+          {role !== undefined && may(role, "board.update") ? (
+            <Button icon={LayoutDashboard} onClick={() => setSaving(true)}>
+              Save to board
+            </Button>
+          ) : null}
+          <ImageMenu
+            label="Image"
+            picture={{
+              title: titleOf(query) || query,
+              table,
+              query,
+              kind: shown,
+              range: drawn,
+              releases,
+              isEach: true,
+            }}
+          />
+        </span>
       </div>
       <Charts
         table={table}
         query={query}
         kind={shown}
-        range={loaded.answeredRange(range, answeredAt)}
-        releases={releases}
+        range={drawn}
+        releases={{
+          scope: { workspaceId, projectId },
+          releases,
+          onShow,
+          onZoom,
+          onCompare: comparing(onCompare, releases, times),
+        }}
       />
       {isSaving ? (
         <SaveToBoard

@@ -5,6 +5,7 @@ import type { PanelKind } from "../../../model/boards.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import type { CompareRange } from "../../investigate/releases/releases.ts";
 import type { Range, Times } from "../view/range.ts";
 import { AnswerChart } from "./answer-chart.tsx";
 import css from "./answer-view.module.css";
@@ -42,11 +43,15 @@ interface AnswerViewProps {
   /** How the table is drawn; absent: as fits the query. */
   chart: PanelKind | undefined;
   onChart: (kind: PanelKind) => void;
+  /** What the marks of releases offer. */
+  onShow: (query: string, start: number, end: number) => void;
+  onZoom: (start: number, end: number) => void;
+  onCompare: CompareRange | undefined;
 }
 
 /** The answer to a query that makes a table, with a chart if it is over spans of time. */
 export function AnswerView({ workspaceId, projectId, query: text, times, ...rest }: AnswerViewProps) {
-  const { round, chosen, chart, onChart } = rest;
+  const { round, chosen, chart, onChart, ...acts } = rest;
   const { from, to } = times;
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const body = { query: text, ...range, ...(projectId === null ? {} : { projectId }) };
@@ -82,6 +87,7 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
           chosen={chosen}
           kind={chart}
           onKind={onChart}
+          {...acts}
         />
       ) : null}
       {rows.length === 0 ? null : <RowsTable table={table} label="Answer" shown={SHOWN} class={css.table} />}

@@ -1,42 +1,10 @@
-import { type Loaded, useLoad } from "../../../lib/load.ts";
 import { visible } from "../../explorer/view/visible.ts";
-import { ask, queryFor } from "../ask.ts";
-import { changeQueries, changesOf, type MemberChange, type ReleaseChanges } from "./release-changes.ts";
+import type { MemberChange, ReleaseChanges } from "./release-changes.ts";
+import { shortened, valueText } from "./release-names.ts";
 import css from "./release-popover.module.css";
-import type { Release } from "./releases.ts";
-import type { ReleaseScope } from "./version-fields.ts";
 
-/** Members of a release that are listed, and characters of a value. */
+/** Members of a release that are listed. */
 const MEMBERS = 8;
-const CHARACTERS = 60;
-
-/**
- * Loads what each release changed, in one request.
- * @param field with versions; `null`: waits
- * @param releases few enough for their queries to fit into a request
- */
-export function useReleaseChanges(
-  { workspaceId, projectId }: ReleaseScope,
-  field: string | null,
-  releases: readonly Release[],
-): Loaded<ReleaseChanges[]> {
-  const key = JSON.stringify([workspaceId, projectId, field, releases]);
-  return useLoad(key, async (signal): Promise<ReleaseChanges[]> => {
-    if (field === null) return [];
-    const queries = releases.map((release) => changeQueries(field, release));
-    const asked = queries.flat().map(({ query, from, to }) => queryFor(query, projectId, { from, to }));
-    const answers = asked.length === 0 ? [] : await ask(workspaceId, asked, signal, { followsSearch: true });
-    return releases.map((release, at) => {
-      const before = queries.slice(0, at).flat().length;
-      const own = answers.slice(before, before + (queries[at]?.length ?? 0));
-      return changesOf(
-        field,
-        release,
-        own.map(({ logs }) => logs),
-      );
-    });
-  });
-}
 
 /** Tells what a release changed. */
 export function ReleaseDifferences({ changes }: { changes: ReleaseChanges | undefined }) {
@@ -62,13 +30,9 @@ export function ReleaseDifferences({ changes }: { changes: ReleaseChanges | unde
 function Member({ member: { name, before, now } }: { member: MemberChange }) {
   return (
     <li>
-      <code>{shortened(name)}</code> <span>{before === null ? "none" : shortened(before)}</span>
+      <code>{shortened(name)}</code> <span>{valueText(before)}</span>
       {" \u2192 "}
-      <b>{now === null ? "none" : shortened(now)}</b>
+      <b>{valueText(now)}</b>
     </li>
   );
-}
-
-function shortened(text: string): string {
-  return visible(text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}\u2026` : text);
 }

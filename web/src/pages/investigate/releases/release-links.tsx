@@ -7,9 +7,10 @@ import { boundsOf, customSpan, spanView, type TimeSpan } from "../compare/spans-
 import { toolLink } from "../links.ts";
 import type { Investigation } from "../use-investigation.ts";
 import { releaseTest, STARTING_MS } from "./release-changes.ts";
-import { ReleaseDifferences, useReleaseChanges } from "./release-differences.tsx";
+import { ReleaseDifferences } from "./release-differences.tsx";
 import css from "./release-links.module.css";
 import { OFFERED, offeredSearch, type Release, releaseName, spanAfter } from "./releases.ts";
+import { useReleaseChanges } from "./use-release-changes.ts";
 import { useReleases } from "./use-releases.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
 

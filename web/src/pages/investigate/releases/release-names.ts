@@ -1,5 +1,6 @@
 import { timeFormat } from "../../../lib/zone.ts";
 import { visible } from "../../explorer/view/visible.ts";
+import type { MemberChange, ReleaseChanges } from "./release-changes.ts";
 import { type Release, releaseName } from "./releases.ts";
 
 /** Formats the time of a release. */
@@ -10,29 +11,95 @@ export const MOMENT = timeFormat({
   minute: "2-digit",
   second: "2-digit",
 });
-/** Releases of a mark that its name lists. */
+const SHORT_MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
+const DAY = timeFormat({ dateStyle: "short" });
+/** Releases that a name or a tooltip lists. */
 const NAMED = 4;
+/** Releases below a chart. */
+const LISTED = 8;
+/** Members in the tooltip of one release. */
+const TOLD = 3;
+/** Characters of the name or a value of a member. */
+const CHARACTERS = 60;
 
 /** Returns the releases of a mark with their times. */
 export function releaseNames(releases: readonly Release[]): string {
   return lines(releases).join("; ");
 }
 
-/** Returns the newest releases without their times, the oldest of them first, for a place with room for a line. */
-export function shortNames(releases: readonly Release[]): string {
-  const more = Math.max(0, releases.length - NAMED);
-  const names = releases.slice(-NAMED).map((release) => visible(releaseName(release)));
-  return [...(more > 0 ? [`${more} earlier`] : []), ...names].join(", ");
+/**
+ * Returns the newest releases, the oldest of them first, each with its time: with the day unless all are of one.
+ * @returns the number of earlier ones, too
+ */
+export function listedNames(releases: readonly Release[]): { names: string[]; earlier: number } {
+  const shown = releases.slice(-LISTED);
+  const days = new Set(shown.map(({ at }) => DAY(at)));
+  const momentOf = days.size > 1 ? SHORT_MOMENT : CLOCK;
+  const names = shown.map((release) => `${visible(releaseName(release))} ${momentOf(release.at)}`);
+  return { names, earlier: releases.length - shown.length };
 }
 
-/** Returns the text of a mark's tooltip: a line for each release. */
+/** Returns the text of a link about releases: a line for each. */
 export function releaseTooltip(releases: readonly Release[]): string {
   const [first = "", ...others] = lines(releases);
   return others.length === 0 ? `Release ${first}` : ["Releases", first, ...others].join("\n");
 }
 
+/**
+ * Returns the text of a mark's tooltip: its releases, what each changed, and what a click shows.
+ * @param changes by release; `null` until they are loaded
+ */
+export function markTooltip(releases: readonly Release[], changes: readonly ReleaseChanges[] | null): string {
+  const [only, ...others] = releases;
+  if (only !== undefined && others.length === 0) {
+    const told = changeTexts(changes?.[0], TOLD);
+    const isKnown = changes !== null && told.length === 0;
+    const none = isKnown ? [changes[0]?.previous == null ? "No version before it" : "No changed setting found"] : [];
+    return [`Release ${nameWithTime(only)}`, ...told, ...none, clickText(changes, "it")].join("\n");
+  }
+  const named = releases.slice(0, NAMED).map((release, at) => {
+    const told = changeTexts(changes?.[at], 1);
+    return told.length === 0 ? nameWithTime(release) : `${nameWithTime(release)}: ${told.join(", ")}`;
+  });
+  return [...named, ...rest(releases.length - named.length), clickText(changes, "they")].join("\n");
+}
+
+/** What a click on a mark shows: also while its changes are loaded. */
+function clickText(changes: readonly ReleaseChanges[] | null, subject: string): string {
+  return changes === null ? `Click: what ${subject} changed` : "Click: compare, start-up entries";
+}
+
+/** Returns the first members that a release changed, and the number of others. */
+export function changeTexts(changes: ReleaseChanges | undefined, most: number): string[] {
+  const members = changes?.members ?? [];
+  return [...members.slice(0, most).map(changeText), ...rest(members.length - most)];
+}
+
+/** `timeoutMs.nordpay 3000 → 300` */
+function changeText({ name, before, now }: MemberChange): string {
+  return `${shortened(name)} ${valueText(before)} \u2192 ${valueText(now)}`;
+}
+
+/** The text of a value of a member before or after a release. */
+export function valueText(value: string | null): string {
+  return value === null ? "none" : shortened(value);
+}
+
+/** A text of the sender for a place with room for a line. */
+export function shortened(text: string): string {
+  return visible(text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}\u2026` : text);
+}
+
 function lines(releases: readonly Release[]): string[] {
-  const named = releases.slice(0, NAMED).map((release) => visible(`${releaseName(release)}, ${MOMENT(release.at)}`));
-  const more = releases.length - named.length;
-  return [...named, ...(more > 0 ? [`${more} more`] : [])];
+  const named = releases.slice(0, NAMED).map(nameWithTime);
+  return [...named, ...rest(releases.length - named.length)];
+}
+
+function nameWithTime(release: Release): string {
+  return visible(`${releaseName(release)}, ${MOMENT(release.at)}`);
+}
+
+function rest(count: number): string[] {
+  return count > 0 ? [`${count} more`] : [];
 }

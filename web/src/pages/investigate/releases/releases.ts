@@ -128,8 +128,27 @@ export function offeredSearch({ start, end }: TimeSpan): string {
   return `&${new URLSearchParams({ [from]: new Date(start).toISOString(), [to]: new Date(end).toISOString() })}`;
 }
 
-/** Releases that share a sign, which is in their middle. Each has a line at its own place. */
+/** Compares a range with the one before, with further parameters of the address. */
+export type CompareRange = (start: number, end: number, further?: string) => void;
+
+/** Returns how a release of a span is compared: the time after it with the one before; `undefined` where nothing compares. */
+export function comparing(
+  compare: CompareRange | undefined,
+  releases: readonly Release[],
+  span: TimeSpan,
+): ((release: Release) => void) | undefined {
+  return (
+    compare &&
+    ((release) => {
+      const { start, end } = spanAfter(release, releases, span);
+      compare(start, end, offeredSearch(span));
+    })
+  );
+}
+
+/** Releases that share a sign, which is at the first of them. Each has a line at its own place. */
 export interface ReleaseGroup {
+  /** Of the first release. */
   place: number;
   places: number[];
   releases: Release[];
@@ -141,14 +160,14 @@ export function groupedByPlace(
   placeOf: (at: number) => number,
   least: number,
 ): ReleaseGroup[] {
-  const groups: Omit<ReleaseGroup, "place">[] = [];
+  const groups: ReleaseGroup[] = [];
   for (const release of releases) {
     const place = placeOf(release.at);
     const group = groups.at(-1);
-    if (group !== undefined && place - (group.places[0] ?? place) < least) {
+    if (group !== undefined && place - group.place < least) {
       group.places.push(place);
       group.releases.push(release);
-    } else groups.push({ places: [place], releases: [release] });
+    } else groups.push({ place, places: [place], releases: [release] });
   }
-  return groups.map((group) => ({ ...group, place: ((group.places[0] ?? 0) + (group.places.at(-1) ?? 0)) / 2 }));
+  return groups;
 }

@@ -1,41 +1,55 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { releaseNames, releaseTooltip } from "../../investigate/releases/release-names.ts";
-import type { ReleaseActs } from "../../investigate/releases/release-popover.tsx";
-import { groupedByPlace, type Release } from "../../investigate/releases/releases.ts";
-import { type ReleaseScope, versionField } from "../../investigate/releases/version-fields.ts";
-import { PLOT } from "./bars.ts";
 import css from "./release-marks.module.css";
+import { changeTexts, markTooltip, releaseNames } from "./release-names.ts";
+import type { ReleaseActs } from "./release-popover.tsx";
+import { groupedByPlace, type Release } from "./releases.ts";
+import { useReleaseChanges } from "./use-release-changes.ts";
+import { type ReleaseScope, versionField } from "./version-fields.ts";
 
-const POPOVER = lazyModule(() => import("../../investigate/releases/release-popover.tsx"));
+const POPOVER = lazyModule(() => import("./release-popover.tsx"));
 
 /** Pixels between two signs, at least: the width of a button. */
 const LEAST = 16;
+/** Milliseconds that the pointer rests on a sign before its changes are loaded: fewer than before its tooltip appears. */
+const REST_MS = 150;
+/** Releases of one mark whose changes are loaded: their queries fit into one request. */
+const LISTED = 6;
 
-interface ReleaseMarksProps extends ReleaseActs {
+/** Releases that a drawing marks, and what its reader can do with one. */
+export interface MarkedReleases extends ReleaseActs {
   scope: ReleaseScope;
   releases: readonly Release[];
-  /** Times at the left and the right end of the bars, epoch milliseconds. */
+}
+
+interface ReleaseMarksProps extends MarkedReleases {
+  /** Times at the left and the right end of the drawing, epoch milliseconds. */
   from: number;
   to: number;
-  /** Pixels of the chart. */
+  /** Pixels of the element around the marks. */
   width: number;
+  /** Pixels of this element that are around the drawing. Above it are the signs. */
+  inset: Readonly<Record<"top" | "bottom" | "left" | "right", number>>;
 }
 
 /**
- * Where versions begin, above the bars: one tab stop, in which the arrow keys move. A sign opens what its releases changed. Releases that
- * are close to each other share a sign; each has a line at its own time.
+ * Where versions begin, over a drawing: one tab stop, in which the arrow keys move. A sign tells and opens what its releases changed.
+ * Releases that are close to each other share a sign, which is at the first; each has a line at its own time.
  */
-export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: ReleaseMarksProps) {
+export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts }: ReleaseMarksProps) {
+  const { left, right, top, bottom } = inset;
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
   const [stop, setStop] = useState(0);
-  /** Time of the first release of the group that is open. */
+  /** Times of the first releases of the group that is open, and of the one that the pointer or the focus is on. */
   const [opened, setOpened] = useState<number | null>(null);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const resting = useRef(0);
+  useEffect(() => () => clearTimeout(resting.current), []);
   const popover = useLazy(POPOVER, opened !== null, () => setOpened(null));
   const field = versionField(scope);
-  const isDrawn = to > from && width > PLOT.left + PLOT.right;
-  const placeOf = (at: number): number => PLOT.left + ((at - from) / (to - from)) * (width - PLOT.left - PLOT.right);
+  const isDrawn = to > from && width > left + right;
+  const placeOf = (at: number): number => left + ((at - from) / (to - from)) * (width - left - right);
   const groups = isDrawn
     ? groupedByPlace(
         releases.filter(({ at }) => at >= from && at < to),
@@ -43,7 +57,10 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
         LEAST,
       )
     : [];
-  const shown = groups.find(({ releases: [first] }) => first?.at === opened);
+  const groupAt = (time: number | null) => groups.find(({ releases: [first] }) => first?.at === time);
+  const shown = groupAt(opened);
+  const told = (shown ?? groupAt(pointed))?.releases;
+  const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, LISTED) ?? []);
   // Otherwise the popover would open by itself, and take the focus, when the release is in view again.
   const isGone = opened !== null && shown === undefined;
   useEffect(() => {
@@ -57,6 +74,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
       <div
         ref={host}
         class={css.releases}
+        style={{ top: `${top}px`, bottom: `${bottom}px` }}
         role="toolbar"
         aria-label="Releases"
         onKeyDown={(event) => {
@@ -70,7 +88,11 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
       >
         {groups.map(({ place, places, releases: each }, at) => {
           const first = each[0]?.at ?? 0;
-          const name = `${each.length === 1 ? "Release" : "Releases"} ${releaseNames(each)}`;
+          const known = each === told ? changes.data : null;
+          const point = (): void => {
+            POPOVER.preload();
+            setPointed(first);
+          };
           return (
             <div key={first}>
               {places.map((line, index) => (
@@ -81,16 +103,20 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
                 id={triggerOf(first)}
                 class={css.sign}
                 style={{ left: `${place - LEAST / 2}px` }}
-                aria-label={name}
+                aria-label={`${each.length === 1 ? "Release" : "Releases"} ${releaseNames(each)}`}
+                aria-description={known?.flatMap((changed) => changeTexts(changed, LISTED)).join("; ") || undefined}
                 aria-haspopup="dialog"
                 aria-expanded={opened === first}
-                data-tooltip={opened === first ? undefined : releaseTooltip(each)}
-                data-tooltip-side="top"
+                data-tooltip={opened === first ? undefined : markTooltip(each, known)}
                 data-count={each.length > 1 ? each.length : undefined}
                 tabIndex={at === focusable ? 0 : -1}
-                onPointerEnter={POPOVER.preload}
+                onPointerEnter={() => {
+                  clearTimeout(resting.current);
+                  resting.current = window.setTimeout(point, REST_MS);
+                }}
+                onPointerLeave={() => clearTimeout(resting.current)}
                 onFocus={() => {
-                  POPOVER.preload();
+                  point();
                   setStop(at);
                 }}
                 onClick={() => setOpened(opened === first ? null : first)}
@@ -102,9 +128,10 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
       {popover === null || shown === undefined || opened === null || field === null ? null : (
         <popover.ReleasePopover
           key={opened}
-          {...scope}
           field={field}
           releases={shown.releases}
+          changes={changes}
+          listed={LISTED}
           triggerId={triggerOf(opened)}
           label={shown.releases.length === 1 ? "Release" : "Releases"}
           // Beside the whole line, so that the box covers no bar.
@@ -120,5 +147,5 @@ export function ReleaseMarks({ scope, releases, from, to, width, ...acts }: Rele
   );
 }
 
-/** Pixels of the axis below the bars, as in the style sheet. */
+/** Pixels of the axis below a drawing, as in the style sheets. */
 const AXIS = 22;

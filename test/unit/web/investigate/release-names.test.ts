@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import { zone } from "../../../../web/src/lib/zone.ts";
+import type { MemberChange, ReleaseChanges } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
+import { listedNames, markTooltip } from "../../../../web/src/pages/investigate/releases/release-names.ts";
+import type { Release } from "../../../../web/src/pages/investigate/releases/releases.ts";
+
+zone.value = "UTC";
+
+const AT = Date.UTC(2026, 10, 27, 14, 23, 28);
+const HOUR = 3_600_000;
+
+function release(version: string, at = AT): Release {
+  return { service: "payments", version, at, previous: null };
+}
+
+function changed(...members: MemberChange[]): ReleaseChanges {
+  return { previous: "5.7.3", members };
+}
+
+/** The lines of a tooltip, without the times, which depend on the locale. */
+function lines(releases: readonly Release[], changes: readonly ReleaseChanges[] | null): string[] {
+  return markTooltip(releases, changes)
+    .replaceAll(/, [^\n]*?14:23:28/g, "")
+    .split("\n");
+}
+
+const TIMEOUT = { name: "timeoutMs.nordpay", before: "3000", now: "300" };
+
+it("19: a mark tells what its release changed once that is known, and before that a click shows it", () => {
+  const one = [release("5.8.0")];
+  expect(lines(one, null)).toEqual(["Release payments 5.8.0", "Click: what it changed"]);
+  const click = "Click: compare, start-up entries";
+  expect(lines(one, [changed(TIMEOUT)])).toEqual([
+    "Release payments 5.8.0",
+    "timeoutMs.nordpay 3000 \u2192 300",
+    click,
+  ]);
+  const many = Array.from({ length: 5 }, (_, n) => ({ name: `m${n}`, before: null, now: "x".repeat(99) }));
+  const told = lines(one, [changed(...many)]);
+  expect(told.slice(1)).toEqual(
+    [..."012"].map((n) => `m${n} none \u2192 ${"x".repeat(60)}\u2026`).concat("2 more", click),
+  );
+  expect(lines(one, [changed()])).toEqual(["Release payments 5.8.0", "No changed setting found", click]);
+  expect(lines(one, [{ previous: null, members: null }])).toEqual([
+    "Release payments 5.8.0",
+    "No version before it",
+    click,
+  ]);
+});
+
+it("19: a mark of several releases tells the first change of each", () => {
+  const two = [release("5.8.0"), release("5.8.1")];
+  expect(lines(two, null)).toEqual(["payments 5.8.0", "payments 5.8.1", "Click: what they changed"]);
+  expect(lines(two, [changed(TIMEOUT, TIMEOUT), changed()])).toEqual([
+    "payments 5.8.0: timeoutMs.nordpay 3000 \u2192 300, 1 more",
+    "payments 5.8.1",
+    "Click: compare, start-up entries",
+  ]);
+  const six = Array.from({ length: 6 }, (_, n) => release(`1.${n}`));
+  expect(lines(six, null).slice(3)).toEqual(["payments 1.3", "2 more", "Click: what they changed"]);
+});
+
+it("19: a chart lists its newest releases with their times, with the day if they are of several", () => {
+  const times = (...hours: number[]) => hours.map((each, n) => release(`1.${n}`, AT + each * HOUR));
+  expect(listedNames(times(0, 1))).toEqual({
+    names: ["payments 1.0 14:23", "payments 1.1 15:23"],
+    earlier: 0,
+  });
+  const { names, earlier } = listedNames(times(0, 1, 2, 3, 4, 5, 6, 7, 8, 20));
+  expect(earlier).toBe(2);
+  expect(names).toHaveLength(8);
+  expect(names[0]).toMatch(/^payments 1\.2 .*27.*16:23$/);
+  expect(names.at(-1)).toMatch(/^payments 1\.9 .*28.*10:23$/);
+});

@@ -1,0 +1,57 @@
+import { Copy, Download, Ellipsis } from "lucide";
+import { Menu } from "../../ui/menu.tsx";
+import { saveBlob } from "../../ui/save-file.ts";
+import { toast } from "../../ui/toasts.tsx";
+import { lazyModule } from "../../ui/use-lazy.ts";
+import type { Picture } from "./image.ts";
+
+const IMAGE = lazyModule(() => import("./image.ts"));
+
+interface ImageMenuProps {
+  /** Accessible name of the button. */
+  label: string;
+  small?: boolean;
+  picture: Picture;
+}
+
+/** Copies or downloads a chart or a table as an image. */
+export function ImageMenu({ label, small = false, picture }: ImageMenuProps) {
+  // At the choice, so that the image has the theme of that moment.
+  const drawn = async (): Promise<Blob> => (await IMAGE.load()).imageOf(picture, document.body);
+  const copy = async (): Promise<void> => {
+    try {
+      // A promise, because browsers allow to copy only in the turn of the click.
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": drawn() })]);
+      toast("Image copied");
+    } catch {
+      toast("The browser refused to copy the image. Download it instead.", "error");
+    }
+  };
+  const download = async (): Promise<void> => {
+    try {
+      saveBlob(`${fileName(picture.title)}.png`, await drawn());
+    } catch {
+      toast("The image could not be drawn.", "error");
+    }
+  };
+  return (
+    <Menu
+      label={label}
+      icon={Ellipsis}
+      iconOnly
+      small={small}
+      look="quiet"
+      placement="bottom-end"
+      items={[
+        { label: "Copy as image", icon: Copy, onSelect: () => void copy() },
+        { label: "Download image", icon: Download, onSelect: () => void download() },
+      ]}
+    />
+  );
+}
+
+/** Letters and digits of a title, the rest as hyphens. */
+function fileName(title: string): string {
+  const name = title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-|-$/g, "");
+  return [...name].slice(0, 80).join("") || "chart";
+}

@@ -1,0 +1,180 @@
+import { zone } from "../../lib/zone.ts";
+import type { PanelKind } from "../../model/boards.ts";
+import { cellText } from "../../pages/explorer/search/cell-text.ts";
+import { axisTime } from "../../pages/explorer/view/axis-time.ts";
+import { short } from "../../pages/explorer/view/format.ts";
+import { visible } from "../../pages/explorer/view/visible.ts";
+import { offsetAt } from "../../pages/explorer/view/wall-time.ts";
+import { listedNames } from "../../pages/investigate/releases/release-names.ts";
+import { groupedByPlace, type Release } from "../../pages/investigate/releases/releases.ts";
+import {
+  type GroupChart,
+  type NumberChart,
+  niceCeiling,
+  type Series,
+  shapesOf,
+  type Table,
+  type TimeChart,
+  ticksOf,
+} from "../chart-data.ts";
+import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
+import { INNER, keysPart, type Layout, MARGIN, text, WIDTH, widthOf, write } from "./layout.ts";
+
+/** The kinds of charts as parts of an image. */
+
+/** Pixels of a drawing over time. */
+const PLOT = 320;
+/** Rows of a table. */
+const ROWS = 20;
+/** Pixels between two signs of releases, at least. */
+const APART = 16;
+
+function toneOf(level: Series["level"], index: number): string {
+  return level === null ? (index < 6 ? `--series-${index + 1}` : "--quiet") : `--fill-${level}`;
+}
+
+export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, all: readonly Release[]): void {
+  const { from, binMs, spans, series, hidden, measure } = chart;
+  const { context, colour } = layout;
+  const { stacked, most } = shapesOf(chart, kind === "line");
+  const peak = niceCeiling(most);
+  const to = from + spans * binMs;
+  const labels = [short(peak), short(peak / 2), "0"];
+  const left = MARGIN + 8 + Math.max(...labels.map((label) => widthOf(layout, label, { size: 11 })));
+  const top = layout.y + 8;
+  const width = WIDTH - MARGIN - left;
+  const placeOf = (time: number): number => left + ((time - from) / (to - from)) * width;
+  const releases = all.filter(({ at }) => at >= from && at < to);
+  layout.parts.push(() => {
+    for (const [at, label] of labels.entries()) {
+      const y = top + (at * PLOT) / 2;
+      context.fillStyle = colour(at === 2 ? "--line-strong" : "--line");
+      context.fillRect(left, Math.round(y), width, 1);
+      write(layout, label, left - 8, y + 4, { size: 11, token: "--quiet", align: "right" });
+    }
+    const matrix = new DOMMatrix([width / spans, 0, 0, PLOT / HEIGHT, left, top]);
+    const shape = (path: string): Path2D => {
+      const scaled = new Path2D();
+      scaled.addPath(new Path2D(path), matrix);
+      return scaled;
+    };
+    for (const [index, { level, from: low, to: high }] of (stacked ?? []).entries()) {
+      context.fillStyle = colour(toneOf(level, index));
+      context.fill(shape(kind === "area" ? areaOf(low, high, peak) : barsOf(low, high, peak)));
+    }
+    for (const [index, { level, values }] of (stacked === null ? series : []).entries()) {
+      context.strokeStyle = colour(toneOf(level, index));
+      context.lineWidth = 1.75;
+      context.lineJoin = "round";
+      context.lineCap = "round";
+      context.stroke(shape(lineOf(values, peak, HEIGHT)));
+    }
+    for (const { place, places, releases: each } of groupedByPlace(releases, placeOf, APART)) {
+      for (const line of places) releaseLine(layout, line, top);
+      releaseSign(layout, place, top, each.length);
+    }
+    const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.peek()));
+    for (const time of times)
+      write(layout, axisTime(time, stepMs), placeOf(time), top + PLOT + 16, {
+        ...{ size: 11, token: "--quiet", align: "center" },
+      });
+  });
+  layout.y = top + PLOT + 28;
+  keysPart(layout, [
+    ...series.map(({ name, level }, index) => ({ name: name === "" ? measure : name, token: toneOf(level, index) })),
+    ...(hidden > 0 ? [{ name: `${hidden} more`, token: null }] : []),
+  ]);
+  const { names, earlier } = listedNames(releases);
+  const listed = names.map((name) => ({ name: `\u25c6 ${name}`, token: null }));
+  if (listed.length > 0)
+    keysPart(layout, [...(earlier > 0 ? [{ name: `${earlier} earlier`, token: null }] : []), ...listed]);
+}
+
+function releaseLine({ context, colour }: Layout, x: number, top: number): void {
+  context.strokeStyle = colour("--quiet");
+  context.lineWidth = 1;
+  context.setLineDash([3, 3]);
+  context.beginPath();
+  context.moveTo(x, top);
+  context.lineTo(x, top + PLOT);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function releaseSign(layout: Layout, x: number, y: number, count: number): void {
+  const { context, colour } = layout;
+  context.fillStyle = colour("--text");
+  context.beginPath();
+  if (count > 1) context.arc(x, y, 7, 0, 2 * Math.PI);
+  else
+    for (const [dx, dy] of [
+      [0, -6],
+      [6, 0],
+      [0, 6],
+      [-6, 0],
+    ] as const)
+      context.lineTo(x + dx, y + dy);
+  context.fill();
+  if (count > 1) write(layout, String(count), x, y + 4, { size: 10, weight: 600, token: "--card", align: "center" });
+}
+
+export function groupsPart(layout: Layout, { groups, measure, hidden }: GroupChart): void {
+  const peak = groups.reduce((most, { value }) => Math.max(most, value), 0) || 1;
+  for (const { name, level, value } of groups) {
+    const { y } = layout;
+    layout.parts.push(() => {
+      const amount = write(layout, cellText(value, "number"), WIDTH - MARGIN, y + 14, { align: "right" });
+      write(layout, name === "" ? measure : name, MARGIN, y + 14, { most: INNER - amount - 16 });
+      layout.context.fillStyle = layout.colour("--sunk");
+      layout.context.fillRect(MARGIN, y + 20, INNER, 6);
+      layout.context.fillStyle = layout.colour(toneOf(level, 0));
+      layout.context.fillRect(MARGIN, y + 20, (INNER * Math.max(0, value)) / peak, 6);
+    });
+    layout.y += 34;
+  }
+  if (hidden > 0) text(layout, `${hidden} more`, { token: "--quiet" });
+}
+
+export function numberPart(layout: Layout, { measure, value, of }: NumberChart): void {
+  text(layout, value === null ? "\u2013" : cellText(value, "number"), { size: 48, weight: 600 });
+  layout.y += 4;
+  text(layout, of === null ? measure : `${measure} \u00b7 ${of}`, { token: "--quiet" });
+}
+
+export function tablePart(layout: Layout, { columns, rows }: Table): void {
+  const shown = rows.slice(0, ROWS);
+  const cells = [
+    columns.map(({ name }) => name),
+    ...shown.map((row) => columns.map(({ type }, at) => cellText(row[at], type))),
+  ];
+  const wanted = columns.map((_, at) =>
+    Math.min(INNER, Math.max(...cells.map((row) => widthOf(layout, visible(row[at] ?? ""), { size: 12 }))) + 16),
+  );
+  const sum = wanted.reduce((a, b) => a + b, 0);
+  // Narrow columns keep their width; the others share what is left.
+  const fair = INNER / columns.length;
+  const narrow = wanted.filter((width) => width <= fair).reduce((a, b) => a + b, 0);
+  const rest = sum - narrow;
+  const widths = wanted.map((width) =>
+    sum <= INNER ? (width * INNER) / sum : width <= fair ? width : (width * (INNER - narrow)) / rest,
+  );
+  for (const [index, row] of cells.entries()) {
+    const { y } = layout;
+    layout.parts.push(() => {
+      let x = MARGIN;
+      for (const [at, cell] of row.entries()) {
+        const width = widths[at] ?? 0;
+        const isNumber = columns[at]?.type === "number";
+        write(layout, cell, isNumber ? x + width - 8 : x, y + 16, {
+          ...{ size: 12, weight: index === 0 ? 600 : 400, token: index === 0 ? "--quiet" : "--text" },
+          ...{ align: isNumber ? "right" : "left", most: width - 8 },
+        });
+        x += width;
+      }
+      layout.context.fillStyle = layout.colour("--line");
+      layout.context.fillRect(MARGIN, y + 25, INNER, 1);
+    });
+    layout.y += 26;
+  }
+  if (rows.length > ROWS) text(layout, `The first ${ROWS} of ${rows.length} rows`, { token: "--quiet", size: 12 });
+}
