@@ -11,17 +11,18 @@ interface ImageMenuProps {
   /** Accessible name of the button. */
   label: string;
   small?: boolean;
-  picture: Picture;
+  /** Called at the choice. */
+  picture: () => Picture | Promise<Picture>;
 }
 
 /** Copies or downloads a chart or a table as an image. */
 export function ImageMenu({ label, small = false, picture }: ImageMenuProps) {
   // At the choice, so that the image has the theme of that moment.
-  const drawn = async (): Promise<Blob> => (await IMAGE.load()).imageOf(picture, document.body);
+  const drawn = async (shown: Picture): Promise<Blob> => (await IMAGE.load()).imageOf(shown, document.body);
   const copy = async (): Promise<void> => {
     try {
       // A promise, because browsers allow to copy only in the turn of the click.
-      await navigator.clipboard.write([new ClipboardItem({ "image/png": drawn() })]);
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": Promise.resolve(picture()).then(drawn) })]);
       toast("Image copied");
     } catch {
       toast("The browser refused to copy the image. Download it instead.", "error");
@@ -29,7 +30,8 @@ export function ImageMenu({ label, small = false, picture }: ImageMenuProps) {
   };
   const download = async (): Promise<void> => {
     try {
-      saveBlob(`${fileName(picture.title)}.png`, await drawn());
+      const shown = await picture();
+      saveBlob(`${fileName(shown.title)}.png`, await drawn(shown));
     } catch {
       toast("The image could not be drawn.", "error");
     }

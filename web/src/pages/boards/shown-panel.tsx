@@ -95,12 +95,12 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
                 <ImageMenu
                   label={`Image of ${title}`}
                   small
-                  picture={{
+                  picture={() => ({
                     ...{ title, table: tableOf(answer), query: panel.query, kind: asTable ? "table" : panel.kind },
                     range: answeredRange(answer.range, answeredAt),
                     releases: releases.releases,
                     isEach: false,
-                  }}
+                  })}
                 />
               ) : null}
               <a class={iconButtonClass("quiet", true)} href={link} aria-label={`Logs of ${title}`} data-tooltip="Logs">

@@ -226,7 +226,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             onZoom={onZoom}
             onZoomOut={onZoomOut}
             onShow={onShow}
-            of={`${projectId} ${view.query ?? ""}`}
+            query={view.query ?? ""}
             onLevel={onLevel}
             onSave={hasPages ? () => setDialog("board") : undefined}
             onCompare={onCompare}

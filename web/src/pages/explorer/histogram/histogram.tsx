@@ -1,9 +1,11 @@
 import { GitCompareArrows, LayoutDashboard, Table2, ZoomIn, ZoomOut } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
+import { ImageMenu } from "../../../charts/image/image-menu.tsx";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
+import { lazyModule } from "../../../ui/use-lazy.ts";
 import { useSize } from "../../../ui/use-size.ts";
 import { ReleaseMarks } from "../../investigate/releases/release-marks.tsx";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
@@ -16,6 +18,8 @@ import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
+
+const PICTURE = lazyModule(() => import("./picture.ts"));
 
 /** Least width of a bar in pixels. */
 const BAR_MIN = 4;
@@ -34,8 +38,8 @@ interface HistogramProps {
   onShow: (query: string, start: number, end: number) => void;
   /** Adds a level to the query, or removes it. */
   onLevel: (level: Level) => void;
-  /** What is counted: another text is another query. */
-  of: string;
+  /** What is counted. */
+  query: string;
   /** Whether the list and its fields are loaded, so that less important parts may load. */
   isSettled: boolean;
   /** Saves the counts to a board, for members who may. */
@@ -51,7 +55,7 @@ interface Selection {
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
 export function Histogram(props: HistogramProps) {
-  const { scope, of, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare } = props;
+  const { scope, query, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -74,7 +78,7 @@ export function Histogram(props: HistogramProps) {
   useEffect(() => {
     setSelection(null);
     setHovered(null);
-  }, [of, first?.start, first?.end]);
+  }, [projectId, query, first?.start, first?.end]);
   const isCut = Math.max(selection?.anchor ?? 0, selection?.at ?? 0, hovered ?? 0) >= bars.length;
   useEffect(() => {
     if (!isCut) return;
@@ -176,6 +180,13 @@ export function Histogram(props: HistogramProps) {
         <Button small look="quiet" icon={ZoomOut} onClick={onZoomOut}>
           <span class="wide-only">Zoom out</span>
         </Button>
+        <span class={css.image}>
+          <ImageMenu
+            label="Image"
+            small
+            picture={async () => (await PICTURE.load()).pictureOf(query, bars, edges, releases)}
+          />
+        </span>
       </div>
       {counted.stats.complete ? null : (
         <p class={css.note}>Incomplete count: older entries are missing. Narrow the time range or the filters.</p>

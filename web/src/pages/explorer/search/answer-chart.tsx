@@ -59,7 +59,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
           ) : null}
           <ImageMenu
             label="Image"
-            picture={{
+            picture={() => ({
               title: titleOf(query) || query,
               table,
               query,
@@ -67,7 +67,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
               range: drawn,
               releases,
               isEach: true,
-            }}
+            })}
           />
         </span>
       </div>
