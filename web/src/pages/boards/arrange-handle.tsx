@@ -58,11 +58,10 @@ export function ArrangeHandle({ panel, title, arrange, isStacked }: ArrangeHandl
       onKeyDownCapture={(event) => {
         if (!isOnHandle(event)) return;
         const step = event.altKey || isStacked ? KEYS[event.key] : undefined;
-        if (step === undefined) drag.onKeyDown(event);
-        else {
+        if (step !== undefined) {
           event.preventDefault();
           go(step);
-        }
+        } else if (!isStacked) drag.onKeyDown(event);
         // Otherwise the arrow keys open the menu.
         if (event.defaultPrevented) event.stopPropagation();
       }}
