@@ -18,8 +18,14 @@ export function ChartTable({ table, label }: { table: Table; label: string }) {
     const fit = (): void => setSeen(fitRows(box.current, panel));
     const observer = new ResizeObserver(fit);
     observer.observe(panel);
+    // Rows in another order break into lines elsewhere.
+    const sorted = new MutationObserver(fit);
+    if (box.current !== null) sorted.observe(box.current, { subtree: true, characterData: true });
     fit();
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      sorted.disconnect();
+    };
   }, [table]);
   const count = Math.min(SHOWN, table.rows.length);
   const first = table.rows.length > SHOWN ? `The first ${SHOWN} rows` : null;
