@@ -19,8 +19,9 @@ export function nextElements(
   const staying = new Set(keys);
   /** Elements to fill again, by the key of the last pinned element before them. */
   const free = new Map<Key | null, number[]>();
+  const isAnyFree = [...before.keys()].some((key) => !staying.has(key));
   let part: Key | null = null;
-  for (const [key, element] of before) {
+  for (const [key, element] of isAnyFree ? before : []) {
     const stays = staying.has(key);
     if (isPinned(key, element)) part = stays ? key : part;
     else if (!stays) free.set(part, [...(free.get(part) ?? []), element]);
@@ -31,13 +32,14 @@ export function nextElements(
   for (const key of keys) {
     const element = before.get(key);
     next.set(key, element ?? free.get(part)?.shift() ?? unused++);
-    if (element !== undefined && isPinned(key, element)) part = key;
+    if (isAnyFree && element !== undefined && isPinned(key, element)) part = key;
   }
   return next;
 }
 
 /**
- * Returns the element of each row: those that leave the page are filled again, which is a third less work for a jump than new ones. An open entry, and an element with the focus or a part of the selected text, keep theirs.
+ * Returns the element of each row: those that leave the page are filled again, which is a third less work for a jump than new
+ * ones. An open entry, and an element with the focus or a part of the selected text, keep theirs.
  */
 export function useRowElements(
   keys: readonly Key[],
@@ -45,13 +47,22 @@ export function useRowElements(
   rows: RefObject<HTMLElement | null>,
 ): RowElements {
   const elements = useRef<RowElements>(new Map());
-  const { current: list } = rows;
-  const focused = list?.contains(document.activeElement) ? document.activeElement?.closest("[data-element]") : null;
-  const focusedElement = focused?.getAttribute("data-element");
-  const selection = getSelection();
-  const isSelected = list !== null && selection?.isCollapsed === false && selection.containsNode(list, true);
-  const isPinned = (key: Key, element: number): boolean =>
-    isSelected || String(element) === focusedElement || open.includes(key);
-  elements.current = nextElements(elements.current, keys, isPinned);
+  let pins: { focused: string | null; isSelected: boolean } | null = null;
+  elements.current = nextElements(elements.current, keys, (key, element) => {
+    // Only once a row leaves: a browser may lay out the page to tell what is selected.
+    pins ??= pinsOf(rows.current);
+    return pins.isSelected || String(element) === pins.focused || open.includes(key);
+  });
   return elements.current;
+}
+
+function pinsOf(list: HTMLElement | null): { focused: string | null; isSelected: boolean } {
+  const { activeElement } = document;
+  const focused = list?.contains(activeElement) ? activeElement?.closest("[data-element]") : null;
+  const selection = getSelection();
+  const hasRange = selection !== null && selection.rangeCount > 0 && !selection.isCollapsed;
+  return {
+    focused: focused?.getAttribute("data-element") ?? null,
+    isSelected: list !== null && hasRange && selection.containsNode(list, true),
+  };
 }
