@@ -14,13 +14,18 @@ const TEST_SETTINGS = {
 /** Number of random histories that compare the limits with their model; `npm run test:model` sets more. */
 const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
 
+/** Milliseconds of a test of real processes: three times the longest on a machine that runs nothing else. */
+const TIMEOUT = 120_000;
+
 const OBJECTS = "test/objects/**/*.test.ts";
-/** The files of `test/objects` that change the clock, or name client IPs, whose objects other files may name, too. */
-const ALONE = globSync(OBJECTS).filter((file) => {
-  const text = readFileSync(file, "utf8");
-  const namesIps = /CF-Connecting-IP|"ip:/.test(text) && !/\bnew(?:Ip|Network)\(/.test(text);
-  return namesIps || /use(?:Fake|Real)Timers|\bclock\b/.test(text);
-});
+const TEXTS = globSync(OBJECTS).map((file) => ({ file, text: readFileSync(file, "utf8") }));
+const namesIps = (text: string) => /CF-Connecting-IP|"ip:/.test(text) && !/\bnew(?:Ip|Network)\(/.test(text);
+/** Files that need a runtime each: they replace the clock, or name client IPs, whose objects other files may name, too. */
+const ALONE = TEXTS.filter(({ text }) => /use(?:Fake|Real)Timers/.test(text) || namesIps(text)).map(({ file }) => file);
+/** Other files that set the clock ahead, by `clock` of `flush/support.ts` or for a few calls. */
+const AHEAD = TEXTS.filter(({ file, text }) => {
+  return !ALONE.includes(file) && /^import \{[^}]*\bclock\b|spyOn\(Date, "now"\)/m.test(text);
+}).map(({ file }) => file);
 
 /** A lane of tests of objects, D1 and the application inside workerd. */
 function workerd(
@@ -73,9 +78,9 @@ export default defineConfig({
           name: "api",
           include: ["test/api/**/*.test.ts"],
           globalSetup: ["test/support/shared-server.ts"],
-          testTimeout: 60_000,
+          testTimeout: TIMEOUT,
           // The first hook that starts a server may also bundle it.
-          hookTimeout: 60_000,
+          hookTimeout: TIMEOUT,
         },
       },
       {
@@ -90,8 +95,8 @@ export default defineConfig({
           name: "sdk",
           include: ["sdk/test/**/*.test.ts"],
           globalSetup: ["sdk/test/support/build.ts", "test/support/chromium.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: TIMEOUT,
+          hookTimeout: TIMEOUT,
         },
       },
       {
@@ -100,15 +105,16 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: ["test/support/chromium.ts", "test/support/shared-server.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: TIMEOUT,
+          hookTimeout: TIMEOUT,
           // The default of one second is too short for a page beside four other files.
           expect: { poll: { timeout: 20_000 } },
         },
       },
       // Loading 900 modules takes longer than most of these files, so files share a runtime unless they need their own:
       // see docs/decisions/0091-object-tests-share-runtimes.md.
-      workerd("workerd", { include: [OBJECTS], exclude: ALONE, isolate: false }),
+      workerd("workerd", { include: [OBJECTS], exclude: [...AHEAD, ...ALONE], isolate: false }),
+      workerd("workerd-ahead", { include: AHEAD, isolate: false }),
       workerd("workerd-alone", { include: ALONE }),
     ],
   },

@@ -142,7 +142,7 @@ test("A1: stalled clients do not hold the memory that other requests wait for", 
   expect(status).toBe(201);
   const ends = await Promise.all(stalled.map(({ statusOf }) => statusOf()));
   expect(ends.filter((end) => end === "408").length).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("A7: a body that stalls for 30 s ends with 408", async () => {
   const token = tenant.key.secret;
@@ -160,4 +160,4 @@ test("A7: a body that stalls for 30 s ends with 408", async () => {
   expect(await unread.statusOf()).toBe("200");
   expect(Date.now() - startedAt).toBeGreaterThan(29_000);
   expect(Date.now() - startedAt).toBeLessThan(45_000);
-}, 60_000);
+});

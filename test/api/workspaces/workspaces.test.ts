@@ -86,4 +86,4 @@ test("a deleted workspace stays deleted through kill -9, and its slug is free", 
   const { status } = await call(server.url, "/projects", { ...asUser(owner), workspaceId });
   expect(status).toBe(404);
   expect((await call(server.url, "/workspaces", { token: owner.accessToken, body })).status).toBe(201);
-}, 60_000);
+});

@@ -1,5 +1,5 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   ACTIVITY_KEPT_MS,
@@ -9,13 +9,9 @@ import {
 } from "../../../src/accounts/activity.ts";
 import { USER_SCHEMA } from "../../../src/accounts/schema.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
+import { newIp } from "../client-ips.ts";
 import { takeBack } from "../older-version.ts";
 import { bearer, call, claimsOf, dump, login, PASSWORD, registered, signedIn, userStub } from "./support.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 const pageShape = z.strictObject({
   items: z.array(
@@ -56,7 +52,8 @@ describe("B17: an account's own activity", () => {
   it("B17: sign-ins, ended sessions, a reused token and a changed password, newest first", async () => {
     const address = email();
     const { accessToken, refreshToken } = await registered(address);
-    const headers = { "User-Agent": "Test/1", "CF-Connecting-IP": "203.0.113.30", "X-Request-Id": "activity-1" };
+    const ip = newIp();
+    const headers = { "User-Agent": "Test/1", "CF-Connecting-IP": ip, "X-Request-Id": "activity-1" };
     const body = { email: address, password: PASSWORD };
     const second = signedIn(await call("/auth/login", { body, headers }));
     const third = signedIn(await login(address));
@@ -106,7 +103,7 @@ describe("B17: an account's own activity", () => {
       ["account.rename", await sessionOf(second.accessToken), { name: "Ada" }],
       ["account.rename", await sessionOf(second.accessToken), {}],
     ]);
-    expect(items.at(-3)).toMatchObject({ address: "203.0.113.30", userAgent: "Test/1", requestId: "activity-1" });
+    expect(items.at(-3)).toMatchObject({ address: ip, userAgent: "Test/1", requestId: "activity-1" });
     expect(items.find(({ action }) => action === "session.reuse")?.userAgent).toBe("Thief/1");
   });
 

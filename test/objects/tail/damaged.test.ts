@@ -22,7 +22,8 @@ async function withDamagedLine(): Promise<Tenant> {
       message: `m${seq - 1}`,
     }),
   );
-  lines[1] = '{"timestamp":"2026-11-20T14:00:00.000Z","level":"info","category":"cust\u0000';
+  // Of the time of the others: a line that has expired is left out without a report.
+  lines[1] = `{"timestamp":"${new Date().toISOString()}","level":"info","category":"cust\u0000`;
   const { encoding, body } = encodeBody(new TextEncoder().encode(lines.join("\n")));
   await onSql(tenant.workspaceId, (sql) => {
     sql.exec(

@@ -5,6 +5,7 @@ import { newId } from "../../../src/ids.ts";
 import { applyDirectoryChanges, claimWorkspace, slugOf } from "../../../src/workspace/listing.ts";
 import { createWorkspace } from "../../../src/workspace/provision.ts";
 import { call, dump, workspaceStub } from "../accounts/support.ts";
+import { newIp } from "../client-ips.ts";
 import { numbered, onSql, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject, refusal } from "../projects/support.ts";
 import { by, indexed, join, listed, newMember, newUser, newWorkspace, type User, workspaceOf } from "./support.ts";
@@ -303,7 +304,7 @@ describe("requests without a workspace", () => {
   it("count in the user object, and by client IP without a token", async () => {
     const user = await newUser();
     expect((await by(user, "/workspaces")).headers.get("X-RateLimit-Remaining")).toBe("999");
-    const unauthenticated = await call("/workspaces", { headers: { "CF-Connecting-IP": "192.0.2.77" } });
+    const unauthenticated = await call("/workspaces", { headers: { "CF-Connecting-IP": newIp() } });
     expect([...refusal(unauthenticated), unauthenticated.headers.get("X-RateLimit-Remaining")]).toEqual([
       401,
       "UNAUTHORIZED",
