@@ -117,14 +117,19 @@ export class MemoryPool {
     return this.waiting === 0 ? this.#grant(bytes) : null;
   }
 
-  /**
-   * Leases bytes that may never be used, without waiting; `null` if the pool would be more than half full, so that the
-   * lease does not block others.
-   */
+  /** Leases bytes without waiting; `null` if the pool would be more than half full, so that the lease blocks no others. */
   tryTakeAhead(bytes: number): MemoryLease | null {
-    const lease = this.#held + bytes > this.capacity / 2 ? null : this.tryTake(bytes);
+    const lease = this.#hasRoom(bytes, this.capacity / 2) ? this.tryTake(bytes) : null;
     if (lease !== null) this.#ahead.add(lease);
     return lease;
+  }
+
+  /** Enlarges a lease under the conditions of `tryTakeAhead`. @returns whether it was enlarged */
+  tryGrowAhead(lease: MemoryLease, bytes: number): boolean {
+    this.#forgetLostWaiters();
+    const mayGrow = lease.isLive && this.waiting === 0 && this.#hasRoom(bytes - lease.bytes, this.capacity / 2);
+    if (mayGrow) lease.resize(bytes);
+    return mayGrow;
   }
 
   /** Leases bytes that are already in memory. They count even beyond the capacity and if other callers wait. */
@@ -195,15 +200,20 @@ export class MemoryPool {
   }
 
   #mayGrow(lease: Lease, bytes: number): boolean {
-    const fits = () => this.#held + bytes - lease.bytes <= this.capacity;
-    if (bytes <= lease.bytes || fits() || this.#leases.values().next().value === lease) return true;
-    this.#reclaimLostLeases();
-    return fits();
+    if (bytes <= lease.bytes || this.#leases.values().next().value === lease) return true;
+    return this.#hasRoom(bytes - lease.bytes, this.capacity);
+  }
+
+  /** Whether bytes fit into a part of the capacity. Reclaims lost leases if they do not. */
+  #hasRoom(bytes: number, capacity: number): boolean {
+    if (this.#held + bytes <= capacity) return true;
+    const lostSince = this.#now() - LEASE_LOST_MS;
+    for (const lease of this.#leases) if (lease.renewedAt <= lostSince) lease.release();
+    return this.#held + bytes <= capacity;
   }
 
   #grant(bytes: number): MemoryLease | null {
-    if (!this.#fits(bytes)) this.#reclaimLostLeases();
-    return this.#fits(bytes) ? this.#lease(bytes) : null;
+    return this.#hasRoom(bytes, this.capacity) || this.#held === 0 ? this.#lease(bytes) : null;
   }
 
   #lease(bytes: number): MemoryLease {
@@ -214,19 +224,10 @@ export class MemoryPool {
     return lease;
   }
 
-  #fits(bytes: number): boolean {
-    return this.#held === 0 || this.#held + bytes <= this.capacity;
-  }
-
   #drop(lease: Lease): void {
     if (!this.#leases.delete(lease)) return;
     this.#held -= lease.bytes;
     this.#wakeNext();
-  }
-
-  #reclaimLostLeases(): void {
-    const lostSince = this.#now() - LEASE_LOST_MS;
-    for (const lease of this.#leases) if (lease.renewedAt <= lostSince) lease.release();
   }
 
   #forgetLostWaiters(): void {

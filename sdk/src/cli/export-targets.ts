@@ -130,7 +130,9 @@ export class NdjsonTarget implements ExportTarget {
       ...manifests.at(-1),
       afterSeq: this.#afterSeq,
       ...totals,
+      complete: manifests.every((each) => each.missing === 0),
       unreadable: manifests.reduce((sum, { unreadable }) => sum + unreadable, 0),
+      missing: manifests.reduce((sum, { missing }) => sum + missing, 0),
       sha256: this.#all.digest("hex"),
     };
     await this.#put(Buffer.from(`${JSON.stringify({ manifest })}\n`));

@@ -3,7 +3,7 @@ import type { ExportCommand } from "./commands.ts";
 import { type ExportTarget, type Finished, NdjsonTarget, ParquetTarget } from "./export-targets.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
-import type { Manifest } from "./manifest.ts";
+import { hasRest, type Manifest } from "./manifest.ts";
 import { backoff } from "./retry.ts";
 import { formatWait, sleep } from "./time.ts";
 
@@ -53,7 +53,7 @@ async function allResponses(
       failingSince = null;
       wasThere = true;
       manifests.push(result.manifest);
-      if (result.manifest.complete) return manifests;
+      if (!hasRest(result.manifest)) return manifests;
       continue;
     }
     if (io.stop.aborted) break;
@@ -129,14 +129,17 @@ function stopped(io: Io, command: ExportCommand, target: ExportTarget): number {
 async function report(io: Io, command: ExportCommand, manifests: Manifest[], finished: Finished): Promise<number> {
   const { files, count, firstSeq, lastSeq } = finished;
   const unreadable = manifests.reduce((sum, each) => sum + each.unreadable, 0);
+  const missing = manifests.reduce((sum, each) => sum + each.missing, 0);
   const range = count === 0 ? "" : `, seq ${firstSeq} to ${lastSeq}`;
   const where = files.length === 0 ? "" : ` to ${files.join(", ")}`;
   notice(io, `${count} ${count === 1 ? "entry" : "entries"} exported${range}${where}. Count and SHA-256 verified.`);
   if (unreadable > 0) notice(io, `${unreadable} more could not be exported, because their stored data is damaged.`);
+  if (missing > 0)
+    notice(io, `${missing} entries are missing: the service has lost them. Its operator can list and recover them.`);
   if (command.json && command.out !== null) {
     for (const manifest of manifests) await writeLine(io, JSON.stringify({ manifest }));
   }
-  return unreadable === 0 ? EXIT.ok : EXIT.incomplete;
+  return unreadable + missing === 0 ? EXIT.ok : EXIT.incomplete;
 }
 
 /** A line on a terminal that shows how far an export is. */

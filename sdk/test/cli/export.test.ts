@@ -54,7 +54,7 @@ function manifestOf(text: string, members: object): string {
     .map((line) => JSON.parse(line).seq);
   const sha256 = createHash("sha256").update(text).digest("hex");
   const facts = { count: seqs.length, firstSeq: seqs[0] ?? null, lastSeq: seqs.at(-1) ?? null, through: seqs.at(-1) };
-  return `${JSON.stringify({ manifest: { ...facts, complete: true, unreadable: 0, sha256, ...members } })}\n`;
+  return `${JSON.stringify({ manifest: { ...facts, complete: true, unreadable: 0, missing: 0, sha256, ...members } })}\n`;
 }
 
 function sendNdjson(response: ServerResponse, text: string, members: object = {}): void {
@@ -75,7 +75,17 @@ async function waitUntilWritten(file: string, bytes: number): Promise<void> {
 /** A file of which only the end is as in Parquet. */
 function parquet(data: string, members: object): Buffer {
   const sha256 = createHash("sha256").update(data).digest("hex");
-  const manifest = { count: 1, firstSeq: 1, lastSeq: 1, through: 1, complete: true, unreadable: 0, sha256, ...members };
+  const manifest = {
+    count: 1,
+    firstSeq: 1,
+    lastSeq: 1,
+    through: 1,
+    complete: true,
+    unreadable: 0,
+    missing: 0,
+    sha256,
+    ...members,
+  };
   const metadata = Buffer.from(`...taffrail.manifest\u0018${JSON.stringify(manifest)}...`);
   const length = Buffer.alloc(4);
   length.writeUInt32LE(metadata.length);
@@ -116,6 +126,7 @@ describe("taffrail export", () => {
         through: 500,
         complete: true,
         unreadable: 0,
+        missing: 0,
         sha256,
       },
     });
@@ -147,6 +158,24 @@ describe("taffrail export", () => {
     respond = (response) => sendNdjson(response, lines(1, 3), { unreadable: 2 });
     const { code, err } = await exported("--out", newFile());
     expect([code, err]).toEqual([1, expect.stringContaining("2 more could not be exported")]);
+  });
+
+  test("ends behind what the service has lost, and says how much that is", async () => {
+    const requests: number[] = [];
+    respond = (response, query) => {
+      const after = Number(query.get("afterSeq"));
+      requests.push(after);
+      // A part that lacks entries and ends early, then one that lacks entries at the end.
+      const members = { complete: false, until: 9, missing: after === 0 ? 2 : 3 };
+      if (after === 0) sendNdjson(response, lines(1, 3), { ...members, through: 5 });
+      else sendNdjson(response, lines(6, 6), { ...members, through: 9 });
+    };
+    const file = newFile();
+    const { code, err } = await exported("--out", file);
+    expect([code, err]).toEqual([1, expect.stringContaining("5 entries are missing: the service has lost them.")]);
+    expect(requests).toEqual([0, 5]);
+    const last = readFileSync(file, "utf8").split("\n").at(-2) ?? "";
+    expect(JSON.parse(last).manifest).toMatchObject({ count: 4, through: 9, complete: false, missing: 5 });
   });
 
   test("writes each response in Parquet to a file, after its SHA-256 was verified", async () => {

@@ -1,7 +1,6 @@
 import { queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
-import type { ReadMemory } from "../query/memory.ts";
-import { ReceivedBytes } from "../query/received-bytes.ts";
+import { type ReadMemory, ReceivedBytes } from "../query/memory.ts";
 import type { ExportFormat } from "./writer.ts";
 
 const MIB = 1024 * 1024;
@@ -12,8 +11,9 @@ const MIB = 1024 * 1024;
  */
 const EXPORT_BYTES: Readonly<Record<ExportFormat, number>> = { ndjson: 2 * MIB, parquet: 8 * MIB };
 
-/** Milliseconds for which an export waits for memory, and between two attempts. */
+/** Milliseconds for which an export waits for memory at its start, after it was suspended, and between two attempts. */
 const WAIT_MS = 30_000;
+const RESUME_WAIT_MS = 600_000;
 const ATTEMPT_MS = 250;
 
 /** Bytes of `EXPORT_BYTES` for what is read. */
@@ -26,6 +26,7 @@ export class ExportMemory implements ReadMemory {
   readonly #received = new ReceivedBytes();
   #input = 0;
   #decoded = 0;
+  #isSuspended = false;
 
   /**
    * Leases the memory of an export. Exports run for minutes, so together they get half of the memory of queries, and only
@@ -33,12 +34,8 @@ export class ExportMemory implements ReadMemory {
    * @returns `null` if there is no memory within half a minute
    */
   static async take(format: ExportFormat): Promise<ExportMemory | null> {
-    for (let waited = 0; ; waited += ATTEMPT_MS) {
-      const lease = queryMemory.tryTakeAhead(EXPORT_BYTES[format]);
-      if (lease !== null) return new ExportMemory(lease);
-      if (waited >= WAIT_MS) return null;
-      await new Promise((resolve) => setTimeout(resolve, ATTEMPT_MS));
-    }
+    const lease = await repeated(() => queryMemory.tryTakeAhead(EXPORT_BYTES[format]), WAIT_MS);
+    return lease && new ExportMemory(lease);
   }
 
   private constructor(lease: MemoryLease) {
@@ -72,6 +69,26 @@ export class ExportMemory implements ReadMemory {
     this.#received.add(bytes);
   }
 
+  /** Returns what is read, for as long as the client does not read. @param bytes that the export still holds */
+  suspend(bytes: number): void {
+    this.#received.release();
+    this.#input = 0;
+    this.#decoded = 0;
+    this.#isSuspended = true;
+    this.#lease.resize(Math.min(bytes, this.#bytes));
+  }
+
+  /** Takes the memory of a suspended export again. @returns `false` if there is none within ten minutes, or after its release */
+  async resume(): Promise<boolean> {
+    const lease = this.#lease;
+    await repeated(() => {
+      lease.renew();
+      return !lease.isLive || queryMemory.tryGrowAhead(lease, this.#bytes) ? lease : null;
+    }, RESUME_WAIT_MS);
+    this.#isSuspended = lease.bytes < this.#bytes;
+    return lease.isLive && !this.#isSuspended;
+  }
+
   renew(): void {
     this.#lease.renew();
   }
@@ -83,7 +100,18 @@ export class ExportMemory implements ReadMemory {
 
   /** Counts what exceeds the lease: a large row group is already in memory, and other reads wait for it. */
   #count(): void {
+    // What a run that was ended records last.
+    if (this.#isSuspended) return;
     const bytes = this.#bytes + Math.max(0, this.#input + this.#decoded - INPUT_BYTES);
     if (bytes !== this.#lease.bytes) this.#lease.resize(bytes);
+  }
+}
+
+/** Attempts something until it succeeds. @returns `null` if it does not within the given milliseconds */
+async function repeated<T>(attempt: () => T | null, timeoutMs: number): Promise<T | null> {
+  for (let waited = 0; ; waited += ATTEMPT_MS) {
+    const made = attempt();
+    if (made !== null || waited >= timeoutMs) return made;
+    await new Promise((resolve) => setTimeout(resolve, ATTEMPT_MS));
   }
 }

@@ -36,6 +36,10 @@ export class NdjsonWriter implements ExportWriter {
     return false;
   }
 
+  get heldBytes(): number {
+    return this.#chunk.length;
+  }
+
   take(): Uint8Array[] {
     const ready = this.#ready;
     this.#ready = [];

@@ -10,8 +10,11 @@ import type { ExportFacts, ExportWriter } from "./writer.ts";
  * exports run at a time.
  */
 const GROUP_BYTES = 2 * 1024 * 1024;
-/** Row groups of a file. The metadata of a row group, some 20 KB with 100 columns, is in memory until the end. */
+/** Row groups of a file. The metadata of a row group, with 100 columns, is in memory until the end. */
 const MAX_GROUPS = 128;
+const GROUP_METADATA_BYTES = 20_000;
+/** Memory of lines and of the positions of their values, by bytes of lines. */
+const HELD_FACTOR = 2;
 /** Work units of a step of the encoder, about 2 ms, and of a byte that is added. */
 const STEP_COST = 1_300_000;
 const ADDED_BYTE = 3;
@@ -30,6 +33,10 @@ export class ParquetWriter implements ExportWriter {
 
   get isFull(): boolean {
     return this.#encoder.groups >= MAX_GROUPS;
+  }
+
+  get heldBytes(): number {
+    return HELD_FACTOR * this.#encoder.openBytes + GROUP_METADATA_BYTES * this.#encoder.groups;
   }
 
   *add(lines: readonly SourceLine[]): Generator<void> {

@@ -1,11 +1,12 @@
 import type { ReportUnreadable } from "../batch.ts";
-import { ScanPacer } from "../query/budget.ts";
+import { ScanPacer, type WorkMeter } from "../query/budget.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { EntryCheck, type TimeRange } from "./entry-check.ts";
+import type { SeqRange } from "./line-lists.ts";
 import { NdjsonWriter } from "./ndjson.ts";
 import { ParquetWriter } from "./parquet.ts";
 import { projectLines, type RecentRange } from "./project-lines.ts";
-import type { ColdLines } from "./segment-lines.ts";
+import { ColdCoverage, type ColdLines } from "./segment-lines.ts";
 import type { ExportFacts, ExportFormat, ExportWriter } from "./writer.ts";
 
 /** What is exported. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
@@ -25,19 +26,28 @@ export interface ExportSource {
   recent(range: { after: number; until: number }): Promise<RecentRange>;
   cold: ColdLines;
   report: ReportUnreadable;
+  /** Counts the entries of a range that were moved to the cold tier, have not expired, and are not in its catalog. */
+  missing(range: SeqRange): Promise<number>;
 }
 
 /** What one response may use before it ends with `complete: false`. */
 export interface ExportBudget {
   /** Work units: about 10 s of CPU, of the 30 s that the platform gives a request by default. */
   work: number;
-  /** Milliseconds, so that slow clients do not keep others waiting. */
+  /** Milliseconds in which it holds its memory, so that slow clients do not keep others waiting. */
   time: number;
+  /** Milliseconds from its start, in which it may have been suspended. */
+  age: number;
   /** Milliseconds between two checks of the credential while the cold tier is read. */
   recheck: number;
 }
 
-export const EXPORT_BUDGET: ExportBudget = { work: 6_500_000_000, time: 300_000, recheck: 5_000 };
+export const EXPORT_BUDGET: ExportBudget = {
+  work: 6_500_000_000,
+  time: 300_000,
+  age: 7_200_000,
+  recheck: 5_000,
+};
 
 /** An export that has been admitted. Its snapshot is what was committed then. */
 export class Export {
@@ -45,7 +55,19 @@ export class Export {
   readonly #request: ExportRequest;
   readonly #budget: ExportBudget;
   readonly #opened: RecentRange;
+  readonly #pacer = new ScanPacer();
+  readonly #writer: ExportWriter;
+  readonly #coverage: ColdCoverage;
+  /** Bytes that no run has yielded. */
+  #ready: Uint8Array[] = [];
+  #isWritten = false;
+  /** When the first run began, and milliseconds of the runs that have ended. */
+  #begunAt: number | null = null;
+  #usedMs = 0;
   #unreadable = 0;
+  /** What was reported as damaged: a run after a suspension meets it again. */
+  readonly #faults = new Set<string>();
+  #missing = 0;
   /** Entries and their first and last `seq` so far. */
   count = 0;
   firstSeq: number | null = null;
@@ -69,6 +91,8 @@ export class Export {
     this.#request = request;
     this.#opened = opened;
     this.#budget = budget;
+    this.#writer = writerOf(source.projectId, request.format, this.#pacer.meter);
+    this.#coverage = new ColdCoverage(request.afterSeq);
     this.through = request.afterSeq;
   }
 
@@ -83,53 +107,78 @@ export class Export {
     return { from: Math.max(from ?? 0, this.#opened.oldest), to };
   }
 
-  /** Whether everything of the snapshot was read. */
+  /** Whether everything of the snapshot was read, and nothing of it is missing. */
   get isComplete(): boolean {
-    return this.through >= this.until;
+    return this.through >= this.until && this.#missing === 0;
   }
 
-  /** Yields the bytes of the export in order. Yields to other requests between its steps. */
+  /** Bytes in memory between two runs, about. */
+  get heldBytes(): number {
+    return this.#ready.reduce((sum, { length }) => sum + length, this.#writer.heldBytes);
+  }
+
+  /**
+   * Yields the bytes of the export in order. Yields to other requests between its steps. After a run that its caller ended, another one
+   * continues with the next chunk. In between the export holds `heldBytes`.
+   */
   async *bytes(memory: ReadMemory = UNBOUNDED_MEMORY, clock: () => number = Date.now): AsyncGenerator<Uint8Array> {
-    const { projectId } = this.#source;
+    const startedAt = clock();
+    this.#begunAt ??= startedAt;
+    try {
+      yield* this.#written();
+      if (!this.#isWritten) yield* this.#read(memory, clock, startedAt);
+    } finally {
+      this.#usedMs += clock() - startedAt;
+    }
+  }
+
+  async *#read(memory: ReadMemory, clock: () => number, startedAt: number): AsyncGenerator<Uint8Array> {
+    const { workspaceId, projectId, cold, missing } = this.#source;
+    const known = new Set(this.#faults);
     const report: ReportUnreadable = (fault, entries) => {
+      if (known.has(fault.message)) return;
+      this.#faults.add(fault.message);
       this.#unreadable += entries;
       this.#source.report(fault, entries);
     };
-    const pacer = new ScanPacer();
+    const pacer = this.#pacer;
+    const writer = this.#writer;
     const { meter } = pacer;
     const { times } = this;
-    const writer = this.#writer(meter);
     const check = new EntryCheck(projectId, times, meter, report);
-    const scope = { workspaceId: this.#source.workspaceId, projectId, times, report, pacer, memory };
+    const scope = { workspaceId, projectId, times, report, pacer, memory, coverage: this.#coverage };
     const range = { after: this.through, until: this.until };
-    const startedAt = clock();
     let checkedAt = startedAt;
-    const recent = (page: { after: number; until: number }) => {
+    const recent = (page: SeqRange) => {
       checkedAt = clock();
       return this.#source.recent(page);
     };
-    const isSpent = () => meter.done >= this.#budget.work || writer.isFull || clock() - startedAt >= this.#budget.time;
-    const read = projectLines({ recent, cold: this.#source.cold, scope }, range, this.#opened.flushedSeq);
+    const { work, time, age, recheck } = this.#budget;
+    const isSpent = () => {
+      const [used, old] = [this.#usedMs + clock() - startedAt, clock() - (this.#begunAt ?? startedAt)];
+      return meter.done >= work || writer.isFull || used >= time || old >= age;
+    };
+    const read = projectLines({ recent, cold, scope }, range, this.#opened.flushedSeq);
     for await (const { lines, through } of read) {
       const entries = await paced(pacer, check.steps(lines));
       await paced(pacer, writer.add(entries));
       this.#count(entries.length, entries[0]?.seq, entries.at(-1)?.seq);
       this.through = through;
-      yield* writer.take();
+      yield* this.#written();
       await pacer.pause();
       // A response advances, however small its budget.
       if (isSpent() && through > this.#request.afterSeq) break;
-      if (clock() - checkedAt >= this.#budget.recheck) await recent({ after: through, until: through });
+      if (clock() - checkedAt >= recheck) await recent({ after: through, until: through });
     }
+    if (!this.#coverage.isWhole) this.#missing = await missing({ after: this.#request.afterSeq, until: this.through });
     await paced(pacer, writer.end(this.#facts()));
-    yield* writer.take();
+    this.#isWritten = true;
+    yield* this.#written();
   }
 
-  #writer(meter: ScanPacer["meter"]): ExportWriter {
-    const { projectId } = this.#source;
-    return this.#request.format === "parquet"
-      ? new ParquetWriter(projectId, meter)
-      : new NdjsonWriter(projectId, meter);
+  *#written(): Generator<Uint8Array> {
+    this.#ready.push(...this.#writer.take());
+    for (let chunk = this.#ready.shift(); chunk !== undefined; chunk = this.#ready.shift()) yield chunk;
   }
 
   #count(entries: number, first: number | undefined, last: number | undefined): void {
@@ -141,11 +190,15 @@ export class Export {
   #facts(): ExportFacts {
     const { from, to, afterSeq, format } = this.#request;
     const { projectId } = this.#source;
-    const { count, firstSeq, lastSeq, through, isComplete: complete } = this;
-    const unreadable = this.#unreadable;
+    const { count, firstSeq, lastSeq, through, until, isComplete: complete } = this;
+    const [unreadable, missing] = [this.#unreadable, this.#missing];
     const requested = { projectId, format, from: isoOf(from), to: isoOf(to), afterSeq };
-    return { ...requested, count, firstSeq, lastSeq, through, complete, unreadable };
+    return { ...requested, count, firstSeq, lastSeq, through, until, complete, unreadable, missing };
   }
+}
+
+function writerOf(projectId: string, format: ExportFormat, meter: WorkMeter): ExportWriter {
+  return format === "parquet" ? new ParquetWriter(projectId, meter) : new NdjsonWriter(projectId, meter);
 }
 
 function isoOf(time: number | null): string | null {

@@ -28,6 +28,46 @@ export interface ColdScope {
   report: ReportUnreadable;
   pacer: ScanPacer;
   memory: ReadMemory;
+  /** Counts the segments that are found. */
+  coverage?: ColdCoverage;
+}
+
+/**
+ * Counts the entries that an export expects in the cold tier and those that the catalog lists there. Fewer have expired, or are lost: the
+ * records of the workspace object tell which.
+ */
+export class ColdCoverage {
+  /** Up to this `seq` everything is counted. */
+  #through: number;
+  #expected = 0;
+  #listed = 0;
+
+  /** @param after the `seq` after which the export begins */
+  constructor(after: number) {
+    this.#through = after;
+  }
+
+  get isWhole(): boolean {
+    return this.#listed >= this.#expected;
+  }
+
+  /** @param segments all that overlap the range; a range, or a part of it, may come again */
+  add({ after, until }: SeqRange, segments: readonly SegmentMeta[]): void {
+    const from = Math.max(after, this.#through);
+    if (until <= from) return;
+    // Of a range that begins before, unless it was counted with its first entry: the export begins in it, or has read it as recent batches.
+    const before = { entries: 0, most: 0 };
+    for (const { firstSeq, lastSeq, count } of segments) {
+      if (firstSeq > from) this.#listed += count;
+      else if (this.#expected === 0 || firstSeq > this.#through) {
+        before.entries += count;
+        before.most = lastSeq - from;
+      }
+    }
+    this.#listed += Math.min(before.entries, before.most);
+    this.#expected += until - from;
+    this.#through = until;
+  }
 }
 
 /** A segment was deleted although its entries have not expired: its project was deleted, or it was replaced long ago. */
@@ -61,6 +101,10 @@ export async function openCold(source: ColdLines, scope: ColdScope, { after, unt
   // Further segments begin where the last one does, or later.
   const end = last !== undefined && found.length === SEGMENTS_AT_ONCE ? last.firstSeq - 1 : until;
   if (end <= after) throw new RangeError("Too many segments begin at one seq.");
+  scope.coverage?.add(
+    { after, until: end },
+    found.filter(({ firstSeq }) => firstSeq <= end),
+  );
   const wanted = found.filter(
     ({ firstSeq, minTimestamp, maxTimestamp }) =>
       firstSeq <= end && maxTimestamp >= times.from && (times.to === null || minTimestamp < times.to),
@@ -156,8 +200,11 @@ function* blockLines(
 ): Generator<SourceLine[]> {
   const { body, seqAt, receivedAtOf, close } = decodeBlock(meta, batchTable, block, bytes, null);
   const commitOf = (index: number) => batchTable.commitOf(block.firstIndex + index);
-  yield* lineLists(piecesOf(body), { seqAt, commitOf, receivedAtOf }, range);
-  close?.();
+  try {
+    yield* lineLists(piecesOf(body), { seqAt, commitOf, receivedAtOf }, range);
+  } finally {
+    close?.();
+  }
 }
 
 const COMMIT_COLUMN = LEADING_COLUMNS.findIndex(({ name }) => name === "commit");
@@ -195,7 +242,10 @@ async function* groupLines(
     },
   };
   const isWanted = (_: number, index: number) => lines.seqAt(index) > range.after && lines.seqAt(index) <= range.until;
-  yield* lineLists(lines.pieces(isWanted), origins, range);
-  lines.close();
-  memory.recordInput(0);
+  try {
+    yield* lineLists(lines.pieces(isWanted), origins, range);
+  } finally {
+    lines.close();
+    memory.recordInput(0);
+  }
 }

@@ -17,10 +17,14 @@ export interface ExportFacts {
   lastSeq: number | null;
   /** Everything up to this `seq` was read: `afterSeq` of the request that continues. */
   through: number;
-  /** Whether the export has everything up to the snapshot. */
+  /** The last `seq` of the snapshot. While `through` is less, there is more to export. */
+  until: number;
+  /** Whether the export has everything up to the snapshot, but for what is unreadable. */
   complete: boolean;
   /** Entries left out because their stored data is damaged. */
   unreadable: number;
+  /** Entries between `afterSeq` and `through`, of any time, that the cold tier has lost. */
+  missing: number;
 }
 
 /** Writes the entries of an export in one format. */
@@ -32,6 +36,8 @@ export interface ExportWriter {
   add(lines: readonly SourceLine[]): Generator<void>;
   /** Returns the bytes that are ready, in order. */
   take(): Uint8Array[];
+  /** Bytes in memory that were added and not taken, about. */
+  readonly heldBytes: number;
   /** Whether the response must end, because the writer holds as much as it may. */
   readonly isFull: boolean;
   /** Ends the export with its manifest: the facts, and the SHA-256 of all bytes before it or, in Parquet, the footer. */

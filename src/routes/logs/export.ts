@@ -5,15 +5,20 @@ import type { AppEnv } from "../../http/context.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
+import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { missingEntries } from "../../logs/cold/store/missing-ranges.ts";
 import { storedEntrySchema } from "../../logs/entry-view.ts";
+import type { SeqRange } from "../../logs/export/line-lists.ts";
 import { ExportMemory } from "../../logs/export/memory.ts";
 import { Export, type ExportRequest } from "../../logs/export/run-export.ts";
+import { type ExportOutcome, exportStream } from "../../logs/export/stream.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../logs/export/writer.ts";
 import { timeParameter } from "../../logs/ingest/timestamp.ts";
 import { logEvent } from "../../platform/log.ts";
+import { callWorkspace } from "../../rpc/call.ts";
 import { settingsOf } from "../../settings.ts";
 import { EXAMPLE } from "../examples.ts";
-import { bySeq, countIfReadRefused, readerOf, reportUnreadable } from "./reader.ts";
+import { bySeq, countIfReadRefused, orUnavailable, readerOf, reportUnreadable } from "./reader.ts";
 
 const ExportParameters = z.strictObject({
   format: z.enum(EXPORT_FORMATS).optional().describe("`ndjson` (default): an entry a line. `parquet`: a Parquet file."),
@@ -46,7 +51,8 @@ export function addExport(logger: Resource): void {
         'NDJSON: each line is an entry as queries return it, the last line `{"manifest":{...}}` with the number of entries, their',
         "first and last `seq`, and the SHA-256 of all bytes before it. A response without that line is not complete: request the",
         'rest with `afterSeq`. A response also ends with `"complete":false` when it has used up the work of one request;',
-        "`afterSeq` is `through` of the manifest then.",
+        "`through` of the manifest is less than `until` then, and `afterSeq` of the request that continues. It is also `false`",
+        "if the service has lost entries, `missing` of them.",
         "",
         "Parquet: a file with the columns of a segment file. The manifest is the property `taffrail.manifest` of its metadata; its",
         "SHA-256 is of all bytes before the footer.",
@@ -90,6 +96,7 @@ async function exportLogs(c: Context<AppEnv>): Promise<Response> {
     projectId,
     ...bySeq(c, reader, projectId),
     report: reportUnreadable(c, workspaceId),
+    missing: (range: SeqRange) => missingOf(c, workspaceId, projectId, range),
   };
   const opened = await Export.open(source, request);
   if (opened === null) {
@@ -103,7 +110,16 @@ async function exportLogs(c: Context<AppEnv>): Promise<Response> {
   const memory = await ExportMemory.take(request.format);
   if (memory === null)
     return refuse("SERVICE_UNAVAILABLE", "Too many exports at once.", { headers: { "Retry-After": "5" } });
-  return new Response(await streamOf(c, opened, memory), { headers });
+  return new Response(await exportStream(opened, memory, endOf(c, opened)), { headers });
+}
+
+/** Ranges in a page of records. */
+const RECORDS = 1000;
+
+function missingOf(c: Context<AppEnv>, workspaceId: string, projectId: string, range: SeqRange): Promise<number> {
+  const records = (after: number) =>
+    callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.flushedRanges(projectId, after, RECORDS));
+  return orUnavailable(c, missingEntries(new ColdTier(c.env), workspaceId, projectId, records, range));
 }
 
 function headersOf(projectId: string, { format, from, to, afterSeq }: ExportRequest, { until, times }: Export) {
@@ -127,89 +143,10 @@ function isUnchanged(header: string | undefined, tag: string): boolean {
   return header.split(",").some((each) => each.trim().replace(/^W\//, "") === opaque);
 }
 
-/** Bytes that a client must read within `PATIENCE_MS`. */
-const PART_BYTES = 64 * 1024;
-/**
- * Milliseconds in which a client must read a part, because an export holds memory that others wait for. A slow client seems to read nothing
- * for a while: its system asks for more only once a third of what it has buffered, up to 2 MB, is read.
- */
-const PATIENCE_MS = 60_000;
-/** Milliseconds between two renewals of the memory meanwhile. */
-const RENEWAL_MS = 10_000;
-
-/**
- * Sends an export as its client reads it. A failure before the first byte ends the request with its error; a later one ends
- * the connection, so that the client does not take the bytes for all.
- */
-async function streamOf(
-  c: Context<AppEnv>,
-  running: Export,
-  memory: ExportMemory,
-): Promise<ReadableStream<Uint8Array>> {
-  const chunks = running.bytes(memory);
-  const next = async () => {
-    memory.renew();
-    try {
-      return await chunks.next();
-    } catch (error) {
-      memory.release();
-      throw error;
-    }
-  };
-  let current = await next();
-  /** Bytes of the current chunk that were sent. */
-  let at = 0;
-  const end = endOf(c, running, memory);
-  let bytes = 0;
-  let stalled: ReturnType<typeof setInterval> | undefined;
-  const stop = (outcome: string) => {
-    clearInterval(stalled);
-    end(outcome, bytes);
-    void chunks.return(undefined);
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        clearInterval(stalled);
-        try {
-          if (current.done !== true && at === current.value.length) {
-            current = await next();
-            at = 0;
-          }
-          if (current.done === true) {
-            controller.close();
-            return end("ok", bytes);
-          }
-          const part = current.value.subarray(at, at + PART_BYTES);
-          at += part.length;
-          bytes += part.length;
-          controller.enqueue(part);
-        } catch {
-          end("failed", bytes);
-          return controller.error(new Error("The export has failed."));
-        }
-        let waited = 0;
-        stalled = setInterval(() => {
-          waited += RENEWAL_MS;
-          if (waited < PATIENCE_MS) return memory.renew();
-          controller.error(new Error("The client does not read its response."));
-          stop("stalled");
-        }, RENEWAL_MS);
-      },
-      cancel: () => stop("canceled"),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-/** Returns a function that logs the end of an export, once, and releases its memory. */
-function endOf(c: Context<AppEnv>, running: Export, memory: ExportMemory): (outcome: string, bytes: number) => void {
+/** Returns a function that logs the end of an export. */
+function endOf(c: Context<AppEnv>, running: Export): (outcome: ExportOutcome, bytes: number) => void {
   const startedAt = Date.now();
-  let isEnded = false;
   return (outcome, bytes) => {
-    memory.release();
-    if (isEnded) return;
-    isEnded = true;
     const { projectId = null, workspaceId = null, fault = null, unreadable = 0 } = c.get("log");
     const whose = { requestId: c.get("requestId"), workspaceId, projectId };
     const { count: rows, isComplete: complete } = running;

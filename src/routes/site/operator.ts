@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { isId } from "../../ids.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
-import { type MissingRange, missingRanges } from "../../logs/cold/store/missing-ranges.ts";
+import { missingOfPage } from "../../logs/cold/store/missing-ranges.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { allWorkspaces } from "../../workspace/listing.ts";
 import { operatorGuard } from "../guards/user.ts";
@@ -132,28 +132,18 @@ operator.route(
     const workspaceId = workspaceOf(c);
     const projectId = c.req.param("projectId") ?? "";
     const after = numberOf(cursor);
+    const tier = new ColdTier(c.env);
     const recorded = () =>
       callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.flushedRanges(projectId, after, limit));
-    const found = await recorded();
-    if (found === null) return refuse("NOT_FOUND", "Project not found.");
-    const { ranges, flushedSeq } = found;
-    const tier = new ColdTier(c.env);
-    let items = await orUnavailable(c, missingRanges(tier, workspaceId, projectId, ranges));
-    // Records are deleted before their segments, so a record that has changed means that its range was deleted.
-    if (items.length > 0) items = stillRecorded(items, ranges, (await recorded())?.ranges ?? []);
+    const page = await recorded();
+    if (page === null) return refuse("NOT_FOUND", "Project not found.");
+    const { ranges, flushedSeq } = page;
+    const items = await orUnavailable(c, missingOfPage(tier, workspaceId, projectId, { page, again: recorded }));
     const nextCursor = ranges.length === limit ? String(ranges.at(-1)?.firstSeq ?? 0) : null;
     const firstSeq = ranges[0]?.firstSeq ?? null;
     return success({ items, nextCursor, compared: ranges.length, firstSeq, flushedSeq }, c.get("requestId"));
   },
 );
-
-type Recorded = { firstSeq: number; isWhole: boolean };
-
-function stillRecorded(items: readonly MissingRange[], before: readonly Recorded[], now: readonly Recorded[]) {
-  const wholeBefore = new Map(before.map(({ firstSeq, isWhole }) => [firstSeq, isWhole]));
-  const wholeNow = new Map(now.map(({ firstSeq, isWhole }) => [firstSeq, isWhole]));
-  return items.filter(({ firstSeq }) => wholeNow.get(firstSeq) === wholeBefore.get(firstSeq));
-}
 
 function workspaceOf(c: Context<AppEnv>): string {
   const id = c.req.param("workspaceId") ?? "";

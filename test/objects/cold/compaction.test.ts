@@ -433,7 +433,9 @@ describe("a compaction", () => {
       throw fault;
     };
     const request = { from: null, to: null, afterSeq: 0, format: "ndjson" } as const;
-    const opened = await Export.open({ workspaceId: WORKSPACE, projectId: PROJECT, recent, cold, report }, request);
+    // A merge while segments are listed looks like a loss, which the records refute.
+    const own = { workspaceId: WORKSPACE, projectId: PROJECT, recent, cold, report, missing: async () => 0 };
+    const opened = await Export.open(own, request);
     if (opened === null) throw new Error("There are entries.");
     const chunks: Uint8Array[] = [];
     let merges = 0;

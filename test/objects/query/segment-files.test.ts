@@ -180,7 +180,8 @@ describe.each([
   it("16: are exported alike, as a whole, from a seq on and by time", async () => {
     const through = entries.length;
     const recent = async () => ({ lastSeq: through, flushedSeq: through, oldest: 0, through, batches: [] });
-    const own = { workspaceId: WORKSPACE, projectId: PROJECT, recent, cold: tier, report };
+    const missing = async () => Number.NaN;
+    const own = { workspaceId: WORKSPACE, projectId: PROJECT, recent, cold: tier, report, missing };
     for (const [afterSeq, from] of [
       [0, null],
       [933, null],

@@ -187,6 +187,7 @@ async function exported(store: TestStore): Promise<Uint8Array> {
     report: (fault: Error) => {
       throw fault;
     },
+    missing: async () => Number.NaN,
   };
   const opened = await Export.open(source, { from: null, to: null, afterSeq: 0, format: "parquet" });
   const chunks: Uint8Array[] = [];

@@ -24,6 +24,8 @@ function sourceOf(store: TestStore, unreadable: number[] = []) {
     recent: store.bySeq(PROJECT, 2),
     cold: store.cold(),
     report: (_: Error, entries: number) => void unreadable.push(entries),
+    // Nothing is lost, so no export may ask.
+    missing: async () => Number.NaN,
   };
 }
 
@@ -163,6 +165,93 @@ describe("an export", () => {
     );
   }, 60_000);
 
+  test.each(["ndjson", "parquet"] as const)(
+    "as %s that is suspended after each chunk is the one of a single run, although entries move meanwhile",
+    async (format) => {
+      const bytes = async (isSuspended: boolean) => {
+        const store = new TestStore();
+        const add = (at: number) =>
+          store.add(
+            PROJECT,
+            Array.from({ length: 8 }, (_, index) => ({
+              timestamp: START + at + (index % 2) * 50 * HOUR,
+              level: "info" as const,
+              category: "http",
+              type: "request",
+              message: `${at}-${index} ${createHash("sha512").update(`${at}`).digest("hex").repeat(100)}`,
+            })),
+          );
+        for (let at = 0; at < 24; at++) add(at);
+        for (const kind of SEGMENT_KINDS) store.flush(PROJECT, 6, kind);
+        store.oldest = START;
+        const opened = await Export.open(sourceOf(store), { ...ALL, format });
+        const chunks: Uint8Array[] = [];
+        let runs = 0;
+        for (let isDone = false; !isDone; runs++) {
+          isDone = true;
+          for await (const chunk of opened?.bytes() ?? []) {
+            chunks.push(Buffer.from(chunk));
+            isDone = !isSuspended;
+            if (isSuspended) break;
+          }
+          if (runs === 3) store.flush(PROJECT, 6, "lines");
+        }
+        return { runs, bytes: Buffer.concat(chunks), count: opened?.count };
+      };
+      const [whole, parts] = [await bytes(false), await bytes(true)];
+      expect(whole.count).toBe(24 * 8);
+      expect(parts.runs).toBeGreaterThan(format === "ndjson" ? 20 : 2);
+      expect(parts.bytes.equals(whole.bytes)).toBe(true);
+    },
+  );
+
+  test("is not complete if the catalog has lost segments, and states how many entries are missing up to where it was read", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 12; at++) {
+      const entries = [0, 50].map((hour) => ({
+        timestamp: START + hour * HOUR + at,
+        level: "info" as const,
+        category: "http",
+        type: "request",
+        message: `m${at}`,
+      }));
+      store.add(PROJECT, entries);
+      if (at % 2 === 1 && at < 10) store.flush(PROJECT, 2, "inline");
+    }
+    store.oldest = START;
+    const asked: object[] = [];
+    const lost = (isLost: (segment: { firstSeq: number; part: number }) => boolean) => {
+      const source = sourceOf(store);
+      const segmentsBySeq: typeof source.cold.segmentsBySeq = async (...args) =>
+        (await source.cold.segmentsBySeq(...args)).filter((segment) => !isLost(segment));
+      const missing = async (range: object) => asked.push(range) && 3;
+      return { ...source, cold: { ...source.cold, segmentsBySeq }, missing };
+    };
+    const manifest = async (
+      isLost: Parameters<typeof lost>[0],
+      request: Partial<ExportRequest> = {},
+      work = Infinity,
+    ) => {
+      const opened = await Export.open(lost(isLost), { ...ALL, ...request }, { ...EXPORT_BUDGET, work });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of opened?.bytes() ?? []) chunks.push(Buffer.from(chunk));
+      return parsed(Buffer.concat(chunks)).manifest;
+    };
+    // From the middle of a range, of other times, and as far as one response goes: nothing is missing, so nothing is asked.
+    for (const [request, work] of [[{}], [{ afterSeq: 5 }], [{ afterSeq: 6, from: START + HOUR }], [{}, 1]] as const) {
+      expect(await manifest(() => false, request, work)).toMatchObject({ missing: 0, complete: work !== 1 });
+    }
+    expect(asked).toEqual([]);
+    const whole = await manifest(({ firstSeq }) => firstSeq >= 9 && firstSeq <= 12);
+    expect(whole).toMatchObject({ count: 20, through: 24, until: 24, missing: 3, complete: false });
+    expect(await manifest(({ firstSeq }) => firstSeq > 4, { afterSeq: 2 }, 1)).toMatchObject({ missing: 3, until: 24 });
+    expect(asked).toEqual([{ after: 0, until: 24 }, expect.objectContaining({ after: 2 })]);
+    // One of the two parts of a range.
+    const ofPart = ({ firstSeq, part }: { firstSeq: number; part: number }) => firstSeq === 9 && part === 1;
+    expect(await manifest(ofPart)).toMatchObject({ count: 22, missing: 3, complete: false });
+    expect(await manifest(ofPart, { afterSeq: 6 })).toMatchObject({ missing: 3, complete: false });
+  });
+
   test("as Parquet holds the same lines, and its manifest in the metadata", async () => {
     const store = new TestStore();
     for (let at = 0; at < 40; at++) {
@@ -200,8 +289,10 @@ describe("an export", () => {
       firstSeq: rows[0]?.seq,
       lastSeq: rows.at(-1)?.seq,
       through: 200,
+      until: 200,
       complete: true,
       unreadable: 0,
+      missing: 0,
       sha256: createHash("sha256").update(bytes.subarray(0, -footer)).digest("hex"),
     });
     const empty = await bytesOf(store, { ...wanted, afterSeq: 200 });

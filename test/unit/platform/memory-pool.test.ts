@@ -129,6 +129,19 @@ describe("a memory pool", () => {
     expect(pool.tryTake(1)).toBeNull();
   });
 
+  test("grants ahead of need, and enlarges such a lease, once those that hold half of the capacity are lost", () => {
+    const { pool, clock } = poolOf();
+    const lost = pool.tryTakeAhead(40);
+    expect(pool.tryTakeAhead(20)).toBeNull();
+    clock.now = 61_000;
+    const own = pool.tryTakeAhead(20);
+    expect([own?.bytes, pool.held, lost?.isLive]).toEqual([20, 20, false]);
+    if (own === null) return;
+    expect([pool.tryGrowAhead(own, 51), pool.tryGrowAhead(own, 50), pool.held]).toEqual([false, true, 50]);
+    own.release();
+    expect([pool.tryGrowAhead(own, 10), pool.held]).toEqual([false, 0]);
+  });
+
   test("counts the current size of a lease", () => {
     const { pool } = poolOf();
     const lease = pool.tryTake(10);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { writeFooter } from "../../../src/logs/segments/parquet/write-footer.ts";
 import { ndjsonEnd, parquetEnd, verifyCommand } from "../../../web/src/pages/settings/export-manifest.ts";
 
-const manifest = { count: 2, sha256: "ab", complete: true, through: 9, unreadable: 0 };
+const manifest = { count: 2, sha256: "ab", complete: true, through: 9, until: 9, unreadable: 0, missing: 0 };
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 test("the manifest is the last line, and no other line is taken for it", () => {

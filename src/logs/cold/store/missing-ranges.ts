@@ -36,6 +36,61 @@ export async function missingRanges(
   return groupsOf(ranges, covers).flatMap((group) => missingOf(group, all));
 }
 
+/** A page of a project's records of moved ranges. */
+interface Records {
+  ranges: readonly ExpectedRange[];
+}
+
+/** Compares a page of records with the cold tier. */
+export async function missingOfPage<T extends Records>(
+  tier: Pick<ColdTier, "covers">,
+  workspaceId: string,
+  projectId: string,
+  { page, again }: { page: T; again: () => Promise<T | null> },
+): Promise<MissingRange[]> {
+  const missing = await missingRanges(tier, workspaceId, projectId, page.ranges);
+  // Records are deleted before their segments, so a record that has changed means that its range was deleted.
+  return missing.length === 0 ? [] : stillRecorded(missing, page.ranges, (await again())?.ranges);
+}
+
+/**
+ * Counts the entries of a range of `seq` that were moved to the cold tier, have not expired, and are not there: at most, if the range
+ * begins or ends within a moved one.
+ * @param records returns a page of the records that begin after a `seq`; `null` if the project was deleted
+ */
+export async function missingEntries(
+  tier: Pick<ColdTier, "covers">,
+  workspaceId: string,
+  projectId: string,
+  records: (after: number) => Promise<Records | null>,
+  { after, until }: { after: number; until: number },
+): Promise<number> {
+  let entries = 0;
+  for (let position = 0; position < until; ) {
+    const page = await records(position);
+    const last = page?.ranges.at(-1);
+    if (page === null || last === undefined) break;
+    const again = () => records(position);
+    const missing = last.lastSeq > after ? await missingOfPage(tier, workspaceId, projectId, { page, again }) : [];
+    for (const { firstSeq, lastSeq, stored } of missing) {
+      const within = Math.min(lastSeq, until) - Math.max(firstSeq, after + 1) + 1;
+      entries += Math.max(0, Math.min(within, lastSeq - firstSeq + 1 - stored));
+    }
+    position = last.firstSeq;
+  }
+  return entries;
+}
+
+function stillRecorded(
+  missing: readonly MissingRange[],
+  before: readonly ExpectedRange[],
+  now: readonly ExpectedRange[] = [],
+): MissingRange[] {
+  const wholeBefore = new Map(before.map(({ firstSeq, isWhole }) => [firstSeq, isWhole]));
+  const wholeNow = new Map(now.map(({ firstSeq, isWhole }) => [firstSeq, isWhole]));
+  return missing.filter(({ firstSeq }) => wholeNow.get(firstSeq) === wholeBefore.get(firstSeq));
+}
+
 /** Ranges and segments that overlap each other. */
 interface Group {
   ranges: ExpectedRange[];

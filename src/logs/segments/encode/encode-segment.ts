@@ -164,6 +164,11 @@ export class FileEncoder {
     return this.#writer.groups.length;
   }
 
+  /** Bytes of the lines that are not in a full row group. */
+  get openBytes(): number {
+    return this.#group.rawBytes;
+  }
+
   /**
    * Adds lines, and encodes each row group that is full.
    * @param list in order of `seq`. Their bodies must not change until the row group is encoded

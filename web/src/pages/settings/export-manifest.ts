@@ -3,10 +3,14 @@ export interface Manifest {
   count: number;
   /** Everything up to this `seq` was read. */
   through: number;
-  /** Whether nothing is left to export. */
+  /** The last `seq` of the snapshot. */
+  until: number;
+  /** Whether nothing is left to export, and nothing is missing. */
   complete: boolean;
   /** Entries left out because their stored data is damaged. */
   unreadable: number;
+  /** Entries that the service has lost. */
+  missing: number;
   /** Of the bytes before the manifest line or, in Parquet, before the footer. Hexadecimal. */
   sha256: string;
 }

@@ -16,7 +16,7 @@ import { TimeRange } from "../explorer/toolbar/time-range.tsx";
 import { timesOf } from "../explorer/view/range.ts";
 import css from "./export.module.css";
 import { type ExportChoice, exportParameters, readChoice } from "./export-choice.ts";
-import { verifyCommand } from "./export-manifest.ts";
+import { type Manifest, verifyCommand } from "./export-manifest.ts";
 import { type Exported, type ExportResult, runExport } from "./export-run.ts";
 import { Section } from "./section.tsx";
 import { sizeOf } from "./usage.tsx";
@@ -141,7 +141,7 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
       </>
     );
   }
-  const rest = phase.kind === "done" && !phase.result.end.manifest.complete ? phase : null;
+  const rest = phase.kind === "done" && hasRest(phase.result.end.manifest) ? phase : null;
   return (
     <>
       {isWrong ? <p role="alert">The end must be after the start.</p> : null}
@@ -173,22 +173,27 @@ function Run({ workspaceId, projectId, choice }: { workspaceId: string; projectI
 
 /** What the file has, and how to verify it: the command must print the SHA-256 of the manifest. */
 function Done({ file, result: { bytes, end } }: { file: string; result: ExportResult }) {
-  const { count, complete, through, unreadable, sha256 } = end.manifest;
+  const { count, through, unreadable, missing, sha256 } = end.manifest;
   const command = verifyCommand(file, bytes, end);
   return (
     <div role="status" class={css.done}>
       <p>
         Done: {sizeOf(bytes)}, {COUNT.format(count)} entries.
       </p>
-      {complete ? null : (
+      {hasRest(end.manifest) ? (
         <p role="alert" class={css.lacking}>
           The file ends at seq {COUNT.format(through)}, which is as much as one request may read. Export the rest to a
           second file.
         </p>
-      )}
+      ) : null}
       {unreadable === 0 ? null : (
         <p role="alert" class={css.lacking}>
           {COUNT.format(unreadable)} entries could not be read: the file lacks them.
+        </p>
+      )}
+      {missing === 0 ? null : (
+        <p role="alert" class={css.lacking}>
+          {COUNT.format(missing)} entries are missing: the service has lost them, and its operator can recover them.
         </p>
       )}
       <p>
@@ -200,4 +205,8 @@ function Done({ file, result: { bytes, end } }: { file: string; result: ExportRe
       </p>
     </div>
   );
+}
+
+function hasRest({ through, until }: Manifest): boolean {
+  return through < until;
 }
