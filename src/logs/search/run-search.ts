@@ -42,7 +42,7 @@ export async function runSearch(
     const compared = new ComparedMembers();
     const filter = within(compileFilter(plan.filter, wanted.now, compared), wanted);
     const reading = { source, budget, memory, pacer };
-    const found = await run({ reading, source, wanted, filter, compared }, plan);
+    const found = await run({ reading, source, wanted, filter, startedAt, compared }, plan);
     if (!found.ok) return found;
     const { answer } = found;
     const notes = [...notesOf(wanted.hints ?? [], answer.matched), ...answer.notes, ...compared.notes(answer.notes)];

@@ -8,6 +8,7 @@ import { type QueryFailure, rowText } from "../query/run-query.ts";
 import { type Row, rowBytes } from "../query/top-rows.ts";
 import type { StatsSource } from "../stats/count-entries.ts";
 import type { TableReading } from "../stats/run-table.ts";
+import { SUMMARY_BUCKET_MS } from "../summary.ts";
 import type { ComparedMembers } from "./data-values.ts";
 import { jsonBytes } from "./value-table.ts";
 
@@ -89,6 +90,8 @@ export interface SearchRun {
   source: SearchSource;
   wanted: SearchQuery;
   filter: LogFilter;
+  /** Epoch milliseconds. */
+  startedAt: number;
   /** What comparisons of entries meet in place of numbers. */
   compared: ComparedMembers;
 }
@@ -104,11 +107,24 @@ export function rangeOf({ from, to }: LogFilter): SearchedRange {
 const LAST_INSTANT = 8_640_000_000_000_000;
 
 /** Returns the members of an answer that name the snapshot, with a note on what it no longer has. */
-export function snapshotOf({ wanted, filter }: SearchRun, { commit, oldest }: { commit: number; oldest: number }) {
+export function snapshotOf(
+  { wanted, filter, startedAt }: SearchRun,
+  { commit, oldest }: { commit: number; oldest: number },
+) {
   const isRepeated = wanted.asOf !== null && wanted.isNewest !== true && wanted.cursor === null;
-  const isOlder = isRepeated && (filter.from === null || filter.from < oldest);
-  const notes = isOlder && oldest > 0 ? [`Entries before ${new Date(oldest).toISOString()} have expired.`] : [];
-  return { asOf: encodeAsOf(commit, wanted.now), notes };
+  // The cutoff rises at full minutes. As long as it has not, the answer is the one of before.
+  const risen = minuteOf(startedAt) - minuteOf(wanted.now);
+  const isLess = isRepeated && risen > 0 && oldest > 0 && (filter.from === null || filter.from < oldest);
+  return { asOf: encodeAsOf(commit, wanted.now), notes: isLess ? [expiredNote(oldest, oldest - risen)] : [] };
+}
+
+function expiredNote(before: number, since: number): string {
+  const [end, start] = [before, since].map((time) => new Date(time).toISOString());
+  return `Entries before ${end} have expired, those from ${start} on since \`asOf\`.`;
+}
+
+function minuteOf(time: number): number {
+  return Math.floor(time / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
 }
 
 /** Yields the JSON of an answer in parts: bytes of UTF-8, one character each. */

@@ -344,8 +344,33 @@ describe("runSearch", () => {
     const { asOf, notes } = await search(store, "*");
     expect(notes).toEqual([]);
     store.oldest = NOW - 60_000;
-    const pinned = await search(store, "*", { asOf: decodeSnapshot(asOf)?.commit ?? null });
-    expect(pinned.notes).toEqual([`Entries before ${new Date(NOW - 60_000).toISOString()} have expired.`]);
+    const commit = decodeSnapshot(asOf)?.commit ?? null;
+    const wanted = { now: NOW, projectId: null, from: null, to: null, asOf: commit, limit: 100, cursor: null };
+    const notesAt = async (text: string, at: number) => {
+      const found = await runSearch(
+        sourceOf(store),
+        { ...wanted, query: queryOf(text) },
+        undefined,
+        undefined,
+        () => at,
+      );
+      return found.ok ? found.answer.notes : found;
+    };
+    for (const text of ["*", "* | sort time", "* | count"]) {
+      // Until the cutoff has risen the answer is the same.
+      expect(await notesAt(text, NOW + 59_999)).toEqual([]);
+      expect(await notesAt(text, NOW + 130_000)).toEqual([
+        "Entries before 2026-11-22T11:59:00.000Z have expired, those from 2026-11-22T11:57:00.000Z on since `asOf`.",
+      ]);
+    }
+    const recent = await runSearch(
+      sourceOf(store),
+      { ...wanted, from: NOW - 60_000, query: queryOf("*") },
+      undefined,
+      undefined,
+      () => NOW + 130_000,
+    );
+    expect(recent).toMatchObject({ answer: { notes: [] } });
   });
 
   it("compares patterns with those of a period before, and their counts add up", async () => {
