@@ -231,12 +231,17 @@ describe("19.4: boards", () => {
     await panel(page, "Entries").getByRole("alert").getByText("needs numbers").waitFor();
     await panel(page, "Entries by level").getByRole("img").waitFor();
     await page.getByRole("button", { name: "Edit Entries", exact: true }).click();
-    await page.getByRole("dialog").getByLabel("Query").fill("* | count");
+    await page.getByRole("dialog").getByLabel("Query").fill("* OR && | count");
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await panel(page, "Entries").getByText("56", { exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Notes on Entries", exact: true }).click();
+    const notes = page.getByRole("dialog", { name: "Notes on Entries" });
+    await notes.getByText("&& is searched for as text. White space means AND.").waitFor();
+    await page.keyboard.press("Escape");
+    await notes.waitFor({ state: "detached" });
     const { panels, version } = await boardNamed("shop");
     expect(version).toBe(2);
     const placed = panels.map(({ title, x, y, h }) => [title, x, y, h]);

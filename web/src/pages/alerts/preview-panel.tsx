@@ -86,6 +86,7 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
         projectId={projectId}
         rule={rule}
         decisions={data?.decisions ?? []}
+        shownNotes={data?.notes ?? []}
         onOwnTimes={onOwnTimes}
       />
       {data === null ? null : <Firings preview={data} condition={rule.condition} />}

@@ -6,6 +6,7 @@ import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { type SearchAnswer, tableOf } from "../explorer/search/answer-view.tsx";
+import { Notes } from "../explorer/search/notes.tsx";
 import {
   asGroups,
   chartSpan,
@@ -24,12 +25,14 @@ interface ValueChartProps {
   rule: Pick<Deciding, "query" | "condition" | "window" | "delay">;
   /** Firings among them are marked. */
   decisions: readonly ReplayedDecision[];
+  /** Notes on the rule that are shown elsewhere. */
+  shownNotes?: readonly string[];
   /** Offered if the firings are elsewhere than the values: counts by the entries' own times. */
   onOwnTimes?: () => void;
 }
 
 /** The values of a rule's windows, with its threshold and its firings. */
-export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes }: ValueChartProps) {
+export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes = [], onOwnTimes }: ValueChartProps) {
   const isGrouped = useMemo(() => groupFields(rule.query).length > 0, [rule.query]);
   const key = JSON.stringify([projectId, rule.query, rule.window]);
   const loaded = useLoad(key, async (signal) => {
@@ -83,6 +86,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, onOwnTimes
         {isExact ? "" : " Of a group with several texts, which begin alike, it is the largest one of them."}
         {answer.complete ? "" : " Older entries are missing."}
       </p>
+      <Notes notes={answer.notes.filter((note) => !shownNotes.includes(note))} />
     </figure>
   );
 }

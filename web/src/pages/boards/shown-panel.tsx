@@ -1,4 +1,4 @@
-import { Pencil, Pin, ScrollText, Table2, Trash2 } from "lucide";
+import { Info, Pencil, Pin, ScrollText, Table2, Trash2 } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { answeredRange } from "../../charts/chart-data.ts";
@@ -6,7 +6,9 @@ import { ImageMenu } from "../../charts/image/image-menu.tsx";
 import type { Panel } from "../../model/boards.ts";
 import { IconButton, iconButtonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { Popover } from "../../ui/popover.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
+import { Notes } from "../explorer/search/notes.tsx";
 import { visible } from "../explorer/view/visible.ts";
 import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
 import { ArrangeHandle } from "./arrange-handle.tsx";
@@ -81,6 +83,19 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
         <span class={css.tools}>
           {editing === null ? (
             <>
+              {answer?.ok !== true || answer.notes.length === 0 ? null : (
+                <Popover
+                  icon={Info}
+                  iconOnly
+                  look="quiet"
+                  small
+                  label="Notes"
+                  name={`Notes on ${title}`}
+                  placement="bottom-end"
+                >
+                  {() => <Notes notes={answer.notes} />}
+                </Popover>
+              )}
               {panel.kind === "table" ? null : (
                 <IconButton
                   icon={Table2}

@@ -6,9 +6,9 @@ import type { View } from "../view/view.ts";
 import { visible } from "../view/visible.ts";
 import css from "./answer-view.module.css";
 
-/** What to know about a query or its answer, one line each. */
+/** What to know about a query or its answer, one line each. A note that occurs twice is shown once. */
 export function Notes({ notes }: { notes: readonly string[] }) {
-  return notes.map((note) => (
+  return [...new Set(notes)].map((note) => (
     <p class={css.note} key={note}>
       {visible(note).split(PARTS).map(part)}
     </p>
