@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WORK, WorkMeter } from "../../../src/logs/query/budget.ts";
+import { ALONE_UNITS, UNIT_NS, WORK, WorkMeter } from "../../../src/logs/query/budget.ts";
 import { compileFilter } from "../../../src/logs/search/compile-filter.ts";
 import { RowGroupFilter } from "../../../src/logs/segments/scan/row-group-filter.ts";
 import { parse } from "../../../src/query-language/parse.ts";
@@ -147,5 +147,37 @@ describe("17.3: a filter of the query language reads of a row group", () => {
     expect(read('user.id:(="u7" OR ="u70" OR ="message")').rows).toBe(2);
     expect(read('user.id:(="u7" OR ="u17" OR ="u27" OR ="u37" OR ="u47" OR ="u57" OR ="u777")').rows).toBe(6);
     expect(read(several).work - read(single).work).toBe(30 * 100 * WORK.columnValue);
+  });
+});
+
+describe("7: a filter on wide entries", () => {
+  const wide = (data: (at: number) => object) =>
+    open(bytesOf(encode(Array.from({ length: 150 }, (_, at) => line(data(at), {}, at)))));
+  const members = (name: (item: number) => string) =>
+    Object.fromEntries(Array.from({ length: 2000 }, (_, item) => [name(item), `v${item}`]));
+  const files = {
+    "members that no other entry has": wide((at) => members((item) => `k${at}_${item}`)),
+    "a nested object": wide((at) => ({ a: members((item) => `k${at}_${item}`) })),
+    "lists of objects": wide((at) => ({ a: Array.from({ length: 2000 }, (_, item) => ({ x: `ü${item}${at}` })) })),
+  };
+  const some = (test: (at: number) => string) => Array.from({ length: 15 }, (_, at) => test(at)).join(" OR ");
+
+  test.each(Object.keys(files) as (keyof typeof files)[])("counts 50 ms between two pauses at most: %s", (name) => {
+    const { reader, chunk } = files[name];
+    for (const text of ["zzq", some((at) => `zz${at}*q`), some((at) => `a:zz${at}*q`), some((at) => `k${at}x:1`)]) {
+      const meter = new WorkMeter(ALONE_UNITS);
+      const filter = new RowGroupFilter(reader, 0, filterOf(text), { asOf: null, afterCommit: 0 }, meter);
+      const steps = filter.steps((column) => chunk(0, column));
+      let [paused, longest] = [0, 0];
+      for (let isDone = false; !isDone; ) {
+        isDone = steps.next().done === true;
+        longest = Math.max(longest, meter.done - paused);
+        if (!meter.isDue) continue;
+        paused = meter.done;
+        meter.paused(ALONE_UNITS);
+      }
+      expect((longest * UNIT_NS) / 1e6, text).toBeLessThan(50);
+    }
+    expect(reader.rowGroups.length).toBe(1);
   });
 });
