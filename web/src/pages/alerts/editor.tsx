@@ -14,6 +14,7 @@ import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { QueryBox } from "../explorer/search/query-box.tsx";
+import { number } from "../explorer/view/format.ts";
 import { provideLanguage } from "../explorer/view/language.ts";
 import * as languageParts from "../explorer/view/language-parts.ts";
 import { timesOf } from "../explorer/view/range.ts";
@@ -25,7 +26,7 @@ import { ConditionFields } from "./condition-fields.tsx";
 import { type Draft, draftOf, newDraft, readDeciding, readDraft } from "./draft.ts";
 import { MutesField } from "./mutes-field.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
-import { outcomeOf, PreviewPanel } from "./preview-panel.tsx";
+import { PreviewPanel } from "./preview-panel.tsx";
 import { sampleOf } from "./sample.ts";
 
 // The address has a query, and the box shows its colours at once.
@@ -254,7 +255,8 @@ function Editor({
           ) : null}
           {preview === null ? null : (
             <p class={`${css.hint} ${css.outcome}`}>
-              {outcomeOf(preview.firings)} in the <a href="#preview">last 7 days</a>.
+              {preview.firings === 1 ? "1 firing" : `${number(preview.firings)} firings`} in the{" "}
+              <a href="#preview">last 7 days</a>.
             </p>
           )}
           {reason === null ? null : (

@@ -94,16 +94,15 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
   );
 }
 
-export function outcomeOf(firings: number): string {
-  if (firings === 0) return "Would not have fired";
-  return `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`;
-}
-
 function Summary({ preview: { firings, complete, through, entries: read, notCounted, notes } }: { preview: Preview }) {
   return (
     <div role="status">
       <p>
-        <Badge tone={firings === 0 ? "good" : "warn"}>{outcomeOf(firings)}</Badge>{" "}
+        <Badge tone={firings === 0 ? "good" : "warn"}>
+          {firings === 0
+            ? "Would not have fired"
+            : `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`}
+        </Badge>{" "}
         <span class={css.hint}>{entries(read)} read</span>
       </p>
       <Notes notes={notes} />
