@@ -298,10 +298,21 @@ function widths(columns: readonly Column[]): Record<string, string> {
   return columns.length === 0 ? {} : { "--columns": columns.map(({ width }) => `${width}px`).join(" ") };
 }
 
-/** Pixels of the list on the page of logs. It is measured before the first frame; a wrong number renders the rows twice. */
+/**
+ * Pixels of the list on the page of logs: the window without rail, fields and scroll bar, which have a width for each kind of
+ * window. The list is measured before the first frame; a wrong number only renders the rows twice.
+ */
 function usualWidth(): number {
-  return innerWidth - (innerWidth < 1000 ? 0 : innerWidth < 1920 ? 304 : 376);
+  const [, beside] = BESIDE.find(([from]) => innerWidth >= from) ?? [0, 0];
+  return innerWidth - beside;
 }
+
+/** Pixels beside the list, by the least width of the window. */
+const BESIDE: readonly (readonly [from: number, beside: number])[] = [
+  [1920, 519],
+  [1680, 447],
+  [1000, 311],
+];
 
 function indexesOf(entries: readonly LogEntry[], ids: readonly string[]): number[] {
   if (ids.length === 0) return [];
