@@ -9,6 +9,9 @@ import css from "./docs.module.css";
 /** Not a part of the build: the worker serves it with Swagger UI, which it loads. */
 const MODULE = "/docs/reference.js";
 
+/** Makes the address another one after a failure, because the browser keeps the failure of a module. */
+let again = "";
+
 /** What `scripts/docs/reference.js` exports. */
 interface ReferenceModule {
   showReference(root: HTMLElement): Promise<void>;
@@ -21,10 +24,11 @@ export function Reference() {
   const { data, failure, reload } = useLoad("reference", async () => {
     try {
       // SAFETY: the file of this release, which exports that.
-      const { showReference } = (await import(/* @vite-ignore */ MODULE)) as ReferenceModule;
+      const { showReference } = (await import(/* @vite-ignore */ `${MODULE}${again}`)) as ReferenceModule;
       if (root.current !== null) await showReference(root.current);
       return true;
     } catch {
+      again = `?${Date.now()}`;
       throw unreachable();
     }
   });

@@ -47,6 +47,7 @@ export function VisitorHome() {
       {data ? <SampleQuery query={data.query} table={data.table} /> : <div class={css.query} aria-hidden="true" />}
       <Promises />
       <p class={css.foot}>
+        <a href="/docs/logs.md">Documents</a>
         <a href="/docs">API reference</a>
         <a href="/openapi.json">OpenAPI</a>
         <a href="/llms.txt">For coding agents</a>
