@@ -80,7 +80,7 @@ describe("the console's shell", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("s");
     await page.waitForURL(`**/w/${account.workspaceId}/settings`);
-    await page.getByRole("button", { name: "Help" }).click();
+    await page.getByRole("button", { name: "Help and documents" }).click();
     await page.getByRole("menuitem", { name: "Keyboard shortcuts" }).click();
     const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await dialog.getByRole("heading", { name: "Logs" }).waitFor();

@@ -27,7 +27,7 @@ import { HelpMenu, helpLinks } from "./help/help-menu.tsx";
 import icon from "./icon.svg";
 import { Icon, type IconShape } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
-import { openPalette } from "./palette/palette.tsx";
+import { isPaletteOpen, openPalette } from "./palette/palette.tsx";
 import { PendingSignOutNotice } from "./pending-sign-out-notice.tsx";
 import css from "./shell.module.css";
 import { AppearanceMenu, appearanceItems } from "./theme.tsx";
@@ -155,7 +155,7 @@ function WorkspaceNav({ workspaceId, path, query }: OwnLinksProps & { workspaceI
     { to: `${base}/settings`, label: "Settings", shape: Settings, isCurrent: isBelow("/settings"), goKey: "s" },
   ];
   useGoKeys((pressed) => {
-    const link = links.find(({ goKey }) => goKey === pressed);
+    const link = isPaletteOpen() ? undefined : links.find(({ goKey }) => goKey === pressed);
     if (link !== undefined) route(link.to);
     return link !== undefined;
   });

@@ -41,7 +41,7 @@ export function HelpMenu() {
   return (
     <>
       <Menu
-        label="Help"
+        label="Help and documents"
         icon={CircleQuestionMark}
         iconOnly
         look="quiet"

@@ -14,6 +14,11 @@ export function openPalette(): void {
   isOpen.value = true;
 }
 
+/** Whether the palette takes the keys, also while its dialog is still loading. */
+export function isPaletteOpen(): boolean {
+  return isOpen.peek();
+}
+
 /** The command palette, opened with Ctrl-K or Cmd-K. */
 export function Palette() {
   const dialog = useLazy(DIALOG, isOpen.value, close);
