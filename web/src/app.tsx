@@ -1,13 +1,13 @@
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
-import { loadNeeded } from "./lib/needed-loads.ts";
+import { loadAfterOutage } from "./lib/needed-loads.ts";
 import { Explorer } from "./pages/explorer/explorer.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
 import { Palette } from "./ui/palette/palette.tsx";
 import { Shell } from "./ui/shell.tsx";
-import { Toasts } from "./ui/toasts.tsx";
+import { lastingToast, Toasts } from "./ui/toasts.tsx";
 import { lazyModule, useLazy } from "./ui/use-lazy.ts";
 
 /** Paths that are pages of the console. A link to any other path leaves the console. */
@@ -15,8 +15,10 @@ const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/(?:ui|outbox)|docs(?:
 
 const TOOLTIPS = lazyModule(() => import("./ui/tooltips.tsx"));
 
-/** A page whose code is loaded when it is first opened. */
-const page: typeof lazy = (load) => lazy(() => loadNeeded(load));
+const noticeOfOutage = () => lastingToast("The service could not be reached. The page opens as soon as it can.");
+
+/** A page whose code is loaded when it is first opened. During an outage, it opens at its end. */
+const page: typeof lazy = (load) => lazy(() => load().catch(() => loadAfterOutage(load, noticeOfOutage)));
 
 const Home = page(() => import("./pages/home/home.tsx").then((module) => module.Home));
 const Login = page(() => import("./pages/auth/login.tsx").then((module) => module.Login));
@@ -67,10 +69,11 @@ export function App() {
     <LocationProvider scope={PAGES}>
       <Shell>
         <Routes />
+        {/* In the main landmark, as all text of a page. */}
+        {tooltips === null ? null : <tooltips.Tooltips />}
       </Shell>
       <Palette />
       <Toasts />
-      {tooltips === null ? null : <tooltips.Tooltips />}
     </LocationProvider>
   );
 }

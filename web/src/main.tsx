@@ -8,10 +8,9 @@ import { App } from "./app.tsx";
 import { reloadIfOutdated } from "./lib/reload-if-outdated.ts";
 import { delayFonts } from "./ui/fonts.ts";
 import { applyAppearance } from "./ui/theme.tsx";
-import { toast } from "./ui/toasts.tsx";
 import { preloadLater } from "./ui/use-lazy.ts";
 
-reloadIfOutdated(() => toast("The service could not be reached. The page opens as soon as it can.", "error"));
+reloadIfOutdated();
 applyAppearance();
 delayFonts();
 preloadLater();

@@ -7,16 +7,12 @@ const KEY = "taffrail.loaded-anew";
 /** Milliseconds within which a second reload is pointless: the file is missing for another reason. */
 const ONCE_IN_MS = 10_000;
 
-/** Least milliseconds between two outage notices. */
-const NOTIFY_EVERY_MS = 6000;
-
 /**
  * Reloads the tab if a file of its release that the page waits for is missing because a newer release has replaced it.
  * Waits until the service is reachable: otherwise the reload would end on the browser's error page. A file that is loaded
  * early does not reload the tab, because a reload loses what was typed.
- * @param onOutage called repeatedly while the page cannot be loaded
  */
-export function reloadIfOutdated(onOutage: () => void): void {
+export function reloadIfOutdated(): void {
   // Each missing file of a page raises an event.
   let isComing = false;
   addEventListener("vite:preloadError", (event) => {
@@ -25,13 +21,7 @@ export function reloadIfOutdated(onOutage: () => void): void {
     event.preventDefault();
     if (isComing) return;
     isComing = true;
-    let notifiedAt = Number.NEGATIVE_INFINITY;
-    const notify = (): void => {
-      if (Date.now() - notifiedAt <= NOTIFY_EVERY_MS) return;
-      notifiedAt = Date.now();
-      onOutage();
-    };
-    void reachable(notify).then(() => {
+    void reachable().then(() => {
       sessionStorage.setItem(KEY, String(Date.now()));
       location.reload();
     });

@@ -27,12 +27,20 @@ let lastId = 0;
 
 /** Shows a toast, for outcomes that no part of the page shows. */
 export function toast(text: string, kind: Toast["kind"] = "good", link?: ToastLink): void {
+  setTimeout(show({ text, kind, link }), link ? STAY_WITH_LINK_MS : STAY_MS);
+}
+
+/** Shows an error until the returned function is called. */
+export function lastingToast(text: string): () => void {
+  return show({ text, kind: "error", link: undefined });
+}
+
+function show(toast: Omit<Toast, "id" | "at">): () => void {
   const id = ++lastId;
-  shown.value = [...shown.value, { id, at: performance.now(), text, kind, link }];
-  const end = (): void => {
+  shown.value = [...shown.value, { id, at: performance.now(), ...toast }];
+  return () => {
     shown.value = shown.value.filter((each) => each.id !== id);
   };
-  setTimeout(end, link ? STAY_WITH_LINK_MS : STAY_MS);
 }
 
 /** Time of the reader's last press of a key or a button, milliseconds of the page's clock. */

@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { loadNeeded } from "../lib/needed-loads.ts";
-import { reachable } from "../lib/reachable.ts";
+import { loadAfterOutage, loadFilesAgain } from "../lib/needed-loads.ts";
 import { recovery } from "../lib/retry.ts";
 
 /** A module that is loaded once, when it is first needed. */
@@ -25,24 +24,18 @@ export function lazyModule<T>(importing: () => Promise<T | undefined>): LazyModu
     if (loaded === null) importing().then(keep).catch(onFail);
   };
   const module = {
-    load: async () => loaded ?? keep(await importing().catch(() => afterOutage(importing))),
+    load: async () => loaded ?? keep(await importing().catch(() => loadAfterOutage(importing))),
     current: () => loaded,
     preload: () =>
       preload(() => {
         const unlisten = recovery.onSuccess(() => {
           unlisten();
-          preload(() => undefined);
+          void loadFilesAgain().then(() => preload(() => undefined));
         });
       }),
   };
   MODULES.push(module);
   return module;
-}
-
-/** Only a file that is missing although the service responds is of an older release, which reloads the tab. */
-async function afterOutage<T>(importing: () => Promise<T>): Promise<T> {
-  await reachable();
-  return loadNeeded(importing);
 }
 
 const MODULES: LazyModule<unknown>[] = [];
