@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, createProject, createTenant, register, type Tenant } from "../support/api.ts";
 import { signIn } from "./support/account.ts";
 import { type AgentProgram, startAgentProgram } from "./support/agent-program.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let tenant: Tenant;
@@ -46,7 +46,7 @@ describe("consent", () => {
     await page.getByLabel("test", { exact: true }).check();
     await page.getByLabel("Save views").check();
     await page.setViewportSize({ width: 360, height: 740 });
-    expect([await axeFaults(page), await tooWide(page)]).toEqual([[], []]);
+    expect([await axeFaults(page), await tooWide(page), await beyondTab(page)]).toEqual([[], [], []]);
     await page.getByRole("button", { name: "Allow" }).click();
     const tokens = await program.exchange(await program.answerIn(page), asked);
     expect(tokens.scope).toBe("logs:read views:write");
@@ -57,10 +57,10 @@ describe("consent", () => {
     expect(grants.body.data.items.map(({ projects }) => projects.map(({ id }) => id))).toEqual([[projectId]]);
     await page.goto(`${console.server.url}/w/${account.workspaceId}/settings/agents`);
     const inWorkspace = page.getByRole("list", { name: "AI agents" });
-    await inWorkspace.getByRole("button", { name: "End the access of Night agent" }).waitFor();
+    await inWorkspace.getByRole("button", { name: "End access of Night agent" }).waitFor();
     expect(await inWorkspace.textContent()).toContain(account.email);
     await page.goto(`${console.server.url}/auth/account`);
-    await page.getByRole("button", { name: "End the access of Night agent" }).click();
+    await page.getByRole("button", { name: "End access of Night agent" }).click();
     await page.getByText("No agent has access.").waitFor();
     expect((await ask(tokens.access_token)).status).toBe(401);
     await context.close();

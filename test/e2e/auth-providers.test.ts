@@ -242,8 +242,8 @@ describe("an agent's request for access, opened where nobody is signed in", () =
     await program.exchange(first, asked);
     // The program uses one of the codes. The other one gives no access.
     await page.goto("/auth/account");
-    await page.getByRole("button", { name: "End the access of Night agent" }).waitFor();
-    expect(await page.getByRole("button", { name: "End the access of Night agent" }).count()).toBe(1);
+    await page.getByRole("button", { name: "End access of Night agent" }).waitFor();
+    expect(await page.getByRole("button", { name: "End access of Night agent" }).count()).toBe(1);
     const grants = await call(url, "/oauth/grants", { token: other.accessToken });
     expect(grants.body.data).toEqual({ items: [] });
     await context.close();

@@ -41,8 +41,8 @@ export function GrantItem({ grant, owner, onEnded }: GrantItemProps) {
         ["Ends", <Time key="ends" at={expiresAt} />],
       ]}
       actions={
-        <Button small busy={busy} aria-label={`End the access of ${client.name}`} onClick={() => run()}>
-          End access
+        <Button small busy={busy} onClick={() => run()}>
+          End access<span class="visually-hidden"> of {client.name}</span>
         </Button>
       }
     >

@@ -215,11 +215,8 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
       </div>
       <Problem failure={saving.failure} />
       {answers.failure === null ? null : <Failure failure={answers.failure} onRetry={refresh} />}
-      {answers.data === null ? null : (
-        <p class={css.asked}>
-          <Time at={answers.data.at} />
-        </p>
-      )}
+      {/* Of the same height before, so that nothing moves under the pointer. */}
+      <p class={css.asked}>{answers.data === null ? "\u00a0" : <Time at={answers.data.at} />}</p>
       {shown.panels.length === 0 ? (
         <Empty title="No panels">
           <p>Run a query that makes a table in Logs and choose Save to board, or add a panel here.</p>

@@ -56,9 +56,11 @@ export function ComparePage() {
   if (isEndless) {
     return (
       <Frame investigation={investigation} tool="compare" busy={false} controls={controls}>
-        <Empty title="No span">
-          <p>All time has no span before it. Choose a time range.</p>
-        </Empty>
+        <div class={css.notice}>
+          <Empty title="No span">
+            <p>All time has no span before it. Choose a time range.</p>
+          </Empty>
+        </div>
       </Frame>
     );
   }

@@ -102,9 +102,11 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
   const isCompared = hasBefore && hasBaseline(before, total);
   if (patterns.length === 0) {
     return (
-      <Empty title="No patterns">
-        <p>No entry matches the query in this range.</p>
-      </Empty>
+      <div class={css.notice}>
+        <Empty title="No patterns">
+          <p>No entry matches the query in this range.</p>
+        </Empty>
+      </div>
     );
   }
   return (

@@ -61,9 +61,11 @@ export function TracePage() {
       )}
       {found !== null && waterfall !== null ? (
         found.entries.length === 0 && !found.hasMore ? (
-          <Empty title="No entries">
-            <p>No project of this workspace has entries of this trace, or they have expired.</p>
-          </Empty>
+          <div class={css.notice}>
+            <Empty title="No entries">
+              <p>No project of this workspace has entries of this trace, or they have expired.</p>
+            </Empty>
+          </div>
         ) : (
           <>
             {found.entries.length === 0 ? null : (

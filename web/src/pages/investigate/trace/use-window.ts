@@ -23,13 +23,18 @@ export function useWindow(box: RefObject<HTMLElement | null>, height: number, co
       setSeen((before) => (before.first === first && before.last === last ? before : { first, last }));
     };
     look();
-    const observer = new ResizeObserver(look);
+    let frame = 0;
+    // What is drawn may change the size again, which the browser reports as an error within one frame.
+    const observer = new ResizeObserver(() => {
+      frame = requestAnimationFrame(look);
+    });
     observer.observe(element);
     element.addEventListener("scroll", look, { passive: true });
     addEventListener("scroll", look, { passive: true });
     addEventListener("resize", look);
     return () => {
       observer.disconnect();
+      cancelAnimationFrame(frame);
       element.removeEventListener("scroll", look);
       removeEventListener("scroll", look);
       removeEventListener("resize", look);

@@ -49,7 +49,8 @@ export function Members({ workspace }: { workspace: Workspace }) {
       {asked?.kind === "role" ? (
         <ChangeRole
           path={path}
-          member={asked.member}
+          // A change may be loaded only now.
+          member={members.data?.find(({ userId }) => userId === asked.member.userId) ?? asked.member}
           own={workspace.role}
           isSelf={asked.member.userId === myId}
           onChanged={() => {
