@@ -5,7 +5,7 @@ import { type Account, asUser, call, createKey, createProject, type Tenant } fro
 import { send } from "./explorer-query-support.ts";
 import { linkMailedTo, newEmail } from "./support/account.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { join, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -198,6 +198,7 @@ describe("20.6: alerts in the console", () => {
     await seen.setViewportSize({ width: 360, height: 740 });
     expect(await tooWide(seen)).toEqual([]);
     expect(await axeFaults(seen)).toEqual([]);
+    expect(await beyondTab(seen)).toEqual([]);
     expect(under.faults()).toEqual([]);
     await seen.context().close();
   });

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register } from "../support/api.ts";
 import { linkMailedTo, newEmail, signUp } from "./support/account.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
 let url: string;
@@ -106,7 +106,7 @@ async function at(page: Page, path: string, title: string): Promise<void> {
 }
 
 describe.each(STATES)("$name", ({ as, show }) => {
-  it("has no axe violations in either theme and does not scroll horizontally at any width", async () => {
+  it("has no axe violations in either theme and does not scroll horizontally at any width, and is reached by Tab", async () => {
     const context: BrowserContext = await console.open(as ? { as: await register(url) } : {});
     const page = await context.newPage();
     await show(page);
@@ -115,6 +115,7 @@ describe.each(STATES)("$name", ({ as, show }) => {
       expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
     }
     expect(await tooWide(page)).toEqual([]);
+    expect(await beyondTab(page)).toEqual([]);
     await context.close();
   });
 });

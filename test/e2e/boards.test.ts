@@ -5,7 +5,7 @@ import type { Panel } from "../../src/workspace/panels.ts";
 import { type Account, asUser, call, createKey, createProject, type Tenant } from "../support/api.ts";
 import { send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { join, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -235,6 +235,7 @@ describe("19.4: boards", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await panel(page, "Entries").getByText("56", { exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
+    expect(await beyondTab(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
     await page.getByRole("button", { name: "Notes on Entries", exact: true }).click();
@@ -286,6 +287,7 @@ describe("19.4: boards", () => {
     await panel(page, "By category").getByRole("img").waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await tooWide(page)).toEqual([]);
+    expect(await beyondTab(page)).toEqual([]);
     expect(await axeFaults(page)).toEqual([]);
     await page.context().close();
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { fieldValue } from "./support/explorer.ts";
 
 const run = promisify(execFile);
@@ -388,6 +388,8 @@ describe("accessible and fitting", () => {
     await page.getByRole("button", { name: /^Time range/ }).click();
     await page.getByRole("textbox", { name: "Range" }).fill("yesterday 14:00..13:00");
     expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    if (width > 360) expect(await beyondTab(page)).toEqual([]);
     await page.goto(explorerPath(tenant, LONG));
     await page.getByText("No matching entries").waitFor();
     expect(await axeFaults(page)).toEqual([]);
@@ -398,9 +400,11 @@ describe("accessible and fitting", () => {
     await page.emulateMedia({ colorScheme });
     await open();
     for (const name of ["Views", "Share", "Download", "Help"]) {
-      await page.getByRole("button", { name, exact: true }).click();
+      // The rail has a menu of this name.
+      await page.getByRole("main").getByRole("button", { name, exact: true }).click();
       await page.getByRole("dialog").waitFor();
       expect(await axeFaults(page), name).toEqual([]);
+      expect(await beyondTab(page), name).toEqual([]);
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }

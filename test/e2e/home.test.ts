@@ -6,7 +6,7 @@ import type { Download, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { settingsPath, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
@@ -31,6 +31,7 @@ describe("the home page of a visitor", () => {
     await page.getByRole("img", { name: /^Entries of the sandbox by level/ }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     expect(await tooWide(page)).toEqual([]);
+    expect(await beyondTab(page)).toEqual([]);
     await page.context().close();
   });
 
@@ -72,6 +73,7 @@ describe("the local outbox", () => {
     await mail.getByText("confirmation", { exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     expect(await tooWide(page)).toEqual([]);
+    expect(await beyondTab(page)).toEqual([]);
     await mail.getByRole("link").first().click();
     await page.getByRole("button", { name: "Yes, confirm the address" }).waitFor();
     await page.context().close();
@@ -128,6 +130,7 @@ describe("the overview of a workspace", () => {
       await page.getByText("Received today").waitFor();
       expect(await axeFaults(page)).toEqual([]);
       expect(await tooWide(page)).toEqual([]);
+      expect(await beyondTab(page)).toEqual([]);
       // One tab stop, in which the arrow keys move.
       const bars = part(page, "Errors of the last 24 hours").getByRole("link", { name: /: 1 error$/ });
       expect(await bars.evaluateAll((links) => links.map((link) => link.tabIndex))).toEqual([0, -1]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey, createProject, createTenant, type Tenant } from "../support/api.ts";
 import { send } from "./explorer-query-support.ts";
 import { choose } from "./support/choose.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { ask } from "./support/explorer.ts";
 
 const MINUTE = 60_000;
@@ -138,7 +138,7 @@ function hour(more: Record<string, string> = {}): string {
   return `?${new URLSearchParams({ from: from ?? "", to: to ?? "", ...more })}`;
 }
 
-/** Looks at a page in its other states: no finding of axe in both themes, and no sideways scrolling at any width. */
+/** Looks at a page in its other states: no finding of axe in both themes, no sideways scrolling at any width, all by keyboard. */
 async function looksRight(page: Page, ready: () => Promise<unknown>): Promise<void> {
   expect(await axeFaults(page)).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
@@ -146,6 +146,7 @@ async function looksRight(page: Page, ready: () => Promise<unknown>): Promise<vo
   await ready();
   expect(await axeFaults(page)).toEqual([]);
   expect(await tooWide(page)).toEqual([]);
+  expect(await beyondTab(page)).toEqual([]);
 }
 
 const GATEWAY = "POST /checkout: payment gateway timed out after <N> ms";

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Account, call, createKey, createProject } from "../support/api.ts";
-import { axeFaults, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
+import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { join, openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 /** A name of the maximum length, without a break opportunity. */
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => under?.close());
 
-/** Faults of the current page in both themes, in a wide and a narrow window, and at all widths. */
+/** Faults of the current page in both themes, in a wide and a narrow window, at all widths, and by keyboard alone. */
 async function faults(): Promise<string[]> {
   const found: string[] = [];
   for (const [colorScheme, width] of [
@@ -53,7 +53,7 @@ async function faults(): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 });
     found.push(...(await axeFaults(page)).map((fault) => `${colorScheme}, ${width} px: ${fault}`));
   }
-  return [...found, ...(await tooWide(page))];
+  return [...found, ...(await tooWide(page)), ...(await beyondTab(page))];
 }
 
 /** Elements that appear once a section has loaded. */

@@ -182,6 +182,71 @@ export async function tooWide(page: Page): Promise<string[]> {
 }
 
 /**
+ * Controls of a page, or of its open dialog, that Tab does not reach, and those that another element covers while they have
+ * the focus. Empty is good. Of a group in which the arrow keys move, one element is a stop.
+ */
+export async function beyondTab(page: Page): Promise<string[]> {
+  const count = await page.evaluate(() => {
+    const part = document.querySelector("dialog[open]") ?? document.getElementById("main") ?? document.body;
+    const controls = "a[href], button, input, select, textarea, summary, [tabindex]";
+    const groups =
+      "[role=toolbar], [role=tablist], [role=tree], [role=grid], [role=listbox], [role=menu], [data-list], ul:has([tabindex='0'])";
+    const left = new Set(
+      [...part.querySelectorAll<HTMLElement>(controls)].filter(
+        (control) =>
+          control.checkVisibility({ visibilityProperty: true }) &&
+          !control.matches(":disabled") &&
+          (control.tabIndex >= 0 || (control.matches("a, button, input") && control.closest(groups) === null)),
+      ),
+    );
+    const isRadio = (element: HTMLElement): element is HTMLInputElement => element.matches("input[type=radio]");
+    const covered = new Set<HTMLElement>();
+    const look = ({ target }: Event): void => {
+      if (!(target instanceof HTMLElement) || !left.delete(target)) return;
+      if (isRadio(target)) {
+        for (const control of left) if (isRadio(control) && control.name === target.name) left.delete(control);
+      }
+      const { left: x, top: y, width, height } = target.getBoundingClientRect();
+      const above = document.elementFromPoint(x + width / 2, y + height / 2);
+      const isSeen =
+        above !== null &&
+        [target, target.closest("label")].some((each) => each?.contains(above) || above.contains(each));
+      if (!isSeen) covered.add(target);
+    };
+    part.addEventListener("focusin", look);
+    Object.assign(globalThis, { tabbed: { part, look, left, covered } });
+    // A dialog has the focus, and Tab stays in it.
+    if (part.id === "main") document.getElementById("main")?.focus();
+    return left.size;
+  });
+  // Once around: behind the last stop, and before the first one, is the browser. Boxes that scroll are stops, too.
+  for (let stop = 0; stop < count + SCROLLING; stop++) await page.keyboard.press("Tab");
+  return page.evaluate(() => {
+    // SAFETY: defined above.
+    const { tabbed } = globalThis as unknown as { tabbed: Tabbed };
+    tabbed.part.removeEventListener("focusin", tabbed.look);
+    const named = (element: HTMLElement): string =>
+      (element.ariaLabel ?? element.textContent ?? "").trim() || element.outerHTML.slice(0, 100);
+    // Elements that were replaced meanwhile are no longer controls.
+    const left = [...tabbed.left].filter(({ isConnected }) => isConnected);
+    return [
+      ...left.map((element) => `Tab does not reach ${named(element)}`),
+      ...[...tabbed.covered].map((element) => `covered while it has the focus: ${named(element)}`),
+    ];
+  });
+}
+
+/** More than the boxes of a page that scroll. */
+const SCROLLING = 5;
+
+interface Tabbed {
+  part: Element;
+  look: () => void;
+  left: Set<HTMLElement>;
+  covered: Set<HTMLElement>;
+}
+
+/**
  * Violations that axe-core finds on a page, with their elements. Empty is good.
  * @param part selector of the parts to check, if not the whole page
  */
