@@ -11,17 +11,8 @@ const QUERIES = readFileSync(
 );
 const PATIENCE_MS = 20_000;
 const POLL_MS = 100;
-
-/** In an attribute, because scripts of a driver may have globals of their own. */
-const RECORD_FAULTS = `
-  const record = (fault) => {
-    const { dataset } = document.documentElement;
-    dataset.faults = JSON.stringify([...JSON.parse(dataset.faults ?? "[]"), fault]);
-  };
-  addEventListener("error", ({ message }) => record("uncaught: " + message));
-  addEventListener("unhandledrejection", ({ reason }) => record("unhandled: " + reason));
-  addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => record("refused: " + violatedDirective + " " + blockedURI));
-`;
+/** More than the tab stops of any page before an element that a flow wants. */
+const MOST_STOPS = 60;
 
 /** A text exactly, or a pattern. */
 export type Wanted = string | RegExp;
@@ -36,8 +27,6 @@ interface Query {
 export class BrowserPage {
   readonly driver: WebDriver;
   readonly #url: string;
-  /** Faults of documents that are no longer loaded. */
-  #earlier: string[] = [];
 
   /** @param url of the service */
   constructor(driver: WebDriver, url: string) {
@@ -46,9 +35,7 @@ export class BrowserPage {
   }
 
   async goto(path: string): Promise<void> {
-    await this.#keepFaults();
     await this.driver.get(new URL(path, this.#url).href);
-    await this.driver.executeScript(RECORD_FAULTS);
   }
 
   async path(): Promise<URL> {
@@ -108,6 +95,19 @@ export class BrowserPage {
 
   async focus(element: WebElement): Promise<void> {
     await this.driver.executeScript("arguments[0].focus()", element);
+  }
+
+  /** Presses Tab until the element that has the focus has a label, a placeholder or a text, exactly. */
+  async tabTo(name: string): Promise<void> {
+    for (let stop = 0; stop < MOST_STOPS; stop++) {
+      await this.press(Key.TAB);
+      const focused: string = await this.driver.executeScript(`
+        const { activeElement } = document;
+        return activeElement.ariaLabel ?? activeElement.labels?.[0]?.textContent ?? activeElement.textContent;
+      `);
+      if (focused === name) return;
+    }
+    throw new Error(`Tab does not reach ${name}`);
   }
 
   /** Whether an element is in the page, now. */
@@ -178,7 +178,6 @@ export class BrowserPage {
     try {
       await steps();
     } finally {
-      await this.#keepFaults();
       await this.driver.close();
       await this.driver.switchTo().window(wide);
     }
@@ -202,36 +201,18 @@ export class BrowserPage {
   }
 
   /**
-   * Uncaught errors and violations of the content security policy since the last call, on all documents, and violations that axe-core
-   * finds once nothing loads, because what is loading is dimmed. Empty is good.
+   * Violations that axe-core finds once nothing loads, because what is loading is dimmed. Empty is good.
+   * @param isBusy whether the page has busy elements that stay so
    */
-  async faults(): Promise<string[]> {
-    await this.idle();
+  async violations({ isBusy = false } = {}): Promise<string[]> {
+    if (!isBusy) await this.idle();
     await this.driver.executeScript(axe.source);
-    const violations: string[] = await this.driver.executeAsyncScript(`
+    return this.driver.executeAsyncScript(`
       const done = arguments[0];
       window.axe.run(document).then(({ violations }) => done(
         violations.map(({ id, nodes }) => id + ": " + nodes.map((node) => node.target).join(", ")),
       ));
     `);
-    return [...(await this.recorded()), ...violations];
-  }
-
-  /** Uncaught errors and violations of the content security policy since the last call, on all documents. */
-  async recorded(): Promise<string[]> {
-    await this.#keepFaults();
-    return this.#earlier.splice(0);
-  }
-
-  /** Takes the faults out of the document, which a load of another one ends. */
-  async #keepFaults(): Promise<void> {
-    const faults: string[] = await this.driver.executeScript(`
-      const { dataset } = document.documentElement;
-      const faults = JSON.parse(dataset.faults ?? "[]");
-      delete dataset.faults;
-      return faults;
-    `);
-    this.#earlier.push(...faults);
   }
 
   async #find(query: Query, inside?: WebElement): Promise<WebElement> {

@@ -11,7 +11,8 @@ import { freePort, startServer } from "../support/server.ts";
 import { BROWSER_NAMES, isBrowserName, startBrowser } from "./drivers/start.ts";
 import { FLOWS } from "./flows/all.ts";
 import { BrowserPage } from "./page.ts";
-import { startReceiver, type Trip } from "./trip.ts";
+import { startRecorder } from "./recorder.ts";
+import { signIn, signOut, startReceiver, type Trip } from "./trip.ts";
 
 const PICTURES = path.join(ROOT, "dist/browsers");
 /** Flows that make what the others need. */
@@ -31,35 +32,50 @@ const flows = FLOWS.filter((flow, at) => wanted.length === 0 || at < NEEDED || w
 await buildAll();
 await mkdir(PICTURES, { recursive: true });
 const port = await freePort();
-const providers = await startBothProviders({ baseUrl: `http://127.0.0.1:${port}`, host: "127.0.0.1", ports: [0, 0] });
+const url = `http://127.0.0.1:${port}`;
+const providers = await startBothProviders({ baseUrl: url, host: "127.0.0.1", ports: [0, 0] });
 const receiver = await startReceiver();
-const env = { PORT: String(port), OUTBOUND_NETWORK: "loopback", ...providers.settings };
+const env = { BASE_URL: url, OUTBOUND_NETWORK: "loopback", ...providers.settings };
 const server = await startServer({ env });
+const recorder = await startRecorder(port, server.port);
 const browser = await startBrowser(name);
 let [passed, failed] = [0, 0];
 try {
   const { driver, downloads } = browser;
   await driver.manage().setTimeouts({ script: 60_000, pageLoad: 60_000 });
-  const { url } = server;
   const page = new BrowserPage(driver, url);
   const email = `trip-${Date.now()}@example.com`;
   const picture = async (what: string): Promise<void> => {
     const file = `${name}-${what.replaceAll(/\W+/g, "-")}.png`;
     await writeFile(path.join(PICTURES, file), await driver.takeScreenshot(), "base64");
   };
-  const trip: Trip = { url, picture, page, email, downloads, receiver, workspaceId: "", projectId: "", secret: "" };
+  const { setAway } = recorder;
+  const trip: Trip = {
+    url,
+    picture,
+    page,
+    email,
+    downloads,
+    receiver,
+    setAway,
+    workspaceId: "",
+    projectId: "",
+    secret: "",
+  };
   await driver.manage().window().setRect({ width: 1280, height: 900 });
   for (const [at, flow] of flows.entries()) {
     const startedAt = performance.now();
     const faults: string[] = [];
+    let isOver = true;
     try {
       await flow.run(trip);
-      faults.push(...(await page.faults()));
+      faults.push(...(await page.violations()));
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
-      // Faults of this flow are not those of the next one.
-      faults.push(...(await page.recorded().catch(() => [])));
+      setAway(false);
+      isOver = false;
     }
+    faults.push(...recorder.take());
     await picture(`${String(at + 1).padStart(2, "0")}-${flow.name}`);
     console.log(
       `${faults.length === 0 ? "ok    " : "FAILED"} ${flow.name}, ${Math.round(performance.now() - startedAt)} ms`,
@@ -68,9 +84,19 @@ try {
     if (faults.length > 0) failed++;
     else passed++;
     if (failed > 0 && at < NEEDED) break;
+    // The next flow begins with the owner.
+    if (!isOver)
+      await signOut(trip)
+        .then(() => signIn(trip, email))
+        .catch(() => undefined);
   }
 } finally {
   await browser.close();
+  // The faults of the last document as it is left.
+  const late = recorder.take();
+  for (const fault of late) console.log(`FAILED ${fault.slice(0, MAX_FAULT)}`);
+  failed += late.length;
+  recorder.close();
   await server.stop();
   await providers.close();
   receiver.close();

@@ -18,6 +18,8 @@ export interface Trip {
   /** Where the browser stores files. */
   downloads: string;
   receiver: Receiver;
+  /** Ends all connections to the service until it is called again. */
+  setAway(isAway: boolean): void;
   workspaceId: string;
   projectId: string;
   secret: string;
@@ -82,6 +84,11 @@ export async function openFirst(trip: Trip, query: string): Promise<void> {
 /** Waits for a status with these words. */
 export const said = ({ page }: Trip, words: RegExp) =>
   page.until(`the status ${words}`, async () => (await page.texts("[role=status]")).some((text) => words.test(text)));
+
+/** Inspects a state of a page that is not the flow's last one, which is inspected anyway. */
+export async function accessible({ page }: Trip): Promise<void> {
+  assert.deepEqual(await page.violations(), []);
+}
 
 export const shown = ({ page }: Trip, selector: string, words: string | RegExp) =>
   page.until(`${words} in ${selector}`, async () =>

@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   executeScript: "WebDriver:ExecuteScript",
   findElements: "WebDriver:FindElements",
   get: "WebDriver:Navigate",
+  getElementAttribute: "WebDriver:GetElementAttribute",
   getElementText: "WebDriver:GetElementText",
   goBack: "WebDriver:Back",
   getCurrentUrl: "WebDriver:GetCurrentURL",

@@ -1,7 +1,5 @@
-import assert from "node:assert/strict";
-import { call } from "../../support/api.ts";
 import { nextMail } from "../../support/outbox.ts";
-import { type Flow, PASSWORD, ROWS, signIn, signOut } from "../trip.ts";
+import { accessible, type Flow, PASSWORD, ROWS, signIn, signOut } from "../trip.ts";
 
 /** Invitations and the ways to sign in. */
 export const ACCOUNT_FLOWS: readonly Flow[] = [
@@ -51,6 +49,7 @@ export const ACCOUNT_FLOWS: readonly Flow[] = [
         await page.text(/^Access was denied at the provider/);
         await page.click("link", "Back to the sign-in page");
         await page.click("button", continued);
+        await page.address("the provider", ({ origin }) => origin !== new URL(trip.url).origin);
         await page.fill(await page.label("E-mail address"), email);
         await page.click("button", "Sign in");
         await page.text(`Welcome! Account created for ${email}`);
@@ -77,17 +76,38 @@ export const ACCOUNT_FLOWS: readonly Flow[] = [
     },
   },
   {
-    name: "account",
+    name: "members and a viewer",
     async run(trip) {
       const { page } = trip;
-      const { status } = await call(trip.url, "/auth/login", { body: { email: trip.email, password: PASSWORD } });
-      assert.equal(status, 200);
-      await page.goto("/auth/account");
-      await page.text("Confirmed");
-      await page.click("button", "Show sessions");
-      await page.click("button", "End all other sessions");
-      await page.click("button", "End sessions");
-      await page.text("No other sessions.");
+      const guest = `guest-${trip.email}`;
+      await page.goto(`/w/${trip.workspaceId}/settings/members`);
+      await page.fill(await page.label("E-mail address"), "gone@example.com");
+      await page.click("button", "Invite");
+      await page.click("button", "Withdraw invitation of gone@example.com");
+      await page.click("button", "Withdraw", await page.role("dialog"));
+      await page.text("No pending invitations.");
+      for (const role of ["member", "viewer"]) {
+        await page.click("button", `Change role of ${guest}`);
+        const dialog = await page.role("dialog");
+        await page.choose(await page.role("combobox", "Role", dialog), new RegExp(`^${role}`));
+        await page.click("button", "Change role", dialog);
+        await page.gone("dialog", /^Role of/);
+      }
+      await signOut(trip);
+      await signIn(trip, guest);
+      const workspace = `/w/${trip.workspaceId}`;
+      for (const [path, words] of [
+        ["settings/general", /^Changing name and retention requires/],
+        ["settings/keys", /^API keys are managed by|requires|^Creating/],
+        ["alerts", "Errors of the shop"],
+        ["boards", "shop"],
+      ] as const) {
+        await page.goto(`${workspace}/${path}`);
+        await page.text(words);
+        await accessible(trip);
+      }
+      await signOut(trip);
+      await signIn(trip, trip.email);
     },
   },
 ];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Key } from "selenium-webdriver";
-import { ask, type Flow, logs, said } from "../trip.ts";
+import { accessible, ask, type Flow, logs, said } from "../trip.ts";
 
 const PANELS = [
   ["Entries an hour", "* | count by bin(1h)"],
@@ -82,6 +82,38 @@ export const BOARD_FLOWS: readonly Flow[] = [
       await page.until("a page without controls", async () => !(await page.has("button", "Print")));
       await page.role("region", "Entries by level");
       assert.ok((await page.overflow()) <= 0, "the paper scrolls");
+    },
+  },
+  {
+    name: "board changed and deleted",
+    async run(trip) {
+      const { page } = trip;
+      await page.goto(`/w/${trip.workspaceId}/boards`);
+      await page.click("link", "Payments");
+      await page.role("img", /^count/, await page.role("region", "Entries an hour"));
+      await page.click("button", "Table of Entries an hour");
+      await page.role("columnheader", "count", await page.role("region", "Entries an hour"));
+      await page.click("button", "Edit");
+      await page.fill(await page.label("Name"), "Money");
+      await page.click("button", "Edit Entries an hour");
+      const dialog = await page.role("dialog");
+      await page.fill(await page.label("Query", dialog), "level:>= | count");
+      await page.click("button", "Apply", dialog);
+      await page.role("alert", undefined, dialog);
+      await accessible(trip);
+      await page.fill(await page.label("Query", dialog), "* | count");
+      await (await page.label("Number", dialog)).click();
+      await page.click("button", "Apply", dialog);
+      await page.click("button", "Remove Errors by service");
+      await page.click("button", "Save");
+      await page.role("heading", "Money");
+      await page.gone("region", "Errors by service");
+      await accessible(trip);
+      await page.click("button", "Edit");
+      await page.click("button", "Delete board");
+      await page.click("button", "Delete", await page.role("dialog", "Delete board"));
+      await page.role("link", "shop");
+      await page.gone("link", "Money");
     },
   },
 ];

@@ -111,6 +111,7 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       const { page } = trip;
       await page.goto(`/w/${trip.workspaceId}/p/${trip.projectId}?range=6h`);
       const bars = await page.role("slider", "Entries over time");
+      await page.idle();
       await bars.sendKeys(Key.HOME, Key.ARROW_RIGHT, Key.ARROW_RIGHT);
       await page.pressShift(Key.ARROW_RIGHT);
       await page.press(Key.ENTER);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Key } from "selenium-webdriver";
-import { downloaded, type Flow, send, shown } from "../trip.ts";
+import { downloaded, type Flow, ROWS, send, shown } from "../trip.ts";
 
 /** A workspace: overview, usage, export and settings. */
 export const WORKSPACE_FLOWS: readonly Flow[] = [
@@ -20,6 +20,26 @@ export const WORKSPACE_FLOWS: readonly Flow[] = [
         await page.role("region", part);
       }
       await page.text(/^shop/, await page.role("region", "Entries a day"));
+    },
+  },
+  {
+    name: "overview leads on",
+    async run(trip) {
+      const { page } = trip;
+      const open = async (part: string, link: string | RegExp): Promise<void> => {
+        await page.goto(`/w/${trip.workspaceId}/overview`);
+        await page.click("link", link, await page.role("region", part));
+      };
+      await open("Errors of the last 24 hours", /^\d+ errors?$/);
+      await page.until("rows", async () => (await page.texts(ROWS)).length > 0);
+      await page.address("the errors", ({ searchParams }) => searchParams.get("q") === "level:>=error");
+      await open("Releases", /^(?!Compare$)/);
+      await page.address("a comparison", ({ pathname }) => pathname.endsWith("/compare"));
+      await page.role("region", "Levels");
+      await open("New patterns", "All patterns");
+      await page.role("heading", "Patterns");
+      await open("Last changes", "Audit");
+      await page.role("heading", "Audit");
     },
   },
   {
