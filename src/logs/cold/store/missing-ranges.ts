@@ -55,7 +55,7 @@ export async function missingOfPage<T extends Records>(
 
 /**
  * Counts the entries of a range of `seq` that were moved to the cold tier, have not expired, and are not there: at most, if the range
- * begins or ends within a moved one.
+ * begins or ends within a moved one; at least, and not 0, if moved ranges that lack some share a merged segment.
  * @param records returns a page of the records that begin after a `seq`; `null` if the project was deleted
  */
 export async function missingEntries(
@@ -66,6 +66,7 @@ export async function missingEntries(
   { after, until }: { after: number; until: number },
 ): Promise<number> {
   let entries = 0;
+  let isWhole = true;
   for (let position = 0; position < until; ) {
     const page = await records(position);
     const last = page?.ranges.at(-1);
@@ -75,10 +76,11 @@ export async function missingEntries(
     for (const { firstSeq, lastSeq, stored } of missing) {
       const within = Math.min(lastSeq, until) - Math.max(firstSeq, after + 1) + 1;
       entries += Math.max(0, Math.min(within, lastSeq - firstSeq + 1 - stored));
+      isWhole &&= within <= 0;
     }
     position = last.firstSeq;
   }
-  return entries;
+  return isWhole ? entries : Math.max(1, entries);
 }
 
 function stillRecorded(
