@@ -193,7 +193,7 @@ export class Export {
     const { count, firstSeq, lastSeq, through, until, isComplete: complete } = this;
     const [unreadable, missing] = [this.#unreadable, this.#missing];
     const requested = { projectId, format, from: isoOf(from), to: isoOf(to), afterSeq };
-    return { ...requested, count, firstSeq, lastSeq, through, until, complete, unreadable, missing };
+    return { ...requested, count, firstSeq, lastSeq, through, complete, unreadable, until, missing };
   }
 }
 
