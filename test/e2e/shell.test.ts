@@ -80,6 +80,8 @@ describe("the console's shell", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("s");
     await page.waitForURL(`**/w/${account.workspaceId}/settings`);
+    // The page takes the focus when it is loaded, which closes an open menu.
+    await page.locator("#main:focus").and(page.locator(":has(nav[aria-label=Settings])")).waitFor();
     await page.getByRole("button", { name: "Help and documents" }).click();
     await page.getByRole("menuitem", { name: "Keyboard shortcuts" }).click();
     const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
