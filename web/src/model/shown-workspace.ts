@@ -16,7 +16,8 @@ export function shownWorkspace(path: string): string | null {
   const isKnown = (id: string): boolean => known === null || known.some((workspace) => workspace.id === id);
   const named = /^\/w\/([^/]+)/.exec(path)?.[1];
   if (named !== undefined && isKnown(named)) {
-    localStorage.setItem(KEY, `${userId} ${named}`);
+    // Not before the list is loaded, because the id may be none of it.
+    if (known !== null) localStorage.setItem(KEY, `${userId} ${named}`);
     return named;
   }
   const [owner, last] = (localStorage.getItem(KEY) ?? "").split(" ");
