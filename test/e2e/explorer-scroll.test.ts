@@ -280,6 +280,42 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 });
 
+describe("6: an open entry", () => {
+  it("is measured also if another one was open in its element before, and is open again elsewhere", async () => {
+    const page = await opened(1024, 560);
+    const details = (seq: string | null) => page.getByRole("region", { name: `Details of entry ${seq}` });
+    const again = row(page, "number 245.");
+    await again.click();
+    await details("245").waitFor();
+    await again.click();
+    await details("245").waitFor({ state: "detached" });
+    const element = await again.evaluate((shown) => shown.closest("[data-element]")?.getAttribute("data-element"));
+    // The row with the focus stays in the page, and elements below it are filled again by rows below it.
+    await row(page, "number 246.").focus();
+    await page.evaluate(() => scrollTo(0, 1500));
+    const item = page.locator(`[data-element="${element}"]`);
+    await expect.poll(() => item.locator("[data-message]").textContent()).not.toBe("number 245.");
+    const [seq = ""] = /\d+/.exec((await item.locator("[data-message]").textContent()) ?? "") ?? [];
+    await row(page, `number ${seq}.`).click();
+    await details(seq).waitFor();
+    await page.evaluate(() => scrollTo(0, 0));
+    await again.click();
+    await details("245").waitFor();
+    await item.scrollIntoViewIfNeeded();
+    await placeOf(item);
+    const gap = () =>
+      item.evaluate((open) => {
+        const next = document.querySelector(`[data-index="${Number(open.getAttribute("data-index")) + 1}"]`);
+        return (next?.getBoundingClientRect().top ?? Number.NaN) - open.getBoundingClientRect().bottom;
+      });
+    await expect.poll(gap).toBeGreaterThanOrEqual(-1);
+    await item.evaluate((open) => {
+      open.style.paddingBottom = "200px";
+    });
+    await expect.poll(gap).toBeGreaterThanOrEqual(-1);
+  });
+});
+
 describe("6: a rotated window", () => {
   it("continues at the same row with the other scroll bar, also if that reports its offset first", async () => {
     const page = await opened(900, 1200);

@@ -162,6 +162,8 @@ export function EntryList(props: EntryListProps) {
     const isOpen = open.includes(entry.id);
     setOpen(isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id]);
     props.onShown?.(isOpen ? null : entry.id);
+    // The element in which the entry was open before may show another open entry now, which must stay measured.
+    virtual?.elementsCache.delete(entry.id);
     // A closed row is not measured: its height is constant.
     if (isOpen) virtual?.resizeItem(entries.indexOf(entry), isNarrow ? height.two : height.one);
   });
