@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Account, register } from "../support/api.ts";
+import { type Account, asUser, call, createProject, type Page, register } from "../support/api.ts";
 import { nextMail } from "../support/outbox.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
@@ -97,8 +97,35 @@ it("creates a webhook, shows its secret once, tests it with the answer shown, an
   await page.getByText("No notifications").waitFor();
 
   await page.getByRole("link", { name: "Destinations" }).first().click();
-  await page.getByRole("button", { name: "Delete Nights" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  // Alerts that name it since the dialog has loaded them are shown before it is removed from them.
+  const projectId = await createProject(under.server.url, owner);
+  const found = await call<Page<{ id: string }>>(
+    under.server.url,
+    `/workspaces/${owner.workspaceId}/destinations`,
+    asUser(owner),
+  );
+  const destinations = found.body.data.items.map(({ id }) => id);
+  const alertNamed = async (name: string): Promise<void> => {
+    const condition = { kind: "threshold", value: 1 };
+    const body = { name, query: "level:error", window: "1m", condition, destinations };
+    const made = await call(under.server.url, `/projects/${projectId}/alerts`, { ...asUser(owner), body });
+    expect(made.status).toBe(201);
+  };
+  const [loaded] = await Promise.all([
+    page.waitForResponse("**/workspaces/*/alerts"),
+    page.getByRole("button", { name: "Delete Nights" }).click(),
+  ]);
+  await loaded.finished();
+  await alertNamed("Errors by day");
+  const remove = dialog.getByRole("button", { name: "Delete" });
+  await remove.click();
+  await dialog.getByRole("link", { name: "Errors by day" }).waitFor();
+  await dialog.getByRole("alert").waitFor();
+  await alertNamed("Errors by night");
+  await remove.click();
+  await dialog.getByRole("alert").getByText("The alerts that notify it have changed.").waitFor();
+  await dialog.getByRole("link", { name: "Errors by night" }).waitFor();
+  await remove.click();
   await page.getByText("No destinations").waitFor();
   expect(under.faults()).toEqual([]);
 });

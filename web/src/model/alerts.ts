@@ -108,8 +108,9 @@ export function alertsPath(projectId: string, id?: string): string {
   return `/projects/${projectId}/alerts${id === undefined ? "" : `/${id}`}`;
 }
 
-export async function loadAlerts(workspaceId: string, signal: AbortSignal): Promise<Alert[]> {
-  return (await authorized<{ items: Alert[] }>(`/workspaces/${workspaceId}/alerts`, { signal })).data.items;
+export async function loadAlerts(workspaceId: string, signal?: AbortSignal): Promise<Alert[]> {
+  const options = signal === undefined ? {} : { signal };
+  return (await authorized<{ items: Alert[] }>(`/workspaces/${workspaceId}/alerts`, options)).data.items;
 }
 
 export async function loadAlert(workspaceId: string, { projectId, id }: AlertRef, signal: AbortSignal): Promise<Alert> {
