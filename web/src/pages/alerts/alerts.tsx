@@ -17,7 +17,7 @@ import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { visible } from "../explorer/view/visible.ts";
 import { AlertRows } from "./alert-rows.tsx";
 import css from "./alerts.module.css";
-import { inBatches, inOrder } from "./state.ts";
+import { inOrder } from "./state.ts";
 
 /** Milliseconds between two loads of the states. */
 const REFRESH_MS = 10_000;
@@ -126,19 +126,16 @@ export function Alerts() {
           </div>
           {shown.length === 0 ? <Empty title="No alerts here" /> : null}
           <ul class={css.list} aria-label="Alerts" aria-busy={alerts.busy && alerts.data === null}>
-            {inBatches(shown).map((batch, at) => (
-              <AlertRows
-                key={at}
-                workspaceId={workspaceId}
-                alerts={batch}
-                nameOf={nameOf}
-                now={now}
-                mayChange={mayChange}
-                onChanged={(changed) =>
-                  alerts.put(alerts.data?.map((each) => (each.id === changed.id ? changed : each)) ?? [])
-                }
-              />
-            ))}
+            <AlertRows
+              workspaceId={workspaceId}
+              alerts={shown}
+              nameOf={nameOf}
+              now={now}
+              mayChange={mayChange}
+              onChanged={(changed) =>
+                alerts.put(alerts.data?.map((each) => (each.id === changed.id ? changed : each)) ?? [])
+              }
+            />
           </ul>
         </>
       )}

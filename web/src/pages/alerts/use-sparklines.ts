@@ -4,6 +4,9 @@ import { authorized } from "../../session/session.ts";
 import type { PanelAnswer } from "../boards/use-answers.ts";
 import { valuesQuery } from "./alert-query.ts";
 
+/** Values by the id of their alert. */
+export type Sparklines = ReadonlyMap<string, readonly number[]>;
+
 const SPAN_MS = 24 * 3_600_000;
 /** Milliseconds of a value. */
 const BIN_MS = 1_800_000;
@@ -11,8 +14,9 @@ const BIN_MS = 1_800_000;
 /**
  * Values of the last 24 hours by alert, of one request. A failure only leaves them out.
  * @param alerts of a batch; empty until it is to be loaded
+ * @returns `null` until they are loaded
  */
-export function useSparklines(workspaceId: string, alerts: readonly Alert[]): ReadonlyMap<string, readonly number[]> {
+export function useSparklines(workspaceId: string, alerts: readonly Alert[]): Sparklines | null {
   const key = JSON.stringify([workspaceId, alerts.map(({ id, query }) => [id, query])]);
   const { data } = useLoad(key, async (signal) => {
     const to = Math.ceil(Date.now() / BIN_MS) * BIN_MS;
@@ -35,10 +39,8 @@ export function useSparklines(workspaceId: string, alerts: readonly Alert[]): Re
       }),
     );
   });
-  return data ?? NONE;
+  return data;
 }
-
-const NONE: ReadonlyMap<string, readonly number[]> = new Map();
 
 /** Returns the values of a table with a time and a number in each row, 0 where it has none. */
 function valuesOf(answer: PanelAnswer | undefined, from: number): number[] | null {
