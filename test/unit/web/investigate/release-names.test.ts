@@ -1,7 +1,11 @@
 import { expect, it } from "vitest";
 import { zone } from "../../../../web/src/lib/zone.ts";
 import type { MemberChange, ReleaseChanges } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
-import { listedNames, markTooltip } from "../../../../web/src/pages/investigate/releases/release-names.ts";
+import {
+  listedNames,
+  markDescription,
+  markTooltip,
+} from "../../../../web/src/pages/investigate/releases/release-names.ts";
 import type { Release } from "../../../../web/src/pages/investigate/releases/releases.ts";
 
 zone.value = "UTC";
@@ -26,7 +30,7 @@ function lines(releases: readonly Release[], changes: readonly ReleaseChanges[] 
 
 const TIMEOUT = { name: "timeoutMs.nordpay", before: "3000", now: "300" };
 
-it("19: a mark tells what its release changed once that is known, and before that a click shows it", () => {
+it("19: a mark shows what its release changed once that is known, and before that a click shows it", () => {
   const one = [release("5.8.0")];
   expect(lines(one, null)).toEqual(["Release payments 5.8.0", "Click: what it changed"]);
   const click = "Click: compare, start-up entries";
@@ -46,9 +50,13 @@ it("19: a mark tells what its release changed once that is known, and before tha
     "No version before it",
     click,
   ]);
+  expect(markDescription(one, null)).toBeUndefined();
+  expect(markDescription(one, [changed(TIMEOUT)])).toBe("timeoutMs.nordpay 3000 \u2192 300");
+  expect(markDescription(one, [changed()])).toBe("No changed setting found");
+  expect(markDescription(one, [{ previous: null, members: null }])).toBe("No version before it");
 });
 
-it("19: a mark of several releases tells the first change of each", () => {
+it("19: a mark of several releases shows the first change of each", () => {
   const two = [release("5.8.0"), release("5.8.1")];
   expect(lines(two, null)).toEqual(["payments 5.8.0", "payments 5.8.1", "Click: what they changed"]);
   expect(lines(two, [changed(TIMEOUT, TIMEOUT), changed()])).toEqual([
@@ -56,6 +64,9 @@ it("19: a mark of several releases tells the first change of each", () => {
     "payments 5.8.1",
     "Click: compare, start-up entries",
   ]);
+  expect(markDescription(two, [changed(TIMEOUT, TIMEOUT), changed()])).toMatch(
+    /^payments 5\.8\.0, .*: timeoutMs\.nordpay 3000 \u2192 300, 1 more; payments 5\.8\.1, [^;]*$/,
+  );
   const six = Array.from({ length: 6 }, (_, n) => release(`1.${n}`));
   expect(lines(six, null).slice(3)).toEqual(["payments 1.3", "2 more", "Click: what they changed"]);
 });

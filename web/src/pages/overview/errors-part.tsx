@@ -106,6 +106,7 @@ function Bars({ bars, peak, releases, workspaceId }: BarsProps) {
               class={css.release}
               href={comparison(workspaceId, begun[0], releases)}
               {...linkAs(`release ${start}`, releaseTooltip(begun))}
+              aria-description="What changed"
               data-tooltip={`${releaseTooltip(begun)}\nClick: what changed`}
             />
           )}

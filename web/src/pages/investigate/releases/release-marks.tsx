@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import css from "./release-marks.module.css";
-import { changeTexts, markTooltip, releaseNames } from "./release-names.ts";
+import { markDescription, markTooltip, releaseNames } from "./release-names.ts";
 import type { ReleaseActs } from "./release-popover.tsx";
 import { groupedByPlace, type Release } from "./releases.ts";
 import { useReleaseChanges } from "./use-release-changes.ts";
@@ -33,7 +33,7 @@ interface ReleaseMarksProps extends MarkedReleases {
 }
 
 /**
- * Where versions begin, over a drawing: one tab stop, in which the arrow keys move. A sign tells and opens what its releases changed.
+ * Where versions begin, over a drawing: one tab stop, in which the arrow keys move. A sign's tooltip and box show what its releases changed.
  * Releases that are close to each other share a sign, which is at the first; each has a line at its own time.
  */
 export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts }: ReleaseMarksProps) {
@@ -61,7 +61,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
   const shown = groupAt(opened);
   const told = (shown ?? groupAt(pointed))?.releases;
   const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, LISTED) ?? []);
-  // Otherwise the popover would open by itself, and take the focus, when the release is in view again.
+  // Otherwise the popover would open without a click, and take the focus, when the release is in view again.
   const isGone = opened !== null && shown === undefined;
   useEffect(() => {
     if (isGone) setOpened(null);
@@ -104,7 +104,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
                 class={css.sign}
                 style={{ left: `${place - LEAST / 2}px` }}
                 aria-label={`${each.length === 1 ? "Release" : "Releases"} ${releaseNames(each)}`}
-                aria-description={known?.flatMap((changed) => changeTexts(changed, LISTED)).join("; ") || undefined}
+                aria-description={markDescription(each, known)}
                 aria-haspopup="dialog"
                 aria-expanded={opened === first}
                 data-tooltip={opened === first ? undefined : markTooltip(each, known)}

@@ -51,18 +51,38 @@ export function releaseTooltip(releases: readonly Release[]): string {
  * @param changes by release; `null` until they are loaded
  */
 export function markTooltip(releases: readonly Release[], changes: readonly ReleaseChanges[] | null): string {
+  return [...markLines(releases, changes), clickText(changes, releases.length === 1 ? "it" : "they")].join("\n");
+}
+
+/**
+ * Returns what the tooltip of a mark says beside its name.
+ * @param changes by release; `null` until they are loaded
+ * @returns `undefined` until then
+ */
+export function markDescription(
+  releases: readonly Release[],
+  changes: readonly ReleaseChanges[] | null,
+): string | undefined {
+  if (changes === null) return undefined;
+  const [first = "", ...others] = markLines(releases, changes);
+  // The name of the mark has the line of a single release.
+  return (releases.length === 1 ? others : [first, ...others]).join("; ");
+}
+
+/** A mark's releases, and what each changed. */
+function markLines(releases: readonly Release[], changes: readonly ReleaseChanges[] | null): string[] {
   const [only, ...others] = releases;
   if (only !== undefined && others.length === 0) {
     const told = changeTexts(changes?.[0], TOLD);
     const isKnown = changes !== null && told.length === 0;
     const none = isKnown ? [changes[0]?.previous == null ? "No version before it" : "No changed setting found"] : [];
-    return [`Release ${nameWithTime(only)}`, ...told, ...none, clickText(changes, "it")].join("\n");
+    return [`Release ${nameWithTime(only)}`, ...told, ...none];
   }
   const named = releases.slice(0, NAMED).map((release, at) => {
     const told = changeTexts(changes?.[at], 1);
     return told.length === 0 ? nameWithTime(release) : `${nameWithTime(release)}: ${told.join(", ")}`;
   });
-  return [...named, ...rest(releases.length - named.length), clickText(changes, "they")].join("\n");
+  return [...named, ...rest(releases.length - named.length)];
 }
 
 /** What a click on a mark shows: also while its changes are loaded. */
@@ -71,7 +91,7 @@ function clickText(changes: readonly ReleaseChanges[] | null, subject: string): 
 }
 
 /** Returns the first members that a release changed, and the number of others. */
-export function changeTexts(changes: ReleaseChanges | undefined, most: number): string[] {
+function changeTexts(changes: ReleaseChanges | undefined, most: number): string[] {
   const members = changes?.members ?? [];
   return [...members.slice(0, most).map(changeText), ...rest(members.length - most)];
 }
