@@ -104,6 +104,20 @@ describe("19.4: boards", () => {
       const png = await readFile(await image.path());
       expect(png.subarray(1, 4).toString()).toBe("PNG");
       expect(png.readUInt32BE(16)).toBe(2400);
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      const copy = async (): Promise<void> => {
+        await page.getByRole("button", { name: "Image of Errors by service" }).click();
+        await page.getByRole("menuitem", { name: "Copy as image" }).click();
+      };
+      await copy();
+      await page.getByText("Image copied", { exact: true }).waitFor();
+      const types = await page.evaluate(async () => (await navigator.clipboard.read()).map((item) => item.types));
+      expect(types).toEqual([["image/png"]]);
+      await page.evaluate(() => {
+        HTMLCanvasElement.prototype.toBlob = (done) => done(null);
+      });
+      await copy();
+      await page.getByText("The image could not be drawn.", { exact: true }).waitFor();
       await page.context().close();
     }
   });
@@ -119,7 +133,7 @@ describe("19.4: boards", () => {
     }));
     await send(url, { account, projectId, key }, logs);
     const { id, name, version, panels } = await boardNamed("fleet");
-    const page = await opened(viewer, "/boards");
+    const page = await opened(owner, "/boards");
     const asked = searches(page);
     await page.goto(`/w/${workspaceId}/boards/${id}?range=40m`);
     const drawn = panel(page, "Entries by level").getByRole("img");
@@ -167,6 +181,12 @@ describe("19.4: boards", () => {
     await refresh.click();
     await expect.poll(() => asked.map((each) => each.length)).toEqual([20, 20, 1]);
     await page.getByRole("img", { name: marked }).waitFor();
+    // A mark opens links, which would lose the changes of a board.
+    const marks = page.getByRole("toolbar", { name: "Releases" });
+    await marks.first().waitFor();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await marks.first().waitFor({ state: "detached" });
+    await drawn.waitFor();
     await page.context().close();
   });
 

@@ -6,6 +6,7 @@ import { lazyModule } from "../../ui/use-lazy.ts";
 import type { Picture } from "./image.ts";
 
 const IMAGE = lazyModule(() => import("./image.ts"));
+const NOT_DRAWN = "The image could not be drawn.";
 
 interface ImageMenuProps {
   /** Accessible name of the button. */
@@ -20,12 +21,17 @@ export function ImageMenu({ label, small = false, picture }: ImageMenuProps) {
   // At the choice, so that the image has the theme of that moment.
   const drawn = async (shown: Picture): Promise<Blob> => (await IMAGE.load()).imageOf(shown, document.body);
   const copy = async (): Promise<void> => {
+    const image = (async () => drawn(await picture()))();
+    const isDrawn = image.then(
+      () => true,
+      () => false,
+    );
     try {
-      // A promise, because browsers allow to copy only in the turn of the click.
-      await navigator.clipboard.write([new ClipboardItem({ "image/png": Promise.resolve(picture()).then(drawn) })]);
+      // A promise, because browsers allow a copy for a few seconds after the choice, and the drawing may take longer.
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
       toast("Image copied");
     } catch {
-      toast("The browser refused to copy the image. Download it instead.", "error");
+      toast((await isDrawn) ? "The browser refused to copy the image. Download it instead." : NOT_DRAWN, "error");
     }
   };
   const download = async (): Promise<void> => {
@@ -33,7 +39,7 @@ export function ImageMenu({ label, small = false, picture }: ImageMenuProps) {
       const shown = await picture();
       saveBlob(`${fileName(shown.title)}.png`, await drawn(shown));
     } catch {
-      toast("The image could not be drawn.", "error");
+      toast(NOT_DRAWN, "error");
     }
   };
   return (

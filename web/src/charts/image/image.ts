@@ -20,7 +20,7 @@ export interface Picture {
   range: ChartRange;
   /** Marked in drawings over time. */
   releases: readonly Release[];
-  /** Whether all values of the table are drawn, each by itself. */
+  /** Whether all values of the table are drawn, each separately. */
   isEach: boolean;
 }
 

@@ -49,7 +49,11 @@ export function ArrangeHandle({ panel, title, arrange, isStacked }: ArrangeHandl
         if (drag.onPointerMove(event)) hasMoved.current = true;
       }}
       onPointerUp={drag.onPointerUp}
-      onPointerCancel={drag.onPointerCancel}
+      onPointerCancel={(event) => {
+        // No click follows.
+        hasMoved.current = false;
+        drag.onPointerCancel(event);
+      }}
       onClickCapture={(event) => {
         if (!hasMoved.current) return;
         hasMoved.current = false;

@@ -142,7 +142,8 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
           title={title}
           answer={answer}
           answeredAt={answeredAt}
-          releases={releases}
+          // A mark opens links, and to follow one would lose the changes of the board.
+          releases={editing === null ? releases : { ...releases, releases: [] }}
         />
       </div>
       {note === null ? null : <p class={css.note}>{visible(note)}</p>}
