@@ -83,7 +83,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
       <p class={css.hint}>
         Each value covers {durationText(rule.window)}, by the times of the entries.
         {rule.delay === null ? " The alert counts an entry when the service receives it." : ""}
-        {isExact ? "" : " Of a group with several texts, which begin alike, it is the largest one of them."}
+        {isExact ? "" : " Texts that share their first 200 characters are one group; its value is the largest of them."}
         {answer.complete ? "" : " Older entries are missing."}
       </p>
       <Notes notes={answer.notes.filter((note) => !shownNotes.includes(note))} />

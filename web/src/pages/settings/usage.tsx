@@ -86,8 +86,8 @@ function UsageFacts({ usage: { recent, stored, ingestedToday, flush } }: { usage
           >
             <span>
               {flush.lastError === null
-                ? "Recent entries move there by themselves. A search finds them at any time."
-                : "No entry is lost: recent entries stay searchable, and the service tries again by itself."}
+                ? "Recent entries are moved automatically. A search finds them at any time."
+                : "No entry is lost: recent entries stay searchable, and the service retries automatically."}
             </span>
           </Item>
           {flush.lastError === null ? null : (

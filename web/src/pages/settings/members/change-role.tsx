@@ -21,7 +21,8 @@ interface ChangeRoleProps {
 }
 
 export function ChangeRole({ path, member, own, isSelf, onChanged, onClose }: ChangeRoleProps) {
-  const [role, setRole] = useState(member.role);
+  const [chosen, setChosen] = useState<Role | null>(null);
+  const role = chosen ?? member.role;
   const name = member.email ?? member.userId;
   const changing = useAction(async () => {
     await authorized(`${path}/${member.userId}`, { method: "PATCH", body: { role } });
@@ -38,7 +39,7 @@ export function ChangeRole({ path, member, own, isSelf, onChanged, onClose }: Ch
           void changing.run();
         }}
       >
-        <RoleField role={role} offered={ROLES.filter((each) => mayAssign(own, each))} onChange={setRole} />
+        <RoleField role={role} offered={ROLES.filter((each) => mayAssign(own, each))} onChange={setChosen} />
         {isSelf && isLess ? <p>Only another member with your current role can undo this.</p> : null}
         <Problem failure={changing.failure} />
         <Row>
