@@ -8,6 +8,9 @@ export const ACTIVITY_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
 /** Maximum number of items of an account; the oldest are deleted. */
 export const MAX_ACTIVITY_ITEMS = 1000;
 
+/** Milliseconds within which a session's next action of a kind may change its item instead of adding one. */
+export const ACTIVITY_JOINED_MS = 60 * 60 * 1000;
+
 /** One row per action, written in its transaction. `num` is the order and the only index. */
 export const ACTIVITY_SCHEMA = [
   `CREATE TABLE activity (
@@ -79,6 +82,30 @@ export function recordActivity(
     JSON.stringify(details),
   );
   sql.exec("DELETE FROM activity WHERE num <= ? OR at <= ?", num - MAX_ACTIVITY_ITEMS, now - ACTIVITY_KEPT_MS);
+}
+
+/**
+ * Writes an action into the item of the session's last action of this kind, which keeps its place and time. For actions that a
+ * client can repeat at will: their items would push all others out of the list.
+ * @returns whether there is such an item of the last hour
+ */
+export function joinActivity(
+  sql: SqlStorage,
+  { action, session, details }: { action: ActivityAction; session: string; details: ActivityItem["details"] },
+  { requestId, address }: Origin,
+  now: number,
+): boolean {
+  const { rowsWritten } = sql.exec(
+    `UPDATE activity SET address = ?, request_id = ?, details = ?
+     WHERE num = (SELECT MAX(num) FROM activity WHERE action = ? AND session = ?) AND at > ?`,
+    address,
+    requestId,
+    JSON.stringify(details),
+    action,
+    session,
+    now - ACTIVITY_JOINED_MS,
+  );
+  return rowsWritten > 0;
 }
 
 type Row = {

@@ -1,5 +1,6 @@
 import { renameAccount } from "../../accounts/account.ts";
 import { notifyOwner } from "../../accounts/account-mails.ts";
+import { joinActivity } from "../../accounts/activity.ts";
 import {
   endFamilies,
   endFamily,
@@ -60,12 +61,14 @@ export class UserSessions {
     return profileOfSession(this.#core.sql, sessionId, Date.now());
   }
 
-  /** Records a change only, so that a repeated call has one item in the activity. */
+  /** Records a change only, and changes within an hour as one item of the activity. */
   rename(sessionId: string, name: string | null, origin: Origin): Profile | null {
-    return this.#core.changeInSession(sessionId, origin, (sql, account, _now, note) => {
+    return this.#core.changeInSession(sessionId, origin, (sql, account, now, note) => {
       if (name !== account.name) {
         renameAccount(sql, name);
-        note({ action: "account.rename", session: sessionId, details: name === null ? {} : { name } });
+        const details: Record<string, string> = name === null ? {} : { name };
+        const entry = { action: "account.rename", session: sessionId, details } as const;
+        if (!joinActivity(sql, entry, origin, now)) note(entry);
       }
       return profileOf({ ...account, name });
     });

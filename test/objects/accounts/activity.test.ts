@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
+  ACTIVITY_JOINED_MS,
   ACTIVITY_KEPT_MS,
   ACTIVITY_SCHEMA,
   MAX_ACTIVITY_ITEMS,
@@ -76,8 +77,14 @@ describe("B17: an account's own activity", () => {
     const { user } = profileShape.parse((await rename(" Ada ")).data);
     expect(user).toMatchObject({ name: "Ada", email: address, emailVerified: false });
     expect((await call("/auth/me", { headers: bearer(second.accessToken) })).data).toEqual({ user });
-    // Nothing changes, and is listed.
+    // Changes nothing, so the activity has no item.
     await rename("Ada");
+    const moveBack = (ms: number) =>
+      runInDurableObject(userStub(user.id), (_, { storage: { sql } }) => {
+        sql.exec("UPDATE activity SET at = at - ? WHERE action = 'account.rename'", ms);
+      });
+    await moveBack(ACTIVITY_JOINED_MS);
+    await rename("Eve");
     expect(profileShape.parse((await rename(null)).data).user.name).toBeUndefined();
     for (const name of [7, "a\nb", "x".repeat(101), undefined])
       expect((await rename(name)).code).toBe("VALIDATION_ERROR");
@@ -101,6 +108,7 @@ describe("B17: an account's own activity", () => {
       ["session.end-others", await sessionOf(second.accessToken), { ended: 1 }],
       ["password.change", await sessionOf(second.accessToken), {}],
       ["account.rename", await sessionOf(second.accessToken), { name: "Ada" }],
+      // Two changes within an hour are one item, with the last.
       ["account.rename", await sessionOf(second.accessToken), {}],
     ]);
     expect(items.at(-3)).toMatchObject({ address: ip, userAgent: "Test/1", requestId: "activity-1" });
