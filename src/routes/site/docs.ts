@@ -24,8 +24,12 @@ export function docs(documented: readonly Resource[]): Resource {
       return new Response(document, { headers: { "Content-Type": "application/json" } });
     },
   );
-  routes.route(documentRoute("/docs", "docs.page", "The API reference, as a page of the console"), [], async (c) => {
-    return (await consoleHtml(c)) ?? refuse("NOT_FOUND", "Path not found.");
+  const page = documentRoute("/docs", "docs.page", "The API reference, as a page of the console");
+  routes.route({ ...page, errors: ["NOT_FOUND"] }, [], async (c) => {
+    const html = await consoleHtml(c);
+    if (html !== null) return html;
+    await countByAddress(c, "API_DEFAULT");
+    return refuse("NOT_FOUND", "Path not found.");
   });
   return routes;
 }
@@ -40,6 +44,7 @@ export async function docsFile(c: Context<AppEnv>): Promise<Response | null> {
   const found = await c.env.ASSETS.fetch(c.req.raw);
   if (found.status !== 200 && found.status !== 304) return null;
   const page = isDocument && isBrowser(c) ? await consoleHtml(c) : null;
+  if (page !== null) await found.body?.cancel();
   const response = page ?? new Response(found.body, found);
   if (page === null) response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}`);
   if (isDocument) response.headers.append("Vary", "Accept");

@@ -152,3 +152,24 @@ describe("B16: /.well-known/security.txt", () => {
     },
   );
 });
+
+describe("the documents of a deployment", () => {
+  it("/docs without the console is a 404 in the envelope, counted", async () => {
+    const ASSETS = { fetch: async () => new Response(null, { status: 404 }) };
+    const answer = await callWith({ ASSETS }, "/docs");
+    expect([answer.status, answer.code, answer.headers.get("X-RateLimit-Limit")]).toEqual([404, "NOT_FOUND", "1000"]);
+  });
+
+  it("a browser gets the page for a document, whose own content is not left unread", async () => {
+    let cancelled = 0;
+    const body = () => new ReadableStream({ cancel: () => void cancelled++ });
+    const ASSETS = {
+      fetch: async (input: Request | URL) =>
+        input instanceof URL ? new Response("<title>Taffrail</title>") : new Response(body()),
+    };
+    const answer = await askWith({ ASSETS }, "http://taffrail.test/docs/alerts.md", {
+      headers: { Accept: "text/html" },
+    });
+    expect([await answer.text(), cancelled]).toEqual(["<title>Taffrail</title>", 1]);
+  });
+});
