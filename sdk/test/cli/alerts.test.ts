@@ -60,6 +60,7 @@ describe("the command line", () => {
       ["lst", "must be one of list, show"],
       ["show", "Which alert? taffrail alerts show <name>."],
       ["apply", "A file of rules is needed"],
+      ["apply -f a.yaml --revision=", "--revision is empty"],
       ["list --prune", "--prune belongs to taffrail alerts apply."],
       ["list a", "accepts only options, not a"],
       ["preview", "Which alert?"],
@@ -73,6 +74,8 @@ describe("the command line", () => {
     ];
     for (const [line, message] of wrong)
       expect([line, messageOf(() => parse(line))]).toEqual([line, expect.stringContaining(message)]);
+    const blank = ["alerts", "apply", "-f", "a.yaml", "--revision", " "];
+    expect(messageOf(() => parseCommand(blank, { env: KEY, isTerminal: false, now: NOW }))).toContain("is empty");
     expect(messageOf(() => parse("list", { TAFFRAIL_PROJECT: "p" }))).toContain("A key is needed");
     expect(messageOf(() => parse("list", { TAFFRAIL_API_KEY: "sk_secret" }))).toContain("A project is needed");
   });

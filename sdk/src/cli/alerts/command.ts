@@ -109,7 +109,9 @@ function needed(kind: Kind, alert: string | null): string {
 function applyOf(values: Values): AlertAction {
   const file = text(values, "file");
   if (!file) throw usage("A file of rules is needed: taffrail alerts apply -f rules.yaml.");
-  const revision = text(values, "revision") || null;
+  const revision = text(values, "revision");
+  // An empty one, of a variable without a value, would apply without the guard.
+  if (revision?.trim() === "") throw usage("--revision is empty: taffrail alerts apply --dry-run prints it.");
   return { kind: "apply", file, isDryRun: values["dry-run"] === true, prune: values.prune === true, revision };
 }
 
