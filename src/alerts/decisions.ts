@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { mapRows } from "../platform/sql.ts";
 import { printField } from "../query-language/fields.ts";
 import { printFilter } from "../query-language/print.ts";
-import { type Filter, joined, type OwnField, type ValueTest } from "../query-language/syntax.ts";
+import { type Field, type Filter, joined, type OwnField, type ValueTest } from "../query-language/syntax.ts";
 import { printDuration } from "../query-language/values.ts";
 import { conditionText } from "./condition.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
 import type { Counted } from "./matcher.ts";
-import { type EndReason, NOTIFICATION_LIMITS } from "./notifications/notification.ts";
+import { END_TEXTS, type EndReason, NOTIFICATION_LIMITS } from "./notifications/notification.ts";
 import type { RunRule } from "./project-alerts.ts";
 import { ALERT_LIMITS } from "./rule.ts";
 import { fillTemplate, type GroupValue, groupText, messageTime, type SaidGroup, USUAL_MESSAGE } from "./template.ts";
@@ -180,12 +180,6 @@ export interface ConsolePlace {
   projectId: string;
 }
 
-/** What members read of a group that recovers because its rule ended. */
-const END_TEXTS: Readonly<Record<EndReason, string>> = {
-  changed: "The alert was changed and counts again: the group is no longer followed.",
-  deleted: "The alert was deleted: the group is no longer followed.",
-};
-
 export function textsOf(rule: RunRule, decision: RunDecision, place: ConsolePlace): DecisionTexts {
   const { definition, counted } = rule;
   const { name, message, condition, windowMs } = definition;
@@ -261,9 +255,10 @@ const ANY_NUMBER: ValueTest = {
 /** Returns what entries of a group have besides passing the filter of their rule. @param key of the group, as the matcher writes it */
 export function groupFilters({ by, measure }: Pick<Counted, "by" | "measure">, key: string): Filter[] {
   // SAFETY: only the matcher writes keys.
-  const values = JSON.parse(key) as unknown[];
-  const groups = by.map((field, index): Filter => {
+  const values = JSON.parse(key) as GroupValue[];
+  const groups = by.flatMap((field, index): Filter | Filter[] => {
     const value = values[index] ?? null;
+    if (typeof value === "boolean") return booleanFilters(field, value);
     if (value !== null) return { kind: "field", field, test: groupTest(value) };
     // A member may be null, an object or an empty list. An own field is there or not.
     const test: ValueTest = field.kind === "data" ? ANY_VALUE : { kind: "exists" };
@@ -275,9 +270,15 @@ export function groupFilters({ by, measure }: Pick<Counted, "by" | "measure">, k
   return [...groups, { kind: "field", field, test }];
 }
 
-function groupTest(value: unknown): ValueTest {
+/** No test finds booleans alone, so the text is left out: also of a list that has both. */
+function booleanFilters(field: Field, value: boolean): Filter[] {
+  const spelled: Filter = { kind: "field", field, test: { kind: "regex", source: `^${value}$`, ignoreCase: false } };
+  const asText: Filter = { kind: "field", field, test: { kind: "exact", text: String(value) } };
+  return [spelled, { kind: "not", filter: asText }];
+}
+
+function groupTest(value: string | number): ValueTest {
   if (typeof value === "number") return { kind: "range", from: numberOf(value), to: numberOf(value) };
-  if (typeof value !== "string") return { kind: "is", text: String(value) };
   if (value.length < ALERT_LIMITS.groupValue) return { kind: "exact", text: value };
   // The rest of a longer text is not in the key, and the last character may be half of one.
   const start = value.replace(/[\ud800-\udbff]$/, "");

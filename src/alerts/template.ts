@@ -20,13 +20,17 @@ export function shownGroup({ group, groupValues }: SaidGroup): Record<string, st
 
 /** Returns a value of a group as a text that no other value has. */
 export function shownValue(value: GroupValue): string {
-  return typeof value === "string" && readsOtherwise(value) ? JSON.stringify(value) : String(value);
+  return isAmbiguousText(value) || (typeof value === "string" && value.startsWith('"'))
+    ? JSON.stringify(value)
+    : String(value);
 }
 
-/** Whether a text reads as a value of another type, or as a text in quotes. */
-function readsOtherwise(text: string): boolean {
-  if (text.startsWith('"') || ["null", "true", "false"].includes(text)) return true;
-  return Number.isFinite(Number(text)) && String(Number(text)) === text;
+/** Whether a value is a text that a value of another type has, too. */
+export function isAmbiguousText(value: GroupValue): boolean {
+  if (typeof value !== "string") return false;
+  return (
+    ["null", "true", "false"].includes(value) || (Number.isFinite(Number(value)) && String(Number(value)) === value)
+  );
 }
 
 /** Returns a group in one line; empty without one. */

@@ -1,4 +1,4 @@
-import { shownGroup } from "../template.ts";
+import { isAmbiguousText } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
 import type { Notification } from "./notification.ts";
 
@@ -41,12 +41,16 @@ export function alertmanagerRequest(
   };
 }
 
-/** Labels of the rule, then fields of the group, then the service's own, which no other replaces. */
-function labelsOf({ title, ruleId, projectId, labels, ...said }: Content): Record<string, string> {
+/**
+ * Labels of the rule, then fields of the group, then the service's own, which no other replaces. Values of the group are
+ * plain texts, which matchers compare; `group_texts` is what differs between the groups of `null` and of the text `null`.
+ */
+function labelsOf({ title, ruleId, projectId, labels, group, groupValues }: Content): Record<string, string> {
   const all: Record<string, string> = {};
-  for (const [name, value] of [...Object.entries(labels), ...Object.entries(shownGroup(said))])
-    all[labelName(name)] = value;
-  return present({ ...all, alertname: title, rule_id: ruleId, project_id: projectId ?? "" });
+  for (const [name, value] of [...Object.entries(labels), ...Object.entries(group ?? {})]) all[labelName(name)] = value;
+  const texts = Object.entries(groupValues ?? {}).flatMap(([name, value]) => (isAmbiguousText(value) ? [name] : []));
+  const own = { alertname: title, rule_id: ruleId, project_id: projectId ?? "" };
+  return present({ ...all, ...(texts.length === 0 ? {} : { group_texts: texts.join(",") }), ...own });
 }
 
 /** A name as Alertmanager accepts it in every version: `http.route` is `http_route`. */

@@ -15,11 +15,12 @@ export const DELIVERY_LIFETIME_MS = 3 * 24 * 60 * 60 * 1000;
  */
 export function enqueueNotification(sql: SqlStorage, notification: Notification, now: number): boolean {
   if (exists(sql, "SELECT 1 FROM notifications WHERE id = ?", notification.id)) return false;
-  const { destinationIds, ...content } = bounded(notification);
+  const said = asItFired(sql, notification);
+  const { destinationIds, ...content } = bounded(said);
   const project = projectOf(sql, content.projectId);
   // The project was deleted since the decision.
   if (project === undefined) return false;
-  const series = seriesOf(notification);
+  const series = seriesOf(said);
   const inserted = maybe<{ num: number }>(
     sql,
     "INSERT INTO notifications (id, project, kind, series, created_at, content) VALUES (?, ?, ?, ?, ?, ?) RETURNING num",
@@ -32,6 +33,29 @@ export function enqueueNotification(sql: SqlStorage, notification: Notification,
   );
   for (const id of destinationIds) insertDelivery(sql, { notification: inserted?.num ?? 0, id, series }, now);
   return true;
+}
+
+/**
+ * Returns a recovery without the types of its values if the firing that it ends has none, because an earlier version
+ * stored it: both have one series then, which receivers identify the alert by.
+ */
+function asItFired(sql: SqlStorage, notification: Notification): Notification {
+  if (notification.kind !== "resolved") return notification;
+  const untyped = { ...notification, groupValues: null };
+  const series = seriesOf(untyped);
+  if (series === seriesOf(notification)) return notification;
+  const isOpen = notification.destinationIds.some(
+    (id) =>
+      maybe<{ isUntypedFiring: number }>(
+        sql,
+        `SELECT n.kind = 'firing' AND json_extract(n.content, '$.groupValues') IS NULL AS isUntypedFiring
+         FROM deliveries d JOIN notifications n ON n.num = d.notification
+         WHERE d.destination = ? AND d.series = ? ORDER BY d.notification DESC LIMIT 1`,
+        id,
+        series,
+      )?.isUntypedFiring === 1,
+  );
+  return isOpen ? untyped : notification;
 }
 
 function insertDelivery(

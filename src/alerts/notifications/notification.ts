@@ -10,6 +10,12 @@ export const END_REASONS = ["changed", "deleted"] as const;
 
 export type EndReason = (typeof END_REASONS)[number];
 
+/** What members read of a group that recovers because its rule ended. */
+export const END_TEXTS: Readonly<Record<EndReason, string>> = {
+  changed: "The alert was changed and counts again: the group is no longer followed.",
+  deleted: "The alert was deleted: the group is no longer followed.",
+};
+
 /** What destinations are told. Plain data: stored as JSON, and sent as `data` of a webhook. */
 export interface Notification extends SaidGroup {
   /** Unique and deterministic: the same decision has the same id, and every attempt to deliver it carries it. */

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { enqueueNotification } from "../../../src/alerts/notifications/enqueue.ts";
 import { redeliver, sweepNotifications } from "../../../src/alerts/notifications/history.ts";
+import { seriesOf } from "../../../src/alerts/notifications/series.ts";
 import { deleteProject } from "../../../src/workspace/projects.ts";
 import { contentOf, deliveries, inWorkspace, URL_A, URL_B } from "./support.ts";
 
@@ -273,6 +274,41 @@ describe("an alert at Alertmanager", () => {
       await at(START + 5 * MINUTE);
       expect([got.length, core.deliveries.dueAt()]).toEqual([3, null]);
       expect(deliveries(sql)).toMatchObject([{ state: "delivered" }, { state: "delivered" }]);
+    }));
+});
+
+describe("a recovery of a group whose text reads as another type", () => {
+  it("ends the alert that fired in the version before, which stored no types", () =>
+    inWorkspace(async ({ core, sql, webhook, notify, at }) => {
+      const id = webhook();
+      sql.exec("UPDATE destinations SET kind = 'alertmanager', secret = NULL");
+      const group = { g: "500" };
+      const groupValues = { g: "500" };
+      const stored = () =>
+        sql
+          .exec<{ series: string; content: string }>("SELECT series, content FROM notifications ORDER BY num")
+          .toArray()
+          .map(({ series, content }) => ({ series, ...JSON.parse(content) }));
+      notify({ id: "fires", group }, [id]);
+      await at(START);
+      notify({ id: "recovers", kind: "resolved", group, groupValues }, [id]);
+      await at(START);
+      expect(deliveries(sql)).toMatchObject([{ state: "delivered" }, { state: "delivered" }]);
+      expect(core.deliveries.dueAt()).toBeNull();
+      const [before, recovery] = stored();
+      // PagerDuty's key is made of the stored notification.
+      expect([recovery?.series, seriesOf(recovery), recovery?.groupValues]).toEqual([
+        before?.series,
+        before?.series,
+        null,
+      ]);
+
+      // The next firing has types, and so has its recovery.
+      notify({ id: "fires again", group, groupValues }, [id]);
+      notify({ id: "recovers again", kind: "resolved", group, groupValues }, [id]);
+      const [, , typed, last] = stored();
+      expect(typed?.series).not.toBe(before?.series);
+      expect([last?.series, last?.groupValues]).toEqual([typed?.series, groupValues]);
     }));
 });
 

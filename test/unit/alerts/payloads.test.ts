@@ -83,10 +83,27 @@ describe("a request to Alertmanager", () => {
     expect([alert.startsAt, alert.endsAt]).toEqual([firing.decidedAt, resolved.decidedAt]);
   });
 
-  it("identifies a group by its values: a text is another group than the value with this text", () => {
-    const label = (value: string | null) =>
-      alertsOf(notificationOf({ group: { g: "null" }, groupValues: { g: value } }))[0].labels.g;
-    expect([label(null), label("null")]).toEqual(["null", '"null"']);
+  it("has the plain texts of a group, and names the fields whose text another value has, too", () => {
+    const labelsOf = (said: Pick<NotificationContent, "group" | "groupValues">) => {
+      const { g, h, group_texts } = alertsOf(notificationOf(said))[0].labels;
+      return [g, h, group_texts];
+    };
+    const label = (value: string | number | boolean | null) =>
+      labelsOf({ group: { g: String(value) }, groupValues: { g: value } });
+    expect([null, "null", 500, "500", true, "true", "shop", '"a"'].map(label)).toEqual([
+      ["null", undefined, undefined],
+      ["null", undefined, "g"],
+      ["500", undefined, undefined],
+      ["500", undefined, "g"],
+      ["true", undefined, undefined],
+      ["true", undefined, "g"],
+      ["shop", undefined, undefined],
+      ['"a"', undefined, undefined],
+    ]);
+    const group = { g: "500", h: "null" };
+    expect(labelsOf({ group, groupValues: group })).toEqual(["500", "null", "g,h"]);
+    // Of an earlier version.
+    expect(labelsOf({ group })).toEqual(["500", "null", undefined]);
   });
 
   it("fits the schema of its API, whatever names and values a rule has", () => {
