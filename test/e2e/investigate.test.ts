@@ -167,6 +167,10 @@ describe("19.3: patterns of a query", () => {
     await table.getByText("GET /products").waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.get("show")).toBe("new");
     await page.getByRole("button", { name: "All", exact: true }).click();
+    // More entries are of the other pattern, but none of them is an error.
+    await choose(page.getByLabel("Order"), "Most errors first");
+    await table.getByRole("row").nth(1).filter({ hasText: GATEWAY }).waitFor();
+    expect(new URL(page.url()).searchParams.get("order")).toBe("errors");
     // By keyboard: the menu of the row, and what it does.
     await gateway.getByRole("button", { name: /^Actions of/ }).focus();
     await page.keyboard.press("Enter");

@@ -95,7 +95,7 @@ function untested(
 /** Share of a budget that finding the first entry may take. */
 const FIRST_WORK = 0.1;
 
-/** Returns a note if a part of the earlier period is before all entries that there are: patterns look new that may not be. */
+/** Returns a note if a part of the earlier span is before all entries that there are: patterns look new that may not be. */
 async function missingNotes(
   { reading, wanted }: SearchRun,
   { from, to }: Period,
@@ -106,8 +106,8 @@ async function missingNotes(
   const isoTime = (time: number) => new Date(time).toISOString();
   const noteOf = (first: number, cause: string) =>
     first >= to
-      ? `The earlier period has no entries to compare with: ${cause}.`
-      : `The earlier period lacks entries: ${cause}. Patterns may look new that are not.`;
+      ? `The earlier span has no entries to compare with: ${cause}.`
+      : `The earlier span lacks entries: ${cause}. Patterns may look new that are not.`;
   if (from < oldest) return [noteOf(oldest, `entries before ${isoTime(oldest)} are no longer kept`)];
   const { source, budget, pacer } = reading;
   const memory = new SharedMemory(

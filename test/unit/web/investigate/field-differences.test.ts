@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { countsOf, errorPeak } from "../../../../web/src/pages/investigate/compare/counts.ts";
 import {
   type Facets,
   fieldDifferences,
   numberFields,
 } from "../../../../web/src/pages/investigate/compare/field-differences.ts";
-import { baseSpan, customSpan } from "../../../../web/src/pages/investigate/compare/spans-of-time.ts";
+import { baseSpan, customSpan, nowSpan } from "../../../../web/src/pages/investigate/compare/spans-of-time.ts";
 
 const COLUMNS = ["field", "type", "entries", "value", "count"].map((name) => ({ name, type: "string" }));
 
@@ -104,6 +105,33 @@ describe("19.3: spans that are compared", () => {
     expect(baseSpan(now, "7d", null)).toEqual({ start: -68 * HOUR, end: -66 * HOUR });
     expect(baseSpan(now, "custom", { start: 1, end: 2 })).toEqual({ start: 1, end: 2 });
     expect(baseSpan(now, "custom", null)).toEqual({ start: 98 * HOUR, end: 100 * HOUR });
+  });
+
+  it("of a relative range are both as long as its name says", () => {
+    const times = { start: now.start, end: now.end + 34_567 };
+    const span = nowSpan({ kind: "last", preset: "2h" }, times);
+    expect([span.end, span.end - span.start]).toEqual([times.end, 2 * HOUR]);
+    expect(nowSpan({ kind: "between", from: null, to: null }, times)).toEqual(times);
+  });
+
+  it("have spans of time that are counted in part, and a peak of errors with the time before it", () => {
+    const bins = { start: 100 * HOUR, binMs: HOUR, spans: 6 };
+    const columns = ["time", "level", "count"].map((name) => ({ name, type: "string" }));
+    const of = (errors: number[], info: number[]) => {
+      const rowsOf = (level: string, counts: number[]) =>
+        counts.map((count, at) => [new Date(bins.start + at * HOUR).toISOString(), level, count]);
+      const rows = [...rowsOf("error", errors), ...rowsOf("info", info)];
+      return countsOf({ columns, rows }, bins, { start: bins.start + 1, end: bins.start + 6 * HOUR - 1 });
+    };
+    const counts = of([0, 0, 1, 10, 6, 2], [9, 9, 9, 9, 9, 9]);
+    expect(counts.partial).toEqual([true, false, false, false, false, true]);
+    expect([counts.values, counts.errors]).toEqual([
+      [9, 9, 10, 19, 15, 11],
+      [0, 0, 1, 10, 6, 2],
+    ]);
+    expect(errorPeak(counts)).toEqual({ start: 103 * HOUR, end: 105 * HOUR });
+    // No errors, and no entries before the peak.
+    expect([errorPeak(of([], [9])), errorPeak(of([3, 0, 0], [0, 9]))]).toEqual([null, null]);
   });
 
   it("of an address are read only if they are times in order", () => {

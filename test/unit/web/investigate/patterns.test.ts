@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { QUERY_LIMITS } from "../../../../src/query-language/reader.ts";
-import { not, patternTest, valueTest, withTest } from "../../../../web/src/pages/investigate/added-test.ts";
+import { errorsOf, not, patternTest, valueTest, withTest } from "../../../../web/src/pages/investigate/added-test.ts";
 import { binFor, binsOf } from "../../../../web/src/pages/investigate/bins.ts";
 import { patternDifferences } from "../../../../web/src/pages/investigate/compare/pattern-differences.ts";
 import {
   changeOf,
+  errorsIn,
   patternsOf,
   sorted,
   trendQueries,
@@ -35,6 +36,18 @@ describe("19.3: patterns", () => {
     ]);
     expect(sorted(patterns, "change").map(({ pattern }) => pattern)).toEqual([
       ...["fallen", "risen", "gone", "steady", "new", null],
+    ]);
+    // Of none, the most frequent first; the row of all others has no errors of its own.
+    const errors = errorsIn({
+      columns: COLUMNS.slice(0, 2),
+      rows: [
+        ["new", 2],
+        ["steady", 9],
+        [null, 40],
+      ],
+    });
+    expect(sorted(patterns, "errors", errors).map(({ pattern }) => pattern)).toEqual([
+      ...["steady", "new", "risen", "fallen", "gone", null],
     ]);
   });
 
@@ -124,10 +137,11 @@ describe("19.3: patterns", () => {
         {
           counts: [2, 0, 0, 0, 0, 3],
           level: "info",
+          errors: 2,
           worst: { level: "error", counts: [0, 0, 0, 0, 0, 2] },
         },
       ],
-      ["b", { counts: [2, 0, 0, 0, 0, 0], level: "warn", worst: null }],
+      ["b", { counts: [2, 0, 0, 0, 0, 0], level: "warn", errors: 0, worst: null }],
     ]);
   });
 
@@ -144,6 +158,7 @@ describe("19.3: patterns", () => {
     expect(query).toBe(`(a OR b) -pattern:=${JSON.stringify(odd)}`);
     expect(parse(query).ok).toBe(true);
     expect(withTest("level:>=", patternTest("a"))).toBe("level:>=");
+    expect([errorsOf(""), errorsOf("a OR b")]).toEqual(["level:>=error", "(a OR b) level:>=error"]);
     const tests = [
       valueTest("user.plan", "team"),
       valueTest("status", 504),

@@ -16,6 +16,12 @@ export function patternTest(pattern: string): Filter {
   return { kind: "field", field: fieldOf(["pattern"]), test: { kind: "exact", text: pattern } };
 }
 
+/** Returns a query whose entries are also of level `error` or above. */
+export function errorsOf(query: string): string {
+  const errors = parse("level:>=error");
+  return errors.ok ? withTest(query, errors.query.filter) : query;
+}
+
 export function not(filter: Filter): Filter {
   return { kind: "not", filter };
 }

@@ -34,8 +34,8 @@ export function CostPart({ days, usage }: CostPartProps) {
               ]}
             />
             <StackedBars
-              label={`Stored entries by their day, added up, ${names[0]} to ${names.at(-1)}`}
-              series={[{ name: "Entries, added up", color: "var(--series-3)", values: addedUp(totals) }]}
+              label={`Stored entries in total by day, ${names[0]} to ${names.at(-1)}`}
+              series={[{ name: "Entries in total", color: "var(--series-3)", values: addedUp(totals) }]}
               names={names}
               ends={[names[0] ?? "", "today"]}
               isTotalShown={false}

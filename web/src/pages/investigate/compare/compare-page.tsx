@@ -3,20 +3,24 @@ import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { Notes } from "../../explorer/search/notes.tsx";
 import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
+import { entries, span } from "../../explorer/view/format.ts";
+import { between } from "../../explorer/view/range.ts";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
+import { toolLink } from "../links.ts";
 import { ReleaseLinks } from "../releases/release-links.tsx";
 import { OFFERED } from "../releases/releases.ts";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
+import { errorPeak } from "./counts.ts";
 import { FieldList } from "./field-list.tsx";
 import { LevelTable } from "./level-table.tsx";
 import { NumberTable } from "./number-table.tsx";
 import { Overlay } from "./overlay.tsx";
 import { PatternList } from "./pattern-list.tsx";
 import { SpanHeads } from "./span-heads.tsx";
-import { BASES, type Base, baseSpan, boundsOf, customSpan, type TimeSpan } from "./spans-of-time.ts";
-import { useComparison } from "./use-comparison.ts";
+import { BASES, type Base, baseSpan, boundsOf, customSpan, nowSpan, type TimeSpan } from "./spans-of-time.ts";
+import { type Overview, useComparison } from "./use-comparison.ts";
 
 const NOT_OFFERED = Object.fromEntries(OFFERED.map((name) => [name, ""]));
 
@@ -30,7 +34,7 @@ export function ComparePage() {
   const investigation = { ...of, change };
   const custom = customSpan(own.get("baseFrom"), own.get("baseTo"));
   const base: Base = BASES.find(({ value }) => value === own.get("with"))?.value ?? "before";
-  const now = { start: times.start, end: times.end };
+  const now = nowSpan(view.range, times);
   const before = baseSpan(now, base, custom);
   const isEndless = view.range.kind === "all";
   const chooseBase = (next: Base): void => {
@@ -86,8 +90,12 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
   const failed = [overview, fields].find(({ failure }) => failure !== null);
   const busy = overview.busy || fields.busy;
   const of = { investigation, before, now };
+  const patterns = shownOverview?.patterns ?? null;
   return (
     <Frame investigation={investigation} tool="compare" busy={busy && shownOverview !== null} controls={controls}>
+      {/* Before the results, so that nothing of it moves when another release is chosen. */}
+      <SpanHeads {...of} overview={shownOverview} />
+      <ReleaseLinks {...of} isWanted={shownOverview !== null} />
       {failed?.failure ? (
         <div class={css.notice}>
           <Failure failure={failed.failure} onRetry={failed.reload} />
@@ -99,47 +107,76 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
         ) : null
       ) : (
         <div class={css.content} aria-busy={overview.busy}>
-          <SpanHeads {...of} overview={shownOverview} />
-          <ReleaseLinks {...of} />
           <div class={css.notes}>
-            <Notes
-              notes={[
-                ...(shownOverview.before.total === 0 && shownOverview.now.total > 0
-                  ? ["The span before has no entries that match: choose another one, or the time around a release."]
-                  : []),
-                ...notesOf(shownOverview.answers),
-              ]}
-            />
+            {patterns === null ? <NotCompared investigation={investigation} overview={shownOverview} /> : null}
+            <Notes notes={notesOf(shownOverview.answers)} />
           </div>
           <Overlay before={shownOverview.before} now={shownOverview.now} />
           <div class={css.columns}>
             <section class={css.section} aria-labelledby="compare-fields">
               <h2 id="compare-fields">Fields</h2>
-              {shownFields === null ? (
+              {patterns === null ? (
+                <p class={css.none}>Not compared.</p>
+              ) : shownFields === null ? (
                 fields.failure === null ? (
                   <Loading what="Comparing fields" />
                 ) : null
               ) : (
                 <>
                   <FieldList {...of} fields={shownFields.differences} />
-                  <NumberTable numbers={shownFields.numbers} />
-                  <Notes notes={notesOf(shownFields.answers)} />
+                  {shownFields.differences === null ? null : (
+                    <>
+                      <NumberTable numbers={shownFields.numbers} />
+                      <Notes notes={notesOf(shownFields.answers)} />
+                    </>
+                  )}
                 </>
               )}
             </section>
             <div>
               <section class={css.section} aria-labelledby="compare-levels">
                 <h2 id="compare-levels">Levels</h2>
-                <LevelTable before={shownOverview.before} now={shownOverview.now} />
+                <LevelTable before={patterns === null ? null : shownOverview.before} now={shownOverview.now} />
               </section>
               <section class={css.section} aria-labelledby="compare-patterns">
                 <h2 id="compare-patterns">Patterns</h2>
-                <PatternList {...of} patterns={shownOverview.patterns} total={shownOverview.before.total} />
+                {patterns === null ? (
+                  <p class={css.none}>Not compared.</p>
+                ) : (
+                  <PatternList {...of} patterns={patterns} />
+                )}
               </section>
             </div>
           </div>
         </div>
       )}
     </Frame>
+  );
+}
+
+interface NotComparedProps {
+  investigation: Investigation;
+  overview: Overview;
+}
+
+/** Says that the earlier span has too few entries, and what can be compared instead. */
+function NotCompared({ investigation, overview: { before, now } }: NotComparedProps) {
+  const { workspaceId, projectId, view } = investigation;
+  if (before.total === 0 && now.total === 0) return <p class={css.warning}>Neither span has entries of this query.</p>;
+  const peak = errorPeak(now);
+  const found =
+    before.total === 0
+      ? "no entries of this query to compare with"
+      : `only ${entries(before.total)} of this query, too few to compare with`;
+  return (
+    <p class={css.warning}>
+      The earlier span has {found}. Choose another span above or the time around a release
+      {peak === null ? "." : ", or "}
+      {peak === null ? null : (
+        <a href={toolLink(workspaceId, projectId, "compare", { ...view, range: between(peak.start, peak.end) })}>
+          compare the time of the most errors, {span(peak.start, peak.end)}, with the time before it
+        </a>
+      )}
+    </p>
   );
 }

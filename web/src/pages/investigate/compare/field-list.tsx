@@ -27,11 +27,13 @@ interface FieldListProps {
 export function FieldList({ fields, ...of }: FieldListProps) {
   const [isWhole, setWhole] = useState(false);
   if (fields === null) return <p class={css.none}>Too few entries to compare fields: each span needs {LEAST}.</p>;
-  if (fields.length === 0) return <p class={css.none}>No field differs by more than chance.</p>;
+  if (fields.length === 0) return <p class={css.none}>All differences are small enough to be chance.</p>;
   const shown = isWhole ? fields : fields.slice(0, FIELDS);
   return (
     <>
-      <p class={css.hint}>Largest difference of the share of all entries first. What chance explains is left out.</p>
+      <p class={css.hint}>
+        Shares of all entries, the largest difference first. Differences small enough to be chance are left out.
+      </p>
       <ol class={css.fields}>
         {shown.map((field) => (
           <li key={field.field}>
@@ -68,7 +70,7 @@ interface ValueLinkProps extends Omit<FieldListProps, "fields"> {
 /** A value, linked to the entries that have it, in the span that has more of them. */
 function ValueLink({ investigation, before, now, field, value }: ValueLinkProps) {
   const { workspaceId, projectId, filter } = investigation;
-  const text = value.value === undefined ? "has the field" : String(value.value);
+  const text = value.value === undefined ? "any value" : String(value.value);
   const shown = visible(text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}…` : text) || "empty text";
   const test = valueTest(field, value.value);
   const isPresence = value.value === undefined;

@@ -22,7 +22,17 @@ export function Overlay({ before, now }: OverlayProps) {
   const [from, to] = [now.bins.start, now.bins.start + spans * now.bins.binMs];
   const { times, stepMs } = ticksOf(from, to, -60_000 * new Date(to).getTimezoneOffset());
   const at = hovered === null || hovered >= spans ? null : hovered;
-  const line = before.values.map((value, index) => `${index + 0.5} ${y(value)}`).join("L");
+  // A span of time that is only in part in the counted one has fewer entries: the line would show a fall that is none.
+  const points = before.values.map((value, index) => ({ value, index })).filter(({ index }) => !before.partial[index]);
+  const [only] = points;
+  const line = points.map(({ value, index }) => `${index + 0.5} ${y(value)}`).join("L");
+  const bars = (isPart: boolean): string =>
+    now.values
+      .map((value, index) =>
+        value === 0 || now.partial[index] !== isPart ? "" : `M${index + 0.06} ${HEIGHT}V${y(value)}h.88V${HEIGHT}z`,
+      )
+      .join("");
+  const parts = bars(true);
   return (
     <figure class={css.figure}>
       <div class={css.plot}>
@@ -45,13 +55,11 @@ export function Overlay({ before, now }: OverlayProps) {
             role="img"
             aria-label={`Entries over time: ${number(now.total)} now, ${number(before.total)} before`}
           >
-            <path
-              class={css.now}
-              d={now.values
-                .map((value, index) => (value === 0 ? "" : `M${index + 0.06} ${HEIGHT}V${y(value)}h.88V${HEIGHT}z`))
-                .join("")}
-            />
-            <path class={css.before} d={before.values.length === 1 ? `M0 ${y(before.values[0] ?? 0)}h1` : `M${line}`} />
+            <path class={css.now} d={bars(false)} />
+            <path class={css.part} d={parts} />
+            {only === undefined || before.total === 0 ? null : (
+              <path class={css.before} d={points.length === 1 ? `M${only.index} ${y(only.value)}h1` : `M${line}`} />
+            )}
           </svg>
           {at === null ? null : (
             <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
@@ -68,6 +76,12 @@ export function Overlay({ before, now }: OverlayProps) {
       <figcaption class={css.legend}>
         <Key name="Now" look={css.nowKey} counts={now} at={at} />
         <Key name="Before" look={css.beforeKey} counts={before} at={at} />
+        {parts === "" ? null : (
+          <span class={css.name}>
+            <span class={css.partKey} aria-hidden="true" />
+            Only part of this time is compared
+          </span>
+        )}
       </figcaption>
     </figure>
   );
@@ -81,7 +95,7 @@ interface KeyProps {
   at: number | null;
 }
 
-function Key({ name, look, counts: { values, bins }, at }: KeyProps) {
+function Key({ name, look, counts: { values, partial, bins }, at }: KeyProps) {
   const start = at === null ? null : bins.start + at * bins.binMs;
   return (
     <span class={css.name}>
@@ -90,7 +104,10 @@ function Key({ name, look, counts: { values, bins }, at }: KeyProps) {
       {start === null || at === null ? null : (
         <>
           <b>{values[at] === undefined ? "–" : number(values[at])}</b>
-          <span class={css.moment}>{span(start, start + bins.binMs)}</span>
+          <span class={css.moment}>
+            {span(start, start + bins.binMs)}
+            {partial[at] ? ", in part" : ""}
+          </span>
         </>
       )}
     </span>

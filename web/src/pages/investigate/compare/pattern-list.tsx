@@ -2,7 +2,6 @@ import { number } from "../../explorer/view/format.ts";
 import { patternTest, withTest } from "../added-test.ts";
 import { toolLink } from "../links.ts";
 import { ChangeBadge } from "../patterns/change-badge.tsx";
-import { tooFewText } from "../patterns/pattern-model.ts";
 import { PatternText } from "../patterns/pattern-text.tsx";
 import type { Investigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
@@ -16,17 +15,13 @@ interface PatternListProps {
   investigation: Investigation;
   before: TimeSpan;
   now: TimeSpan;
-  /** `null`: the span before has too few entries. */
-  patterns: readonly PatternDifference[] | null;
-  /** Entries of the span before. */
-  total: number;
+  patterns: readonly PatternDifference[];
 }
 
 /** Patterns that are new, gone, more or less frequent. */
-export function PatternList({ investigation, before, now, patterns, total }: PatternListProps) {
+export function PatternList({ investigation, before, now, patterns }: PatternListProps) {
   const { workspaceId, projectId, filter } = investigation;
-  if (patterns === null) return <p class={css.none}>{tooFewText(total)}</p>;
-  if (patterns.length === 0) return <p class={css.none}>No pattern differs by more than chance.</p>;
+  if (patterns.length === 0) return <p class={css.none}>All differences are small enough to be chance.</p>;
   const link = ({ pattern, change }: PatternDifference) => {
     const span = change === "gone" || change === "fallen" ? before : now;
     return toolLink(workspaceId, projectId, null, spanView(withTest(filter, patternTest(pattern)), span));

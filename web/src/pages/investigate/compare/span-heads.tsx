@@ -11,14 +11,15 @@ interface SpanHeadsProps {
   investigation: Investigation;
   before: TimeSpan;
   now: TimeSpan;
-  overview: Overview;
+  /** `null` until loaded. */
+  overview: Overview | null;
 }
 
 /** Both spans with their numbers of entries, linked to them. */
 export function SpanHeads({ investigation, before, now, overview }: SpanHeadsProps) {
   const { workspaceId, projectId, filter } = investigation;
   const link = (of: TimeSpan) => toolLink(workspaceId, projectId, null, spanView(filter, of));
-  const totals = { before: overview.before.total, now: overview.now.total };
+  const totals = overview && { before: overview.before.total, now: overview.now.total };
   return (
     <dl class={css.heads}>
       <div class={css.head}>
@@ -29,7 +30,7 @@ export function SpanHeads({ investigation, before, now, overview }: SpanHeadsPro
           <a href={link(before)}>{span(before.start, before.end)}</a>
           <span class={css.quiet}> {lengthText(before.end - before.start)}</span>
         </dd>
-        <dd class={css.total}>{entries(totals.before)}</dd>
+        <dd class={css.total}>{totals === null ? "…" : entries(totals.before)}</dd>
       </div>
       <div class={css.head}>
         <dt>
@@ -40,7 +41,13 @@ export function SpanHeads({ investigation, before, now, overview }: SpanHeadsPro
           <span class={css.quiet}> {lengthText(now.end - now.start)}</span>
         </dd>
         <dd class={css.total}>
-          {entries(totals.now)} <span class={css.quiet}>{changeText(totals.before, totals.now)}</span>
+          {totals === null ? (
+            "…"
+          ) : (
+            <>
+              {entries(totals.now)} <span class={css.quiet}>{changeText(totals.before, totals.now)}</span>
+            </>
+          )}
         </dd>
       </div>
     </dl>

@@ -1,3 +1,4 @@
+import type { Range } from "../../explorer/view/range.ts";
 import type { View } from "../../explorer/view/view.ts";
 import { viewOf } from "../links.ts";
 
@@ -7,6 +8,7 @@ export interface TimeSpan {
   end: number;
 }
 
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** Spans with which the one of the view is compared: value in the address, and label. */
@@ -17,6 +19,12 @@ export const BASES = [
   { value: "custom", label: "Another span" },
 ] as const;
 export type Base = (typeof BASES)[number]["value"];
+
+/** Returns the span of a range. A relative one, which begins with a whole minute, is exactly as long as its name says. */
+export function nowSpan(range: Range, { start, end }: TimeSpan): TimeSpan {
+  if (range.kind !== "last") return { start, end };
+  return { start: end - Math.max(MINUTE, Math.floor((end - start) / MINUTE) * MINUTE), end };
+}
 
 /** Returns the other span. One whose times are not valid is the span before. */
 export function baseSpan({ start, end }: TimeSpan, base: Base, custom: TimeSpan | null): TimeSpan {

@@ -23,6 +23,7 @@ export const LEAST = 10;
 export interface Overview {
   before: Counts;
   now: Counts;
+  /** `null`: the earlier span has too few entries to compare with. */
   patterns: PatternDifference[] | null;
   answers: readonly Answer[];
 }
@@ -60,8 +61,8 @@ export function useComparison(investigation: Investigation, before: TimeSpan, no
     const [first = NOTHING, second = NOTHING, patternsBefore = NOTHING, patternsNow = NOTHING] = answers;
     const scale = (now.end - now.start) / (before.end - before.start);
     return {
-      before: countsOf(first, beforeBins),
-      now: countsOf(second, nowBins),
+      before: countsOf(first, beforeBins, before),
+      now: countsOf(second, nowBins, now),
       patterns: patternDifferences(patternsBefore, patternsNow, scale),
       answers,
     };

@@ -44,9 +44,21 @@ export function hasBaseline(before: number, now: number): boolean {
   return before > now * BASELINE;
 }
 
-/** Says that nothing is marked as new. */
-export function tooFewText(before: number): string {
-  return `The span before has ${before === 0 ? "no entries" : entries(before)}: too few to tell what is new. Choose another one.`;
+/**
+ * Says that nothing is marked as new.
+ * @param chosen label of the chosen comparison
+ */
+export function tooFewText(before: number, chosen: string): string {
+  const found = before === 0 ? "no entries" : `only ${entries(before)}`;
+  return `The earlier span has ${found} of this query, so nothing is marked as new. For another span, change “${chosen}” above.`;
+}
+
+/** Begin of the notes of the service on a span that begins before all entries. */
+const MISSING = "The earlier span ";
+
+/** Returns notes without those that explain what is marked as new, for a list in which nothing is. */
+export function withoutMissing(notes: readonly string[]): string[] {
+  return notes.filter((note) => !note.startsWith(MISSING));
 }
 
 /** @param scale length of the span divided by that of the span before */
@@ -85,16 +97,31 @@ function numberIn(row: readonly unknown[], at: number): number {
   return typeof value === "number" ? value : 0;
 }
 
-export type Order = "count" | "rarest" | "change";
+export type Order = "count" | "errors" | "rarest" | "change";
 
-/** Patterns in order, with that of all others last. */
-export function sorted(patterns: readonly Pattern[], order: Order): Pattern[] {
-  const size = ({ count, before }: Pattern) =>
-    order === "count" ? count : order === "rarest" ? -count : Math.abs(count - (before ?? 0));
+/** The errors of patterns: entries of level `error` or above. */
+export type Errors = ReadonlyMap<string, number>;
+
+/** Reads the table of `patterns` of the errors. */
+export function errorsIn(table: Table): Errors {
+  return new Map(patternsOf(table).flatMap(({ pattern, count }) => (pattern === null ? [] : [[pattern, count]])));
+}
+
+/** Patterns in order, with that of all others last. Of patterns with as many errors, the most frequent is first. */
+export function sorted(patterns: readonly Pattern[], order: Order, errors: Errors = new Map()): Pattern[] {
+  const size = ({ pattern, count, before }: Pattern) =>
+    order === "errors"
+      ? (errors.get(pattern ?? "") ?? 0)
+      : order === "change"
+        ? Math.abs(count - (before ?? 0))
+        : order === "rarest"
+          ? -count
+          : count;
   return [...patterns].sort(
     (a, b) =>
       Number(a.pattern === null) - Number(b.pattern === null) ||
       size(b) - size(a) ||
+      (order === "errors" ? b.count - a.count : 0) ||
       (a.pattern ?? "").localeCompare(b.pattern ?? ""),
   );
 }
@@ -104,6 +131,8 @@ export interface Trend {
   counts: number[];
   /** The most frequent level; `null` if there is no entry. */
   level: Level | null;
+  /** Entries of level `error` or above. */
+  errors: number;
   /** Entries of the most severe level, if that is another one. */
   worst: { level: Level; counts: number[] } | null;
 }
@@ -166,6 +195,7 @@ function trendOf(levels: ReadonlyMap<Level, number[]>, spans: number): Trend {
   const counts = Array<number>(spans).fill(0);
   let [level, most]: [Level | null, number] = [null, 0];
   let worst: Trend["worst"] = null;
+  let errors = 0;
   // From the least severe level, so that of two as frequent the more severe one stays.
   for (const each of LEVELS) {
     const own = levels.get(each);
@@ -175,9 +205,14 @@ function trendOf(levels: ReadonlyMap<Level, number[]>, spans: number): Trend {
     });
     const sum = sumOf(own);
     if (sum >= most) [level, most] = [each, sum];
+    if (isError(each)) errors += sum;
     if (sum > 0) worst = { level: each, counts: own };
   }
-  return { counts, level, worst: worst?.level === level ? null : worst };
+  return { counts, level, errors, worst: worst?.level === level ? null : worst };
+}
+
+export function isError(level: Level): boolean {
+  return level === "error" || level === "fatal";
 }
 
 export function sumOf(counts: readonly number[]): number {

@@ -14,7 +14,7 @@ import { percent } from "../percent.ts";
 import { Spark } from "../spark.tsx";
 import type { Investigation } from "../use-investigation.ts";
 import { ChangeBadge } from "./change-badge.tsx";
-import { type Pattern, sumOf, type Trend } from "./pattern-model.ts";
+import { isError, type Pattern, sumOf, type Trend } from "./pattern-model.ts";
 import { PatternText } from "./pattern-text.tsx";
 import css from "./patterns.module.css";
 import type { Trends } from "./use-patterns.ts";
@@ -24,11 +24,14 @@ interface PatternRowProps {
   /** `null` until loaded. */
   trends: Trends | null;
   isCompared: boolean;
+  /** Whether the level has a column of its own. */
+  isWide: boolean;
   investigation: Investigation;
 }
 
-export function PatternRow({ pattern: row, trends, isCompared, investigation }: PatternRowProps) {
+export function PatternRow({ pattern: row, trends, isCompared, isWide, investigation }: PatternRowProps) {
   const { pattern, count, before, share, change } = row;
+  const level = pattern === null ? null : <LevelOf trend={trends?.of.get(pattern)} />;
   return (
     <tr>
       {isCompared ? (
@@ -36,10 +39,9 @@ export function PatternRow({ pattern: row, trends, isCompared, investigation }: 
           {change === null ? <span class="visually-hidden">Same</span> : <ChangeBadge change={change} />}
         </td>
       ) : null}
-      <td class={css.wide}>
-        <LevelOf trend={pattern === null ? undefined : trends?.of.get(pattern)} />
-      </td>
+      {isWide ? <td class={css.level}>{level}</td> : null}
       <td class={css.pattern}>
+        {isWide ? null : level}
         {pattern === null ? (
           <span class={css.others}>All other patterns</span>
         ) : (
@@ -77,10 +79,20 @@ function PatternLink({ pattern, investigation }: { pattern: string; investigatio
   );
 }
 
-/** The most severe level of a pattern's entries. */
+/** The most frequent level of a pattern's entries, with the number of errors among them if that is another level. */
 function LevelOf({ trend }: { trend: Trend | undefined }) {
-  const level = trend?.worst?.level ?? trend?.level ?? null;
-  return level === null ? null : <LevelMark level={level} />;
+  if (trend === undefined || trend.level === null) return null;
+  const { level, errors } = trend;
+  return (
+    <span class={css.levels}>
+      <LevelMark level={level} />
+      {errors === 0 || isError(level) ? null : (
+        <span class={css.errors}>
+          {number(errors)} {errors === 1 ? "error" : "errors"}
+        </span>
+      )}
+    </span>
+  );
 }
 
 function TrendOf({ pattern: { pattern, count }, trends }: { pattern: Pattern; trends: Trends | null }) {

@@ -2,19 +2,29 @@ import { useCallback, useMemo } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { useMedia } from "../../../ui/use-media.ts";
 import { Notes } from "../../explorer/search/notes.tsx";
 import { entries, number } from "../../explorer/view/format.ts";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import { useKept } from "../use-kept.ts";
-import { beforeIn, type Change, hasBaseline, type Order, type Pattern, tooFewText } from "./pattern-model.ts";
+import {
+  beforeIn,
+  type Change,
+  hasBaseline,
+  type Order,
+  type Pattern,
+  tooFewText,
+  withoutMissing,
+} from "./pattern-model.ts";
 import { PatternRow } from "./pattern-row.tsx";
 import css from "./patterns.module.css";
 import { type FoundPatterns, useListed, usePatterns, useTrends, VERSUS, type Versus } from "./use-patterns.ts";
 
 const ORDERS = [
   { value: "count", label: "Most frequent first" },
+  { value: "errors", label: "Most errors first" },
   { value: "rarest", label: "Rarest first" },
   { value: "change", label: "Largest change first" },
 ] as const;
@@ -32,7 +42,7 @@ export function PatternsPage() {
   const { own, change } = investigation;
   const versus = VERSUS.find(({ value }) => value === own.get("vs"))?.value ?? "1d";
   const order: Order = ORDERS.find(({ value }) => value === own.get("order"))?.value ?? "count";
-  const { loaded, found } = usePatterns(investigation, versus);
+  const { loaded, found } = usePatterns(investigation, versus, order);
   const controls = (
     <>
       <span class={css.control}>
@@ -70,6 +80,7 @@ export function PatternsPage() {
           investigation={investigation}
           found={found}
           order={order}
+          chosen={VERSUS.find(({ value }) => value === versus)?.label ?? ""}
           busy={loaded.busy}
           hasFailed={loaded.failure !== null}
         />
@@ -82,16 +93,23 @@ interface ListProps {
   investigation: Investigation;
   found: FoundPatterns;
   order: Order;
+  /** Label of the chosen comparison. */
+  chosen: string;
   busy: boolean;
   /** Whether a notice about a failed load is shown above. */
   hasFailed: boolean;
 }
 
-function List({ investigation, found: { answer, patterns }, order, busy, hasFailed }: ListProps) {
+/** Width from which the level is a column; below, it is above the pattern. */
+const WIDE = "(width >= 1000px)";
+
+function List({ investigation, found, order, chosen, busy, hasFailed }: ListProps) {
+  const { answers, patterns } = found;
+  const isWide = useMedia(WIDE);
   const { own, change } = investigation;
   const shown = CHANGES.find(({ value }) => value === own.get("show"))?.value ?? null;
   const shows = useCallback((pattern: Pattern) => shown === null || pattern.change === shown, [shown]);
-  const { all, listed, more } = useListed(patterns, order, shows);
+  const { all, listed, more } = useListed(found, order, shows);
   const names = useMemo(() => listed.flatMap(({ pattern }) => (pattern === null ? [] : [pattern])), [listed]);
   const loading = useTrends(investigation, names);
   const trends = useKept(loading, `${investigation.filter} ${JSON.stringify(investigation.view.range)}`);
@@ -132,7 +150,13 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
         ) : null}
       </div>
       <div class={css.notes}>
-        <Notes notes={[...(hasBefore && !isCompared && total > 0 ? [tooFewText(before)] : []), ...notesOf([answer])]} />
+        <Notes
+          notes={
+            hasBefore && !isCompared && total > 0
+              ? [tooFewText(before, chosen), ...withoutMissing(notesOf(answers))]
+              : notesOf(answers)
+          }
+        />
         {trends?.complete === false ? (
           <Notes notes={["Trends lack older entries: narrow the query or the range."]} />
         ) : null}
@@ -145,10 +169,14 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
           <thead>
             <tr>
               {isCompared ? <th scope="col">Change</th> : null}
-              <th scope="col" class={css.wide}>
-                Level
+              {isWide ? (
+                <th scope="col" class={css.level}>
+                  Level
+                </th>
+              ) : null}
+              <th scope="col" class={css.pattern}>
+                Pattern
               </th>
-              <th scope="col">Pattern</th>
               <th scope="col" data-number="true">
                 Entries
               </th>
@@ -181,6 +209,7 @@ function List({ investigation, found: { answer, patterns }, order, busy, hasFail
                 pattern={pattern}
                 trends={trends}
                 isCompared={isCompared}
+                isWide={isWide}
                 investigation={investigation}
               />
             ))}

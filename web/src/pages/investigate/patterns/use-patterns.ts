@@ -1,11 +1,22 @@
 import { useMemo, useState } from "preact/hooks";
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
+import { errorsOf } from "../added-test.ts";
 import { type Answer, ask, queryFor } from "../ask.ts";
 import { type Bins, binsOf } from "../bins.ts";
 import type { Investigation } from "../use-investigation.ts";
 import { useKept } from "../use-kept.ts";
-import { type Order, type Pattern, patternsOf, sorted, type Trend, trendQueries, trendsOf } from "./pattern-model.ts";
+import {
+  type Errors,
+  errorsIn,
+  type Order,
+  type Pattern,
+  patternsOf,
+  sorted,
+  type Trend,
+  trendQueries,
+  trendsOf,
+} from "./pattern-model.ts";
 
 /** Patterns that are counted apart; the entries of others are one row. */
 const COUNTED = 1000;
@@ -27,20 +38,27 @@ export const VERSUS = [
 export type Versus = (typeof VERSUS)[number]["value"];
 
 export interface FoundPatterns {
-  answer: Answer;
+  answers: readonly Answer[];
   patterns: Pattern[];
+  /** Empty unless the order needs them. */
+  errors: Errors;
 }
 
-/** Loads the patterns of a query with their counts in the span before. */
-export function usePatterns(investigation: Investigation, versus: Versus) {
+/** Loads the patterns of a query with their counts in the earlier span, and their errors for the order of these. */
+export function usePatterns(investigation: Investigation, versus: Versus, order: Order) {
   const { workspaceId, projectId, filter, bounds, times, round, view, isInvalid } = investigation;
   const query = `${filter || "*"} | patterns ${COUNTED}${versusPipe(versus, view.range.kind === "all", times)}`;
-  // Without times, so that a refresh of a relative range keeps the list.
+  const queries = order === "errors" ? [query, `${errorsOf(filter)} | patterns ${COUNTED}`] : [query];
+  // Without times and order, so that a refresh of a relative range and another order keep the list.
   const of = JSON.stringify([workspaceId, projectId, filter, versus, view.range]);
-  const loaded = useLoad(`${of} ${JSON.stringify(bounds)} ${round}`, async (signal): Promise<FoundPatterns | null> => {
+  const key = `${of} ${JSON.stringify(bounds)} ${round} ${queries.length}`;
+  const loaded = useLoad(key, async (signal): Promise<FoundPatterns | null> => {
     if (isInvalid) return null;
-    const [answer] = await ask(workspaceId, [queryFor(query, projectId, bounds)], signal);
-    return answer === undefined ? null : { answer, patterns: patternsOf(answer) };
+    const asked = queries.map((each) => queryFor(each, projectId, bounds));
+    const answers = await ask(workspaceId, asked, signal);
+    const [answer, errors] = answers;
+    if (answer === undefined) return null;
+    return { answers, patterns: patternsOf(answer), errors: errors === undefined ? new Map() : errorsIn(errors) };
   });
   return { loaded, found: useKept(loaded, of) };
 }
@@ -75,8 +93,12 @@ export function useTrends(investigation: Investigation, listed: readonly string[
 }
 
 /** The part of the list that is shown. */
-export function useListed(patterns: readonly Pattern[], order: Order, shows: (pattern: Pattern) => boolean) {
+export function useListed(
+  { patterns, errors }: Pick<FoundPatterns, "patterns" | "errors">,
+  order: Order,
+  shows: (pattern: Pattern) => boolean,
+) {
   const [steps, setSteps] = useState(1);
-  const all = useMemo(() => sorted(patterns, order).filter(shows), [patterns, order, shows]);
+  const all = useMemo(() => sorted(patterns, order, errors).filter(shows), [patterns, order, errors, shows]);
   return { all, listed: all.slice(0, steps * STEP), more: () => setSteps((before) => before + 1) };
 }

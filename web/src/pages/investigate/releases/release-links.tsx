@@ -20,16 +20,18 @@ interface ReleaseLinksProps {
   investigation: Investigation;
   before: TimeSpan;
   now: TimeSpan;
+  /** False while the page loads what comes first. */
+  isWanted: boolean;
 }
 
 /** Offers to compare the time before each release with the time after it, and tells what the one that is compared changed. */
-export function ReleaseLinks({ investigation, before, now }: ReleaseLinksProps) {
+export function ReleaseLinks({ investigation, before, now, isWanted }: ReleaseLinksProps) {
   const { workspaceId, projectId, view, own } = investigation;
   const [from, to] = OFFERED;
   const shown = before.end === now.start ? { start: before.start, end: now.end } : now;
   const span = customSpan(own.get(from), own.get(to)) ?? shown;
   const bounds = boundsOf(span);
-  const releases = useReleases({ workspaceId, projectId, bounds, span, isWanted: true });
+  const releases = useReleases({ workspaceId, projectId, bounds, span, isWanted });
   if (releases.length === 0) return null;
   const offered = offeredSearch(span);
   const chosen = releases.find(({ at }) => at === now.start);
