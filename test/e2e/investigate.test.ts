@@ -291,7 +291,7 @@ describe("19: a release", () => {
     expect(await changed.getByRole("listitem").allTextContents()).toEqual(["pool.size 20 → 5"]);
     expect(await axeFaults(page)).toEqual([]);
     // A release that begins with the span is marked.
-    await changed.getByRole("link", { name: "Show its start-up entries" }).click();
+    await changed.getByRole("link", { name: "Show its first entries" }).click();
     await page.waitForURL((url) => !url.pathname.endsWith("/compare"));
     await marks.first().waitFor();
     // The span compared is shorter than the one whose releases are offered: the address has both, until another range is chosen.

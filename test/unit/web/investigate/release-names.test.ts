@@ -33,7 +33,7 @@ const TIMEOUT = { name: "timeoutMs.nordpay", before: "3000", now: "300" };
 it("19: a mark shows what its release changed once that is known, and before that a click shows it", () => {
   const one = [release("5.8.0")];
   expect(lines(one, null)).toEqual(["Release payments 5.8.0", "Click: what it changed"]);
-  const click = "Click: compare, start-up entries";
+  const click = "Click: compare, first entries";
   expect(lines(one, [changed(TIMEOUT)])).toEqual([
     "Release payments 5.8.0",
     "timeoutMs.nordpay 3000 \u2192 300",
@@ -62,7 +62,7 @@ it("19: a mark of several releases shows the first change of each", () => {
   expect(lines(two, [changed(TIMEOUT, TIMEOUT), changed()])).toEqual([
     "payments 5.8.0: timeoutMs.nordpay 3000 \u2192 300, 1 more",
     "payments 5.8.1",
-    "Click: compare, start-up entries",
+    "Click: compare, first entries",
   ]);
   expect(markDescription(two, [changed(TIMEOUT, TIMEOUT), changed()])).toMatch(
     /^payments 5\.8\.0, .*: timeoutMs\.nordpay 3000 \u2192 300, 1 more; payments 5\.8\.1, [^;]*$/,

@@ -89,7 +89,7 @@ function ChosenRelease({ scope, release }: ChosenReleaseProps) {
         <ReleaseDifferences changes={data[0]} />
       )}
       {failure === null ? null : <Failure failure={failure} onRetry={reload} />}
-      {test === null ? null : <a href={link(printFilter(test))}>Show its start-up entries</a>}
+      {test === null ? null : <a href={link(printFilter(test))}>Show its first entries</a>}
     </section>
   );
 }

@@ -87,7 +87,7 @@ function markLines(releases: readonly Release[], changes: readonly ReleaseChange
 
 /** What a click on a mark shows: also while its changes are loaded. */
 function clickText(changes: readonly ReleaseChanges[] | null, subject: string): string {
-  return changes === null ? `Click: what ${subject} changed` : "Click: compare, start-up entries";
+  return changes === null ? `Click: what ${subject} changed` : "Click: compare, first entries";
 }
 
 /** Returns the first members that a release changed, and the number of others. */

@@ -94,7 +94,7 @@ function Acts({ field, release, onClose, onCompare, onShow, onZoom }: ActsProps)
           icon={ListFilter}
           onClick={closing(() => onShow(printFilter(test), release.at, release.at + STARTING_MS))}
         >
-          Show its start-up entries
+          Show its first entries
         </Button>
       )}
       {onZoom === undefined ? null : (
