@@ -7,8 +7,11 @@ import { hasRest, type Manifest } from "./manifest.ts";
 import { backoff } from "./retry.ts";
 import { formatWait, sleep } from "./time.ts";
 
-/** Milliseconds without a byte after which a connection counts as lost. The service ends one sooner if it fails. */
-const SILENCE_MS = 60_000;
+/**
+ * Milliseconds without a byte after which a connection counts as lost. The service ends one sooner if it fails; it is silent while it
+ * waits for memory, up to 240 s, and reads entries of other times.
+ */
+const SILENCE_MS = 300_000;
 /** Milliseconds between two lines of progress. */
 const PROGRESS_MS = 1000;
 
