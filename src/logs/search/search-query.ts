@@ -115,12 +115,12 @@ export function snapshotOf(
   // The cutoff rises at full minutes. As long as it has not, the answer is the one of before.
   const risen = minuteOf(startedAt) - minuteOf(wanted.now);
   const isLess = isRepeated && risen > 0 && oldest > 0 && (filter.from === null || filter.from < oldest);
-  return { asOf: encodeAsOf(commit, wanted.now), notes: isLess ? [expiredNote(oldest, oldest - risen)] : [] };
+  return { asOf: encodeAsOf(commit, wanted.now), notes: isLess ? [expiredNote(oldest)] : [] };
 }
 
-function expiredNote(before: number, since: number): string {
-  const [end, start] = [before, since].map((time) => new Date(time).toISOString());
-  return `Entries before ${end} have expired, those from ${start} on since \`asOf\`.`;
+/** States only the end: the retention may have been shortened, so when the cutoff was where is not known. */
+function expiredNote(before: number): string {
+  return `Entries before ${new Date(before).toISOString()} have expired, some of them possibly since \`asOf\`.`;
 }
 
 function minuteOf(time: number): number {
