@@ -24,10 +24,7 @@ export interface MemoryLease {
   readonly bytes: number;
   /** `false` after the lease was released or reclaimed. */
   readonly isLive: boolean;
-  /**
-   * Changes the size without waiting. Bytes that are already in memory must be counted, even beyond the pool's
-   * capacity.
-   */
+  /** Changes the size without waiting. Bytes that are already in memory must be counted, even beyond the capacity. */
   resize(bytes: number): void;
   /**
    * Enlarges the lease, waiting for room up to `timeoutMs`; `false` after that or if the lease is no longer live.
@@ -108,26 +105,26 @@ export class MemoryPool {
     return this.#waiting.size + this.#growing.size;
   }
 
-  /**
-   * Leases bytes without waiting; `null` if they do not fit or other callers wait. A request for more than the capacity
-   * is granted while the pool is empty.
-   */
+  /** Leases bytes without waiting; `null` if they do not fit or other callers wait. An empty pool grants more than its capacity. */
   tryTake(bytes: number): MemoryLease | null {
     this.#forgetLostWaiters();
     return this.waiting === 0 ? this.#grant(bytes) : null;
   }
 
-  /** Leases bytes without waiting; `null` if the pool would be more than half full, so that the lease blocks no others. */
-  tryTakeAhead(bytes: number): MemoryLease | null {
-    const lease = this.#hasRoom(bytes, this.capacity / 2) ? this.tryTake(bytes) : null;
+  /**
+   * Leases bytes without waiting; `null` if the pool would be more than half full, so that the lease blocks no others.
+   * @param idle bytes of other such leases that do not count here
+   */
+  tryTakeAhead(bytes: number, idle = 0): MemoryLease | null {
+    const lease = this.#hasRoom(bytes, this.capacity / 2 + idle) ? this.tryTake(bytes) : null;
     if (lease !== null) this.#ahead.add(lease);
     return lease;
   }
 
   /** Enlarges a lease under the conditions of `tryTakeAhead`. @returns whether it was enlarged */
-  tryGrowAhead(lease: MemoryLease, bytes: number): boolean {
+  tryGrowAhead(lease: MemoryLease, bytes: number, idle = 0): boolean {
     this.#forgetLostWaiters();
-    const mayGrow = lease.isLive && this.waiting === 0 && this.#hasRoom(bytes - lease.bytes, this.capacity / 2);
+    const mayGrow = lease.isLive && this.waiting === 0 && this.#hasRoom(bytes - lease.bytes, this.capacity / 2 + idle);
     if (mayGrow) lease.resize(bytes);
     return mayGrow;
   }

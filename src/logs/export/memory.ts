@@ -11,13 +11,18 @@ const MIB = 1024 * 1024;
  */
 const EXPORT_BYTES: Readonly<Record<ExportFormat, number>> = { ndjson: 2 * MIB, parquet: 8 * MIB };
 
-/** Milliseconds for which an export waits for memory at its start, after it was suspended, and between two attempts. */
+/** Milliseconds for which an export waits for memory at its start, and between two attempts. */
 const WAIT_MS = 30_000;
-const RESUME_WAIT_MS = 600_000;
 const ATTEMPT_MS = 250;
+/** Milliseconds for which it waits after it was suspended: less than the silence after which `taffrail export` takes a connection for lost. */
+const RESUME_WAIT_MS = 240_000;
 
 /** Bytes of `EXPORT_BYTES` for what is read. */
 const INPUT_BYTES = 1536 * 1024;
+
+// Module state: one instance per isolate, shared by all its exports.
+/** Leases of suspended exports. */
+const suspended = new Set<MemoryLease>();
 
 /** The memory of one export. */
 export class ExportMemory implements ReadMemory {
@@ -30,11 +35,11 @@ export class ExportMemory implements ReadMemory {
 
   /**
    * Leases the memory of an export. Exports run for minutes, so together they get half of the memory of queries, and only
-   * while queries use little.
+   * while queries use little. What suspended exports keep does not count for that half, up to a quarter.
    * @returns `null` if there is no memory within half a minute
    */
   static async take(format: ExportFormat): Promise<ExportMemory | null> {
-    const lease = await repeated(() => queryMemory.tryTakeAhead(EXPORT_BYTES[format]), WAIT_MS);
+    const lease = await repeated(() => queryMemory.tryTakeAhead(EXPORT_BYTES[format], idleBytes(null)), WAIT_MS);
     return lease && new ExportMemory(lease);
   }
 
@@ -76,16 +81,18 @@ export class ExportMemory implements ReadMemory {
     this.#decoded = 0;
     this.#isSuspended = true;
     this.#lease.resize(Math.min(bytes, this.#bytes));
+    suspended.add(this.#lease);
   }
 
-  /** Takes the memory of a suspended export again. @returns `false` if there is none within ten minutes, or after its release */
+  /** Takes the memory of a suspended export again. @returns `false` if there is none within four minutes, or after its release */
   async resume(): Promise<boolean> {
     const lease = this.#lease;
     await repeated(() => {
       lease.renew();
-      return !lease.isLive || queryMemory.tryGrowAhead(lease, this.#bytes) ? lease : null;
+      return !lease.isLive || queryMemory.tryGrowAhead(lease, this.#bytes, idleBytes(lease)) ? lease : null;
     }, RESUME_WAIT_MS);
     this.#isSuspended = lease.bytes < this.#bytes;
+    if (!this.#isSuspended) suspended.delete(lease);
     return lease.isLive && !this.#isSuspended;
   }
 
@@ -105,6 +112,17 @@ export class ExportMemory implements ReadMemory {
     const bytes = this.#bytes + Math.max(0, this.#input + this.#decoded - INPUT_BYTES);
     if (bytes !== this.#lease.bytes) this.#lease.resize(bytes);
   }
+}
+
+/** Returns the bytes that suspended exports keep, up to a quarter of the memory of queries. @param own lease that is left out */
+function idleBytes(own: MemoryLease | null): number {
+  let bytes = 0;
+  for (const lease of suspended) {
+    // It was released, or reclaimed because its request has ended without notice.
+    if (!lease.isLive) suspended.delete(lease);
+    else if (lease !== own) bytes += lease.bytes;
+  }
+  return Math.min(bytes, queryMemory.capacity / 4);
 }
 
 /** Attempts something until it succeeds. @returns `null` if it does not within the given milliseconds */

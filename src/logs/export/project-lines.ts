@@ -82,7 +82,7 @@ function* batchLines(batch: RecentBatch, range: SeqRange, report: ReportUnreadab
     commitOf: () => commit,
     receivedAtOf: () => receivedAt,
   };
-  let read = firstSeq - 1;
+  let read = Math.max(firstSeq - 1, range.after);
   try {
     for (const lines of lineLists(wholeLines(decodeBlocks(encoding, body)), origins, range)) {
       read = lines.at(-1)?.seq ?? read;

@@ -6,7 +6,7 @@ import type { SeqRange } from "./line-lists.ts";
 import { NdjsonWriter } from "./ndjson.ts";
 import { ParquetWriter } from "./parquet.ts";
 import { projectLines, type RecentRange } from "./project-lines.ts";
-import { ColdCoverage, type ColdLines } from "./segment-lines.ts";
+import { ColdCoverage, type ColdLines, type ReportDamage } from "./segment-lines.ts";
 import type { ExportFacts, ExportFormat, ExportWriter } from "./writer.ts";
 
 /** What is exported. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
@@ -26,8 +26,11 @@ export interface ExportSource {
   recent(range: { after: number; until: number }): Promise<RecentRange>;
   cold: ColdLines;
   report: ReportUnreadable;
-  /** Counts the entries of a range that were moved to the cold tier, have not expired, and are not in its catalog. */
-  missing(range: SeqRange): Promise<number>;
+  /**
+   * Counts the entries of a range that were moved to the cold tier, have not expired, and are not in its catalog.
+   * @param renew is called at each step
+   */
+  missing(range: SeqRange, renew: () => void): Promise<number>;
 }
 
 /** What one response may use before it ends with `complete: false`. */
@@ -60,12 +63,13 @@ export class Export {
   readonly #coverage: ColdCoverage;
   /** Bytes that no run has yielded. */
   #ready: Uint8Array[] = [];
-  #isWritten = false;
+  /** Whether all bytes are ready or were yielded, so that nothing is left to read. */
+  isWritten = false;
   /** When the first run began, and milliseconds of the runs that have ended. */
   #begunAt: number | null = null;
   #usedMs = 0;
   #unreadable = 0;
-  /** What was reported as damaged: a run after a suspension meets it again. */
+  /** What was reported as damaged: a run after a suspension finds it again. */
   readonly #faults = new Set<string>();
   #missing = 0;
   /** Entries and their first and last `seq` so far. */
@@ -117,6 +121,11 @@ export class Export {
     return this.#ready.reduce((sum, { length }) => sum + length, this.#writer.heldBytes);
   }
 
+  /** Takes the next bytes that are ready after a run has ended; `undefined` if there are none. Needs no memory. */
+  takeReady(): Uint8Array | undefined {
+    return this.#ready.shift();
+  }
+
   /**
    * Yields the bytes of the export in order. Yields to other requests between its steps. After a run that its caller ended, another one
    * continues with the next chunk. In between the export holds `heldBytes`.
@@ -126,18 +135,18 @@ export class Export {
     this.#begunAt ??= startedAt;
     try {
       yield* this.#written();
-      if (!this.#isWritten) yield* this.#read(memory, clock, startedAt);
+      if (!this.isWritten) yield* this.#read(memory, clock, startedAt);
     } finally {
       this.#usedMs += clock() - startedAt;
     }
   }
 
   async *#read(memory: ReadMemory, clock: () => number, startedAt: number): AsyncGenerator<Uint8Array> {
-    const { workspaceId, projectId, cold, missing } = this.#source;
-    const known = new Set(this.#faults);
-    const report: ReportUnreadable = (fault, entries) => {
-      if (known.has(fault.message)) return;
-      this.#faults.add(fault.message);
+    const { workspaceId, projectId, cold } = this.#source;
+    const report: ReportDamage = (fault, entries, block) => {
+      const damage = JSON.stringify([fault.message, block]);
+      if (this.#faults.has(damage)) return;
+      this.#faults.add(damage);
       this.#unreadable += entries;
       this.#source.report(fault, entries);
     };
@@ -170,9 +179,14 @@ export class Export {
       if (isSpent() && through > this.#request.afterSeq) break;
       if (clock() - checkedAt >= recheck) await recent({ after: through, until: through });
     }
-    if (!this.#coverage.isWhole) this.#missing = await missing({ after: this.#request.afterSeq, until: this.through });
+    if (!this.#coverage.isWhole) {
+      const stated = { after: this.#request.afterSeq, until: this.through };
+      const count = () => this.#source.missing(stated, () => memory.renew());
+      // Everything else was sent, and is of no use without the manifest.
+      this.#missing = await count().catch(count);
+    }
     await paced(pacer, writer.end(this.#facts()));
-    this.#isWritten = true;
+    this.isWritten = true;
     yield* this.#written();
   }
 

@@ -1,4 +1,4 @@
-import { type ReportUnreadable, UnreadableItem } from "../batch.ts";
+import { UnreadableItem } from "../batch.ts";
 import { allBlocks } from "../cold/filter/block-filter.ts";
 import { decodeBlock } from "../cold/format/decode.ts";
 import type { SourceLine } from "../cold/format/lines.ts";
@@ -19,13 +19,16 @@ import { lineLists, mergedLists, type SeqRange } from "./line-lists.ts";
 /** The part of the cold tier that an export reads. */
 export type ColdLines = Pick<MovedSource, "segmentsBySeq" | "readBodies" | "readFiles">;
 
+/** @param block index of the block that is damaged in the segment that the fault names */
+export type ReportDamage = (fault: Error, entries: number, block?: number) => void;
+
 /** What is read of the cold tier, and for whom. */
 export interface ColdScope {
   workspaceId: string;
   projectId: string;
   /** Other entries may be left out. */
   times: TimeRange;
-  report: ReportUnreadable;
+  report: ReportDamage;
   pacer: ScanPacer;
   memory: ReadMemory;
   /** Counts the segments that are found. */
@@ -34,13 +37,15 @@ export interface ColdScope {
 
 /**
  * Counts the entries that an export expects in the cold tier and those that the catalog lists there. Fewer have expired, or are lost: the
- * records of the workspace object tell which.
+ * records of the workspace object show which.
  */
 export class ColdCoverage {
   /** Up to this `seq` everything is counted. */
   #through: number;
   #expected = 0;
   #listed = 0;
+  /** Entries of counted segments that are after `#through`. */
+  #beyond = 0;
 
   /** @param after the `seq` after which the export begins */
   constructor(after: number) {
@@ -57,14 +62,21 @@ export class ColdCoverage {
     if (until <= from) return;
     // Of a range that begins before, unless it was counted with its first entry: the export begins in it, or has read it as recent batches.
     const before = { entries: 0, most: 0 };
+    let beyond = 0;
+    const list = (entries: number, most: number) => {
+      this.#listed += Math.min(entries, most);
+      beyond += Math.max(0, entries - most);
+    };
+    list(Math.max(0, this.#beyond - (from - this.#through)), until - from);
     for (const { firstSeq, lastSeq, count } of segments) {
-      if (firstSeq > from) this.#listed += count;
+      if (firstSeq > from) list(count, until - firstSeq + 1);
       else if (this.#expected === 0 || firstSeq > this.#through) {
         before.entries += count;
         before.most = lastSeq - from;
       }
     }
-    this.#listed += Math.min(before.entries, before.most);
+    list(Math.min(before.entries, before.most), until - from);
+    this.#beyond = beyond;
     this.#expected += until - from;
     this.#through = until;
   }
@@ -135,7 +147,7 @@ async function* segmentLines(
         if (isExpired(meta, times)) return;
         throw new SegmentGone();
       }
-      let left = block.lines;
+      let left = entriesAfter(range.after, meta, block.firstIndex, block.lines);
       try {
         if (body instanceof CorruptSegment) throw body;
         const isGroup = body instanceof RowGroup;
@@ -148,7 +160,7 @@ async function* segmentLines(
         }
       } catch (error) {
         if (!(error instanceof UnreadableItem) && !(error instanceof CorruptSegment)) throw error;
-        scope.report(error, left);
+        scope.report(error, left, each.index);
       }
     }
   }
@@ -158,20 +170,29 @@ function isExpired({ maxTimestamp }: SegmentMeta, { from }: TimeRange): boolean 
   return maxTimestamp < from;
 }
 
+/** Whether a segment has no gaps, so that the index of a line determines its `seq`. */
+function isDense({ firstSeq, lastSeq, count }: SegmentMeta): boolean {
+  return count === lastSeq - firstSeq + 1;
+}
+
+/** Counts the lines from an index on that are after a `seq`: all of them in a segment with gaps, whose `seq` only the body has. */
+function entriesAfter(after: number, meta: SegmentMeta, firstIndex: number, lines: number): number {
+  return isDense(meta) ? Math.min(lines, meta.firstSeq + firstIndex + lines - 1 - after) : lines;
+}
+
 /** Returns the blocks of a segment that may have an entry of the range and the times. */
 function wantedBlocks(meta: SegmentMeta, { times, report }: ColdScope, { after, until }: SeqRange): PendingBlock[] {
-  // Without gaps, the index of a line determines its `seq`. With gaps only the body does.
-  const isDense = meta.count === meta.lastSeq - meta.firstSeq + 1;
+  const hasNoGaps = isDense(meta);
   try {
     return allBlocks(meta).flatMap((block, index) => {
       const seq = meta.firstSeq + block.firstIndex;
-      const isInRange = !isDense || (seq <= until && seq + block.lines - 1 > after);
+      const isInRange = !hasNoGaps || (seq <= until && seq + block.lines - 1 > after);
       const isInTime = block.maxTimestamp >= times.from && (times.to === null || block.minTimestamp < times.to);
       return isInRange && isInTime ? [{ meta, block, bound: 0, index, body: undefined }] : [];
     });
   } catch (error) {
     if (!(error instanceof CorruptSegment)) throw error;
-    report(error, meta.count);
+    report(error, entriesAfter(after, meta, 0, meta.count));
     return [];
   }
 }

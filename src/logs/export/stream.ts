@@ -7,7 +7,7 @@ const PART_BYTES = 64 * 1024;
 /** Milliseconds without reading after which an export returns its memory, and between two renewals of what it holds. */
 const TICK_MS = 5_000;
 /**
- * Milliseconds without reading after which an export ends. A slow client seems to read nothing for a while: its response goes on once
+ * Milliseconds without reading after which an export ends. A slow client seems to read nothing for a while: its response continues once
  * a third of what the system has buffered, up to 4 MB, was sent. That takes 130 s at 10 KB/s.
  */
 const PATIENCE_MS = 600_000;
@@ -17,23 +17,25 @@ export type ExportOutcome = "ok" | "failed" | "stalled" | "canceled";
 
 /**
  * Sends an export as its client reads it. While the client does not read, the export is suspended: it has returned its memory, and
- * reads again from where it was. A failure before the first byte is thrown; a later one ends the connection, so that the client
- * does not take the bytes for all.
+ * takes it again once the bytes that are ready were sent, if there is more to read. A failure before the first byte is thrown; a
+ * later one ends the connection, so that the client does not take the bytes for all.
  *
  * @param memory is released at the end
  * @param ended is called once, with the bytes that were sent
  */
 export async function exportStream(
-  running: Pick<Export, "bytes" | "heldBytes">,
+  running: Pick<Export, "bytes" | "heldBytes" | "isWritten" | "takeReady">,
   memory: ReadMemory & Pick<ExportMemory, "suspend" | "resume" | "release">,
   ended: (outcome: ExportOutcome, bytes: number) => void,
 ): Promise<ReadableStream<Uint8Array>> {
   let chunks = running.bytes(memory);
   let suspended: Promise<unknown> | null = null;
-  const next = async () => {
+  const next = async (): Promise<IteratorResult<Uint8Array, unknown>> => {
     if (suspended !== null) {
       await suspended;
-      if (!(await memory.resume())) throw new Error("There is no memory to continue.");
+      const value = running.takeReady();
+      if (value !== undefined) return { done: false, value };
+      if (!running.isWritten && !(await memory.resume())) throw new Error("There is no memory to continue.");
       suspended = null;
       chunks = running.bytes(memory);
     }

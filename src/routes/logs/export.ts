@@ -96,7 +96,7 @@ async function exportLogs(c: Context<AppEnv>): Promise<Response> {
     projectId,
     ...bySeq(c, reader, projectId),
     report: reportUnreadable(c, workspaceId),
-    missing: (range: SeqRange) => missingOf(c, workspaceId, projectId, range),
+    missing: (range: SeqRange, renew: () => void) => missingOf(c, workspaceId, projectId, range, renew),
   };
   const opened = await Export.open(source, request);
   if (opened === null) {
@@ -116,9 +116,17 @@ async function exportLogs(c: Context<AppEnv>): Promise<Response> {
 /** Ranges in a page of records. */
 const RECORDS = 1000;
 
-function missingOf(c: Context<AppEnv>, workspaceId: string, projectId: string, range: SeqRange): Promise<number> {
-  const records = (after: number) =>
-    callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.flushedRanges(projectId, after, RECORDS));
+function missingOf(
+  c: Context<AppEnv>,
+  workspaceId: string,
+  projectId: string,
+  range: SeqRange,
+  renew: () => void,
+): Promise<number> {
+  const records = (after: number) => {
+    renew();
+    return callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.flushedRanges(projectId, after, RECORDS));
+  };
   return orUnavailable(c, missingEntries(new ColdTier(c.env), workspaceId, projectId, records, range));
 }
 

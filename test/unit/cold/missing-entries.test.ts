@@ -28,6 +28,17 @@ test("entries of a range are counted as missing by page, within the range that i
   expect(await missing(lossy, { after: 80, until: 100 })).toBe(0);
 });
 
+test("the records far before a range are not read", async () => {
+  const asked: number[] = [];
+  const records = async (after: number) => {
+    asked.push(after);
+    return after < 4_900_000 ? { ranges: [{ firstSeq: 4_900_001, lastSeq: 5_000_020, isWhole: true }] } : null;
+  };
+  const range = { after: 5_000_000, until: 5_000_020 };
+  expect(await missingEntries({ covers: async () => [] }, "ws", "proj", records, range)).toBe(20);
+  expect(asked[0]).toBe(4_000_000);
+});
+
 test("a loss that a merge has spread over several ranges is not 0", async () => {
   const merged = [{ firstSeq: 1, lastSeq: 40, entries: 30 }, whole(2), whole(3), whole(4)];
   expect(await missing(merged)).toBeGreaterThan(0);

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { SegmentMeta } from "../../../src/logs/cold/format/segment.ts";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { ParquetWriter } from "../../../src/logs/export/parquet.ts";
 import { EXPORT_BUDGET, Export, type ExportBudget, type ExportRequest } from "../../../src/logs/export/run-export.ts";
+import { ColdCoverage } from "../../../src/logs/export/segment-lines.ts";
 import type { ExportManifest } from "../../../src/logs/export/writer.ts";
 import { WorkMeter } from "../../../src/logs/query/budget.ts";
 import { UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
@@ -220,11 +222,18 @@ describe("an export", () => {
     }
     store.oldest = START;
     const asked: object[] = [];
+    let renewals = 0;
     const lost = (isLost: (segment: { firstSeq: number; part: number }) => boolean) => {
       const source = sourceOf(store);
       const segmentsBySeq: typeof source.cold.segmentsBySeq = async (...args) =>
         (await source.cold.segmentsBySeq(...args)).filter((segment) => !isLost(segment));
-      const missing = async (range: object) => asked.push(range) && 3;
+      // Each first attempt fails.
+      const failed = new Set<string>();
+      const missing = async (range: object, renew: () => void) => {
+        renew();
+        if (failed.size < failed.add(JSON.stringify(range)).size) throw new Error("A database does not answer.");
+        return asked.push(range) && 3;
+      };
       return { ...source, cold: { ...source.cold, segmentsBySeq }, missing };
     };
     const manifest = async (
@@ -234,7 +243,8 @@ describe("an export", () => {
     ) => {
       const opened = await Export.open(lost(isLost), { ...ALL, ...request }, { ...EXPORT_BUDGET, work });
       const chunks: Uint8Array[] = [];
-      for await (const chunk of opened?.bytes() ?? []) chunks.push(Buffer.from(chunk));
+      const memory = { ...UNBOUNDED_MEMORY, renew: () => void renewals++ };
+      for await (const chunk of opened?.bytes(memory) ?? []) chunks.push(Buffer.from(chunk));
       return parsed(Buffer.concat(chunks)).manifest;
     };
     // From the middle of a range, of other times, and as far as one response goes: nothing is missing, so nothing is asked.
@@ -242,8 +252,10 @@ describe("an export", () => {
       expect(await manifest(() => false, request, work)).toMatchObject({ missing: 0, complete: work !== 1 });
     }
     expect(asked).toEqual([]);
+    renewals = 0;
     const whole = await manifest(({ firstSeq }) => firstSeq >= 9 && firstSeq <= 12);
     expect(whole).toMatchObject({ count: 20, through: 24, until: 24, missing: 3, complete: false });
+    expect(renewals).toBeGreaterThanOrEqual(2);
     expect(await manifest(({ firstSeq }) => firstSeq > 4, { afterSeq: 2 }, 1)).toMatchObject({ missing: 3, until: 24 });
     expect(asked).toEqual([{ after: 0, until: 24 }, expect.objectContaining({ after: 2 })]);
     // One of the two parts of a range.
@@ -336,6 +348,60 @@ describe("an export", () => {
     expect(reported).toEqual([4, 1, 1]);
   });
 
+  test.each([false, true])(
+    "counts each damaged entry after its `afterSeq` once, suspended: %s",
+    async (isSuspended) => {
+      const store = new TestStore();
+      const make = (count: number) =>
+        Array.from({ length: count }, (_, at) => ({
+          timestamp: START + at,
+          level: "info" as const,
+          category: "http",
+          type: "request",
+          message: `${at} ${createHash("sha512").update(`${at}`).digest("hex").repeat(100)}`,
+        }));
+      for (let at = 0; at < 6; at++) store.add(PROJECT, make(8));
+      store.flush(PROJECT, 6, "inline", 8);
+      store.add(PROJECT, make(20));
+      const source = sourceOf(store);
+      const starts = new Set<number>();
+      const readBodies: typeof source.cold.readBodies = async (id, ranges) => {
+        for (const { start } of ranges) starts.add(start);
+        const groups = [...starts].toSorted((a, b) => a - b);
+        const bodies = await source.cold.readBodies(id, ranges);
+        const isDamaged = (start: number | undefined) => start === groups[0] || start === groups[2];
+        for (const [index, body] of bodies.entries()) if (body && isDamaged(ranges[index]?.start)) body.bytes.fill(7);
+        return bodies;
+      };
+      const recent: typeof source.recent = async (range) => {
+        const page = await source.recent(range);
+        for (const { body } of page.batches) {
+          const second = 4 + new DataView(body.buffer, body.byteOffset).getUint32(0, true);
+          body.fill(7, second + 4, second + 12);
+        }
+        return page;
+      };
+      const opened = await Export.open(
+        { ...source, recent, cold: { ...source.cold, readBodies } },
+        { ...ALL, afterSeq: 3 },
+      );
+      const chunks: Uint8Array[] = [];
+      for (let isDone = false; !isDone; ) {
+        isDone = true;
+        for await (const chunk of opened?.bytes() ?? []) {
+          chunks.push(Buffer.from(chunk));
+          isDone = !isSuspended;
+          if (isSuspended) break;
+        }
+      }
+      const { manifest } = parsed(Buffer.concat(chunks));
+      const ofBatch = 68 - Math.max(48, manifest.lastSeq ?? 0);
+      expect(ofBatch).toBeGreaterThan(0);
+      expect(ofBatch).toBeLessThan(20);
+      expect(manifest).toMatchObject({ unreadable: 5 + 8 + ofBatch, count: 65 - 5 - 8 - ofBatch, complete: true });
+    },
+  );
+
   test("ends with an error if a file is missing whose segment has not expired, and goes on after one that has", async () => {
     const make = (at: number) => [
       { timestamp: START + at, level: "info" as const, category: "http", type: "request", message: `message ${at}` },
@@ -415,6 +481,22 @@ describe("an export", () => {
     expect(opened?.count).toBe(60);
     expect(checks).toBeGreaterThan(12);
   });
+});
+
+test("entries of a segment that are after a range do not count for it, but for the next ranges", () => {
+  const segment = (firstSeq: number, lastSeq: number) =>
+    // SAFETY: only these members are read.
+    ({ firstSeq, lastSeq, count: lastSeq - firstSeq + 1 }) as SegmentMeta;
+  const isWholeWith = (first: SegmentMeta) => {
+    const coverage = new ColdCoverage(0);
+    const segments = [first, segment(5, 30)];
+    return [10, 20, 30].map((until) => {
+      coverage.add({ after: until - 10, until }, segments);
+      return coverage.isWhole;
+    });
+  };
+  expect(isWholeWith(segment(1, 4))).toEqual([true, true, true]);
+  expect(isWholeWith(segment(3, 4))).toEqual([false, false, false]);
 });
 
 /** Returns the manifest in a file's metadata. */

@@ -11,18 +11,27 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** An export of some chunks that continues where a run was ended, as `Export` does. */
-function exportOf(count: number) {
+function exportOf(count: number, chunksAtOnce: number) {
   const left = Array.from({ length: count }, (_, index) => new Uint8Array(64 * KIB).fill(index + 1));
   const held = { runs: 0, open: 0 };
+  const ready: Uint8Array[] = [];
   return {
-    ...held,
     held,
     heldBytes: 1000,
+    get isWritten() {
+      return left.length === 0;
+    },
+    takeReady: () => ready.shift(),
     async *bytes() {
       held.runs++;
       held.open++;
       try {
-        for (let chunk = left.shift(); chunk !== undefined; chunk = left.shift()) yield chunk;
+        for (;;) {
+          if (ready.length === 0) ready.push(...left.splice(0, chunksAtOnce));
+          const chunk = ready.shift();
+          if (chunk === undefined) return;
+          yield chunk;
+        }
       } finally {
         held.open--;
       }
@@ -44,8 +53,8 @@ function memoryOf(resume: () => Promise<boolean> = async () => true) {
   };
 }
 
-async function opened(chunks: number, resume?: () => Promise<boolean>) {
-  const running = exportOf(chunks);
+async function opened(chunks: number, resume?: () => Promise<boolean>, chunksAtOnce = 1) {
+  const running = exportOf(chunks, chunksAtOnce);
   const memory = memoryOf(resume);
   const ends: [string, number][] = [];
   const stream = await exportStream(running, memory, (outcome, bytes) => void ends.push([outcome, bytes]));
@@ -64,10 +73,27 @@ describe("the response of an export", () => {
       expect(calls.at(-1)).toBe(`suspend ${1000 + 64 * KIB}`);
     }
     expect(read).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
-    expect(calls.filter((call) => call === "resume")).toHaveLength(20);
+    // The last one needs no memory: only the end is left.
+    expect(calls.filter((call) => call === "resume")).toHaveLength(19);
     expect([held.open, ends]).toEqual([0, [["ok", 20 * 64 * KIB]]]);
     expect(calls.at(-1)).toBe("release");
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("ends for a slow client without memory if nothing is left to read, and sends what is ready without it", async () => {
+    const { reader, calls, ends } = await opened(6, async () => false, 6);
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    }
+    expect(ends).toEqual([["ok", 6 * 64 * KIB]]);
+    expect(calls).toEqual([`suspend ${1000 + 64 * KIB}`, "release"]);
+    const { reader: second, ends: secondEnds } = await opened(7, async () => false, 6);
+    for (let at = 0; at < 6; at++) {
+      await second.read();
+      await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    }
+    await expect(second.read()).rejects.toThrow("failed");
+    expect(secondEnds).toEqual([["failed", 6 * 64 * KIB]]);
   });
 
   test("is not suspended while its client reads, and is one run then", async () => {
@@ -146,6 +172,48 @@ describe("the memory of an export", () => {
     await vi.advanceTimersByTimeAsync(250);
     expect(await waiting).toBe(false);
     refused?.release();
+    expect(queryMemory.held).toBe(0);
+  });
+
+  test("is waited for after a suspension for less than the five minutes for which a client waits for bytes", async () => {
+    const memory = await ExportMemory.take("ndjson");
+    memory?.suspend(100_000);
+    const others = queryMemory.tryTake(queryMemory.capacity - 200_000);
+    let isResumed: boolean | null = null;
+    void memory?.resume().then((is) => {
+      isResumed = is;
+    });
+    for (let minute = 0; minute < 4; minute++) {
+      others?.renew();
+      await vi.advanceTimersByTimeAsync(MINUTE_MS - 1000);
+    }
+    others?.renew();
+    expect(isResumed).toBeNull();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(isResumed).toBe(false);
+    others?.release();
+    memory?.release();
+    expect(queryMemory.held).toBe(0);
+  });
+
+  test("of suspended exports as Parquet does not keep others from starting and continuing", async () => {
+    const first = await ExportMemory.take("parquet");
+    first?.suspend(3 * KIB * KIB);
+    const second = await ExportMemory.take("parquet");
+    expect(second).not.toBeNull();
+    second?.suspend(3 * KIB * KIB);
+    const resumed = first?.resume();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await resumed).toBe(true);
+    first?.suspend(7 * KIB * KIB);
+    // Queries keep a quarter of their memory.
+    const third = ExportMemory.take("ndjson");
+    const fourth = ExportMemory.take("ndjson");
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect([(await third) !== null, await fourth]).toEqual([true, null]);
+    (await third)?.release();
+    first?.release();
+    second?.release();
     expect(queryMemory.held).toBe(0);
   });
 });

@@ -41,6 +41,16 @@ describe("a memory pool", () => {
     expect(pool.tryTake(60)?.bytes).toBe(60);
   });
 
+  test("grants ahead beside bytes that do not count", () => {
+    const { pool } = poolOf();
+    const idle = pool.tryTakeAhead(20);
+    const other = pool.tryTakeAhead(30);
+    expect([pool.tryTakeAhead(21, 20), pool.tryTakeAhead(20, 20)?.bytes, pool.heldAhead]).toEqual([null, 20, 70]);
+    expect(idle && pool.tryGrowAhead(idle, 40, 0)).toBe(false);
+    other?.release();
+    expect(idle && pool.tryGrowAhead(idle, 30, 0)).toBe(true);
+  });
+
   test("wakes the first waiting caller, and the next one if there is room for both", async () => {
     const pool = new MemoryPool({ capacity: 100, maxWaiting: 10, wait: (_, woken) => woken });
     const first = pool.tryTake(100);

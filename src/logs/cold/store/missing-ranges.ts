@@ -53,6 +53,9 @@ export async function missingOfPage<T extends Records>(
   return missing.length === 0 ? [] : stillRecorded(missing, page.ranges, (await again())?.ranges);
 }
 
+/** Entries that a record, or a merged segment, has at most: the records so far before a range are not read. */
+const LARGEST_ENTRIES = 1_000_000;
+
 /**
  * Counts the entries of a range of `seq` that were moved to the cold tier, have not expired, and are not there: at most, if the range
  * begins or ends within a moved one; at least, and not 0, if moved ranges that lack some share a merged segment.
@@ -67,7 +70,7 @@ export async function missingEntries(
 ): Promise<number> {
   let entries = 0;
   let isWhole = true;
-  for (let position = 0; position < until; ) {
+  for (let position = Math.max(0, after - LARGEST_ENTRIES); position < until; ) {
     const page = await records(position);
     const last = page?.ranges.at(-1);
     if (page === null || last === undefined) break;
