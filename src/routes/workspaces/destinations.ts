@@ -213,7 +213,7 @@ destinations.route(
     summary: "Delete a destination",
     description: [
       "Its pending deliveries are not attempted any more. Refused (409) while alerts name it; the message names them. With `force=true` it is removed from these",
-      "alerts, which get a new version and go on counting.",
+      "alerts, which get a new version and continue to count.",
     ].join("\n"),
     security: "accessToken",
     query: z.strictObject({

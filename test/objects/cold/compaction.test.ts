@@ -433,7 +433,7 @@ describe("a compaction", () => {
       throw fault;
     };
     const request = { from: null, to: null, afterSeq: 0, format: "ndjson" } as const;
-    // A merge while segments are listed looks like a loss, which the records refute.
+    // A merge while segments are listed looks like a loss; the records show that nothing is lost.
     const own = { workspaceId: WORKSPACE, projectId: PROJECT, recent, cold, report, missing: async () => 0 };
     const opened = await Export.open(own, request);
     if (opened === null) throw new Error("There are entries.");
