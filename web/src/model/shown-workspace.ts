@@ -5,6 +5,13 @@ import { workspaces } from "./workspaces.ts";
 const KEY = "taffrail.workspace";
 
 /**
+ * Returns the part of a page's path that names its project, such as `/p/proj_1`; empty on a page of all projects or of no workspace.
+ */
+export function shownProject(path: string): string {
+  return /^\/w\/[^/]+(\/p\/[^/]+)/.exec(path)?.[1] ?? "";
+}
+
+/**
  * Returns the workspace whose pages the navigation offers on the page at `path`: the one in the path; on a page that belongs to no
  * workspace, such as the account, the last one, or the only one. `null` on the page that lists all of them, and for a workspace
  * of which the user is no member. Until the list is loaded, every id counts as one of it.

@@ -18,18 +18,18 @@ import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { shownWorkspace } from "../model/shown-workspace.ts";
 import { workspaces } from "../model/workspaces.ts";
-import { shortcutsOn } from "../pages/explorer/actions/shortcuts.ts";
 import { signInFrom } from "../session/next-path.ts";
 import { signOut, user } from "../session/session.ts";
 import { IconButton } from "./button.tsx";
-import { type GoKey, useGoKeys } from "./go-keys.ts";
-import { HelpMenu, helpLinks } from "./help/help-menu.tsx";
+import { HelpMenu, helpLinks, KeysDialog } from "./help-menu.tsx";
 import icon from "./icon.svg";
 import { Icon, type IconShape } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
 import { isPaletteOpen, openPalette } from "./palette/palette.tsx";
 import { PendingSignOutNotice } from "./pending-sign-out-notice.tsx";
 import css from "./shell.module.css";
+import { type GoKey, useGoKeys } from "./shortcuts/go-keys.ts";
+import { shortcutsOn } from "./shortcuts/shortcuts.ts";
 import { AppearanceMenu, appearanceItems } from "./theme.tsx";
 import { useMedia } from "./use-media.ts";
 
@@ -58,6 +58,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <nav class={`${css.nav} ${css.end}`} aria-label="Taffrail">
           {isPhone && isSignedIn ? <PhoneMenu /> : <OwnLinks path={path} query={query} />}
         </nav>
+        {isSignedIn ? <KeysDialog /> : null}
       </header>
       <div class={css.page}>
         <PendingSignOutNotice />

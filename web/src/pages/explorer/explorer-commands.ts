@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
 import type { Project } from "../../model/types.ts";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
-import { SHORTCUTS, type ShortcutKey } from "./actions/shortcut-keys.ts";
+import { SHORTCUTS, type ShortcutKey } from "../../ui/shortcuts/shortcut-keys.ts";
 import { language } from "./view/language.ts";
 import { PRESETS, type Times, zoomedOut } from "./view/range.ts";
 import { type View, viewSearch, withQuery } from "./view/view.ts";

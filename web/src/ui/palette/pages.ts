@@ -1,15 +1,15 @@
 import { SETTINGS_PAGES } from "../../model/settings-pages.ts";
-import { shownWorkspace } from "../../model/shown-workspace.ts";
+import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { signOut, user } from "../../session/session.ts";
-import { helpCommands } from "../help/help-menu.tsx";
+import { helpCommands } from "../help-menu.tsx";
 import { appearanceCommands } from "../theme.tsx";
 import type { Command } from "./commands.ts";
 
 /** Commands of every page: where to go, and how the console looks. */
 export function commonCommands(path: string, route: (path: string) => void): Command[] {
   const workspaceId = shownWorkspace(path);
-  const project = /^\/w\/[^/]+(\/p\/[^/]+)/.exec(path)?.[1] ?? "";
+  const project = shownProject(path);
   const ofUser = user.value === null ? [] : [...pages(workspaceId, project, route), ...helpCommands(route)];
   return [...ofUser, ...appearanceCommands()];
 }

@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { shownWorkspace } from "../../model/shown-workspace.ts";
+import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
 import { Dialog } from "../dialog.tsx";
 import { allCommands, type Command, matching } from "./commands.ts";
 import { useNamedCommands } from "./named.ts";
@@ -26,7 +26,7 @@ export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
   // Not once at the start: the commands of a page are loaded after its first rows.
   const own = [...allCommands(), ...commonCommands(path, route)];
   const workspaceId = shownWorkspace(path);
-  const project = /^\/w\/[^/]+(\/p\/[^/]+)/.exec(path)?.[1] ?? "";
+  const project = shownProject(path);
   const typed = text.trim();
   const named = useNamedCommands(workspaceId, typed !== "", route);
   const found = matching(typed === "" ? own : [...own, ...named], text).slice(0, SHOWN);

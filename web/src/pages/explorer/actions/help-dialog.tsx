@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { ShortcutList } from "../../../ui/shortcuts/shortcut-list.tsx";
 import { Loading } from "../../../ui/states.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { View } from "../view/view.ts";
-import { ShortcutList } from "./shortcut-list.tsx";
 
 /** The query language, loaded when the dialog opens. */
 const TOUR = lazyModule(() => import("./query-tour.tsx"));

@@ -1,6 +1,6 @@
 import document from "../../../../../docs/query-language.md?raw";
 import { type View, viewSearch, withQuery } from "../view/view.ts";
-import css from "./shortcuts.module.css";
+import css from "./query-tour.module.css";
 import { examplesOf, type Inline, rulesOf } from "./tour-text.ts";
 
 const EXAMPLES = examplesOf(document);

@@ -71,7 +71,8 @@ export function selectIn(name: string, start: number, end: number): void {
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement) return true;
-  // In an open list letters choose an option.
+  // In a list letters choose an option.
+  if (target instanceof HTMLSelectElement) return true;
   if (target.closest("[role=listbox], [role=menu]") !== null) return true;
   return target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type);
 }

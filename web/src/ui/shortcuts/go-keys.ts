@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { isShortcut } from "../pages/explorer/actions/shortcuts.ts";
+import { isShortcut } from "./shortcuts.ts";
 
 /** Keys that open a page of the workspace after `g`, and the pages. */
 export const GO_KEYS = {

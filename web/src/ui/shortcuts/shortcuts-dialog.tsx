@@ -1,7 +1,7 @@
-import { ShortcutList } from "../../pages/explorer/actions/shortcut-list.tsx";
-import css from "../../pages/explorer/actions/shortcuts.module.css";
 import { Dialog } from "../dialog.tsx";
-import { GO_KEYS } from "../go-keys.ts";
+import { GO_KEYS } from "./go-keys.ts";
+import { ShortcutList } from "./shortcut-list.tsx";
+import css from "./shortcuts.module.css";
 
 /** All keyboard shortcuts, from any page. */
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {

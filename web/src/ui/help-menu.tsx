@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
 import { BookOpen, Braces, CircleQuestionMark, Keyboard, Library } from "lucide";
 import { useLocation } from "preact-iso";
-import { Menu, type MenuItem } from "../menu.tsx";
-import type { Command } from "../palette/commands.ts";
-import { lazyModule, useLazy } from "../use-lazy.ts";
+import { Menu, type MenuItem } from "./menu.tsx";
+import type { Command } from "./palette/commands.ts";
+import { lazyModule, useLazy } from "./use-lazy.ts";
 
-const SHORTCUTS = lazyModule(() => import("./shortcuts-dialog.tsx"));
+const SHORTCUTS = lazyModule(() => import("./shortcuts/shortcuts-dialog.tsx"));
 
 /** Pages that explain the service. */
 const HELP_PAGES = [
@@ -19,7 +19,7 @@ export function helpLinks(route: (path: string) => void): MenuItem[] {
   return HELP_PAGES.map(({ path, ...item }) => ({ ...item, onSelect: () => route(path) }));
 }
 
-/** Whether the list of keys is shown. The palette opens it, too. */
+/** Whether the list of keys is shown. The palette opens it, too, in windows of any width. */
 const showsKeys = signal(false);
 
 function showKeys(shown: boolean): void {
@@ -37,21 +37,23 @@ export function helpCommands(route: (path: string) => void): Command[] {
 /** Shortcuts, documents and the API reference. */
 export function HelpMenu() {
   const { route } = useLocation();
-  const dialog = useLazy(SHORTCUTS, showsKeys.value, () => showKeys(false));
   return (
-    <>
-      <Menu
-        label="Help and documents"
-        icon={CircleQuestionMark}
-        iconOnly
-        look="quiet"
-        tooltipSide="right"
-        items={[
-          ...helpLinks(route),
-          { label: "Keyboard shortcuts", icon: Keyboard, onSelect: () => showKeys(true), startsGroup: true },
-        ]}
-      />
-      {dialog === null ? null : <dialog.ShortcutsDialog onClose={() => showKeys(false)} />}
-    </>
+    <Menu
+      label="Help and documents"
+      icon={CircleQuestionMark}
+      iconOnly
+      look="quiet"
+      tooltipSide="right"
+      items={[
+        ...helpLinks(route),
+        { label: "Keyboard shortcuts", icon: Keyboard, onSelect: () => showKeys(true), startsGroup: true },
+      ]}
+    />
   );
+}
+
+/** The list of keys while it is shown. Apart from the menu, which a phone has not. */
+export function KeysDialog() {
+  const dialog = useLazy(SHORTCUTS, showsKeys.value, () => showKeys(false));
+  return dialog === null ? null : <dialog.ShortcutsDialog onClose={() => showKeys(false)} />;
 }
