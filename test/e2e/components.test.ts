@@ -60,10 +60,22 @@ it("show a tooltip for the keyboard", async () => {
   await page.getByText("Refreshr", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByText("Refreshr", { exact: true }).waitFor({ state: "hidden" });
+  // A text that is set after that, such as one that is loaded, does not show it again.
+  await tour.evaluate(async (element) => {
+    element.dataset.tooltip = "Refresh";
+    for (let frame = 0; frame < 3; frame++) await new Promise((next) => requestAnimationFrame(next));
+  });
+  expect(await page.getByRole("tooltip").count()).toBe(0);
 });
 
 it("end a toast on the page that the reader goes to", async () => {
   const toast = page.getByText("Saved.", { exact: true });
+  // The time that a toast stays does not end.
+  await page.evaluate(() => {
+    const start = window.setTimeout.bind(window);
+    const short = (act: () => void, ms = 0): number => (ms < 5000 ? start(act, ms) : 0);
+    Object.assign(window, { setTimeout: short });
+  });
   await samples("light, compact").getByRole("button", { name: "Toast" }).click();
   await toast.waitFor();
   await page.getByRole("link", { name: "Sign in" }).first().click();

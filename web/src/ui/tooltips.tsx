@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { lazyModule, useLazy } from "./use-lazy.ts";
 
 const BOX = lazyModule(() => import("./popup/tooltip-box.tsx"));
@@ -22,6 +22,8 @@ let lastId = 0;
  */
 export function Tooltips() {
   const [tip, setTip] = useState<Tip | null>(null);
+  /** Ends the tooltip and the look at its text, which would show it again when it changes. */
+  const dismiss = useRef(() => setTip(null));
   const box = useLazy(BOX, tip !== null, () => setTip(null));
   useEffect(() => {
     let timer = 0;
@@ -34,6 +36,7 @@ export function Tooltips() {
       changed.disconnect();
       setTip(null);
     };
+    dismiss.current = hide;
     const show = (target: HTMLElement): void => {
       describe(target);
       changed.observe(target, { attributeFilter: ["data-tooltip"] });
@@ -78,7 +81,7 @@ export function Tooltips() {
     };
   }, []);
   return tip === null || box === null ? null : (
-    <box.TooltipBox key={tip.targetId} {...tip} onClose={() => setTip(null)} />
+    <box.TooltipBox key={tip.targetId} {...tip} onClose={() => dismiss.current()} />
   );
 }
 

@@ -65,7 +65,7 @@ export function DocumentPage() {
   useEffect(() => {
     if (data === null) return;
     // The browser looks for the heading before the document is there.
-    const anchor = decodeURIComponent(location.hash.slice(1));
+    const anchor = anchorOf(location.hash);
     if (anchor === "") scrollTo(0, 0);
     else document.getElementById(anchor)?.scrollIntoView();
   }, [data]);
@@ -98,6 +98,16 @@ export function DocumentPage() {
       </article>
     </div>
   );
+}
+
+/** The id that a fragment names. One that cannot be decoded, such as `#100%`, is taken as it is, as browsers do. */
+function anchorOf(hash: string): string {
+  const text = hash.slice(1);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 async function loadDocument(path: string, signal: AbortSignal): Promise<string> {
