@@ -65,8 +65,14 @@ describe("queries of rules", () => {
   });
 
   it("draws windows of 7 days, or as many as can be told apart", () => {
-    expect(chartSpan("1h", NOW)).toEqual({ from: NOW - 7 * 86_400_000, to: NOW, binMs: 3_600_000 });
-    expect(chartSpan("1m", NOW + 1)).toEqual({ from: NOW + 60_000 - 86_400_000, to: NOW + 60_000, binMs: 60_000 });
+    expect(chartSpan("1h", NOW)).toEqual({
+      ...{ from: NOW - 7 * 86_400_000, to: NOW, binMs: 3_600_000 },
+      isCut: false,
+    });
+    expect(chartSpan("1m", NOW + 1)).toEqual({
+      ...{ from: NOW + 60_000 - 86_400_000, to: NOW + 60_000, binMs: 60_000 },
+      isCut: true,
+    });
     expect(thresholdOf(ALERT)).toBe(10);
     expect(thresholdOf({ condition: { kind: "rate", value: 2 }, window: "5m" })).toBe(600);
     expect(

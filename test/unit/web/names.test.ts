@@ -34,6 +34,18 @@ it("has panels that changed although their number did not", () => {
   ]);
 });
 
+it("has no list that is the same before and after", () => {
+  const rule = { method: "*", path: "/logger/**", limit: 5, windowSeconds: 1 };
+  const limit = { limit: 1200, windowSeconds: 60 };
+  expect(differences({ before: { default: null, rules: [] }, after: { default: limit, rules: [] } })).toEqual([
+    { name: "default limit", before: "none", after: "1200 in 60 s" },
+  ]);
+  expect(differences({ before: { rules: [rule] }, after: { rules: [{ ...rule }] } })).toEqual([]);
+  expect(differences({ before: { rules: [] }, after: { rules: [rule] } })).toEqual([
+    { name: "rules", before: "none", after: "any method /logger/**: 5 in 1 s" },
+  ]);
+});
+
 it("finds commands by words that they do not show", () => {
   const commands = [
     { label: "Settings: Members", words: "invite", group: "Go to", run: () => undefined },

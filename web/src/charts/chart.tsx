@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
+import { niceCeiling } from "../lib/nice-ceiling.ts";
 import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
@@ -17,7 +18,6 @@ import {
   chartsOf,
   type GroupChart,
   type NumberChart,
-  niceCeiling,
   numberOf,
   panelChart,
   type Series,

@@ -1,3 +1,4 @@
+import { niceCeiling } from "../lib/nice-ceiling.ts";
 import type { BarSeries } from "./bar-series.ts";
 import css from "./stacked-bars.module.css";
 
@@ -24,11 +25,12 @@ export function StackedBars({ label, series, names, ends, isTotalShown = true }:
   const shown = series.filter(({ values }) => values.some((value) => value > 0));
   const totals = names.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const peak = Math.max(1, ...totals);
+  const top = niceCeiling(peak);
   return (
     <figure class={css.figure}>
-      {/* The accessible name has it, too. */}
+      {/* The accessible name has the highest bar. */}
       <div class={css.peak} aria-hidden="true">
-        {COUNT.format(peak)}
+        {COUNT.format(top)}
       </div>
       <svg
         class={css.bars}
@@ -38,16 +40,16 @@ export function StackedBars({ label, series, names, ends, isTotalShown = true }:
         aria-label={`${label}, at most ${COUNT.format(peak)}`}
       >
         {names.map((name, at) => {
-          let top = HEIGHT;
+          let y = HEIGHT;
           return (
             <g key={name}>
               <title>{`${name}: ${COUNT.format(totals[at] ?? 0)}`}</title>
               <rect class={css.place} x={at} y={0} width={1} height={HEIGHT} />
               {shown.map(({ color, values }, part) => {
-                const height = ((values[at] ?? 0) / peak) * HEIGHT;
-                top -= height;
+                const height = ((values[at] ?? 0) / top) * HEIGHT;
+                y -= height;
                 return height === 0 ? null : (
-                  <rect key={part} x={at + GAP / 2} y={top} width={1 - GAP} height={height} style={{ fill: color }} />
+                  <rect key={part} x={at + GAP / 2} y={y} width={1 - GAP} height={height} style={{ fill: color }} />
                 );
               })}
             </g>

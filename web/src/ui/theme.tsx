@@ -67,6 +67,7 @@ export function AppearanceMenu() {
       icon={THEME_ITEMS[theme.value].icon}
       iconOnly
       look="quiet"
+      placement="right-end"
       tooltipSide="right"
       items={appearanceItems()}
     />

@@ -4,7 +4,6 @@ import { parse } from "../../../../src/query-language/parse.ts";
 import {
   answeredRange,
   chartsOf,
-  niceCeiling,
   numberOf,
   panelChart,
   shapeOf,
@@ -12,6 +11,7 @@ import {
   type Table,
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
+import { niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
 
 const OPEN = { from: null, to: null };
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 10, minute)).toISOString();

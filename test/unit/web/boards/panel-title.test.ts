@@ -7,6 +7,8 @@ it.each([
   ["level:>=error | count by service, bin(5m)", "Errors by service"],
   ['level:error "payment failed" | count by bin(5m)', "Errors with “payment failed”"],
   ["level:error | count by service", "Errors by service"],
+  ["level:>=error | count by level, bin(5m)", "Errors"],
+  ["level:>=warn | count by level, bin(5m)", "Warnings and errors by level"],
   [
     'pattern:="charge of ord-<N> failed: nordpay timed out" | count by level, bin(5m)',
     "Entries like “charge of ord-… failed: nordpay timed out” by level",
@@ -17,7 +19,7 @@ it.each([
   ['pattern:="a <N>" host:b | count', "Entries on b like “a …”"],
   ["level:error OR timeout | count", "Entries: level:error OR timeout"],
   ["level:>=warn | top 5 by host", "Top 5 by host: warnings and errors"],
-  ["level:>=error nordpay | count by level, bin(5m)", "Errors with “nordpay” by level"],
+  ["level:>=error nordpay | count by level, bin(5m)", "Errors with “nordpay”"],
   ["level:error nordpay | count by level, bin(5m)", "Errors with “nordpay”"],
   [
     "timeout service:payments status:502 | count by route",

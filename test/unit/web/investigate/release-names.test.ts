@@ -47,13 +47,13 @@ it("19: a mark shows what its release changed once that is known, and before tha
   expect(lines(one, [changed()])).toEqual(["Release payments 5.8.0", "No changed setting found", click]);
   expect(lines(one, [{ previous: null, members: null }])).toEqual([
     "Release payments 5.8.0",
-    "No version before it",
+    "No version before it in the last 30 days",
     click,
   ]);
   expect(markDescription(one, null)).toBeUndefined();
   expect(markDescription(one, [changed(TIMEOUT)])).toBe("timeoutMs.nordpay 3000 \u2192 300");
   expect(markDescription(one, [changed()])).toBe("No changed setting found");
-  expect(markDescription(one, [{ previous: null, members: null }])).toBe("No version before it");
+  expect(markDescription(one, [{ previous: null, members: null }])).toBe("No version before it in the last 30 days");
 });
 
 it("19: a mark of several releases shows the first change of each", () => {

@@ -1,3 +1,4 @@
+import { niceCeiling } from "../../lib/nice-ceiling.ts";
 import { zone } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
 import { cellText } from "../../pages/explorer/search/cell-text.ts";
@@ -10,7 +11,6 @@ import { groupedByPlace, type Release } from "../../pages/investigate/releases/r
 import {
   type GroupChart,
   type NumberChart,
-  niceCeiling,
   type Series,
   shapesOf,
   type Table,

@@ -114,15 +114,19 @@ function joinOf(text: string): { of: (a: number, b: number) => number; isExact: 
   return { of: Math.max, isExact: fn === "max" };
 }
 
-/** Spans of a chart. */
-const MAX_SPANS = 1440;
+/** Most spans of a chart. */
+export const MAX_SPANS = 1440;
 const WEEK_MS = 7 * 86_400_000;
 
-/** Returns the times that a chart of a rule covers: windows of the last 7 days, or as many as can be told apart. */
-export function chartSpan(window: string, now: number): { from: number; to: number; binMs: number } {
+/**
+ * Returns the times that a chart of a rule covers: windows of the last 7 days, or as many as can be told apart.
+ * @returns `isCut`: whether the chart has no room for all of them
+ */
+export function chartSpan(window: string, now: number): { from: number; to: number; binMs: number; isCut: boolean } {
   const binMs = Math.max(60_000, durationMs(window));
   const to = Math.ceil(now / binMs) * binMs;
-  return { from: Math.max(to - MAX_SPANS * binMs, Math.floor((now - WEEK_MS) / binMs) * binMs), to, binMs };
+  const [week, least] = [Math.floor((now - WEEK_MS) / binMs) * binMs, to - MAX_SPANS * binMs];
+  return { from: Math.max(least, week), to, binMs, isCut: least > week };
 }
 
 /**

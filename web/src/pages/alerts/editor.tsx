@@ -245,6 +245,7 @@ function Editor({
             errors={errors}
             destinations={destinations}
             sample={sampleOf(draft, preview)}
+            isExample={preview?.decisions.every(({ kind }) => kind !== "firing") ?? true}
             messageError={refused("message")}
             onChange={change}
           />

@@ -15,16 +15,16 @@ interface NotificationFieldsProps {
   errors: DraftErrors;
   /** `null` until loaded. */
   destinations: readonly Destination[] | null;
-  /** Values of the template, from a firing or as an example. */
-  /** `null` while the rule is not complete. */
+  /** Values of the template, from a firing or as an example; `null` while the rule is not complete. */
   sample: Readonly<Record<string, string>> | null;
+  isExample: boolean;
   messageError: string | undefined;
   onChange: (change: Partial<Draft>) => void;
 }
 
 /** Who is notified, and of what. */
 export function NotificationFields(props: NotificationFieldsProps) {
-  const { workspaceId, draft, destinations, sample, messageError, onChange } = props;
+  const { workspaceId, draft, destinations, sample, isExample, messageError, onChange } = props;
   const { message } = draft;
   return (
     <>
@@ -80,7 +80,11 @@ export function NotificationFields(props: NotificationFieldsProps) {
         )}
       </Field>
       <div>
-        <p class={css.hint}>Preview of the message</p>
+        <p class={css.hint}>
+          {sample === null
+            ? "Preview of the message"
+            : `Preview of the message, ${isExample ? "with example values" : "of the newest firing of the replay"}`}
+        </p>
         <p class={css.preview}>
           {sample === null
             ? "Shown once the query and the condition are complete."

@@ -34,7 +34,7 @@ export function PreviewPanel({ workspaceId, projectId, rule, onPreview, onOwnTim
   const isValid = rule !== null && parse(rule.query).ok;
   const settled = useSettled(isValid ? JSON.stringify({ projectId, rule }) : null);
   return (
-    <Card title="Last 7 days">
+    <Card title="Replay of the last 7 days">
       {settled === null ? (
         <Empty title="No preview yet">
           <p>Write a query and a condition: the times at which the alert would have fired appear here.</p>
@@ -120,15 +120,18 @@ function Firings({ preview: { decisions, firings }, condition }: { preview: Prev
   const fired = decisions.filter(({ kind }) => kind === "firing").reverse();
   if (fired.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list must be reachable by keyboard.
-    <ol class={css.firings} aria-label="Firings, newest first" tabIndex={0}>
-      {fired.slice(0, LISTED).map((firing) => (
-        <li key={`${firing.at} ${groupText(firing)}`}>
-          <Time at={firing.at} /> <b>{valueText(firing, condition)}</b>{" "}
-          <span class={css.group}>{visible(groupText(firing))}</span>
-        </li>
-      ))}
-      {firings > LISTED ? <li class={css.hint}>{number(firings - LISTED)} more</li> : null}
-    </ol>
+    <section>
+      <h3>Firings and their values</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list must be reachable by keyboard. */}
+      <ol class={css.firings} aria-label="Firings, newest first" tabIndex={0}>
+        {fired.slice(0, LISTED).map((firing) => (
+          <li key={`${firing.at} ${groupText(firing)}`}>
+            <Time at={firing.at} /> <b>{valueText(firing, condition)}</b>{" "}
+            <span class={css.group}>{visible(groupText(firing))}</span>
+          </li>
+        ))}
+        {firings > LISTED ? <li class={css.hint}>{number(firings - LISTED)} more</li> : null}
+      </ol>
+    </section>
   );
 }

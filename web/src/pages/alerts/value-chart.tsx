@@ -7,12 +7,14 @@ import { Button } from "../../ui/button.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { type SearchAnswer, tableOf } from "../explorer/search/answer-view.tsx";
 import { Notes } from "../explorer/search/notes.tsx";
+import { number } from "../explorer/view/format.ts";
 import {
   asGroups,
   chartSpan,
   firesElsewhere,
   groupFields,
   isMeasure,
+  MAX_SPANS,
   thresholdOf,
   valuesQuery,
 } from "./alert-query.ts";
@@ -60,7 +62,10 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
     isReached && rule.delay === null && answer.complete && firesElsewhere(table, marks, span, thresholdOf(rule));
   return (
     <figure class={css.figure}>
-      <figcaption class={css.caption}>Values of the last {lengthText(span.to - span.from)}</figcaption>
+      <figcaption class={css.caption}>
+        Values of the last {lengthText(span.to - span.from)}
+        {span.isCut ? `, the newest ${number(MAX_SPANS)} windows` : ""}
+      </figcaption>
       {isElsewhere && onOwnTimes !== undefined ? (
         <p class={css.hint} role="note">
           The entries were received later than their own times, as in an import. The alert counts them when they are
@@ -82,6 +87,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
       </div>
       <p class={css.hint}>
         Each value covers {durationText(rule.window)}, by the times of the entries.
+        {marks.some((at) => at >= span.from && at <= span.to) ? " A line with a triangle is a firing." : ""}
         {rule.delay === null ? " The alert counts an entry when the service receives it." : ""}
         {isExact ? "" : " Texts that share their first 200 characters are one group; its value is the largest of them."}
         {answer.complete ? "" : " Older entries are missing."}

@@ -72,6 +72,8 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   const shown = draft ?? board;
   const retentionDays = workspace?.retentionDays ?? 30;
   const range = JSON.stringify(view.range);
+  // A range that no panel has would be a wrong heading.
+  const hasOwnTimes = shown.panels.length > 0 && shown.panels.every((panel) => panel.range !== undefined);
   const times = useMemo(
     () => timesOf(view.range, Date.now(), retentionDays),
     // A choice of the address beside the range loads nothing.
@@ -155,7 +157,9 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
         <div class={css.controls}>
           {draft === null ? (
             <>
-              <TimeRange range={view.range} times={times} onChange={(range) => change({ range })} />
+              {hasOwnTimes ? null : (
+                <TimeRange range={view.range} times={times} onChange={(range) => change({ range })} />
+              )}
               <Select
                 label="Refresh"
                 value={String(view.refresh)}
@@ -187,11 +191,11 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
             </>
           ) : (
             <>
-              <Button icon={Plus} onClick={add} disabled={shown.panels.length >= BOARD_LIMITS.panels}>
-                Add panel
-              </Button>
               <Button look="danger" onClick={() => setDeleting(true)}>
                 Delete board
+              </Button>
+              <Button icon={Plus} onClick={add} disabled={shown.panels.length >= BOARD_LIMITS.panels}>
+                Add panel
               </Button>
               <Button
                 onClick={() => {

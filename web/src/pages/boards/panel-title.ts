@@ -74,7 +74,8 @@ function entriesIn(filters: readonly Filter[]): { text: string; isOneLevel: bool
   const text = [what, ...starting("of "), ...starting("on "), ...starting("like ")].join(" ");
   return {
     text: parts.length === 0 ? text : `${text} ${WITH}${parts.join(" and ")}`,
-    isOneLevel: level !== undefined && !level.includes(">"),
+    // Fatal entries are errors, too.
+    isOneLevel: level !== undefined && level !== "level:>=warn",
   };
 }
 

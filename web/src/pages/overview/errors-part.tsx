@@ -31,6 +31,7 @@ export function ErrorsOfDay({ errors: { bars, total, isExact, services }, releas
     );
   }
   const base = `/w/${workspaceId}`;
+  const others = total - services.reduce((sum, { count }) => sum + count, 0);
   const peak = bars.reduce((most, bar) => (bar.count > most.count ? bar : most));
   const link = (query: string): string => `${base}?${new URLSearchParams({ q: query })}`;
   return (
@@ -46,6 +47,11 @@ export function ErrorsOfDay({ errors: { bars, total, isExact, services }, releas
             <span class="visually-hidden"> errors</span>
           </a>
         ))}
+        {isExact && services.length > 0 && others > 0 ? (
+          <span class={css.service}>
+            other <b>{COUNT.format(others)}</b>
+          </span>
+        ) : null}
       </p>
       <Bars bars={bars} peak={peak.count} releases={releases} workspaceId={workspaceId} />
       <p class={css.ends} aria-hidden="true">
@@ -104,6 +110,7 @@ function Bars({ bars, peak, releases, workspaceId }: BarsProps) {
           {begun[0] === undefined ? null : (
             <a
               class={css.release}
+              data-count={begun.length > 1 ? begun.length : undefined}
               href={comparison(workspaceId, begun[0], releases)}
               {...linkAs(`release ${start}`, releaseTooltip(begun))}
               aria-description="What changed"

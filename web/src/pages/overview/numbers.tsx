@@ -23,7 +23,11 @@ export function Numbers({ usage, now, retentionDays }: NumbersProps) {
     <dl class={css.numbers}>
       <Figure
         title="Entries a minute"
-        note={`average of ${RATE_MINUTES} minutes; bars: last hour`}
+        note={
+          <>
+            average of {RATE_MINUTES} minutes{rate === null ? null : <span class={css.ofSpark}>; bars: last hour</span>}
+          </>
+        }
         value={rate === null ? null : COUNT.format(rate)}
       >
         {now.data && rate !== null ? <Spark values={now.data.minutes} /> : null}
@@ -45,7 +49,7 @@ export function Numbers({ usage, now, retentionDays }: NumbersProps) {
 
 interface FigureProps {
   title: string;
-  note: string;
+  note: ComponentChildren;
   value: string | null;
   children?: ComponentChildren;
 }

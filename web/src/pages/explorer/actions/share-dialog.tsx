@@ -18,20 +18,22 @@ interface ShareDialogProps {
 /** Links to the current view, and its query as a shell command. */
 export function ShareDialog({ workspaceId, projectId, view, times, request, onClose }: ShareDialogProps) {
   const page = `${location.origin}/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}`;
+  const isRelative = view.range.kind === "last";
+  // A command that is run later has the entries of this moment, too.
+  const ending = isRelative ? { ...request.filters, to: new Date(times.end).toISOString() } : request.filters;
   const command = curlOf(
     location.origin,
     "/logger/query",
-    requestBody({ ...request, pagination: { limit: 100 } }),
+    requestBody({ ...request, ...(ending === undefined ? {} : { filters: ending }), pagination: { limit: 100 } }),
     "logs:read",
   );
-  const isRelative = view.range.kind === "last";
   const pinned = { ...view, range: fixed(view.range, times), live: false };
   return (
     <Dialog title="Share" onClose={onClose}>
       {isRelative ? (
         <Shared
           title="Link to this time"
-          hint="For members of this workspace. Always shows the current time range."
+          hint="For members of this workspace. The start and the end stay as they are now."
           text={`${page}${viewSearch(pinned)}`}
           label="Copy link to this time"
         />

@@ -123,19 +123,22 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
   const values = isTested && loaded.data !== null ? loaded.data : field.values;
   const most = values.reduce((highest, { count }) => Math.max(highest, count), 1);
   return (
-    <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={isTested && loaded.busy}>
-      {values.map(({ value, count }) => (
-        <Value
-          key={`${typeof value} ${value}`}
-          value={value}
-          count={count}
-          share={count / most}
-          state={stateOf(query, name, value)}
-          level={name === "level" ? String(value) : undefined}
-          onToggle={(as) => onQuery(toggled(query || "*", name, value, as))}
-        />
-      ))}
-    </ul>
+    <>
+      <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={isTested && loaded.busy}>
+        {values.map(({ value, count }) => (
+          <Value
+            key={`${typeof value} ${value}`}
+            value={value}
+            count={count}
+            share={count / most}
+            state={stateOf(query, name, value)}
+            level={name === "level" ? String(value) : undefined}
+            onToggle={(as) => onQuery(toggled(query || "*", name, value, as))}
+          />
+        ))}
+      </ul>
+      {isTested && loaded.data !== null ? <p class={css.note}>Counts without this filter</p> : null}
+    </>
   );
 }
 

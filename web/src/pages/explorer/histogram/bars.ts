@@ -62,7 +62,7 @@ export function barsOf(stats: Stats, bucketMs: number, start: number, end: numbe
   return bars;
 }
 
-/** Returns the upper end of the scale of counts: that of all bars, also of one that begins before the drawing does. */
+/** Returns the highest count, at least 1: that of all bars, also of one that begins before the drawing does. */
 export function highest(bars: readonly Bar[]): number {
   return bars.reduce((most, { count }) => Math.max(most, count), 1);
 }

@@ -1,5 +1,6 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { niceCeiling } from "../../../lib/nice-ceiling.ts";
 import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { colours } from "../../../ui/colours.ts";
@@ -38,7 +39,7 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
   if (first === undefined) return { update: () => undefined, destroy: () => undefined };
   const bounds: [number, number] = [edges.from, edges.to];
   // The library measures only bars that begin within the bounds, and the first one may begin before them.
-  let most = highest(bars);
+  let top = niceCeiling(highest(bars));
   /** Returns the bar that contains a position, not the one with the nearest start. */
   const at = (self: uPlot, left: number): number => {
     const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));
@@ -68,7 +69,7 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
         points: { show: false },
         drag: { x: true, y: false, setScale: false, dist: BRUSH_MIN },
       },
-      scales: { x: { time: true, range: () => bounds }, y: { range: () => [0, most] } },
+      scales: { x: { time: true, range: () => bounds }, y: { range: () => [0, top] } },
       axes: [
         {
           ...axis,
@@ -81,8 +82,8 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
           ...axis,
           grid,
           size: PLOT.left,
-          space: 28,
-          incrs: whole(),
+          // Also the end of the scale, in a low chart as well.
+          splits: () => (top % 2 === 0 ? [0, top / 2, top] : [0, top]),
           values: (_, splits) => splits.map((count) => short(count)),
         },
       ],
@@ -117,7 +118,7 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
   );
   return {
     update: (bars) => {
-      most = highest(bars);
+      top = niceCeiling(highest(bars));
       chart.setData(stacked(bars, levels));
     },
     destroy: () => chart.destroy(),
@@ -134,9 +135,4 @@ function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedD
     }),
   );
   return [bars.map(({ start }) => start), ...layers.reverse()];
-}
-
-/** Axis steps for counts: whole numbers only. */
-function whole(): number[] {
-  return Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 }

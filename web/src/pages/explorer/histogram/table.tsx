@@ -15,9 +15,11 @@ export function BarTable({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (star
         <thead>
           <tr>
             <th scope="col">Time</th>
-            <th scope="col">Entries</th>
+            <th scope="col" data-number="true">
+              Entries
+            </th>
             {levels.map((level) => (
-              <th key={level} scope="col">
+              <th key={level} scope="col" data-number="true">
                 {level}
               </th>
             ))}
@@ -30,9 +32,11 @@ export function BarTable({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (star
           {counted.map((bar) => (
             <tr key={bar.start}>
               <td title={`${new Date(bar.start).toISOString()} (UTC)`}>{barSpan(bar.start, bar.end)}</td>
-              <td>{number(bar.count)}</td>
+              <td data-number="true">{number(bar.count)}</td>
               {levels.map((level) => (
-                <td key={level}>{number(bar.levels[level])}</td>
+                <td key={level} data-number="true">
+                  {number(bar.levels[level])}
+                </td>
               ))}
               <td>
                 <Button

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { niceCeiling, ticksOf } from "../../../charts/chart-data.ts";
+import { ticksOf } from "../../../charts/chart-data.ts";
+import { niceCeiling } from "../../../lib/nice-ceiling.ts";
 import { axisTime } from "../../explorer/view/axis-time.ts";
 import { number, short, span } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";

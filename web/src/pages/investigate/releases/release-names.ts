@@ -75,7 +75,9 @@ function markLines(releases: readonly Release[], changes: readonly ReleaseChange
   if (only !== undefined && others.length === 0) {
     const told = changeTexts(changes?.[0], TOLD);
     const isKnown = changes !== null && told.length === 0;
-    const none = isKnown ? [changes[0]?.previous == null ? "No version before it" : "No changed setting found"] : [];
+    const none = isKnown
+      ? [changes[0]?.previous == null ? "No version before it in the last 30 days" : "No changed setting found"]
+      : [];
     return [`Release ${nameWithTime(only)}`, ...told, ...none];
   }
   const named = releases.slice(0, NAMED).map((release, at) => {

@@ -47,7 +47,7 @@ export function SpanDetails({ workspaceId, span, shown, start, projects, onShow 
           : `Took ${lengthText(span.end - span.start)}, ${SOURCES[span.source]}.`}{" "}
         {span.start === start
           ? "Starts with the trace."
-          : `Starts at +${lengthText(span.start - start)}, counted from the start of the trace.`}
+          : `Starts at +${lengthText(span.start - start).replaceAll(" ", "\u00a0")}, counted from the start of the trace.`}
       </p>
       {span.entries.length < 2 ? null : (
         <ol class={css.entries} aria-label="Entries of the span">

@@ -223,7 +223,11 @@ function TimelineRow({ row, top, isStop, isOpen, isSelected, tone, waterfall, ..
             <Icon shape={isOpen ? ChevronDown : ChevronRight} size={14} />
           </span>
         )}
-        {isSevere ? <span class={`${css.level} ${tones[span.level]}`}>{span.level}</span> : null}
+        {isSevere ? (
+          <span class={`${css.level} ${tones[span.level]}`}>
+            {span.level === span.entry.level ? span.level : `has ${span.level}`}
+          </span>
+        ) : null}
         <span class={css.text}>{visible(span.entry.message.slice(0, SHOWN))}</span>
       </span>
       <span class={css.service} title={visible(span.service)}>

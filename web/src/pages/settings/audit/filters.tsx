@@ -92,7 +92,7 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
             type="search"
             value={search}
             maxLength={200}
-            placeholder="Name, address or action: key deleted"
+            placeholder="Name, address, action"
             autocomplete="off"
             spellcheck={false}
             onInput={(event) => type(event.currentTarget.value)}

@@ -73,13 +73,18 @@ function Changes({ item, shownName }: { item: AuditItem; shownName: string | und
             `${name} changed`
           ) : (
             <>
-              {name}: {before === null ? null : after === null ? before : <del>{before}</del>}
+              {name}: {before === null ? null : after === null ? shown(before) : <del>{shown(before)}</del>}
               {before !== null && after !== null ? " → " : null}
-              {after}
+              {after === null ? null : shown(after)}
             </>
           )}
         </li>
       ))}
     </ul>
   );
+}
+
+/** An ID is written as elsewhere, other values as they are. */
+function shown(value: string) {
+  return /^[a-z]+_[A-Za-z0-9]{12}$/.test(value) ? <code class={css.id}>{value}</code> : value;
 }

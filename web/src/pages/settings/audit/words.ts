@@ -92,7 +92,7 @@ const NAMES: Readonly<Record<string, string>> = {
   default: "default limit",
 };
 
-/** A member that changed, before and after. `null` if it did not exist or is not recorded. */
+/** A member that changed, or of which only a number is recorded, before and after. `null` if it did not exist or is not recorded. */
 export interface Difference {
   name: string;
   before: string | null;
@@ -101,9 +101,16 @@ export interface Difference {
 
 export function differences({ before = {}, after = {} }: Pick<AuditItem, "before" | "after">): Difference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.map((name) => {
-    return { name: NAMES[name] ?? name, before: spelled(name, before[name]), after: spelled(name, after[name]) };
-  });
+  return names
+    .filter((name) => !isSame(before[name], after[name]))
+    .map((name) => {
+      return { name: NAMES[name] ?? name, before: spelled(name, before[name]), after: spelled(name, after[name]) };
+    });
+}
+
+/** Whether a list or an object, which is recorded whole, is the same before and after. */
+function isSame(before: unknown, after: unknown): boolean {
+  return typeof before === "object" && typeof after === "object" && JSON.stringify(before) === JSON.stringify(after);
 }
 
 function spelled(name: string, value: unknown): string | null {

@@ -64,6 +64,7 @@ export function Explain({ workspaceId, current, configuration }: ExplainProps) {
             {(props) => (
               <input
                 {...props}
+                class={css.parameter}
                 list={name === "projectId" ? "explain-projects" : undefined}
                 value={filled[name] ?? ""}
                 spellcheck={false}
