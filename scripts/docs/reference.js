@@ -38,8 +38,30 @@ export async function showReference(root) {
     // Credentials entered in the page are not stored.
     persistAuthorization: false,
     tryItOutEnabled: true,
-    plugins: [plainPaths, plainLines, localReferences, usableCredentials],
+    layout: "PlainLayout",
+    plugins: [plainLayout, plainPaths, plainLines, localReferences, usableCredentials],
   });
+}
+
+/** The layout of Swagger UI without its main element, because it is shown in the console's. */
+function plainLayout() {
+  return {
+    afterLoad({ React }) {
+      const plain = (node) => {
+        if (!React.isValidElement(node)) return node;
+        const parts = React.Children.map(node.props.children, plain);
+        if (node.type === "main") return React.createElement("div", node.props, parts);
+        return parts ? React.cloneElement(node, {}, parts) : node;
+      };
+      // The component itself, which is the first of an array if others wrap it.
+      const [Layout] = [this.components.BaseLayout].flat();
+      this.components.PlainLayout = class extends Layout {
+        render() {
+          return plain(super.render());
+        }
+      };
+    },
+  };
 }
 
 /**
@@ -117,7 +139,7 @@ const NAMES = [
   [".modal-ux", () => "Credentials"],
 ];
 
-/** Parts of the page that would not belong to any landmark. */
+/** Roles of parts of the page: its landmarks, by which users of screen readers move, and its dialog. */
 const ROLES = [
   [".information-container, .schemes-server-container", "region"],
   [".modal-ux", "dialog"],

@@ -109,9 +109,10 @@ describe("the API reference", () => {
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
     await page.getByRole("link", { name: "Taffrail" }).click();
     await page.getByRole("heading", { name: "Structured logs", level: 1 }).waitFor();
+    await page.locator("main:focus").waitFor();
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true);
     await page.getByRole("link", { name: "API", exact: true }).click();
-    await page.locator(".opblock-tag").first().waitFor();
+    await page.locator("main:focus .opblock-tag").first().waitFor();
     expect(await page.title()).toContain("API reference");
   });
 

@@ -42,8 +42,6 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const workspaceId = shownWorkspace(path);
   const isSignedIn = Boolean(user.value);
   const isPhone = useMedia(PHONE);
-  // Swagger UI has a main element of its own.
-  const Main = path === "/docs" ? "div" : "main";
   return (
     <div class={css.frame} data-rail={isSignedIn}>
       <a class={css.skip} href="#main">
@@ -62,9 +60,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </header>
       <div class={css.page}>
         <PendingSignOutNotice />
-        <Main class={css.main} id="main" tabIndex={-1}>
+        <main class={css.main} id="main" tabIndex={-1}>
           {children}
-        </Main>
+        </main>
       </div>
     </div>
   );
