@@ -229,10 +229,11 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
       ) : (
         <div class={css.grid} ref={grid} data-editing={draft !== null} aria-busy={answers.busy}>
           {/* While panels can be dragged in a fixed order: an element that moves in the document loses focus and pointer. */}
-          {(draft === null || isStacked ? inOrder(answers.panels) : answers.panels).map((panel) => (
+          {(draft === null || isStacked ? inOrder(answers.panels) : answers.panels).map((panel, index, panels) => (
             <ShownPanel
               key={panel.id}
               panel={panel}
+              titleIndex={panels.slice(0, index).filter(({ title }) => title === panel.title).length}
               answer={answers.answerOf(panel)}
               releases={answers.releasesOf(panel)}
               link={linkOf(panel)}

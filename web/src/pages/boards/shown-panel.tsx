@@ -19,6 +19,8 @@ import type { Arranging } from "./use-arrange.ts";
 
 interface ShownPanelProps {
   panel: Panel;
+  /** Place among the panels of the same title, from 0: names of landmarks and controls must differ. */
+  titleIndex: number;
   answer: PanelAnswer | undefined;
   /** Marked in a drawing over time. */
   releases: MarkedReleases;
@@ -36,7 +38,7 @@ interface ShownPanelProps {
 const MARKED_MS = 3000;
 
 /** One query of a board with its answer, or with why there is none. */
-export function ShownPanel({ panel, answer, releases, link, note, isMarked, editing }: ShownPanelProps) {
+export function ShownPanel({ panel, titleIndex, answer, releases, link, note, isMarked, editing }: ShownPanelProps) {
   const [asTable, setAsTable] = useState(false);
   const answeredAt = useMemo(() => Date.now(), [answer]);
   const section = useRef<HTMLElement>(null);
@@ -52,7 +54,8 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
   useEffect(() => {
     if (isBright) section.current?.scrollIntoView({ block: "center" });
   }, [isBright, isAnswered]);
-  const title = visible(panel.title === "" ? panel.query : panel.title);
+  const shown = visible(panel.title === "" ? panel.query : panel.title);
+  const title = titleIndex === 0 ? shown : `${shown} (${titleIndex + 1})`;
   const style = {
     gridColumn: `${panel.x + 1} / span ${panel.w}`,
     gridRow: `${panel.y + 1} / span ${panel.h}`,
@@ -73,7 +76,7 @@ export function ShownPanel({ panel, answer, releases, link, note, isMarked, edit
           <ArrangeHandle panel={panel} title={title} arrange={editing.arrange} isStacked={editing.isStacked} />
         )}
         <div class={css.heading}>
-          <h2 class={css.title}>{title}</h2>
+          <h2 class={css.title}>{shown}</h2>
           {panel.range === undefined ? null : (
             <p class={css.own}>
               <Icon shape={Pin} size={12} /> {ownTimeText(panel.range, Date.now())}
