@@ -50,6 +50,8 @@ const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegE
   [/^alert\./, /^(?:alerts\.\d+\.)?mutes\.\d+\.to$/, /^Must be after /],
   [/^alert\./, /^(?:alerts\.\d+\.)?labels$/, /^Must have at most \d+ labels\.$/],
   [/^alert\./, /^alerts\.\d+\.name$/, /^Another alert of the list has this name\.$/],
+  // Depends on the destinations of the workspace.
+  [/^alert\./, /^(?:alerts\.\d+\.)?destinations\.\d+$/, /^The workspace has no destination /],
   // Depends on the client that the request names, and on what it asks for.
   [/^grant\.create$/, /^request$/, /\.$/],
   [/^grant\.create$/, /^scopes$/, /^must contain logs:read\.$|^The client did not ask for /],
