@@ -93,9 +93,16 @@ const mutesSchema = z
     all.map((each) => ("to" in each ? { from: each.from ?? Date.now(), to: each.to } : each)),
   );
 
+const PROTO_REFUSED = 'A label cannot have the name "__proto__".';
+
+/** The pattern is for the document: a record leaves such a member out before its names are checked. */
+const labelName = text(label)
+  .min(1)
+  .regex(/^(?!__proto__$)/, PROTO_REFUSED);
+
 /** A zod record leaves out a member named `__proto__`. */
 function refuseProto(value: unknown, ctx: z.core.$RefinementCtx): unknown {
-  if (isRecord(value) && Object.hasOwn(value, "__proto__")) ctx.addIssue('A label cannot have the name "__proto__".');
+  if (isRecord(value) && Object.hasOwn(value, "__proto__")) ctx.addIssue(PROTO_REFUSED);
   return value;
 }
 
@@ -134,7 +141,7 @@ const members = {
   labels: z.preprocess(
     refuseProto,
     z
-      .record(text(label).min(1), text(label))
+      .record(labelName, text(label))
       .refine((all) => Object.keys(all).length <= labels, `Must have at most ${labels} labels.`),
   ),
   message: text(message).describe(
