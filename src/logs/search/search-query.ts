@@ -113,18 +113,14 @@ export function snapshotOf(
 ) {
   const isRepeated = wanted.asOf !== null && wanted.isNewest !== true && wanted.cursor === null;
   // The cutoff rises at full minutes. As long as it has not, the answer is the one of before.
-  const risen = minuteOf(startedAt) - minuteOf(wanted.now);
-  const isLess = isRepeated && risen > 0 && oldest > 0 && (filter.from === null || filter.from < oldest);
+  const hasRisen = Math.floor(startedAt / SUMMARY_BUCKET_MS) > Math.floor(wanted.now / SUMMARY_BUCKET_MS);
+  const isLess = isRepeated && hasRisen && oldest > 0 && (filter.from === null || filter.from < oldest);
   return { asOf: encodeAsOf(commit, wanted.now), notes: isLess ? [expiredNote(oldest)] : [] };
 }
 
 /** States only the end: the retention may have been shortened, so when the cutoff was where is not known. */
 function expiredNote(before: number): string {
   return `Entries before ${new Date(before).toISOString()} have expired, some of them possibly since \`asOf\`.`;
-}
-
-function minuteOf(time: number): number {
-  return Math.floor(time / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
 }
 
 /** Yields the JSON of an answer in parts: bytes of UTF-8, one character each. */

@@ -42,6 +42,7 @@ function pausedDestination({ workspaceId }: Watched): Promise<string> {
 async function endsOf({ workspaceId }: Watched): Promise<unknown[]> {
   const rows = await onSql(workspaceId, (sql) => sql.exec("SELECT content FROM notifications ORDER BY num").toArray());
   return rows.map(({ content }) => {
+    // SAFETY: a notification is stored as an object.
     const { kind, ended, reason } = JSON.parse(String(content)) as Record<string, unknown>;
     return [kind, ended, reason];
   });

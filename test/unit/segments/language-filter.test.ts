@@ -162,6 +162,7 @@ describe("7: a filter on wide entries", () => {
   };
   const some = (test: (at: number) => string) => Array.from({ length: 15 }, (_, at) => test(at)).join(" OR ");
 
+  // SAFETY: the object has no other members.
   test.each(Object.keys(files) as (keyof typeof files)[])("counts 50 ms between two pauses at most: %s", (name) => {
     const { reader, chunk } = files[name];
     for (const text of ["zzq", some((at) => `zz${at}*q`), some((at) => `a:zz${at}*q`), some((at) => `k${at}x:1`)]) {

@@ -21,7 +21,7 @@ import { TimeRange } from "../explorer/toolbar/time-range.tsx";
 import { timesOf } from "../explorer/view/range.ts";
 import { viewSearch } from "../explorer/view/view.ts";
 import { visible } from "../explorer/view/visible.ts";
-import { viewRange } from "./board-query.ts";
+import { panelName, viewRange } from "./board-query.ts";
 import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
 import css from "./boards.module.css";
 import { freePlace, inOrder, settled } from "./layout.ts";
@@ -233,7 +233,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
             <ShownPanel
               key={panel.id}
               panel={panel}
-              titleIndex={panels.slice(0, index).filter(({ title }) => title === panel.title).length}
+              nameIndex={panels.slice(0, index).filter((other) => panelName(other) === panelName(panel)).length}
               answer={answers.answerOf(panel)}
               releases={answers.releasesOf(panel)}
               link={linkOf(panel)}

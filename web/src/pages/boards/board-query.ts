@@ -66,6 +66,11 @@ export function viewRange(range: SavedRange, now: number): Range {
   return range.from === null && range.to === null ? { kind: "all" } : { kind: "between", ...range };
 }
 
+/** Returns what names a panel: a panel without a title has its query. */
+export function panelName({ title, query }: Pick<Panel, "title" | "query">): string {
+  return title === "" ? query : title;
+}
+
 /** Returns the query of a panel. A panel without a range of its own has that of the board. */
 export function queryOf({ query, range }: Panel, times: Times, projectId: string | null, now: number): BatchQuery {
   const { from, to } = range === undefined ? times : boundsOf(range, now);

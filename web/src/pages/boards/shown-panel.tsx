@@ -12,15 +12,15 @@ import { Notes } from "../explorer/search/notes.tsx";
 import { visible } from "../explorer/view/visible.ts";
 import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
 import { ArrangeHandle } from "./arrange-handle.tsx";
-import { ownTimeText } from "./board-query.ts";
+import { ownTimeText, panelName } from "./board-query.ts";
 import css from "./boards.module.css";
 import type { PanelAnswer } from "./use-answers.ts";
 import type { Arranging } from "./use-arrange.ts";
 
 interface ShownPanelProps {
   panel: Panel;
-  /** Place among the panels of the same title, from 0: names of landmarks and controls must differ. */
-  titleIndex: number;
+  /** Place among the panels of the same name, from 0: names of landmarks and controls must differ. */
+  nameIndex: number;
   answer: PanelAnswer | undefined;
   /** Marked in a drawing over time. */
   releases: MarkedReleases;
@@ -38,7 +38,7 @@ interface ShownPanelProps {
 const MARKED_MS = 3000;
 
 /** One query of a board with its answer, or with why there is none. */
-export function ShownPanel({ panel, titleIndex, answer, releases, link, note, isMarked, editing }: ShownPanelProps) {
+export function ShownPanel({ panel, nameIndex, answer, releases, link, note, isMarked, editing }: ShownPanelProps) {
   const [asTable, setAsTable] = useState(false);
   const answeredAt = useMemo(() => Date.now(), [answer]);
   const section = useRef<HTMLElement>(null);
@@ -54,8 +54,8 @@ export function ShownPanel({ panel, titleIndex, answer, releases, link, note, is
   useEffect(() => {
     if (isBright) section.current?.scrollIntoView({ block: "center" });
   }, [isBright, isAnswered]);
-  const shown = visible(panel.title === "" ? panel.query : panel.title);
-  const title = titleIndex === 0 ? shown : `${shown} (${titleIndex + 1})`;
+  const shown = visible(panelName(panel));
+  const title = nameIndex === 0 ? shown : `${shown} (${nameIndex + 1})`;
   const style = {
     gridColumn: `${panel.x + 1} / span ${panel.w}`,
     gridRow: `${panel.y + 1} / span ${panel.h}`,
