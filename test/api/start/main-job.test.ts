@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { firstSteps } from "../../../scripts/lib/first-steps.ts";
 import { freePort, startServer, type TestServer } from "../../support/server.ts";
 
 const run = promisify(execFile);
@@ -21,8 +22,19 @@ describe("the main job", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(receipt.data).toMatchObject({ accepted: 1, firstSeq: 1 });
-    expect(page.data.logs).toMatchObject([{ message: "Hello from curl", seq: 1 }]);
+    expect(receipt).toMatchObject({ error: null, data: { accepted: 1, firstSeq: 1 } });
+    expect(page).toMatchObject({ error: null, data: { logs: [{ message: "Hello from curl", seq: 1 }] } });
+  });
+
+  test("by tokens that look like other identifiers in part", async () => {
+    const read = firstSteps(server.url)
+      .split("\n")
+      .find((line) => line.startsWith("TOKEN="));
+    const ME = JSON.stringify({
+      data: { accessToken: "eyJa.ws_b.eyJc", refreshToken: "rt_ws_d", personalWorkspace: { id: "ws_e", slug: "me" } },
+    });
+    const { stdout } = await run("sh", ["-c", `${read}; echo "$TOKEN $SPACE"`], { env: { ...process.env, ME } });
+    expect(stdout).toBe("eyJa.ws_b.eyJc ws_e\n");
   });
 
   test("the start lists the outbox, which captures mails", async () => {

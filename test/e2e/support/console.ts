@@ -217,10 +217,16 @@ export async function beyondTab(page: Page): Promise<string[]> {
     Object.assign(globalThis, { tabbed: { part, look, left, covered } });
     // A dialog has the focus, and Tab stays in it.
     if (part.id === "main") document.getElementById("main")?.focus();
-    return left.size;
+    return document.querySelectorAll(controls).length;
   });
-  // Once around: behind the last stop, and before the first one, is the browser. Boxes that scroll are stops, too.
-  for (let stop = 0; stop < count + SCROLLING; stop++) await page.keyboard.press("Tab");
+  // At most once around the whole page, because a menu that closes may take the focus back after the first stops. Behind the
+  // last stop, and before the first one, is the browser. Boxes that scroll are stops, too.
+  for (let stop = 0; stop < count + SCROLLING; stop++) {
+    await page.keyboard.press("Tab");
+    // SAFETY: defined above.
+    const left = await page.evaluate(() => (globalThis as unknown as { tabbed: Tabbed }).tabbed.left.size);
+    if (left === 0) break;
+  }
   return page.evaluate(() => {
     // SAFETY: defined above.
     const { tabbed } = globalThis as unknown as { tabbed: Tabbed };
