@@ -185,7 +185,7 @@ function usedBy(rules: readonly AlertRule[]): string {
   const names = rules.slice(0, NAMED).map(({ definition }) => JSON.stringify(definition.name));
   const more = rules.length > NAMED ? ` and ${rules.length - NAMED} more` : "";
   const who = rules.length === 1 ? `The alert ${names[0]} notifies` : `The alerts ${names.join(", ")}${more} notify`;
-  return `${who} this destination. With force=true it is removed from them.`;
+  return `${who} this destination, which force=true removes from ${rules.length === 1 ? "it" : "them"}.`;
 }
 
 function isSame(a: RuleDefinition, b: RuleDefinition): boolean {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Account, asUser, call, createProject, type Page, register } from "../support/api.ts";
+import { type Account, asUser, call, createProject, createTenant, type Page, register } from "../support/api.ts";
 import { nextMail } from "../support/outbox.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
@@ -128,6 +128,44 @@ it("creates a webhook, shows its secret once, tests it with the answer shown, an
   await remove.click();
   await page.getByText("No destinations").waitFor();
   expect(under.faults()).toEqual([]);
+});
+
+it("lists what was delivered beside a long group, and says of notifications whose destination is deleted that it is", async () => {
+  const { url } = under.server;
+  const { account, projectId, key } = await createTenant(url);
+  // SAFETY: it listens on a TCP port.
+  const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const destinations = `/workspaces/${account.workspaceId}/destinations`;
+  const body = { kind: "webhook", name: "hook", url: receiverUrl };
+  const made = await call<{ id: string }>(url, destinations, { ...asUser(account), body });
+  const rule = { name: "Errors", query: "* | count by service", condition: { kind: "threshold", value: 1 } };
+  const alert = { ...rule, window: "1m", destinations: [made.body.data.id] };
+  expect((await call(url, `/projects/${projectId}/alerts`, { ...asUser(account), body: alert })).status).toBe(201);
+  const entry = { message: "one", data: { service: "x".repeat(200) } };
+  const sent = await call(url, `/logger/${projectId}/log`, { token: key.secret, body: entry });
+  expect(sent.status).toBe(201);
+  status = 200;
+  const page = await openSettings(under, account, "notifications");
+  const table = page.getByRole("table");
+  await expect
+    .poll(async () => {
+      await page.getByRole("button", { name: "Refresh" }).click();
+      return table.getByText("Delivered", { exact: true }).count();
+    })
+    .toBe(1);
+  const hidden = (): Promise<number> =>
+    table.evaluate(({ parentElement: box }) => (box === null ? Number.NaN : box.scrollWidth - box.clientWidth));
+  expect(await hidden()).toBe(0);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await hidden()).toBe(0);
+  const removed = await call(url, `${destinations}/${made.body.data.id}?force=true`, {
+    ...asUser(account),
+    method: "DELETE",
+  });
+  expect(removed.status).toBe(200);
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await table.getByText("No destination, or a deleted one").waitFor();
+  expect(await axeFaults(page)).toEqual([]);
 });
 
 it("requests another mail for an address that is not confirmed, and keeps secrets that a change leaves out", async () => {

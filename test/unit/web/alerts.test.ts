@@ -7,6 +7,7 @@ import {
   filterText,
   firesElsewhere,
   groupFields,
+  notesOfRule,
   ruleQuery,
   thresholdOf,
   valuesQuery,
@@ -295,4 +296,10 @@ describe("an alert in the list", () => {
   it("names the length of its chart", () => {
     expect([86_400_000, 7 * 86_400_000, 3_600_000].map(lengthText)).toEqual(["24 hours", "7 days", "1 hour"]);
   });
+});
+
+it("a note that advises a further stage is not shown at a rule, which cannot have one", () => {
+  const kept = "`code` has arrays: an entry counts in the group of each item.";
+  const advice = "`code`: null for entries without a value. `| where code:*` behind the table leaves them out.";
+  expect(notesOfRule([advice, kept])).toEqual([kept]);
 });

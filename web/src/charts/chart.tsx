@@ -126,7 +126,7 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
           </span>
         </li>
       ))}
-      {hidden > 0 ? <li class={css.more}>{hidden} more in the table</li> : null}
+      {hidden > 0 ? <li class={css.more}>{hidden} more, not drawn</li> : null}
     </ol>
   );
 }
@@ -254,7 +254,7 @@ function Legend({ series, at, measure, hidden }: LegendProps) {
           {at === null ? null : <b>{cellText(values[at] ?? null, "number")}</b>}
         </li>
       ))}
-      {hidden > 0 ? <li class={css.more}>{hidden} more in the table</li> : null}
+      {hidden > 0 ? <li class={css.more}>{hidden} more, not drawn</li> : null}
     </ul>
   );
 }

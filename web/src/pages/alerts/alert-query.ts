@@ -203,3 +203,8 @@ export function filterText(text: string): string {
   const written = print({ filter, pipes: pipes.filter(({ kind }) => kind === "where") });
   return written === "*" ? "" : pipes.some(({ kind }) => kind === "where") ? written : `(${written})`;
 }
+
+/** The notes on a rule's values that a rule can follow: not those that advise a further stage, which a rule cannot have. */
+export function notesOfRule(notes: readonly string[]): string[] {
+  return notes.filter((note) => !note.includes("`| "));
+}

@@ -15,6 +15,7 @@ import {
   groupFields,
   isMeasure,
   MAX_SPANS,
+  notesOfRule,
   thresholdOf,
   valuesQuery,
 } from "./alert-query.ts";
@@ -92,7 +93,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
         {isExact ? "" : " Texts that share their first 200 characters are one group; its value is the largest of them."}
         {answer.complete ? "" : " Older entries are missing."}
       </p>
-      <Notes notes={answer.notes.filter((note) => !shownNotes.includes(note))} />
+      <Notes notes={notesOfRule(answer.notes).filter((note) => !shownNotes.includes(note))} />
     </figure>
   );
 }

@@ -80,7 +80,7 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
                     <td data-label="Decided" class={css.when}>
                       <Time at={item.decidedAt} />
                     </td>
-                    <td data-label="Notification">
+                    <td data-label="Notification" class={css.what}>
                       <Badge {...KIND_TONES[item.kind]}>{KINDS[item.kind]}</Badge>{" "}
                       {item.projectId !== null && (item.kind === "firing" || item.kind === "resolved") ? (
                         <a href={`/w/${workspace.id}/alerts/${item.projectId}/${item.ruleId}`}>{titleOf(item)}</a>
@@ -89,6 +89,9 @@ export function Notifications({ workspace }: { workspace: Workspace }) {
                       )}
                     </td>
                     <td data-label="Deliveries">
+                      {item.deliveries.length === 0 ? (
+                        <span class={css.none}>No destination, or a deleted one</span>
+                      ) : null}
                       {item.deliveries.map((delivery) => (
                         <DeliveryLine
                           key={delivery.id}
