@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { mapRows } from "../platform/sql.ts";
 import { printField } from "../query-language/fields.ts";
 import { printFilter } from "../query-language/print.ts";
-import { type Field, type Filter, joined, type OwnField, type ValueTest } from "../query-language/syntax.ts";
+import { type Filter, joined, type OwnField, type ValueTest } from "../query-language/syntax.ts";
 import { printDuration } from "../query-language/values.ts";
 import { conditionText } from "./condition.ts";
 import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
+import { groupFilters, numberOf } from "./group-filters.ts";
 import type { Counted } from "./matcher.ts";
 import { END_TEXTS, type EndReason, NOTIFICATION_LIMITS } from "./notifications/notification.ts";
 import type { RunRule } from "./project-alerts.ts";
-import { ALERT_LIMITS } from "./rule.ts";
 import { fillTemplate, type GroupValue, groupText, messageTime, type SaidGroup, USUAL_MESSAGE } from "./template.ts";
 
 /** A decision as the history returns it. */
@@ -242,56 +242,6 @@ function linkOf(
   const parts = [filter, ...groupFilters(counted, key), ...times, ...seqs].filter(({ kind }) => kind !== "all");
   const query = new URLSearchParams({ q: printFilter(joined("and", parts)), range: "all" });
   return `${origin}/w/${workspaceId}/p/${projectId}?${query}`;
-}
-
-/** A text, a number or a boolean: what groups entries, and what is counted of different values. */
-const ANY_VALUE: ValueTest = { kind: "regex", source: "^", ignoreCase: false };
-/** Numbers alone. */
-const ANY_NUMBER: ValueTest = {
-  kind: "anyOf",
-  tests: (["<", ">="] as const).map((operator) => ({ kind: "compare", operator, value: numberOf(0) })),
-};
-
-/** Returns what entries of a group have besides passing the filter of their rule. @param key of the group, as the matcher writes it */
-export function groupFilters({ by, measure }: Pick<Counted, "by" | "measure">, key: string): Filter[] {
-  // SAFETY: only the matcher writes keys.
-  const values = JSON.parse(key) as GroupValue[];
-  const groups = by.flatMap((field, index): Filter | Filter[] => {
-    const value = values[index] ?? null;
-    if (typeof value === "boolean") return booleanFilters(field, value);
-    if (value !== null) return { kind: "field", field, test: groupTest(value) };
-    // A member may be null, an object or an empty list. An own field is there or not.
-    const test: ValueTest = field.kind === "data" ? ANY_VALUE : { kind: "exists" };
-    return { kind: "not", filter: { kind: "field", field, test } };
-  });
-  if (measure === null) return groups;
-  const { fn, field } = measure;
-  const test = field.kind !== "data" ? { kind: "exists" as const } : fn === "count_distinct" ? ANY_VALUE : ANY_NUMBER;
-  return [...groups, { kind: "field", field, test }];
-}
-
-/** No test finds booleans alone, so the text is left out: also of a list that has both. */
-function booleanFilters(field: Field, value: boolean): Filter[] {
-  const spelled: Filter = { kind: "field", field, test: { kind: "regex", source: `^${value}$`, ignoreCase: false } };
-  const asText: Filter = { kind: "field", field, test: { kind: "exact", text: String(value) } };
-  return [spelled, { kind: "not", filter: asText }];
-}
-
-function groupTest(value: string | number): ValueTest {
-  if (typeof value === "number") return { kind: "range", from: numberOf(value), to: numberOf(value) };
-  if (value.length < ALERT_LIMITS.groupValue) return { kind: "exact", text: value };
-  // The rest of a longer text is not in the key, and the last character may be half of one.
-  const start = value.replace(/[\ud800-\udbff]$/, "");
-  const source = `^${start.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/\p{Cc}/gu, escapedControl)}`;
-  return { kind: "regex", source, ignoreCase: false };
-}
-
-function escapedControl(character: string): string {
-  return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
-}
-
-function numberOf(value: number) {
-  return { kind: "number" as const, value };
 }
 
 function seqTest({ from, to }: { from: number; to: number }) {

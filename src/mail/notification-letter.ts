@@ -1,4 +1,5 @@
 import { MAILS_AN_HOUR } from "../alerts/notifications/mail-limit.ts";
+import { titleBesideKind } from "../alerts/notifications/notification.ts";
 import type { NotificationContent } from "../alerts/notifications/request.ts";
 import { shownGroup } from "../alerts/template.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
@@ -24,8 +25,8 @@ export function notificationLetter(
   site: string,
   { leftOut, stop }: { leftOut: number; stop: string | null },
 ): Letter {
-  const { kind, title, message, value, window, link, ruleVersion } = notification;
-  const subject = `[${STATES[kind]}] ${title}`.replace(/\p{Cc}/gu, " ");
+  const { kind, message, value, window, link, ruleVersion } = notification;
+  const subject = `[${STATES[kind]}] ${titleBesideKind(notification)}`;
   const facts = Object.entries(shownGroup(notification)).map(([name, text]) => `${name}: ${text}`);
   if (value !== null) facts.push(`Value: ${value}`);
   const isRule = kind === "firing" || kind === "resolved";

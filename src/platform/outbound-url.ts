@@ -23,9 +23,16 @@ export function urlProblem(text: string, network: "public" | "loopback"): string
   return isPublicHost(url.hostname) ? null : "must name a public host";
 }
 
+/** All of IPv6 that is assigned for global unicast. Outside of it are IPv4 addresses in another form, such as `::7f00:1`. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+
 /** The parser of URLs has turned every spelling of an IPv4 address, such as a decimal number, into four numbers. */
 function isPublicHost(host: string): boolean {
   const literal = host.replace(/^\[(.*)\]$/, "$1");
-  if (ipaddr.isValid(literal)) return ipaddr.parse(literal).range() === "unicast";
+  if (ipaddr.isValid(literal)) {
+    const address = ipaddr.parse(literal);
+    if (address instanceof ipaddr.IPv6 && !address.match(GLOBAL_UNICAST)) return false;
+    return address.range() === "unicast";
+  }
   return host.replace(/\.$/, "").includes(".") && !PRIVATE_NAME.test(host);
 }

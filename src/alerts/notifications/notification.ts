@@ -47,6 +47,28 @@ export interface Notification extends SaidGroup {
   decidedAt: string;
 }
 
+/** How a title of each kind begins. */
+const OPENINGS: Readonly<Record<NotificationKind, string>> = {
+  firing: "Firing: ",
+  resolved: "Resolved: ",
+  test: "Test of ",
+  canary: "Canary of ",
+};
+
+/** Characters that break a line or turn the direction of the text behind them. Names have none, values of entries may. */
+const NOT_IN_A_LINE = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Returns a title in one line that reads in its own order. */
+export function titleInOneLine({ title }: Pick<Notification, "title">): string {
+  return title.replace(NOT_IN_A_LINE, " ").toWellFormed();
+}
+
+/** Returns a title without its opening, for receivers that show the kind beside it. */
+export function titleBesideKind({ kind, title }: Pick<Notification, "kind" | "title">): string {
+  const opening = OPENINGS[kind];
+  return titleInOneLine({ title: title.startsWith(opening) ? title.slice(opening.length) : title });
+}
+
 /** Maximum sizes of a stored notification. Longer texts are cut, because a decision must not fail for its text. */
 export const NOTIFICATION_LIMITS = {
   /** Characters. */

@@ -1,6 +1,5 @@
-import { groupText } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
-import { cut, type Notification } from "./notification.ts";
+import { cut, type Notification, titleInOneLine } from "./notification.ts";
 import { seriesOf } from "./series.ts";
 
 const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
@@ -18,9 +17,8 @@ export function pagerdutyRequest(
   notification: Omit<Notification, "destinationIds">,
   source: string,
 ): OutgoingRequest {
-  const { kind, title, message, group, groupValues = null, value, window, seqRange, labels, link } = notification;
+  const { kind, message, group, groupValues = null, value, window, seqRange, labels, link } = notification;
   const { decidedAt, ruleId, ended = false, reason = null } = notification;
-  const inOneLine = groupText(notification);
   const { severity = "error" } = labels;
   const event = {
     routing_key: routingKey,
@@ -29,7 +27,8 @@ export function pagerdutyRequest(
     client: "Taffrail",
     ...(link === "" ? {} : { client_url: link, links: [{ href: link, text: "Show entries" }] }),
     payload: {
-      summary: cut(`${title}${inOneLine === "" ? "" : ` (${inOneLine})`}`, SUMMARY),
+      // The title names the group.
+      summary: cut(titleInOneLine(notification), SUMMARY),
       source,
       severity: SEVERITIES.includes(severity) ? severity : "error",
       timestamp: decidedAt,

@@ -1,6 +1,6 @@
 import { shownGroup } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
-import { cut, type Notification, type NotificationKind } from "./notification.ts";
+import { cut, type Notification, type NotificationKind, titleBesideKind } from "./notification.ts";
 
 /** Slack's limits in characters: of a header, of the text of a section, and of a field. */
 const HEADER = 150;
@@ -18,8 +18,8 @@ const MARKS: Readonly<Record<NotificationKind, string>> = {
 
 /** The request of an incoming webhook of Slack. Slack has no ids: a repeated attempt is a second message. */
 export function slackRequest(url: string, notification: Omit<Notification, "destinationIds">): OutgoingRequest {
-  const { kind, title, message, link } = notification;
-  const heading = `${MARKS[kind]}: ${title}`;
+  const { kind, message, link } = notification;
+  const heading = `${MARKS[kind]}: ${titleBesideKind(notification)}`;
   const fields = Object.entries(shownGroup(notification))
     .slice(0, FIELDS)
     .map(([name, value]) => ({ type: "mrkdwn", text: cut(`*${escaped(name)}*\n${escaped(value)}`, FIELD) }));

@@ -125,7 +125,7 @@ describe("an event of PagerDuty", () => {
     JSON.parse(pagerdutyRequest("https://events.example.com/", "k".repeat(32), notification, "logs.example.com").body);
 
   it("triggers an incident, and a recovery of the same rule and group resolves it", () => {
-    const trigger = eventOf(notificationOf());
+    const trigger = eventOf(notificationOf({ title: "Payments fail (http.route=/pay, host=web-1)" }));
     expect(trigger).toMatchObject({
       routing_key: "k".repeat(32),
       event_action: "trigger",
@@ -139,6 +139,14 @@ describe("an event of PagerDuty", () => {
     const resolve = eventOf(notificationOf({ id: "other", kind: "resolved" }));
     expect([resolve.event_action, resolve.dedup_key]).toEqual(["resolve", trigger.dedup_key]);
     expect(eventOf(notificationOf({ group: { host: "web-2" } })).dedup_key).not.toBe(trigger.dedup_key);
+  });
+
+  it("has the title as its summary, which names the group once", () => {
+    const title = "Firing: Payments fail (http.route=/pay, host=web-1)";
+    expect(eventOf(notificationOf({ title })).payload.summary).toBe(title);
+    expect(eventOf(notificationOf({ title: "Firing: Errors (g=a\nb)" })).payload.summary).toBe(
+      "Firing: Errors (g=a b)",
+    );
   });
 
   it("stays within PagerDuty's limits, and knows no severity but PagerDuty's", () => {
@@ -160,6 +168,14 @@ describe("a message of Slack", () => {
     expect(text).toBe("🔴 Firing: Payments fail");
     expect(JSON.stringify(blocks)).toContain("12 errors in 5 minutes &lt;!channel&gt; &amp; more");
     expect(JSON.stringify(blocks)).toContain("<https://logs.example.com/w/shop/logs?q=level%3Aerror|Show entries>");
+  });
+
+  it("says the state once, and no value of an entry breaks its line or turns it", () => {
+    expect(messageOf({ title: "Firing: Errors (service=api)" }).text).toBe("🔴 Firing: Errors (service=api)");
+    expect(messageOf({ kind: "resolved", title: "Resolved: Errors" }).text).toBe("🟢 Resolved: Errors");
+    expect(messageOf({ kind: "test", title: "Test of ops" }).text).toBe("⚪ Test: ops");
+    const { text, blocks } = messageOf({ title: "Firing: Errors (g=a\nb\u2028c\u202ed\ud800)" });
+    expect([text, blocks[0].text.text]).toEqual(Array(2).fill("🔴 Firing: Errors (g=a b c d\ufffd)"));
   });
 
   it("stays within Slack's limits", () => {
