@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { call } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole, tooWide } from "./support/console.ts";
 import {
@@ -253,6 +254,40 @@ describe("the page", () => {
     await page.keyboard.type("typed and sent");
     await page.keyboard.press("Enter");
     await row(page, "typed and sent").waitFor();
+  });
+
+  it("lets the list take another width before the histogram is there", async () => {
+    const page = await under.reuse({
+      viewport: { width: 1280, height: 800 },
+      extraHTTPHeaders: { "X-Forwarded-For": freshAddress() },
+    });
+    await page.route(/\/histogram-[^/]*\.js$/, () => {});
+    await page.goto("/playground?live=1");
+    const heads = page.getByRole("button", { name: "Columns" });
+    await heads.waitFor();
+    const open = page.getByRole("button", { name: "Send entries" });
+    // Beside the panel a row takes two lines, and no column has a name.
+    await open.click();
+    await heads.waitFor({ state: "detached" });
+    await open.click();
+    await heads.waitFor();
+    expect(under.faults()).toEqual([]);
+  });
+
+  it("makes a phone's page as high as an open entry that grows", async () => {
+    const { projectId, apiKey } = await sandboxOf(under.server.url);
+    const entry = { level: "info", message: "a deep one", data: { a: { b: { inner: { list: [1, 2, 3] } } } } };
+    await call(under.server.url, `/logger/${projectId}/log`, { token: apiKey, body: entry });
+    const page = await under.reuse({
+      viewport: { width: 390, height: 844 },
+      extraHTTPHeaders: { "X-Forwarded-For": freshAddress() },
+    });
+    await page.goto("/playground");
+    await row(page, "a deep one").click();
+    const height = await page.evaluate(() => document.body.offsetHeight);
+    for (const name of [/^inner/, /^list/]) await page.getByRole("button", { name }).click();
+    await expect.poll(() => page.evaluate(() => document.body.offsetHeight)).toBeGreaterThan(height);
+    expect(under.faults()).toEqual([]);
   });
 
   it("contacts no other origin and violates no content security policy", () => {

@@ -62,8 +62,9 @@ function consoleOf(server: { readonly url: string }, browser: Browser): ConsoleU
     const context = await browser.newContext({ baseURL: server.url, ...contextOptions });
     context.on("weberror", (error) => faults.push(`uncaught: ${error.error().message}`));
     context.on("console", (message) => {
-      if (/Content Security Policy|Refused to/.test(message.text())) faults.push(message.text());
+      if (/Content Security Policy|Refused to|ResizeObserver loop/.test(message.text())) faults.push(message.text());
     });
+    await context.addInitScript(reportNotices);
     context.on("request", (request) => {
       const { origin, protocol } = new URL(request.url());
       if (origin !== server.url && !["data:", "blob:"].includes(protocol)) faults.push(`contacted ${origin}`);
@@ -143,6 +144,13 @@ function sessionOf({ userId, email, refreshToken, accessToken }: Account): Seed 
     session: JSON.stringify({ id: "seeded", refreshToken, user: { id: userId, email }, retryKey: null }),
     access: JSON.stringify({ token: accessToken, until: Date.now() + 14 * 60_000, session: "seeded" }),
   };
+}
+
+/** Runs in the page before its own scripts: only the page itself receives the notice of a ResizeObserver loop. */
+function reportNotices(): void {
+  addEventListener("error", ({ message }) => {
+    if (message?.startsWith("ResizeObserver loop")) console.error(message);
+  });
 }
 
 /** Runs in the page before its own scripts on every load. Only the first load of a context signs in. */

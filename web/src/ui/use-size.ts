@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { onResize } from "./on-resize.ts";
 
 /** Current width and height of an element in whole pixels; 0 until measured. */
 export function useSize(host: { current: HTMLElement | null }): { width: number; height: number } {
@@ -11,10 +12,8 @@ export function useSize(host: { current: HTMLElement | null }): { width: number;
       setWidth(Math.floor(element.clientWidth));
       setHeight(Math.floor(element.clientHeight));
     };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
     measure();
-    return () => observer.disconnect();
+    return onResize(element, measure);
   }, []);
   return { width, height };
 }

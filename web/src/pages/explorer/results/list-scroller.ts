@@ -1,3 +1,5 @@
+import { onResize } from "../../../ui/on-resize.ts";
+
 /** The element that scrolls a list: its box, or the window if the style sheet gives the box no scroll bar. */
 export type Scroller = HTMLElement | Window;
 
@@ -36,11 +38,10 @@ export function observeRect(
     onRect(last);
   };
   report();
-  const observer = new ResizeObserver(report);
-  observer.observe(box);
+  const end = onResize(box, report);
   addEventListener("resize", report);
   return () => {
-    observer.disconnect();
+    end();
     removeEventListener("resize", report);
   };
 }

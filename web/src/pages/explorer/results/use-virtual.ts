@@ -67,12 +67,19 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
     redraw(undefined);
     return false;
   };
-  const ofList = options(scroller.current instanceof Window);
+  const isInPage = scroller.current instanceof Window;
+  const ofList = options(isInPage);
   const rowHeight = ofList.estimateSize(0);
   const complete: AllOptions = {
     getScrollElement: () => scroller.current,
     observeElementRect: ({ scrollElement }, onRect) =>
-      scrollElement !== null && box.current !== null ? observeRect(scrollElement, box.current, onRect) : undefined,
+      scrollElement !== null && box.current !== null
+        ? observeRect(scrollElement, box.current, (rect) => {
+            onRect(rect);
+            // The virtualizer reports only other rows, but the width decides how many lines a row takes.
+            redraw(undefined);
+          })
+        : undefined,
     observeElementOffset: ({ scrollElement }, onOffset) =>
       scrollElement === null
         ? undefined
@@ -82,6 +89,8 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
             scrolled.current(offset - margin.current);
           }),
     scrollToFn: scrollTo,
+    // An open row that grows makes the page higher, which `place` observes: see `onResize`.
+    useAnimationFrameWithResizeObserver: isInPage,
     ...ofList,
     scrollMargin: margin.current,
     onChange: () => redraw(undefined),

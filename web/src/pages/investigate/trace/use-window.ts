@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { onResize } from "../../../ui/on-resize.ts";
 
 /** Rows drawn above and below the visible ones. */
 const OVERSCAN = 10;
@@ -23,18 +24,12 @@ export function useWindow(box: RefObject<HTMLElement | null>, height: number, co
       setSeen((before) => (before.first === first && before.last === last ? before : { first, last }));
     };
     look();
-    let frame = 0;
-    // What is drawn may change the size again, which the browser reports as an error within one frame.
-    const observer = new ResizeObserver(() => {
-      frame = requestAnimationFrame(look);
-    });
-    observer.observe(element);
+    const end = onResize(element, look);
     element.addEventListener("scroll", look, { passive: true });
     addEventListener("scroll", look, { passive: true });
     addEventListener("resize", look);
     return () => {
-      observer.disconnect();
-      cancelAnimationFrame(frame);
+      end();
       element.removeEventListener("scroll", look);
       removeEventListener("scroll", look);
       removeEventListener("resize", look);
