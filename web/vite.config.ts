@@ -61,8 +61,21 @@ function earlyScript(): Plugin {
   };
 }
 
+/** Loads the files of a part by `web/src/lib/load-part.ts` instead of the bundler's loader. */
+function partLoader(): Plugin {
+  const file = path.join(import.meta.dirname, "src/lib/load-part.ts");
+  return {
+    name: "taffrail-parts",
+    apply: "build",
+    transform: {
+      filter: { id: /vite\/preload-helper/ },
+      handler: () => ({ code: `export { loadPart as __vitePreload } from ${JSON.stringify(file)};`, map: null }),
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [earlyScript()],
+  plugins: [earlyScript(), partLoader()],
   root: import.meta.dirname,
   base: BASE,
   // Names of classes are in scripts and styles: `row_x3k`.
@@ -75,9 +88,12 @@ export default defineConfig({
     // The preload polyfill is an inline script, which the policy refuses.
     modulePreload: {
       polyfill: false,
-      // What the page has loaded already is not named again beside each part that it loads later.
-      resolveDependencies: (_, files, { hostType }) =>
-        hostType === "html" ? files : files.filter((file) => !ALWAYS.test(file)),
+      // What the page has loaded already is not named again beside each part that it loads later. The bundler leaves out a part that
+      // needs no other file, and names code instead of a part whose address is known only in the browser.
+      resolveDependencies: (part, files, { hostType }) =>
+        hostType === "html"
+          ? files
+          : [...new Set([part, ...files])].filter((file) => file.endsWith(".js") && !ALWAYS.test(file)),
     },
     reportCompressedSize: false,
     rolldownOptions: {

@@ -29,47 +29,8 @@ export async function loadAfterOutage<T>(
     await reachable(() => {
       if (shown.length === 0) shown.push(notice());
     });
-    return await loadNeeded(async () => {
-      await loadFilesAgain();
-      return load();
-    });
+    return await loadNeeded(load);
   } finally {
     for (const end of shown) end();
   }
-}
-
-/** Links of style sheets and modules that could not be loaded. */
-const failed = new Set<HTMLLinkElement>();
-// Such an event does not bubble.
-addEventListener(
-  "error",
-  ({ target }) => {
-    if (target instanceof HTMLLinkElement) failed.add(target);
-  },
-  true,
-);
-
-/** Requests files again that could not be loaded. The bundler's loader requests each once. */
-export async function loadFilesAgain(): Promise<void> {
-  const links = [...failed];
-  failed.clear();
-  await Promise.all(links.map((link) => (link.rel === "stylesheet" ? loadStyleAgain(link) : forgetFailure(link.href))));
-}
-
-function loadStyleAgain(link: HTMLLinkElement): Promise<void> {
-  return new Promise((resolve) => {
-    const again = link.cloneNode();
-    again.addEventListener("load", () => resolve());
-    again.addEventListener("error", () => {
-      // As the loader reports what is missing.
-      dispatchEvent(new Event("vite:preloadError", { cancelable: true }));
-      resolve();
-    });
-    link.replaceWith(again);
-  });
-}
-
-/** WebKit keeps the failure of a module, also for later pages, until its file is requested for another purpose. */
-async function forgetFailure(url: string): Promise<void> {
-  await fetch(url, { cache: "reload" }).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { loadAfterOutage, loadFilesAgain } from "../lib/needed-loads.ts";
+import { loadAfterOutage } from "../lib/needed-loads.ts";
 import { recovery } from "../lib/retry.ts";
 
 /** A module that is loaded once, when it is first needed. */
@@ -30,7 +30,7 @@ export function lazyModule<T>(importing: () => Promise<T | undefined>): LazyModu
       preload(() => {
         const unlisten = recovery.onSuccess(() => {
           unlisten();
-          void loadFilesAgain().then(() => preload(() => undefined));
+          preload(() => undefined);
         });
       }),
   };
