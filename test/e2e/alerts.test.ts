@@ -93,6 +93,32 @@ describe("20.6: alerts in the console", () => {
     await page.context().close();
   });
 
+  it("20.6: times of a mute are typed and shown by the reader's clock, not by that of the locale", async () => {
+    const page = await opened(owner, "/alerts/new");
+    await page.getByLabel("Fri", { exact: true }).check();
+    const from = page.getByLabel("Mute from", { exact: true });
+    expect(await from.inputValue()).toBe("00:00");
+    const add = page.getByRole("button", { name: "Add mute" });
+    await from.fill("25:00");
+    await from.press("Tab");
+    await page.getByRole("alert").getByText("Must be a time, such as 22:30.").waitFor();
+    expect([await from.getAttribute("aria-invalid"), await add.isDisabled()]).toEqual(["true", true]);
+    expect(await axeFaults(page)).toEqual([]);
+    await from.fill("10:30 pm");
+    await page.getByText("Must be a time").waitFor({ state: "detached" });
+    await from.press("Enter");
+    await page.getByText("Fri 22:30 – 00:00 (").waitFor();
+    await page.evaluate(() => localStorage.setItem("taffrail.clock", "12"));
+    await page.reload();
+    await page.getByLabel("Fri", { exact: true }).check();
+    expect(await from.inputValue()).toBe("12:00 AM");
+    await from.fill("1845");
+    await add.click();
+    await page.getByText("Fri 6:45 PM – 12:00 AM (").waitFor();
+    expect(await from.inputValue()).toBe("6:45 PM");
+    await page.context().close();
+  });
+
   it("20.6: an alert is muted, changed and deleted; its versions say what changed, and a viewer only reads", async () => {
     const page = await opened(owner, "/alerts");
     const list = page.getByRole("list", { name: "Alerts" });

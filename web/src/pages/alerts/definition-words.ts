@@ -1,4 +1,5 @@
 import type { Weekday } from "../../../../src/alerts/mutes.ts";
+import { clockText } from "../../lib/clock-text.ts";
 import { timeFormat } from "../../lib/zone.ts";
 import type { AlertDefinition, Mute } from "../../model/alerts.ts";
 import { number } from "../explorer/view/format.ts";
@@ -52,5 +53,5 @@ export const DAYS: Readonly<Record<Weekday, string>> = {
 
 export function muteText(mute: Mute): string {
   if (isSpan(mute)) return `${MOMENT(Date.parse(mute.from))} – ${MOMENT(Date.parse(mute.to))}`;
-  return `${mute.days.map((day) => DAYS[day]).join(" ")} ${mute.start} – ${mute.end} (${mute.timeZone})`;
+  return `${mute.days.map((day) => DAYS[day]).join(" ")} ${clockText(mute.start)} – ${clockText(mute.end)} (${mute.timeZone})`;
 }

@@ -3,7 +3,9 @@ import { useState } from "preact/hooks";
 import { WEEKDAYS, type Weekday } from "../../../../src/alerts/mutes.ts";
 import type { Mute } from "../../model/alerts.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { Row } from "../../ui/page.tsx";
 import css from "./alerts.module.css";
+import { ClockField } from "./clock-field.tsx";
 import { DAYS, muteText } from "./definition-words.ts";
 
 /** The limit of the service. */
@@ -17,10 +19,13 @@ interface MutesFieldProps {
 /** The mutes of a rule, and those of days of the week to add. */
 export function MutesField({ mutes, onChange }: MutesFieldProps) {
   const [days, setDays] = useState<readonly Weekday[]>([]);
-  const [start, setStart] = useState("00:00");
-  const [end, setEnd] = useState("00:00");
+  const [start, setStart] = useState<string | null>("00:00");
+  const [end, setEnd] = useState<string | null>("00:00");
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const isReady = days.length > 0 && start !== "" && end !== "" && mutes.length < MAX_MUTES;
+  const isReady = days.length > 0 && start !== null && end !== null && mutes.length < MAX_MUTES;
+  const add = (): void => {
+    if (isReady) onChange([...mutes, { days, start, end, timeZone }]);
+  };
   return (
     <fieldset class={css.set}>
       <legend>Mutes</legend>
@@ -51,27 +56,14 @@ export function MutesField({ mutes, onChange }: MutesFieldProps) {
         ))}
       </div>
       <div class={css.hours}>
-        <input
-          type="time"
-          aria-label="Mute from"
-          value={start}
-          onInput={({ currentTarget }) => setStart(currentTarget.value)}
-        />
-        <input
-          type="time"
-          aria-label="Mute until"
-          value={end}
-          onInput={({ currentTarget }) => setEnd(currentTarget.value)}
-        />
-        <Button
-          small
-          icon={Plus}
-          disabled={!isReady}
-          onClick={() => onChange([...mutes, { days, start, end, timeZone }])}
-        >
+        <ClockField label="Mute from" time={start} onChange={setStart} onEnter={add} />
+        <ClockField label="Mute until" time={end} onChange={setEnd} onEnter={add} />
+      </div>
+      <Row>
+        <Button small icon={Plus} disabled={!isReady} onClick={add}>
           Add mute
         </Button>
-      </div>
+      </Row>
       <p class={css.hint}>On these days by the clock of {timeZone}. An end that is not later is on the next day.</p>
     </fieldset>
   );
