@@ -64,17 +64,23 @@ it("invites a guest, who accepts through the mail's link in another browser", as
   await page.getByRole("alert").getByText("must be an e-mail address").waitFor();
   await page.getByLabel("E-mail address").fill("gone@example.com");
   await page.getByRole("button", { name: "Invite" }).click();
+  const done = page.getByRole("status").filter({ hasText: "Invited gone@example.com" });
+  await done.waitFor();
   await page.getByRole("button", { name: "Withdraw invitation of gone@example.com" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
   await page.getByText("No pending invitations.").waitFor();
+  await done.waitFor({ state: "detached" });
   await page.getByLabel("E-mail address").fill(guest.email);
   await choose(page.getByLabel("Role", { exact: true }), "viewer");
   await page.getByRole("button", { name: "Invite" }).click();
   const pending = page.getByRole("list", { name: "Pending invitations" });
   await pending.getByText(guest.email).first().waitFor();
   expect(await pending.textContent()).toContain("Valid until");
-  // The service under test keeps its mails: the page links to them.
-  const outbox = await page.getByRole("link", { name: "outbox", exact: true }).getAttribute("href");
+  // The service under test keeps its mails, which what was done and the invitation say.
+  const kept = page.getByRole("status").filter({ hasText: `Invited ${guest.email} as viewer.` });
+  await kept.getByText("the mail with the link is in the outbox").waitFor();
+  const outbox = await kept.getByRole("link", { name: "Open outbox" }).getAttribute("href");
+  expect(await pending.getByRole("link", { name: "in the outbox" }).getAttribute("href")).toBe(outbox);
   const mails = await (await under.open()).newPage();
   await mails.goto(`${url}${outbox}`);
 

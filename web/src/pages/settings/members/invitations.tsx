@@ -26,14 +26,29 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/invitations`;
   const { data, failure, reload } = useLoad(path, (signal) => allOf<Invitation>(path, undefined, signal));
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
+  const [invitedAddress, setInvitedAddress] = useState<string | null>(null);
+  const isKept = useLocalOutbox();
+  // Not of an invitation that is withdrawn or used.
+  const invited = data?.find(({ email }) => email === invitedAddress) ?? null;
   const reason = reasonAgainst(workspace.role, "invitation.create");
   return (
     <Card title="Invitations">
-      {reason === null ? <Inviting workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
+      {reason === null ? (
+        <Inviting
+          workspace={workspace}
+          onInvited={(email) => {
+            setInvitedAddress(email);
+            reload();
+          }}
+        />
+      ) : (
+        <p id={NOTE}>{reason}</p>
+      )}
+      <div role="status">{invited === null ? null : <Invited invitation={invited} isKept={isKept} />}</div>
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data && data.length > 0 ? (
         <>
-          <Sent invitations={data} />
+          {isKept ? null : <p class={css.sent}>Each invitation was sent by e-mail. Its link cannot be copied here.</p>}
           <Items label="Pending invitations">
             {data.map((invitation) => (
               // A renewed invitation has another id, and the button that was pressed stays.
@@ -41,6 +56,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
                 key={invitation.email}
                 workspace={workspace}
                 invitation={invitation}
+                isKept={isKept}
                 onRenewed={reload}
                 onWithdraw={() => setWithdrawn(invitation)}
               />
@@ -70,15 +86,20 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   );
 }
 
-/** Where the links of invitations are. */
-function Sent({ invitations }: { invitations: readonly Invitation[] }) {
-  const isKept = useLocalOutbox();
-  const [first, ...others] = invitations;
-  if (!isKept) return <p class={css.sent}>Each invitation was sent by e-mail. Its link cannot be copied here.</p>;
+/** What was done last, and where its mail is. */
+function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boolean }) {
+  const { email, role } = invitation;
   return (
-    <p class={css.sent}>
-      {others.length === 0 ? `The invitation of ${first?.email} waits` : "The invitations wait"} in the{" "}
-      <a href="/dev/outbox">outbox</a>.
+    <p class={css.invited}>
+      Invited <strong>{email}</strong> as {role}.{" "}
+      {isKept ? (
+        <>
+          This local service does not send e-mail: the mail with the link is in the outbox.{" "}
+          <a href="/dev/outbox">Open outbox</a>
+        </>
+      ) : (
+        "The mail with the link was sent."
+      )}
     </p>
   );
 }
@@ -86,11 +107,13 @@ function Sent({ invitations }: { invitations: readonly Invitation[] }) {
 interface PendingProps {
   workspace: Workspace;
   invitation: Invitation;
+  /** Whether its mail is in the local outbox. */
+  isKept: boolean;
   onRenewed: () => void;
   onWithdraw: () => void;
 }
 
-function Pending({ workspace, invitation, onRenewed, onWithdraw }: PendingProps) {
+function Pending({ workspace, invitation, isKept, onRenewed, onWithdraw }: PendingProps) {
   const { email, role, expiresAt } = invitation;
   const renewing = useAction(async () => {
     await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
@@ -112,7 +135,17 @@ function Pending({ workspace, invitation, onRenewed, onWithdraw }: PendingProps)
           <Badge>{role}</Badge>
         </>
       }
-      facts={[["Valid until", <Time key="ends" at={expiresAt} />]]}
+      facts={[
+        ["Valid until", <Time key="ends" at={expiresAt} />],
+        isKept
+          ? [
+              "Mail",
+              <a key="mail" href="/dev/outbox">
+                in the outbox
+              </a>,
+            ]
+          : null,
+      ]}
       actions={
         <>
           {/* Not disabled during the request, so that it keeps the focus. A press then does nothing. */}
@@ -132,7 +165,8 @@ function Pending({ workspace, invitation, onRenewed, onWithdraw }: PendingProps)
 
 interface InvitingProps {
   workspace: Workspace;
-  onInvited: () => void;
+  /** @param email as the service stores it */
+  onInvited: (email: string) => void;
 }
 
 function Inviting(props: InvitingProps) {
@@ -143,10 +177,9 @@ function InviteForm({ workspace, onInvited }: InvitingProps) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const inviting = useAction(async () => {
-    await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
-    toast(`Invited ${email} as ${role}.`);
+    const made = await authorized<Invitation>(`/workspaces/${workspace.id}/members`, { body: { email, role } });
     setEmail("");
-    onInvited();
+    onInvited(made.data.email);
   });
   return (
     <form
