@@ -91,6 +91,19 @@ describe("19.4: boards", () => {
       expect(asked).toEqual([expect.any(Array), [expect.stringMatching(/^\(service\.version:\* OR /)]]);
       expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
       expect(await axeFaults(page)).toEqual([]);
+      // The drawing stays where it is under the pointer, and a drag over it is the time of the board.
+      const drawn = panel(page, "Entries by level").getByRole("img");
+      const place = await drawn.boundingBox();
+      if (place === null) throw new Error("Nothing is drawn.");
+      await page.mouse.move(place.x + place.width * 0.9, place.y + 20);
+      await page.locator("[popover]").getByText("error", { exact: true }).waitFor();
+      expect(await drawn.boundingBox()).toEqual(place);
+      await page.mouse.down();
+      await page.mouse.move(place.x + place.width * 0.95, place.y + 20, { steps: 3 });
+      await page.mouse.up();
+      await page.waitForURL((url) => url.searchParams.has("from") && url.searchParams.has("to"));
+      await page.goBack();
+      await page.waitForURL((url) => !url.searchParams.has("to"));
       // The same values as a table.
       await panel(page, "Entries by level").getByRole("button", { name: "Table of Entries by level" }).click();
       await panel(page, "Entries by level").getByRole("columnheader", { name: "level" }).waitFor();
@@ -293,7 +306,7 @@ describe("19.4: boards", () => {
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Save to board" }).click();
     const dialog = page.getByRole("dialog", { name: "Save to board" });
-    await choose(dialog.getByLabel("Board"), "New board");
+    await choose(dialog.getByLabel("Board", { exact: true }), "New board");
     await dialog.getByLabel("Name").fill("Categories");
     await dialog.getByLabel("Title").fill("By category");
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -320,8 +333,10 @@ describe("19.4: boards", () => {
     await page.getByRole("region", { name: "Histogram" }).getByRole("button", { name: "Save to board" }).click();
     const dialog = page.getByRole("dialog", { name: "Save to board" });
     expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries with “entry” by level");
-    await dialog.getByLabel("Time").getByText("Fixed: ").waitFor();
-    await choose(dialog.getByLabel("Board"), "Categories");
+    const time = dialog.getByRole("group", { name: "Time" });
+    expect(await time.getByRole("radio", { name: /^Fixed stays at / }).isChecked()).toBe(true);
+    await time.getByRole("radio", { name: "Of the board moves with the board's time" }).waitFor();
+    await choose(dialog.getByLabel("Board", { exact: true }), "Categories");
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 500 });
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -336,7 +351,10 @@ describe("19.4: boards", () => {
     expect((await boardNamed("Categories")).panels[1]).toMatchObject({ query, kind: "bars", range });
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: "Edit Entries with “entry” by level" }).click();
-    await choose(page.getByRole("dialog").getByLabel("Time"), "Of the board");
+    await page
+      .getByRole("dialog")
+      .getByRole("radio", { name: /^Of the board/ })
+      .check();
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).waitFor();

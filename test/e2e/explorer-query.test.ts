@@ -303,6 +303,67 @@ describe("the query language in the search box", () => {
     await page.locator('[aria-busy="false"]').getByRole("table").waitFor();
   });
 
+  it("17.6: charts have room for their names, stay under the pointer, and zoom by dragging and by keys", async () => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    const q = "* | stats count(), max(status) by user.id, bin(5m)";
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ range: "2h", q })}`));
+    const counts = page.getByRole("img", { name: /^count\(\) from / });
+    const highest = page.getByRole("img", { name: /^max\(status\) from / });
+    await highest.waitFor();
+    const parts = await page.locator("figure, table").evaluateAll((all) =>
+      all.map((part) => {
+        const bottoms = [part, ...part.querySelectorAll("li")].map((each) => each.getBoundingClientRect().bottom);
+        return { top: part.getBoundingClientRect().top, bottom: Math.max(...bottoms) };
+      }),
+    );
+    expect(parts.length).toBe(3);
+    for (const [index, { top }] of parts.slice(1).entries()) expect(parts[index]?.bottom).toBeLessThanOrEqual(top);
+
+    const place = await counts.boundingBox();
+    if (place === null) throw new Error("Nothing is drawn.");
+    const below = await highest.boundingBox();
+    const [x, y, part] = [place.x, place.y + 30, place.width / 25];
+    await page.mouse.move(x + 14.5 * part, y);
+    await page.getByText("50 more", { exact: true }).nth(1).waitFor();
+    expect([await counts.boundingBox(), await highest.boundingBox()]).toEqual([place, below]);
+    expect(await axeFaults(page)).toEqual([]);
+
+    // A series alone has its own height, and is one of the stack again after the next click.
+    const drawn = page.locator("figure", { has: counts });
+    const more = drawn.getByRole("button", { name: "50 more" });
+    await more.click();
+    await drawn.getByRole("button", { name: "50 more", pressed: true }).waitFor();
+    expect(await counts.locator("path").count()).toBe(1);
+    await more.click();
+    expect(await counts.locator("path").count()).toBe(7);
+    // Groups of other values than counts are not added.
+    await page.locator("figure", { has: highest }).getByText("49 more, not drawn").waitFor();
+
+    await page.mouse.move(x + 14.5 * part, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 18.5 * part, y, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL((url) => url.searchParams.has("to"));
+    const lengthOf = ({ searchParams }: URL) =>
+      (Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "")) / 60_000;
+    expect(lengthOf(new URL(page.url()))).toBe(25);
+    const slider = page.getByRole("slider", { name: "Times of count()" });
+    await expect.poll(() => slider.getAttribute("aria-valuemax")).toBe("5");
+    await slider.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Shift+ArrowLeft");
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(/\d\d:\d\d, \d/);
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => lengthOf(url) === 10);
+
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ range: "2h", q: "* | count by plan, bin(5m)" })}`));
+    await page.getByRole("button", { name: "no plan", pressed: false }).waitFor();
+    await page.getByRole("cell", { name: "no plan" }).first().waitFor();
+    await page.getByText("Number", { exact: true }).click();
+    await page.getByText("count \u00b7 total", { exact: true }).waitFor();
+    expect(await page.locator("main").getByText("56", { exact: true }).isVisible()).toBe(true);
+  });
+
   it("17.6: shows tables, with a chart over spans of time, and narrows them by filters of earlier addresses", async () => {
     await page.goto(
       explorerPath(tenant, `?${new URLSearchParams({ range: "24h", q: "* | count by level, bin(1m)" })}`),

@@ -1,6 +1,5 @@
-import type { ParseResult } from "../../../src/query-language/parse.ts";
 import { LEVELS, type Level } from "../model/types.ts";
-import { axesOf } from "../pages/explorer/search/asked.ts";
+import { isAdded, isAddedOverTime, nullName, type Shape } from "./table-shape.ts";
 
 /** What is drawn of the table of a query. */
 
@@ -28,11 +27,18 @@ export interface TimeChart {
   from: number;
   binMs: number;
   spans: number;
+  /** Times at the ends of the range, epoch milliseconds: the first and the last span may begin before and end after them. */
+  edges: { from: number; to: number };
+  /** The first groups, each with a colour of its own or neutral. */
   series: Series[];
-  /** Groups that are in the table alone. */
+  /** Groups that are not among the series. */
   hidden: number;
+  /** In a stack, takes the place of the neutral series and the hidden groups: their sum. `null` if nothing is hidden or cannot be added. */
+  rest: Series | null;
   /** Whether a span without a row means 0, and values of groups can be added. */
   isCount: boolean;
+  /** Sums of all groups; `null` if values of different spans cannot be added. */
+  totals: number[] | null;
 }
 
 /** Values of groups. */
@@ -43,18 +49,19 @@ export interface GroupChart {
   hidden: number;
 }
 
-/** One value; over time the last one, with those before. */
+/** One value: over time the total of all groups, or the last value of one. */
 export interface NumberChart {
   measure: string;
   value: number | null;
   /** For a line below the number; empty if the table is not over time. */
   values: (number | null)[];
-  /** For groups: the name of the first one. */
+  /** Which value it is, if the table has several. */
   of: string | null;
 }
 
-/** Series and groups that are drawn. */
-const MAX_SERIES = 7;
+/** Series that are drawn: those with a colour of their own, and a neutral one. */
+export const COLOURS = 6;
+const MAX_SERIES = COLOURS + 1;
 const MAX_GROUPS = 20;
 /** Spans of time beyond which a table is not drawn: its times lie too far apart. */
 const MAX_SPANS = 3000;
@@ -75,24 +82,6 @@ export function answeredRange(
 ): ChartRange {
   const start = from === null ? null : Date.parse(from);
   return { from: start, to: to === null ? (start === null ? null : answeredAt) : Date.parse(to) };
-}
-
-/** How the table of a query is made. */
-export interface Shape {
-  /** Milliseconds of a span of time; `null` if the table is not over time. */
-  binMs: number | null;
-  /** Names of the columns that group, which are not drawn as values. */
-  keys: readonly string[];
-}
-
-export function shapeOf(parsed: ParseResult): Shape {
-  const axes = axesOf(parsed);
-  if (axes !== null) return axes;
-  if (!parsed.ok) return { binMs: null, keys: [] };
-  const grouped = parsed.query.pipes.flatMap((pipe) =>
-    "by" in pipe && Array.isArray(pipe.by) ? [pipe.by.length] : [],
-  );
-  return { binMs: null, keys: parsed.columns?.slice(0, grouped.at(-1) ?? 0).map(({ name }) => name) ?? [] };
 }
 
 /** Values that are drawn. The table has all. */
@@ -118,9 +107,8 @@ export function chartsOf(table: Table, shape: Shape, range: ChartRange): (TimeCh
   return measures.slice(0, MAX_MEASURES).flatMap((measure) => {
     const isOverTime = shape.binMs !== null && time >= 0;
     return (
-      (isOverTime
-        ? timeChart(table, { time, keys }, measure, shape.binMs ?? 1, range)
-        : groupsOf(table, keys, measure)) ?? []
+      (isOverTime ? timeChart(table, { time, keys }, measure, shape, range) : groupsOf(table, keys, measure, shape)) ??
+      []
     );
   });
 }
@@ -135,20 +123,24 @@ export function panelChart(
   const times = [first, ...others.flatMap((each) => (each.kind === "time" ? [each] : []))];
   if (times.some(({ series }) => series.length !== 1)) return first;
   const series = times.flatMap(({ measure, series }) => series.map((each) => ({ ...each, name: measure })));
-  return { ...first, measure: times.map(({ measure }) => measure).join(", "), series, isCount: false };
+  const measure = times.map((each) => each.measure).join(", ");
+  return { ...first, measure, series, isCount: false, totals: null };
 }
 
-function groupsOf(table: Table, keys: readonly number[], measure: number): GroupChart | null {
+function groupsOf(table: Table, keys: readonly number[], measure: number, shape: Shape): GroupChart | null {
   const groups = table.rows.flatMap((row) => {
     const value = row[measure];
-    return typeof value === "number" ? [{ ...named(table, row, keys), value }] : [];
+    return typeof value === "number" ? [{ ...named(table, row, keys, shape), value }] : [];
   });
   if (groups.length === 0) return null;
   const shown = groups.slice(0, MAX_GROUPS);
   return { kind: "groups", measure: nameOf(table, measure), groups: shown, hidden: groups.length - shown.length };
 }
 
-/** Returns the number of a table: of one row, of the first group, or of the last span of time. */
+/**
+ * Returns the number of a table: of one row or of the first group; over time the total of counts and sums, of other values the last one
+ * of the group with the highest.
+ */
 export function numberOf([chart]: readonly (TimeChart | GroupChart)[]): NumberChart | null {
   if (chart === undefined) return null;
   const { measure } = chart;
@@ -156,19 +148,22 @@ export function numberOf([chart]: readonly (TimeChart | GroupChart)[]): NumberCh
     const [first] = chart.groups;
     return { measure, value: first?.value ?? null, values: [], of: first?.name || null };
   }
-  const [only] = chart.series;
-  const values = only?.values ?? [];
+  if (chart.totals !== null)
+    return { measure, value: chart.totals.reduce((sum, each) => sum + each, 0), values: chart.totals, of: "total" };
+  const [first] = chart.series;
+  const values = first?.values ?? [];
   const value = values.findLast((each) => each !== null) ?? null;
-  return { measure, value, values, of: chart.series.length > 1 ? (only?.name ?? null) : null };
+  return { measure, value, values, of: first?.name ? `last bin of ${first.name}` : "last bin" };
 }
 
 function timeChart(
   table: Table,
   { time, keys }: Columns,
   measure: number,
-  binMs: number,
+  shape: Shape,
   range: ChartRange,
 ): TimeChart | null {
+  const binMs = shape.binMs ?? 1;
   const times = table.rows.map((row) => Date.parse(String(row[time]))).filter((at) => !Number.isNaN(at));
   if (times.length === 0) return null;
   const starts = range.from === null ? [] : [Math.floor(range.from / binMs) * binMs];
@@ -177,25 +172,43 @@ function timeChart(
   const last = [...times, ...ends].reduce((a, b) => Math.max(a, b));
   const spans = Math.round((last - from) / binMs) + 1;
   if (spans > MAX_SPANS) return null;
+  const to = from + spans * binMs;
+  const edges = { from: Math.max(from, range.from ?? from), to: Math.min(to, range.to ?? to) };
   const name = nameOf(table, measure);
-  const isCount =
-    /^(?:count(?!_distinct)|rate|sum)\b/.test(name) && table.rows.every((row) => !isNegative(row[measure]));
+  const isCount = isAdded(shape, name) && table.rows.every((row) => !isNegative(row[measure]));
   const groups = new Map<string, Series>();
   for (const row of table.rows) {
     const [at, value] = [Date.parse(String(row[time])), row[measure]];
     if (Number.isNaN(at) || typeof value !== "number") continue;
-    const of = named(table, row, keys);
-    const empty = { ...of, values: Array<number | null>(spans).fill(isCount ? 0 : null), peak: 0 };
-    const series = groups.get(of.name) ?? empty;
+    // A group without a value and one whose value is the same text are two.
+    const key = JSON.stringify(keys.map((each) => row[each]));
+    const series = groups.get(key) ?? {
+      ...named(table, row, keys, shape),
+      ...{ values: Array<number | null>(spans).fill(isCount ? 0 : null), peak: 0 },
+    };
     series.values[Math.round((at - from) / binMs)] = value;
     series.peak = Math.max(series.peak, value);
-    groups.set(of.name, series);
+    groups.set(key, series);
   }
   const all = [...groups.values()];
   const isLevels = all.every(({ level }) => level !== null);
   const sorted = all.sort((a, b) => (isLevels ? severity(b) - severity(a) : b.peak - a.peak));
-  const series = sorted.slice(0, MAX_SERIES);
-  return { kind: "time", measure: name, from, binMs, spans, series, hidden: all.length - series.length, isCount };
+  const hidden = Math.max(0, all.length - MAX_SERIES);
+  return {
+    ...{ kind: "time", measure: name, from, binMs, spans, edges, isCount, hidden },
+    series: sorted.slice(0, MAX_SERIES),
+    rest: isCount && hidden > 0 ? restOf(sorted.slice(COLOURS), spans) : null,
+    totals: isCount && isAddedOverTime(shape, name) ? sumsOf(all, spans) : null,
+  };
+}
+
+function restOf(series: readonly Series[], spans: number): Series {
+  const values = sumsOf(series, spans);
+  return { name: `${series.length} more`, level: null, values, peak: Math.max(...values) };
+}
+
+function sumsOf(series: readonly Series[], spans: number): number[] {
+  return Array.from({ length: spans }, (_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
 }
 
 function isNegative(value: unknown): boolean {
@@ -206,8 +219,13 @@ function severity({ level }: Series): number {
   return level === null ? -1 : LEVELS.indexOf(level);
 }
 
-function named(table: Table, row: readonly unknown[], keys: readonly number[]): { name: string; level: Level | null } {
-  const name = keys.map((key) => textOf(row[key])).join(" · ");
+function named(
+  table: Table,
+  row: readonly unknown[],
+  keys: readonly number[],
+  shape: Shape,
+): { name: string; level: Level | null } {
+  const name = keys.map((key) => textOf(row[key], nullName(shape, nameOf(table, key)))).join(" · ");
   const isLevel = keys.length === 1 && nameOf(table, keys[0] ?? -1) === "level";
   return { name, level: isLevel ? (LEVELS.find((level) => level === name) ?? null) : null };
 }
@@ -216,30 +234,8 @@ function nameOf({ columns }: Table, at: number): string {
   return columns[at]?.name ?? "";
 }
 
-function textOf(value: unknown): string {
-  return value === null || value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Returns the tops of stacked series: each on the sum of those before. */
-export function stackedOf(
-  series: readonly Series[],
-): { name: string; level: Level | null; from: number[]; to: number[] }[] {
-  let sums: number[] = [];
-  return series.map(({ name, level, values }) => {
-    const from = values.map((_, at) => sums[at] ?? 0);
-    sums = values.map((value, at) => (from[at] ?? 0) + Math.max(0, value ?? 0));
-    return { name, level, from, to: sums };
-  });
-}
-
-/** Returns the tops of stacked series, `null` if they are lines from 0, and the highest value that is drawn. */
-export function shapesOf(
-  { series, isCount }: TimeChart,
-  isLines: boolean,
-): { stacked: ReturnType<typeof stackedOf> | null; most: number } {
-  // Percentiles of groups cannot be added.
-  const stacked = !isLines && (isCount || series.length === 1) ? stackedOf(series) : null;
-  return { stacked, most: Math.max(...(stacked?.at(-1)?.to ?? series.map(({ peak }) => peak))) };
+function textOf(value: unknown, ofNull: string): string {
+  return value === null || value === undefined ? ofNull : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 const MINUTE = 60_000;

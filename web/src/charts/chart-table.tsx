@@ -8,8 +8,16 @@ const SHOWN = 100;
 /** Pixels of the line below a table, as in the style sheet. */
 const LINE = 20;
 
-/** Rows of a table in a panel, of which a low panel shows whole ones, and scrolls. @param label accessible name, unique on the page */
-export function ChartTable({ table, label }: { table: Table; label: string }) {
+interface ChartTableProps {
+  table: Table;
+  /** The query that made the table. */
+  query: string;
+  /** Accessible name, unique on the page. */
+  label: string;
+}
+
+/** Rows of a table in a panel, of which a low panel shows whole ones, and scrolls. */
+export function ChartTable({ table, query, label }: ChartTableProps) {
   const box = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
@@ -32,7 +40,7 @@ export function ChartTable({ table, label }: { table: Table; label: string }) {
   const scrolled = seen < count ? `${seen} of ${count} rows: scroll for more` : null;
   return (
     <div ref={box} class={css.tableBox}>
-      <RowsTable table={table} label={label} shown={SHOWN} class={css.table} />
+      <RowsTable table={table} query={query} label={label} shown={SHOWN} class={css.table} />
       {scrolled === null && first === null ? null : (
         <p class={css.rows} data-scrolled={first === null}>
           {first ?? scrolled}

@@ -1,17 +1,9 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
-import { niceCeiling } from "../lib/nice-ceiling.ts";
-import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
-import { axisTime } from "../pages/explorer/view/axis-time.ts";
-import { short, span } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
-import { offsetAt } from "../pages/explorer/view/wall-time.ts";
-import { type MarkedReleases, ReleaseMarks } from "../pages/investigate/releases/release-marks.tsx";
-import { listedNames, releaseNames } from "../pages/investigate/releases/release-names.ts";
-import type { Release } from "../pages/investigate/releases/releases.ts";
-import { useSize } from "../ui/use-size.ts";
+import type { MarkedReleases } from "../pages/investigate/releases/release-marks.tsx";
 import css from "./chart.module.css";
 import {
   type ChartRange,
@@ -20,15 +12,14 @@ import {
   type NumberChart,
   numberOf,
   panelChart,
-  type Series,
-  shapeOf,
-  shapesOf,
   type Table,
   type TimeChart,
-  ticksOf,
 } from "./chart-data.ts";
-import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
+import { lineOf } from "./chart-paths.ts";
 import { ChartTable } from "./chart-table.tsx";
+import { type Overlay, OverTime, type Zoom } from "./over-time.tsx";
+import { shapeOf } from "./table-shape.ts";
+import { toneClass } from "./tones.ts";
 
 interface ChartProps {
   table: Table;
@@ -36,15 +27,6 @@ interface ChartProps {
   query: string;
   kind: PanelKind;
   range: ChartRange;
-}
-
-/** What is drawn over values in time. */
-export interface Overlay {
-  /** A value that is drawn as a line; `null` for none. */
-  threshold: number | null;
-  /** Times that are marked, epoch milliseconds. */
-  marks: readonly number[];
-  releases?: MarkedReleases;
 }
 
 /** `title`: of the panel. */
@@ -57,14 +39,16 @@ export function Chart({ table, query, kind, range, title, overlay }: PanelChartP
   if (table.rows.length === 0) return <p class={css.nothing}>No entries</p>;
   const number = kind === "number" ? numberOf(charts) : null;
   if (number !== null) return <BigNumber {...number} />;
-  if (chart === null || kind === "table") return <ChartTable table={table} label={`Table of ${title}`} />;
+  if (chart === null || kind === "table") return <ChartTable table={table} query={query} label={`Table of ${title}`} />;
   return <Drawing chart={chart} kind={kind} overlay={overlay} />;
 }
 
+type ChartsProps = ChartProps & { releases: MarkedReleases; zoom: Zoom };
+
 /** A drawing for each value of a table, one below the other, with the releases of its time. */
-export function Charts({ table, query, kind, range, releases }: ChartProps & { releases: MarkedReleases }) {
+export function Charts({ table, query, kind, range, releases, zoom }: ChartsProps) {
   const charts = useCharts(table, query, range);
-  const overlay = { threshold: null, marks: [], releases };
+  const overlay = { threshold: null, marks: [], releases, zoom };
   if (kind === "table") return null;
   const number = kind === "number" ? numberOf(charts) : null;
   if (number !== null) return <BigNumber {...number} />;
@@ -116,7 +100,7 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls in a small panel, and must be reachable by keyboard.
     <ol class={css.groups} aria-label={visible(measure)} tabIndex={0}>
       {groups.map(({ name, level, value }, at) => (
-        <li key={at} class={classOf(level, 0)}>
+        <li key={at} class={toneClass(level, 0)}>
           <span class={css.name} title={visible(name)}>
             {visible(name === "" ? measure : name)}
           </span>
@@ -130,137 +114,3 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
     </ol>
   );
 }
-
-/** Pixels of a drawing around its marks of releases: half of a sign is above it. */
-const MARKS = { top: -8, bottom: 0, left: 0, right: 0 } as const;
-
-function OverTime({ chart, kind, overlay }: DrawingProps<TimeChart>) {
-  const { measure, from, binMs, spans, series, hidden } = chart;
-  const [hovered, setHovered] = useState<number | null>(null);
-  const canvas = useRef<HTMLDivElement>(null);
-  const { width } = useSize(canvas);
-  const { stacked, most } = useMemo(() => shapesOf(chart, kind === "line"), [chart, kind]);
-  // The drawing begins at 0.
-  const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
-  // Above a threshold there is room for its value.
-  const peak = niceCeiling(Math.max(most, (threshold ?? 0) * 1.1));
-  const to = from + spans * binMs;
-  const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
-  const placeOf = (time: number): number => (100 * (time - from)) / (to - from);
-  const marked = overlay?.releases;
-  const releases = marked?.releases.filter((release) => release.at >= from && release.at < to) ?? [];
-  const said = releases.length === 0 ? label : `${label}; releases: ${releaseNames(releases)}`;
-  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
-  const at = hovered === null || hovered >= spans ? null : hovered;
-  return (
-    <figure class={css.chart}>
-      <div class={css.plot}>
-        <div class={css.scale} aria-hidden="true">
-          <span>{short(peak)}</span>
-          <span>{short(peak / 2)}</span>
-          <span>0</span>
-        </div>
-        <div
-          ref={canvas}
-          class={css.canvas}
-          onPointerMove={({ currentTarget, clientX }) => {
-            const { left, width } = currentTarget.getBoundingClientRect();
-            setHovered(Math.max(0, Math.min(spans - 1, Math.floor(((clientX - left) / width) * spans))));
-          }}
-          onPointerLeave={() => setHovered(null)}
-        >
-          <svg
-            viewBox={`0 0 ${spans} ${HEIGHT}`}
-            preserveAspectRatio="none"
-            role="img"
-            aria-label={visible(said)}
-            class={css.drawing}
-          >
-            {stacked !== null
-              ? stacked.map(({ name, level, from: low, to: high }, index) => (
-                  <path
-                    key={name}
-                    class={`${classOf(level, index)} ${css.fill}`}
-                    d={kind === "area" ? areaOf(low, high, peak) : barsOf(low, high, peak)}
-                  />
-                ))
-              : series.map(({ name, level, values }, index) => (
-                  <path key={name} class={`${classOf(level, index)} ${css.line}`} d={lineOf(values, peak, HEIGHT)} />
-                ))}
-          </svg>
-          {threshold === null ? null : (
-            <div class={css.threshold} style={{ bottom: `${(100 * threshold) / peak}%` }} aria-hidden="true">
-              <span>{cellText(threshold, "number")}</span>
-            </div>
-          )}
-          {overlay?.marks.map((mark) =>
-            mark < from || mark > to ? null : (
-              <div key={mark} class={css.mark} style={{ left: `${placeOf(mark)}%` }} aria-hidden="true" />
-            ),
-          )}
-          {at === null ? null : (
-            <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
-          )}
-          {marked === undefined ? null : <ReleaseMarks {...marked} from={from} to={to} width={width} inset={MARKS} />}
-        </div>
-        <div class={css.times} aria-hidden="true">
-          {times.map((time) => (
-            <span key={time} style={{ left: `${placeOf(time)}%` }}>
-              {axisTime(time, stepMs)}
-            </span>
-          ))}
-        </div>
-      </div>
-      <figcaption class={css.caption}>
-        {at === null ? null : <span class={css.moment}>{span(from + at * binMs, from + (at + 1) * binMs)}</span>}
-        <Legend series={series} at={at} measure={measure} hidden={hidden} />
-        <ListedReleases releases={releases} />
-      </figcaption>
-    </figure>
-  );
-}
-
-/** The releases of a drawing with their times. Its own name and the names of the signs have them, too. */
-function ListedReleases({ releases }: { releases: readonly Release[] }) {
-  if (releases.length === 0) return null;
-  const { names, earlier } = listedNames(releases);
-  return (
-    <ul class={css.named} aria-hidden="true">
-      {earlier === 0 ? null : <li>{earlier} earlier</li>}
-      {names.map((name, at) => (
-        <li key={at}>
-          {"\u25c6"} {name}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface LegendProps {
-  series: readonly Series[];
-  /** The span below the pointer. */
-  at: number | null;
-  measure: string;
-  hidden: number;
-}
-
-function Legend({ series, at, measure, hidden }: LegendProps) {
-  return (
-    <ul class={css.legend}>
-      {series.map(({ name, level, values }, index) => (
-        <li key={name} class={classOf(level, index)}>
-          <span class={css.key} aria-hidden="true" />
-          <span class={css.label}>{visible(name === "" ? measure : name)}</span>
-          {at === null ? null : <b>{cellText(values[at] ?? null, "number")}</b>}
-        </li>
-      ))}
-      {hidden > 0 ? <li class={css.more}>{hidden} more, not drawn</li> : null}
-    </ul>
-  );
-}
-
-function classOf(level: Series["level"], index: number): string | undefined {
-  return css[level === null ? `series${index + 1}` : level];
-}
-
-const moment = timeFormat({ dateStyle: "medium", timeStyle: "short" });

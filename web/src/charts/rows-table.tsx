@@ -1,5 +1,6 @@
 import { ChevronDown, ChevronsUpDown, ChevronUp } from "lucide";
 import { useMemo, useState } from "preact/hooks";
+import { parse } from "../../../src/query-language/parse.ts";
 import { cellText, LINE } from "../pages/explorer/search/cell-text.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -7,9 +8,12 @@ import { ScrollBox } from "../ui/scroll-box.tsx";
 import type { Table } from "./chart-data.ts";
 import css from "./rows-table.module.css";
 import { nextOrder, type RowOrder, sortedRows } from "./sort-rows.ts";
+import { groupWithout, shapeOf } from "./table-shape.ts";
 
 interface RowsTableProps {
   table: Table;
+  /** The query that made the table. */
+  query: string;
   /** Accessible name, unique on the page. */
   label: string;
   /** Number of rows that are shown, the first ones. */
@@ -19,8 +23,9 @@ interface RowsTableProps {
 }
 
 /** Rows of an answer as a table that scrolls sideways in its box. The headings sort all rows, not only those that are shown. */
-export function RowsTable({ table: { columns, rows }, label, shown, class: className }: RowsTableProps) {
+export function RowsTable({ table: { columns, rows }, query, label, shown, class: className }: RowsTableProps) {
   const [order, setOrder] = useState<RowOrder>(null);
+  const shape = useMemo(() => shapeOf(parse(query)), [query]);
   const sorted = useMemo(() => sortedRows(rows, order), [rows, order]);
   return (
     <ScrollBox label={label}>
@@ -50,10 +55,11 @@ export function RowsTable({ table: { columns, rows }, label, shown, class: class
           {sorted.slice(0, shown).map((row, at) => (
             <tr key={at}>
               {columns.map(({ name, type }, column) => {
-                const cell = cellText(row[column], type);
+                const without = (row[column] ?? null) === null ? groupWithout(shape, name) : null;
+                const cell = without ?? cellText(row[column], type);
                 return (
                   <td key={name} data-number={type === "number"} data-long={cell.length > LINE}>
-                    {cell}
+                    {without === null ? cell : <span class={css.without}>{visible(without)}</span>}
                   </td>
                 );
               })}

@@ -1,6 +1,12 @@
 import { expect, it } from "vitest";
 import { zone } from "../../../../web/src/lib/zone.ts";
-import { offeredRanges, ownTimeText, spansOf } from "../../../../web/src/pages/boards/board-query.ts";
+import {
+  fittingKind,
+  kindsOf,
+  offeredRanges,
+  ownTimeText,
+  spansOf,
+} from "../../../../web/src/pages/boards/board-query.ts";
 import { chartPipes, MOST_WIDE_BINS } from "../../../../web/src/pages/explorer/fields/field-groups.ts";
 
 zone.value = "UTC";
@@ -33,4 +39,20 @@ it("19: the saved histogram has the bins of the explorer's bars", () => {
     ["1h", 168],
   ]);
   expect(spansOf("* | count by level", { kind: "all" }, NOW)).toBe(0);
+});
+
+it("19: bars and areas are offered where a value of groups can be added", () => {
+  const p95 = "* | stats p95(ms) by route, bin(5m)";
+  expect(kindsOf(p95)).toEqual(["line", "number", "table"]);
+  expect((["bars", "area", "number", "table"] as const).map((kind) => fittingKind(p95, kind))).toEqual([
+    ...["line", "line", "number", "table"],
+  ]);
+  for (const query of [
+    "* | stats p95(ms) by bin(5m)",
+    "* | stats p95(ms), count() as n by route, bin(5m)",
+    "* | count by route, bin(5m)",
+  ]) {
+    expect([kindsOf(query)[0], fittingKind(query, "area")], query).toEqual(["bars", "area"]);
+  }
+  expect(fittingKind("* | top 5 by route", "bars")).toBe("bars");
 });

@@ -6,11 +6,11 @@ import {
   chartsOf,
   numberOf,
   panelChart,
-  shapeOf,
-  stackedOf,
   type Table,
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
+import { cutOf, drawnOf, stackedOf } from "../../../../web/src/charts/drawn.ts";
+import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
 
 const OPEN = { from: null, to: null };
@@ -45,7 +45,7 @@ describe("charts of a table over time", () => {
       series: [
         { name: "/b", values: [null, null, 9], peak: 9 },
         { name: "/a", values: [4, null, null], peak: 4 },
-        { name: "–", values: [null, 1, null], peak: 1 },
+        { name: "no route", values: [null, 1, null], peak: 1 },
       ],
     });
   });
@@ -82,7 +82,7 @@ describe("charts of a table over time", () => {
         [500, at(0), 1, 900, "x"],
       ],
     };
-    const charts = chartsOf(made, { binMs: 300_000, keys: ["status1", "time"] }, OPEN);
+    const charts = chartsOf(made, { ...byRoute, keys: ["status1", "time"] }, OPEN);
     expect(
       charts.map((each) => each.kind === "time" && [each.measure, each.series.map(({ name, peak }) => [name, peak])]),
     ).toEqual([
@@ -120,6 +120,62 @@ describe("charts of a table over time", () => {
         { name: "p99(ms)", values: [90, 80] },
       ],
     });
+  });
+
+  it("stack the sum of all groups: those without a colour of their own are one neutral series", () => {
+    const counted = (query: string, name: string) =>
+      chartsOf(
+        {
+          columns: columns("host", "time", name),
+          rows: Array.from({ length: 9 }, (_, n) => [`h${n}`, at(n % 2 === 0 ? 0 : 5), 10 - n]),
+        },
+        shape(query),
+        OPEN,
+      )[0];
+    const chart = counted("* | stats count() by host, bin(5m)", "count()");
+    if (chart?.kind !== "time") throw new Error("No chart over time.");
+    const bars = drawnOf(chart, false, null);
+    expect(bars.all.map(({ name }) => name)).toEqual(["h0", "h1", "h2", "h3", "h4", "h5", "3 more"]);
+    expect([bars.hidden, bars.stacked?.at(-1)?.to, bars.most]).toEqual([0, [30, 24], 30]);
+    const alone = drawnOf(chart, false, "h2");
+    expect([alone.all.length, alone.stacked, alone.most]).toEqual([
+      7,
+      [{ name: "h2", level: null, from: [0, 0], to: [8, 0] }],
+      8,
+    ]);
+    expect(alone.shown).toMatchObject([{ index: 2 }]);
+    // A series that is gone hides no other.
+    expect(drawnOf(chart, false, "h9").shown.length).toBe(7);
+    const lines = drawnOf(chart, true, null);
+    expect([lines.all.at(-1)?.name, lines.stacked, lines.hidden]).toEqual(["h6", null, 2]);
+    const renamed = counted("* | stats sum(ms) as n by host, bin(5m)", "n");
+    expect(renamed?.kind === "time" && renamed.rest?.values).toEqual([6, 3]);
+    const highest = counted("* | stats max(ms) as n by host, bin(5m)", "n");
+    expect(highest?.kind === "time" && drawnOf(highest, false, null)).toMatchObject({ stacked: null, hidden: 2 });
+  });
+
+  it("name the groups without a value, which no text is", () => {
+    const rows = [null, "no route"].map((route) => [route, at(0), 1]);
+    const [chart] = chartsOf({ ...table, rows }, byRoute, OPEN);
+    expect(chart?.kind === "time" && chart.series.map(({ values }) => values)).toEqual([[1], [1]]);
+    const patterns = shape("* | patterns 10");
+    expect(nullName(patterns, "pattern")).toBe("All other patterns");
+    expect([groupWithout(patterns, "pattern"), groupWithout(patterns, "count")]).toEqual(["All other patterns", null]);
+    expect([groupWithout(byRoute, "route"), groupWithout(byRoute, "n")]).toEqual(["no route", null]);
+  });
+
+  it("say which spans the range cuts, and how far these reach", () => {
+    const cut = (from: number | null, to: number | null, isJoined = false) => {
+      const range = { from: from === null ? null : Date.parse(at(from)), to: to === null ? null : Date.parse(at(to)) };
+      const [chart] = chartsOf(table, byRoute, range);
+      return chart?.kind === "time" ? cutOf(chart, isJoined) : null;
+    };
+    expect(cut(null, null)).toEqual({ start: 0, end: 0 });
+    expect(cut(0, 15)).toEqual({ start: 0, end: 0 });
+    expect(cut(-4, 15)).toEqual({ start: 1 / 4, end: 0 });
+    expect(cut(-5, 19)).toEqual({ start: 0, end: 1 / 5 });
+    // Joined values meet in the middle of the next span.
+    expect(cut(-4, 14, true)).toEqual({ start: 1.5 / 4, end: 1.5 / 4 });
   });
 
   it("have levels in the order of their severity, and with their names", () => {
@@ -169,7 +225,7 @@ describe("charts of groups, and numbers", () => {
         ...{ kind: "groups", measure: "n", hidden: 0 },
         groups: [
           { name: "error · request", level: null, value: 7 },
-          { name: "warn · –", level: null, value: 3 },
+          { name: "warn · no type", level: null, value: 3 },
         ],
       },
     ]);
@@ -191,7 +247,25 @@ describe("charts of groups, and numbers", () => {
         [at(5), 8],
       ],
     };
-    expect(numbers(over, "* | count by bin(5m)")).toMatchObject({ value: 8, values: [3, 8], of: null });
+    expect(numbers(over, "* | count by bin(5m)")).toMatchObject({
+      ...{ value: 8, values: [3, 8], of: "last bin" },
+    });
+    const groups = (name: string) => ({
+      columns: columns("host", "time", name),
+      rows: [
+        ["a", at(0), 3],
+        ["b", at(0), 9],
+        ["a", at(5), 4],
+      ],
+    });
+    expect(numbers(groups("count()"), "* | stats count() by host, bin(5m)")).toEqual({
+      ...{ measure: "count()", value: 16, values: [12, 4], of: "total" },
+    });
+    expect(numbers(groups("p95(ms)"), "* | stats p95(ms) by host, bin(5m)")).toMatchObject({
+      ...{ value: 9, of: "last bin of b" },
+    });
+    // Rates of different spans cannot be added.
+    expect(numbers(groups("rate()"), "* | stats rate() by host, bin(5m)")).toMatchObject({ of: "last bin of b" });
     expect(numbers({ columns: columns("level"), rows: [["info"]] }, "* | fields level")).toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
-import { chartsOf, shapeOf } from "../../../../web/src/charts/chart-data.ts";
+import { chartsOf } from "../../../../web/src/charts/chart-data.ts";
+import { shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { barsOf, edgesOf } from "../../../../web/src/pages/explorer/histogram/bars.ts";
 import { pictureOf } from "../../../../web/src/pages/explorer/histogram/picture.ts";
 

@@ -4,7 +4,8 @@ import type { PanelKind } from "../../model/boards.ts";
 import { rangeLabel } from "../../pages/explorer/view/format.ts";
 import type { Release } from "../../pages/investigate/releases/releases.ts";
 import { colours } from "../../ui/colours.ts";
-import { type ChartRange, chartsOf, numberOf, panelChart, shapeOf, type Table } from "../chart-data.ts";
+import { type ChartRange, chartsOf, numberOf, panelChart, type Table } from "../chart-data.ts";
+import { shapeOf } from "../table-shape.ts";
 import { fontOf, type Layout, MARGIN, text, WIDTH } from "./layout.ts";
 import { groupsPart, numberPart, tablePart, timePart } from "./parts.ts";
 
@@ -59,12 +60,13 @@ function layOut(layout: Layout, { title, table, query, kind, range, releases, is
   text(layout, `${times} ${zoneLabel(zone.peek())}`, { token: "--quiet" });
   text(layout, query, { token: "--quiet", size: 12, isCode: true });
   layout.y += 12;
-  const charts = chartsOf(table, shapeOf(parse(query)), range);
+  const shape = shapeOf(parse(query));
+  const charts = chartsOf(table, shape, range);
   const number = kind === "number" ? numberOf(charts) : null;
   const first = isEach ? charts : [panelChart(charts, kind === "line")].filter((chart) => chart !== null);
   if (table.rows.length === 0) text(layout, "No entries", { token: "--quiet" });
   else if (number !== null) numberPart(layout, number);
-  else if (kind === "table" || first.length === 0) tablePart(layout, table);
+  else if (kind === "table" || first.length === 0) tablePart(layout, table, shape);
   else {
     for (const chart of first) {
       if (first.length > 1) text(layout, chart.measure, { size: 12 });

@@ -8,16 +8,10 @@ import { visible } from "../../pages/explorer/view/visible.ts";
 import { offsetAt } from "../../pages/explorer/view/wall-time.ts";
 import { listedNames } from "../../pages/investigate/releases/release-names.ts";
 import { groupedByPlace, type Release } from "../../pages/investigate/releases/releases.ts";
-import {
-  type GroupChart,
-  type NumberChart,
-  type Series,
-  shapesOf,
-  type Table,
-  type TimeChart,
-  ticksOf,
-} from "../chart-data.ts";
+import { type GroupChart, type NumberChart, type Series, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
+import { cutOf, drawnOf } from "../drawn.ts";
+import { groupWithout, type Shape } from "../table-shape.ts";
 import { INNER, keysPart, type Layout, MARGIN, text, WIDTH, widthOf, write } from "./layout.ts";
 
 /** The kinds of charts as parts of an image. */
@@ -33,10 +27,11 @@ function toneOf(level: Series["level"], index: number): string {
   return level === null ? (index < 6 ? `--series-${index + 1}` : "--quiet") : `--fill-${level}`;
 }
 
-export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, all: readonly Release[]): void {
-  const { from, binMs, spans, series, hidden, measure } = chart;
+export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, known: readonly Release[]): void {
+  const { from, binMs, spans, measure } = chart;
   const { context, colour } = layout;
-  const { stacked, most } = shapesOf(chart, kind === "line");
+  const { all: series, stacked, most, hidden } = drawnOf(chart, kind === "line", null);
+  const cut = cutOf(chart, stacked === null || kind === "area");
   const peak = niceCeiling(most);
   const to = from + spans * binMs;
   const labels = [short(peak), short(peak / 2), "0"];
@@ -44,7 +39,7 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, all:
   const top = layout.y + 8;
   const width = WIDTH - MARGIN - left;
   const placeOf = (time: number): number => left + ((time - from) / (to - from)) * width;
-  const releases = all.filter(({ at }) => at >= from && at < to);
+  const releases = known.filter(({ at }) => at >= from && at < to);
   layout.parts.push(() => {
     for (const [at, label] of labels.entries()) {
       const y = top + (at * PLOT) / 2;
@@ -69,6 +64,11 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, all:
       context.lineCap = "round";
       context.stroke(shape(lineOf(values, peak, HEIGHT)));
     }
+    context.fillStyle = colour("--card");
+    context.globalAlpha = 0.6;
+    context.fillRect(left, top, cut.start * width, PLOT - 1);
+    context.fillRect(left + (1 - cut.end) * width, top, cut.end * width, PLOT - 1);
+    context.globalAlpha = 1;
     for (const { place, places, releases: each } of groupedByPlace(releases, placeOf, APART)) {
       for (const line of places) releaseLine(layout, line, top);
       releaseSign(layout, place, top, each.length);
@@ -82,7 +82,8 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, all:
   layout.y = top + PLOT + 28;
   keysPart(layout, [
     ...series.map(({ name, level }, index) => ({ name: name === "" ? measure : name, token: toneOf(level, index) })),
-    ...(hidden > 0 ? [{ name: `${hidden} more`, token: null }] : []),
+    ...(hidden > 0 ? [{ name: `${hidden} more, not drawn`, token: null }] : []),
+    ...(cut.start + cut.end > 0 ? [{ name: "Lighter: cut by the range", token: null }] : []),
   ]);
   const { names, earlier } = listedNames(releases);
   const listed = names.map((name) => ({ name: `\u25c6 ${name}`, token: null }));
@@ -141,11 +142,16 @@ export function numberPart(layout: Layout, { measure, value, of }: NumberChart):
   text(layout, of === null ? measure : `${measure} \u00b7 ${of}`, { token: "--quiet" });
 }
 
-export function tablePart(layout: Layout, { columns, rows }: Table): void {
+export function tablePart(layout: Layout, { columns, rows }: Table, shape: Shape): void {
   const shown = rows.slice(0, ROWS);
   const cells = [
     columns.map(({ name }) => name),
-    ...shown.map((row) => columns.map(({ type }, at) => cellText(row[at], type))),
+    ...shown.map((row) =>
+      columns.map(({ name, type }, at) => {
+        const without = (row[at] ?? null) === null ? groupWithout(shape, name) : null;
+        return without ?? cellText(row[at], type);
+      }),
+    ),
   ];
   const wanted = columns.map((_, at) =>
     Math.min(INNER, Math.max(...cells.map((row) => widthOf(layout, visible(row[at] ?? ""), { size: 12 }))) + 16),

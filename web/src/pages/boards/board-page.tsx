@@ -83,7 +83,8 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   const answers = useBoardWithReleases({
     ...{ workspaceId, board: shown, times, round, range, retentionDays },
     showsReleases: view.releases,
-    onRange: (next) => change({ range: next }),
+    // Of a drag over a chart, which Back undoes.
+    onRange: (next) => route(`${path}${boardSearch({ ...view, range: next })}`),
   });
   const refresh = (): void => setRound((before) => before + 1);
   usePoll(

@@ -1,5 +1,5 @@
 import { parse } from "../../../../src/query-language/parse.ts";
-import { shapeOf } from "../../charts/chart-data.ts";
+import { isAdded, shapeOf } from "../../charts/table-shape.ts";
 import type { Panel, PanelKind, SavedRange } from "../../model/boards.ts";
 import { rangeLabel } from "../explorer/view/format.ts";
 import { lastRange, type Range, type Times, timesOf } from "../explorer/view/range.ts";
@@ -50,11 +50,20 @@ export function offeredRanges(range: Range, now: number): SavedRange[] {
   return [saved, { from: from ?? null, to: new Date(now).toISOString() }];
 }
 
+/** Whether a range of a panel's own has two times, and does not move with the clock. */
+export function isFixed(range: SavedRange): boolean {
+  return range !== null && !("last" in range) && range.from !== null && range.to !== null;
+}
+
+/** Names the times of a range within a sentence. */
+export function ownLabel(range: SavedRange, now: number): string {
+  const label = rangeLabel(viewRange(range, now));
+  return isFixed(range) ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`;
+}
+
 /** Says which times a range of a panel's own has: fixed ones, or those before each load. */
 export function ownTimeText(range: SavedRange, now: number): string {
-  const isFixed = range !== null && !("last" in range) && range.from !== null && range.to !== null;
-  const label = rangeLabel(viewRange(range, now));
-  return isFixed ? `Fixed: ${label}` : `Own: ${label.charAt(0).toLowerCase()}${label.slice(1)}`;
+  return `${isFixed(range) ? "Fixed" : "Own"}: ${ownLabel(range, now)}`;
 }
 
 /** Returns a stored range as the range of a view. A duration over a year begins at a fixed time and has no end. */
@@ -98,11 +107,26 @@ export function usualKind(query: string): PanelKind {
   return kindsOf(query)[0] ?? "table";
 }
 
-/** Returns the kinds in which a query can be shown, the usual one first: without spans of time there are no lines and areas. */
+/**
+ * Returns the kinds in which a query can be shown, the usual one first: without spans of time there are no lines and areas, and values
+ * of groups that cannot be added are lines only.
+ */
 export function kindsOf(query: string): readonly PanelKind[] {
   const result = parse(query);
   if (!result.ok || result.columns === null) return ["table"];
-  if (result.columns.some(({ type }) => type === "time")) return ["bars", "line", "area", "number", "table"];
+  if (result.columns.some(({ type }) => type === "time")) {
+    const shape = shapeOf(result);
+    const hasGroups = shape.keys.some((key) => key !== "time");
+    return hasGroups && !result.columns.some(({ name }) => isAdded(shape, name))
+      ? ["line", "number", "table"]
+      : ["bars", "line", "area", "number", "table"];
+  }
   if (result.columns.length === 1) return ["number", "table"];
   return ["table", "bars", "number"];
+}
+
+/** Returns the kind in which a query is drawn if one was chosen: values that cannot be stacked are lines. */
+export function fittingKind(query: string, kind: PanelKind): PanelKind {
+  const fitting = kindsOf(query);
+  return (kind === "bars" || kind === "area") && fitting[0] === "line" ? "line" : kind;
 }

@@ -1,6 +1,6 @@
 import { KIND_LABELS, type PanelKind } from "../../model/boards.ts";
 import segments from "../../ui/segments.module.css";
-import { kindsOf } from "./board-query.ts";
+import { fittingKind, kindsOf } from "./board-query.ts";
 
 // SAFETY: the labels have exactly these keys.
 const KINDS = Object.keys(KIND_LABELS) as PanelKind[];
@@ -13,7 +13,8 @@ interface KindFieldProps {
 }
 
 /** A choice of how the answer to a query is shown, of the kinds that fit it and the current one. */
-export function KindField({ query, kind, onChange }: KindFieldProps) {
+export function KindField({ query, kind: chosen, onChange }: KindFieldProps) {
+  const kind = fittingKind(query, chosen);
   const fitting = kindsOf(query);
   return (
     <fieldset class={segments.segments}>

@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Row } from "../../ui/page.tsx";
 import type { Range } from "../explorer/view/range.ts";
-import { offeredRanges } from "./board-query.ts";
+import { fittingKind, offeredRanges } from "./board-query.ts";
 import { KindField } from "./kind-field.tsx";
 import { TextField } from "./text-field.tsx";
 import { TimeField } from "./time-field.tsx";
@@ -41,7 +41,7 @@ export function PanelDialog({ panel, range: shown, onSave, onClose }: PanelDialo
           if (errorOf(query, kind) !== undefined) return;
           const { range: _, ...placed } = panel;
           const time = range === undefined ? {} : { range };
-          onSave({ ...placed, title: title.trim(), query: query.trim(), kind, ...time });
+          onSave({ ...placed, title: title.trim(), query: query.trim(), kind: fittingKind(query, kind), ...time });
         }}
       >
         <TextField label="Title" value={title} maxLength={BOARD_LIMITS.title} onChange={setTitle} />

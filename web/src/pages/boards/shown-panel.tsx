@@ -146,7 +146,7 @@ export function ShownPanel({ panel, nameIndex, answer, releases, link, note, isM
           answer={answer}
           answeredAt={answeredAt}
           // A mark opens links, and to follow one would lose the changes of the board.
-          releases={editing === null ? releases : { ...releases, releases: [] }}
+          releases={editing === null ? releases : { ...releases, releases: [], onZoom: undefined }}
         />
       </div>
       {note === null ? null : <p class={css.note}>{visible(note)}</p>}
@@ -169,7 +169,9 @@ interface ContentProps extends Pick<ShownPanelProps, "panel" | "answer" | "relea
 }
 
 function Content({ panel: { query, kind }, title, answer, answeredAt, releases }: ContentProps) {
-  const overlay = { threshold: null, marks: [], releases };
+  const { onZoom } = releases;
+  const zoom = onZoom === undefined ? undefined : { onZoom };
+  const overlay = { threshold: null, marks: [], releases, zoom };
   if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
   if (!answer.ok) {
     const { message, details } = answer.error;

@@ -260,6 +260,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 onChart={(chart) => change((before) => ({ ...before, chart }))}
                 onShow={onShow}
                 onZoom={onZoom}
+                onZoomOut={onZoomOut}
                 onCompare={onCompare}
               />
             ) : null}

@@ -2,6 +2,7 @@ import { GitCompareArrows, LayoutDashboard, Table2, ZoomIn, ZoomOut } from "luci
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { ImageMenu } from "../../../charts/image/image-menu.tsx";
+import { firstOf, keysText, lastOf, type Selection, useSelection } from "../../../charts/selection.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -25,8 +26,6 @@ const PICTURE = lazyModule(() => import("./picture.ts"));
 const BAR_MIN = 4;
 /** Pixels of the chart around its bars, with the axis below them. */
 const MARKS = { top: 0, bottom: 22, ...PLOT };
-/** Bars that Page Up and Page Down move by. */
-const PAGE = 10;
 
 interface HistogramProps {
   scope: SearchScope;
@@ -47,19 +46,12 @@ interface HistogramProps {
   onCompare?: CompareRange | undefined;
 }
 
-/** The two ends of a selection, in the order of selection. */
-interface Selection {
-  anchor: number;
-  at: number;
-}
-
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
 export function Histogram(props: HistogramProps) {
   const { scope, query, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
-  const [selection, setSelection] = useState<Selection | null>(null);
   const [asTable, setAsTable] = useState(false);
   const bars = useMemo(() => {
     const { stats, bucketMs, start, end } = counted;
@@ -73,24 +65,25 @@ export function Histogram(props: HistogramProps) {
   // All time is as long as the entries.
   const searched = from === undefined ? counted : times;
   const releases = useReleases({ workspaceId, projectId, bounds, span: searched, isWanted: isSettled });
+  const zoom = (chosen: Selection): void => {
+    const [from, to] = [bars[firstOf(chosen)], bars[lastOf(chosen)]];
+    if (!from || !to) return;
+    select(null);
+    onZoom(...shownPart(from.start, to.end, edges));
+  };
+  const { selection, select, onKeyDown } = useSelection(bars.length, zoom, onZoomOut);
   // A new count of the same query and bars keeps the selection. A live view adds bars at the end.
   const [first] = bars;
   useEffect(() => {
-    setSelection(null);
+    select(null);
     setHovered(null);
   }, [projectId, query, first?.start, first?.end]);
   const isCut = Math.max(selection?.anchor ?? 0, selection?.at ?? 0, hovered ?? 0) >= bars.length;
   useEffect(() => {
     if (!isCut) return;
-    setSelection(null);
+    select(null);
     setHovered(null);
   }, [isCut]);
-  const zoom = (first: number, last: number): void => {
-    const [from, to] = [bars[Math.min(first, last)], bars[Math.max(first, last)]];
-    if (!from || !to) return;
-    setSelection(null);
-    onZoom(...shownPart(from.start, to.end, edges));
-  };
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
   return (
@@ -103,22 +96,12 @@ export function Histogram(props: HistogramProps) {
           tabIndex={0}
           data-shortcut="histogram"
           aria-label="Entries over time"
-          aria-description="Arrow keys, Page Up, Page Down, Home and End select a bar, with Shift several. Enter zooms in, minus zooms out."
+          aria-description={keysText("bar", true)}
           aria-valuemin={1}
           aria-valuemax={bars.length}
           aria-valuenow={(selection?.at ?? bars.length - 1) + 1}
           aria-valuetext={said}
-          onKeyDown={(event) => {
-            if (event.ctrlKey || event.metaKey || event.altKey) return;
-            const next = moved(event.key, selection?.at ?? null, bars.length);
-            if (next !== null)
-              setSelection({ anchor: event.shiftKey && selection ? selection.anchor : next, at: next });
-            else if (event.key === "Enter" && selection) zoom(selection.anchor, selection.at);
-            else if (event.key === "-") onZoomOut();
-            else if (event.key === "Escape" && selection) setSelection(null);
-            else return;
-            event.preventDefault();
-          }}
+          onKeyDown={onKeyDown}
         >
           <Canvas
             bars={bars}
@@ -126,8 +109,8 @@ export function Histogram(props: HistogramProps) {
             width={width}
             height={height}
             onHover={setHovered}
-            onPick={(index) => setSelection({ anchor: index, at: index })}
-            onBrush={zoom}
+            onPick={(index) => select({ anchor: index, at: index })}
+            onBrush={(first, last) => zoom({ anchor: first, at: last })}
             marked={shown}
           />
         </div>
@@ -164,7 +147,7 @@ export function Histogram(props: HistogramProps) {
                 Compare
               </Button>
             )}
-            <Button small icon={ZoomIn} onClick={() => zoom(selection.anchor, selection.at)}>
+            <Button small icon={ZoomIn} onClick={() => zoom(selection)}>
               Zoom in
             </Button>
           </>
@@ -241,8 +224,8 @@ function Totals({ bars, counted, onLevel }: TotalsProps) {
   );
 }
 
-function joined(bars: readonly Bar[], { anchor, at }: Selection): Bar {
-  const part = bars.slice(Math.min(anchor, at), Math.max(anchor, at) + 1);
+function joined(bars: readonly Bar[], selection: Selection): Bar {
+  const part = bars.slice(firstOf(selection), lastOf(selection) + 1);
   const [first, last] = [part[0], part.at(-1)];
   const levels = { trace: 0, debug: 0, log: 0, info: 0, warn: 0, error: 0, fatal: 0 };
   for (const bar of part) for (const level of LEVELS) levels[level] += bar.levels[level];
@@ -261,27 +244,4 @@ function barText(bar: Bar): string {
 
 function totalText({ stats, start, end }: Counted): string {
   return `${entries(stats.total)}, ${span(start, end)}`;
-}
-
-/** Index that a key moves the selection to; `null` for other keys. Without a selection, starts at the newest bar. */
-function moved(key: string, at: number | null, count: number): number | null {
-  const last = count - 1;
-  switch (key) {
-    case "ArrowLeft":
-    case "ArrowDown":
-      return at === null ? last : Math.max(0, at - 1);
-    case "ArrowRight":
-    case "ArrowUp":
-      return at === null ? last : Math.min(last, at + 1);
-    case "PageDown":
-      return Math.max(0, (at ?? last) - PAGE);
-    case "PageUp":
-      return Math.min(last, (at ?? last) + PAGE);
-    case "Home":
-      return 0;
-    case "End":
-      return last;
-    default:
-      return null;
-  }
 }

@@ -29,12 +29,13 @@ interface AnswerChartProps {
   onKind: (kind: PanelKind) => void;
   onShow: (query: string, start: number, end: number) => void;
   onZoom: (start: number, end: number) => void;
+  onZoomOut: () => void;
   onCompare: CompareRange | undefined;
 }
 
 /** A chart of a table, with a choice of its kind. The table is below it. */
 export function AnswerChart({ workspaceId, projectId, query, table, range, times, chosen, ...rest }: AnswerChartProps) {
-  const { kind, onKind, onShow, onZoom, onCompare } = rest;
+  const { kind, onKind, onShow, onZoom, onZoomOut, onCompare } = rest;
   const [isSaving, setSaving] = useState(false);
   const loaded = useLazy(PARTS, true, () => undefined);
   const answeredAt = useMemo(() => Date.now(), [table]);
@@ -44,9 +45,9 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
   const isOverTime = loaded?.kindsOf(query).includes("line") ?? false;
   const releases = useReleases({ workspaceId, projectId, bounds, span: times, isWanted: isOverTime });
   if (loaded === null) return null;
-  const { Charts, ImageMenu, KindField, SaveToBoard, titleOf, usualKind } = loaded;
+  const { Charts, fittingKind, ImageMenu, KindField, SaveToBoard, titleOf, usualKind } = loaded;
   const drawn = loaded.answeredRange(range, answeredAt);
-  const shown = kind ?? usualKind(query);
+  const shown = kind === undefined ? usualKind(query) : fittingKind(query, kind);
   return (
     <div class={css.charts}>
       <div class={css.kinds}>
@@ -83,6 +84,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
           onZoom,
           onCompare: comparing(onCompare, releases, times),
         }}
+        zoom={{ onZoom, onZoomOut }}
       />
       {isSaving ? (
         <SaveToBoard

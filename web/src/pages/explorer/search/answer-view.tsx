@@ -46,6 +46,7 @@ interface AnswerViewProps {
   /** What the marks of releases offer. */
   onShow: (query: string, start: number, end: number) => void;
   onZoom: (start: number, end: number) => void;
+  onZoomOut: () => void;
   onCompare: CompareRange | undefined;
 }
 
@@ -90,7 +91,9 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
           {...acts}
         />
       ) : null}
-      {rows.length === 0 ? null : <RowsTable table={table} label="Answer" shown={SHOWN} class={css.table} />}
+      {rows.length === 0 ? null : (
+        <RowsTable table={table} query={text} label="Answer" shown={SHOWN} class={css.table} />
+      )}
     </div>
   );
 }

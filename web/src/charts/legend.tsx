@@ -1,0 +1,73 @@
+import { visible } from "../pages/explorer/view/visible.ts";
+import { listedNames } from "../pages/investigate/releases/release-names.ts";
+import type { Release } from "../pages/investigate/releases/releases.ts";
+import css from "./chart.module.css";
+import type { Drawn } from "./drawn.ts";
+import { toneClass } from "./tones.ts";
+
+interface LegendProps {
+  drawn: Drawn;
+  measure: string;
+  /** Name of the series that is drawn alone. */
+  only: string | null;
+  onOnly: (name: string | null) => void;
+  /** Whether spans at the ends are lighter. */
+  isCut: boolean;
+  /** Whether lines are drawn in place of what was chosen. */
+  isLines: boolean;
+}
+
+/** The names of the series; a click on one shows it alone, or all again. */
+export function Legend({ drawn: { all, shown, hidden }, measure, only, onOnly, isCut, isLines }: LegendProps) {
+  const isAlone = shown.length < all.length;
+  return (
+    <ul class={css.legend}>
+      {all.map(({ name, level, index }) => (
+        <li key={index} class={toneClass(level, index)}>
+          {all.length === 1 ? (
+            <span class={css.series}>
+              <span class={css.key} aria-hidden="true" />
+              <span class={css.label}>{visible(name === "" ? measure : name)}</span>
+            </span>
+          ) : (
+            <button
+              type="button"
+              class={css.series}
+              aria-pressed={isAlone && name === only}
+              data-off={isAlone && name !== only}
+              title={`Only ${visible(name)}, or all again`}
+              onClick={() => onOnly(isAlone && name === only ? null : name)}
+            >
+              <span class={`${css.key} ${isAlone && name !== only ? css.off : ""}`} aria-hidden="true" />
+              <span class={css.label}>{visible(name)}</span>
+            </button>
+          )}
+        </li>
+      ))}
+      {hidden > 0 ? <li class={css.more}>{hidden} more, not drawn</li> : null}
+      {isLines ? <li class={css.more}>Lines: these values cannot be added</li> : null}
+      {isCut ? (
+        <li class={css.more}>
+          <span class={css.cut} aria-hidden="true" />
+          Cut by the range
+        </li>
+      ) : null}
+    </ul>
+  );
+}
+
+/** The releases of a drawing with their times. Its own name and the names of the signs have them, too. */
+export function ListedReleases({ releases }: { releases: readonly Release[] }) {
+  if (releases.length === 0) return null;
+  const { names, earlier } = listedNames(releases);
+  return (
+    <ul class={css.named} aria-hidden="true">
+      {earlier === 0 ? null : <li>{earlier} earlier</li>}
+      {names.map((name, at) => (
+        <li key={at}>
+          {"\u25c6"} {name}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,204 @@
+import { ZoomIn } from "lucide";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { niceCeiling } from "../lib/nice-ceiling.ts";
+import { timeFormat, zone } from "../lib/zone.ts";
+import type { PanelKind } from "../model/boards.ts";
+import { cellText } from "../pages/explorer/search/cell-text.ts";
+import { axisTime } from "../pages/explorer/view/axis-time.ts";
+import { short } from "../pages/explorer/view/format.ts";
+import { visible } from "../pages/explorer/view/visible.ts";
+import { offsetAt } from "../pages/explorer/view/wall-time.ts";
+import { type MarkedReleases, ReleaseMarks } from "../pages/investigate/releases/release-marks.tsx";
+import { releaseNames } from "../pages/investigate/releases/release-names.ts";
+import { Button } from "../ui/button.tsx";
+import { useSize } from "../ui/use-size.ts";
+import { Brush } from "./brush.tsx";
+import css from "./chart.module.css";
+import { type TimeChart, ticksOf } from "./chart-data.ts";
+import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
+import { cutOf, drawnOf } from "./drawn.ts";
+import { Legend, ListedReleases } from "./legend.tsx";
+import { Readout, readoutOf, readoutText } from "./readout.tsx";
+import { firstOf, lastOf, type Selection, useSelection } from "./selection.ts";
+import { toneClass } from "./tones.ts";
+
+/** What is drawn over values in time, and done with their times. */
+export interface Overlay {
+  /** A value that is drawn as a line; `null` for none. */
+  threshold: number | null;
+  /** Times that are marked, epoch milliseconds. */
+  marks: readonly number[];
+  releases?: MarkedReleases;
+  /** Absent: spans of time cannot be selected. */
+  zoom?: Zoom | undefined;
+}
+
+export interface Zoom {
+  onZoom: (start: number, end: number) => void;
+  onZoomOut?: () => void;
+}
+
+interface OverTimeProps {
+  chart: TimeChart;
+  kind: PanelKind;
+  overlay?: Overlay | undefined;
+}
+
+/** Pixels of a drawing around its marks of releases: half of a sign is above it. */
+const MARKS = { top: -8, bottom: 0, left: 0, right: 0 } as const;
+
+const moment = timeFormat({ dateStyle: "medium", timeStyle: "short" });
+
+/** Values over time, with a legend that selects series, and spans of time that are selected with the mouse or the arrow keys. */
+export function OverTime({ chart, kind, overlay }: OverTimeProps) {
+  const { measure, from, binMs, spans, edges } = chart;
+  const [hovered, setHovered] = useState<number | null>(null);
+  const [dragged, setDragged] = useState<Selection | null>(null);
+  const [hasFocus, setFocus] = useState(false);
+  const [only, setOnly] = useState<string | null>(null);
+  const canvas = useRef<HTMLDivElement>(null);
+  const { width } = useSize(canvas);
+  const isLines = kind === "line";
+  const drawn = useMemo(() => drawnOf(chart, isLines, only), [chart, isLines, only]);
+  const { shown, stacked, most } = drawn;
+  const { zoom: zooming } = overlay ?? {};
+  const zoom = (chosen: Selection): void => {
+    select(null);
+    const [start, end] = [from + firstOf(chosen) * binMs, from + (lastOf(chosen) + 1) * binMs];
+    zooming?.onZoom(Math.max(edges.from, start), Math.min(edges.to, end));
+  };
+  const { selection, select, onKeyDown } = useSelection(spans, zoom, zooming?.onZoomOut);
+  // A refresh of a relative range moves the spans.
+  useEffect(() => {
+    select(null);
+    setHovered(null);
+  }, [from, binMs, spans, zooming === undefined]);
+  // The drawing begins at 0.
+  const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
+  // Above a threshold there is room for its value.
+  const peak = niceCeiling(Math.max(most, (threshold ?? 0) * 1.1));
+  const to = from + spans * binMs;
+  const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
+  const placeOf = (time: number): number => (100 * (time - from)) / (to - from);
+  const marked = overlay?.releases;
+  const releases = marked?.releases.filter((release) => release.at >= from && release.at < to) ?? [];
+  const said = releases.length === 0 ? label : `${label}; releases: ${releaseNames(releases)}`;
+  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
+  const pointed = dragged ?? (hovered === null || hovered >= spans ? null : { anchor: hovered, at: hovered });
+  const highlighted = pointed ?? selection;
+  const told = pointed ?? (hasFocus ? selection : null);
+  const fade = fadeOf(cutOf(chart, stacked === null || kind === "area"));
+  return (
+    <figure class={css.chart}>
+      <div class={css.plot}>
+        <div class={css.scale} aria-hidden="true">
+          <span>{short(peak)}</span>
+          <span>{short(peak / 2)}</span>
+          <span>0</span>
+        </div>
+        <div ref={canvas} class={css.canvas}>
+          <svg
+            viewBox={`0 0 ${spans} ${HEIGHT}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={visible(said)}
+            class={css.drawing}
+            style={fade === null ? {} : { maskImage: fade }}
+          >
+            {shown.map(({ level, index, values }, at) => {
+              const { from: low, to: high } = stacked?.[at] ?? {};
+              return low === undefined || high === undefined ? (
+                <path key={index} class={`${toneClass(level, index)} ${css.line}`} d={lineOf(values, peak, HEIGHT)} />
+              ) : (
+                <path
+                  key={index}
+                  class={`${toneClass(level, index)} ${css.fill}`}
+                  d={kind === "area" ? areaOf(low, high, peak) : barsOf(low, high, peak)}
+                />
+              );
+            })}
+          </svg>
+          {threshold === null ? null : (
+            <div class={css.threshold} style={{ bottom: `${(100 * threshold) / peak}%` }} aria-hidden="true">
+              <span>{cellText(threshold, "number")}</span>
+            </div>
+          )}
+          {overlay?.marks.map((mark) =>
+            mark < from || mark > to ? null : (
+              <div key={mark} class={css.mark} style={{ left: `${placeOf(mark)}%` }} aria-hidden="true" />
+            ),
+          )}
+          {highlighted === null ? null : (
+            <div
+              class={css.cursor}
+              data-selected={highlighted !== pointed || dragged !== null}
+              style={{
+                left: `${(100 * firstOf(highlighted)) / spans}%`,
+                width: `${(100 * (lastOf(highlighted) + 1 - firstOf(highlighted))) / spans}%`,
+              }}
+            />
+          )}
+          <Brush
+            label={`Times of ${visible(measure)}`}
+            spans={spans}
+            selection={zooming === undefined ? undefined : selection}
+            valueText={readoutText(readoutOf(chart, drawn, selection ?? { anchor: 0, at: spans - 1 }))}
+            zoomsOut={zooming?.onZoomOut !== undefined}
+            onHover={setHovered}
+            onDrag={setDragged}
+            onBrush={zoom}
+            onPick={(at) => select({ anchor: at, at })}
+            onKeyDown={onKeyDown}
+            onFocus={setFocus}
+          />
+          {marked === undefined ? null : <ReleaseMarks {...marked} from={from} to={to} width={width} inset={MARKS} />}
+          {selection === null || zooming === undefined ? null : (
+            <span class={css.zoom}>
+              <Button small icon={ZoomIn} onClick={() => zoom(selection)}>
+                Zoom in
+              </Button>
+            </span>
+          )}
+          {told === null ? null : (
+            <Readout
+              {...readoutOf(chart, drawn, told)}
+              measure={measure}
+              host={canvas}
+              left={firstOf(told) / spans}
+              right={(lastOf(told) + 1) / spans}
+            />
+          )}
+        </div>
+        <div class={css.times} aria-hidden="true">
+          {times.map((time) => (
+            <span key={time} style={{ left: `${placeOf(time)}%` }}>
+              {axisTime(time, stepMs)}
+            </span>
+          ))}
+        </div>
+      </div>
+      <figcaption class={css.caption}>
+        <Legend
+          drawn={drawn}
+          measure={measure}
+          only={only}
+          onOnly={setOnly}
+          isCut={fade !== null}
+          // As chosen, the values would be stacked.
+          isLines={stacked === null && !isLines}
+        />
+        <ListedReleases releases={releases} />
+      </figcaption>
+    </figure>
+  );
+}
+
+/** How much of a colour is left where the range cuts a span. */
+const FADED = "rgb(0 0 0 / 40%)";
+
+/** Returns a mask that lightens parts at the start and the end of a drawing; `null` if there are none. */
+function fadeOf({ start, end }: ReturnType<typeof cutOf>): string | null {
+  if (start === 0 && end === 0) return null;
+  const [first, last] = [`${100 * start}%`, `${100 * (1 - end)}%`];
+  return `linear-gradient(to right, ${FADED} 0 ${first}, #000 ${first} ${last}, ${FADED} ${last} 100%)`;
+}
