@@ -230,6 +230,17 @@ describe("19.3: two spans compared", () => {
       .first()
       .waitFor();
     await looksRight(page, () => fields.waitFor());
+    // No time below the drawing is cut.
+    const cut = await page.locator("figure [style*=left]").evaluateAll((labels) =>
+      labels.flatMap((label) => {
+        const [line, text] = [label.parentElement?.getBoundingClientRect(), document.createRange()];
+        text.selectNodeContents(label);
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        const isShown = line !== undefined && top < line.bottom && bottom > line.top && left < right;
+        return isShown && right > line.right ? [label.textContent] : [];
+      }),
+    );
+    expect(cut).toEqual([]);
     await page.setViewportSize({ width: 1440, height: 900 });
     await choose(page.getByLabel("Compare with"), "Yesterday");
     await page.getByRole("img", { name: /^Entries over time: 10[0-9] now, 61 before$/ }).waitFor();
@@ -325,14 +336,26 @@ describe("19.3: a trace as a timeline", () => {
     await side.getByRole("heading", { name: "Charge" }).waitFor();
     expect(new URL(page.url()).searchParams.get("entry")).toMatch(/^log_/);
     await looksRight(page, () => tree.waitFor());
+    const table = page.getByRole("button", { name: "Table" });
+    // On a phone beside the numbers.
+    const beside = await table.evaluate((button) => {
+      const { top, bottom } = button.getBoundingClientRect();
+      const facts = [...(button.parentElement?.parentElement?.querySelectorAll("p") ?? [])];
+      return facts.filter((fact) => {
+        const rect = fact.getBoundingClientRect();
+        return rect.top < bottom && rect.bottom > top;
+      }).length;
+    });
+    expect(beside).toBeGreaterThan(0);
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.getByRole("button", { name: "Table" }).click();
+    await table.click();
     const row = page.getByRole("table").getByRole("row").filter({ hasText: "Charge" });
     expect((await row.getByRole("cell").allTextContents()).slice(0, 4)).toEqual(["200 ms", "4 s", "2", "payments"]);
     expect(await axeFaults(page)).toEqual([]);
     // From an entry of the explorer.
     await page.goto(`/w/${shop.account.workspaceId}/p/${payments.projectId}?range=all`);
     await page.locator("[data-row]").first().click();
+    for (const id of [TRACE, "c1"]) await page.locator("dd code").getByText(id, { exact: true }).waitFor();
     await page.getByRole("link", { name: "Trace" }).click();
     await expect.poll(() => items.count()).toBe(3);
   });

@@ -13,6 +13,8 @@ import { lazyModule, useLazy } from "./ui/use-lazy.ts";
 /** Paths that are pages of the console. A link to any other path leaves the console. */
 const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/|dev\/(?:ui|outbox)|docs(?:$|[?#]|\/[^?#]*\.md))/;
 
+/** What the palette finds by name. */
+const NAMED = lazyModule(() => import("./pages/named.ts"));
 const TOOLTIPS = lazyModule(() => import("./ui/tooltips.tsx"));
 
 const noticeOfOutage = () => lastingToast("The service could not be reached. The page opens as soon as it can.");
@@ -72,7 +74,7 @@ export function App() {
         {/* In the main landmark, as all text of a page. */}
         {tooltips === null ? null : <tooltips.Tooltips />}
       </Shell>
-      <Palette />
+      <Palette named={NAMED} />
       <Toasts />
     </LocationProvider>
   );

@@ -1,19 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
-import { loadAlerts } from "../../model/alerts.ts";
-import { boardCalls, viewCalls } from "../../model/boards.ts";
-import type { Member } from "../../model/types.ts";
-import { allOf, loadProjects } from "../../model/workspaces.ts";
-import { viewPath } from "../../pages/explorer/actions/saved-views.ts";
-import { visible } from "../../pages/explorer/view/visible.ts";
+import type { LazyModule } from "../use-lazy.ts";
 import type { Command } from "./commands.ts";
 
 /** Something with a name that a member gave it, and its page. */
-interface Named {
+export interface Named {
   id: string;
   group: "Boards" | "Views" | "Projects" | "Alerts" | "Members";
   name: string;
   to: string;
 }
+
+/** What loads them, which the pages have. */
+export type NamedSource = LazyModule<{
+  namedOf: (workspaceId: string, signal: AbortSignal) => Promise<Named[]>[];
+}>;
 
 /** Milliseconds for which a list counts as fresh. */
 const FRESH_MS = 60_000;
@@ -25,6 +25,7 @@ let last: { workspaceId: string; at: number; items: readonly Named[] } | null = 
  * one that cannot be loaded is left out.
  */
 export function useNamedCommands(
+  source: NamedSource,
   workspaceId: string | null,
   isWanted: boolean,
   route: (path: string) => void,
@@ -36,41 +37,20 @@ export function useNamedCommands(
     if (last?.workspaceId === workspaceId && Date.now() - last.at < FRESH_MS) return;
     const work = new AbortController();
     let found: readonly Named[] = [];
-    const kinds = loads(workspaceId, work.signal).map(async (kind) => {
-      const loaded = await kind.catch((): Named[] => []);
+    const load = async (): Promise<void> => {
+      const { namedOf } = await source.load();
       if (work.signal.aborted) return;
-      found = [...found, ...loaded];
-      setItems(found);
-    });
-    void Promise.all(kinds).then(() => {
+      const kinds = namedOf(workspaceId, work.signal).map(async (kind) => {
+        const loaded = await kind.catch((): Named[] => []);
+        if (work.signal.aborted) return;
+        found = [...found, ...loaded];
+        setItems(found);
+      });
+      await Promise.all(kinds);
       if (!work.signal.aborted) last = { workspaceId, at: Date.now(), items: found };
-    });
+    };
+    load().catch(() => undefined);
     return () => work.abort();
   }, [workspaceId, isWanted]);
-  return items.map(({ id, group, name, to }) => ({ id, group, label: visible(name), run: () => route(to) }));
-}
-
-function loads(workspaceId: string, signal: AbortSignal): Promise<Named[]>[] {
-  const base = `/w/${workspaceId}`;
-  const boards = async (): Promise<Named[]> =>
-    (await boardCalls.list(workspaceId, signal)).map(({ id, name }) => {
-      return { id, group: "Boards", name, to: `${base}/boards/${id}` };
-    });
-  const views = async (): Promise<Named[]> =>
-    (await viewCalls.list(workspaceId, signal)).map((view) => {
-      return { id: view.id, group: "Views", name: view.name, to: viewPath(workspaceId, view) };
-    });
-  const projects = async (): Promise<Named[]> =>
-    (await loadProjects(workspaceId, signal)).map(({ id, name }) => {
-      return { id, group: "Projects", name, to: `${base}/p/${id}` };
-    });
-  const alerts = async (): Promise<Named[]> =>
-    (await loadAlerts(workspaceId, signal)).map(({ id, projectId, name }) => {
-      return { id, group: "Alerts", name, to: `${base}/alerts/${projectId}/${id}` };
-    });
-  const members = async (): Promise<Named[]> =>
-    (await allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal)).flatMap(({ userId, email }) =>
-      email === null ? [] : [{ id: userId, group: "Members" as const, name: email, to: `${base}/settings/members` }],
-    );
-  return [boards(), views(), projects(), alerts(), members()];
+  return items.map(({ id, group, name, to }) => ({ id, group, label: name, run: () => route(to) }));
 }

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
 import { Dialog } from "../dialog.tsx";
 import { allCommands, type Command, matching } from "./commands.ts";
-import { useNamedCommands } from "./named.ts";
+import { type NamedSource, useNamedCommands } from "./named.ts";
 import { commonCommands } from "./pages.ts";
 import css from "./palette.module.css";
 
@@ -13,11 +13,12 @@ const SHOWN = 60;
 interface PaletteDialogProps {
   /** Returns the text that was typed before the dialog had the focus. */
   typedEarly: () => string;
+  named: NamedSource;
   onClose: () => void;
 }
 
 /** A list of all commands of the page, narrowed by a text. */
-export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
+export function PaletteDialog({ typedEarly, named: source, onClose }: PaletteDialogProps) {
   const { path, route } = useLocation();
   const [text, setText] = useState("");
   /** Key of the active command; `null` for the first one. Places change when commands of the page are loaded. */
@@ -28,7 +29,7 @@ export function PaletteDialog({ typedEarly, onClose }: PaletteDialogProps) {
   const workspaceId = shownWorkspace(path);
   const project = shownProject(path);
   const typed = text.trim();
-  const named = useNamedCommands(workspaceId, typed !== "", route);
+  const named = useNamedCommands(source, workspaceId, typed !== "", route);
   const found = matching(typed === "" ? own : [...own, ...named], text).slice(0, SHOWN);
   if (workspaceId !== null && typed !== "") {
     const to = `/w/${workspaceId}${project}?${new URLSearchParams({ q: typed })}`;

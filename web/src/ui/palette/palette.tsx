@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { lazyModule, useLazy } from "../use-lazy.ts";
+import type { NamedSource } from "./named.ts";
 
 const DIALOG = lazyModule(() => import("./palette-dialog.tsx"));
 
@@ -19,8 +20,8 @@ export function isPaletteOpen(): boolean {
   return isOpen.peek();
 }
 
-/** The command palette, opened with Ctrl-K or Cmd-K. */
-export function Palette() {
+/** The command palette, opened with Ctrl-K or Cmd-K. @param named finds what members named */
+export function Palette({ named }: { named: NamedSource }) {
   const dialog = useLazy(DIALOG, isOpen.value, close);
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
@@ -45,7 +46,7 @@ export function Palette() {
     addEventListener("keydown", pressed, true);
     return () => removeEventListener("keydown", pressed, true);
   }, []);
-  return dialog === null ? null : <dialog.PaletteDialog typedEarly={() => typedEarly} onClose={close} />;
+  return dialog === null ? null : <dialog.PaletteDialog typedEarly={() => typedEarly} named={named} onClose={close} />;
 }
 
 function close(): void {

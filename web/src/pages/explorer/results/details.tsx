@@ -88,8 +88,14 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
         {session === undefined ? null : (
           <Choice name="Session" value={session} onChoose={() => onFilter({ session })} />
         )}
-        {traceId === undefined ? null : <Choice name="Trace" value={traceId} onChoose={() => onFilter({ traceId })} />}
-        {spanId === undefined ? null : <Fact name="Span">{visible(spanId)}</Fact>}
+        {traceId === undefined ? null : (
+          <Choice name="Trace" value={traceId} isId onChoose={() => onFilter({ traceId })} />
+        )}
+        {spanId === undefined ? null : (
+          <Fact name="Span">
+            <code>{visible(spanId)}</code>
+          </Fact>
+        )}
         {project === null ? null : <Fact name="Project">{visible(project)}</Fact>}
         <Fact name="Seq">{entry.seq.toLocaleString()}</Fact>
         <Fact name="ID">
@@ -117,12 +123,19 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
+interface ChoiceProps {
+  name: string;
+  value: string;
+  isId?: boolean;
+  onChoose: () => void;
+}
+
 /** A value that filters on a click. */
-function Choice({ name, value, onChoose }: { name: string; value: string; onChoose: () => void }) {
+function Choice({ name, value, isId = false, onChoose }: ChoiceProps) {
   return (
     <Fact name={name}>
       <TextButton class={css.choice} title={`Filter by this ${name.toLowerCase()}`} onPress={onChoose}>
-        {visible(value)}
+        {isId ? <code>{visible(value)}</code> : visible(value)}
       </TextButton>
     </Fact>
   );

@@ -121,6 +121,11 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
           {waterfall.errors === 0 ? null : (
             <p class={css.errors}>{waterfall.errors === 1 ? "1 error" : `${number(waterfall.errors)} errors`}</p>
           )}
+          <span class={css.choice}>
+            <Button small look="quiet" icon={Table2} aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+              Table
+            </Button>
+          </span>
           {longest === null ? null : (
             <p class={css.longest}>
               Longest step:{" "}
@@ -132,9 +137,6 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
               {percent(longest.ms / (waterfall.end - waterfall.start))} of the trace
             </p>
           )}
-          <Button small look="quiet" icon={Table2} aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            Table
-          </Button>
         </div>
         {missing === 0 ? null : (
           <p class={css.hint}>
