@@ -126,6 +126,17 @@ describe("20.6: alerts in the console", () => {
     await page.getByRole("menuitem", { name: "For 1 hour" }).click();
     await list.getByText(/^Muted until/).waitFor();
     await list.getByRole("button", { name: "Unmute Checkout errors" }).click();
+    await list.getByRole("button", { name: "Mute", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Other times …" }).click();
+    const times = page.getByRole("dialog", { name: "Mute Checkout errors" });
+    await times.getByLabel("From", { exact: true }).fill("ten past nine");
+    await times.getByRole("alert").getByText("Must be a time, such as 2026-11-20 22:00.").waitFor();
+    expect(await times.getByRole("button", { name: "Mute", exact: true }).isDisabled()).toBe(true);
+    await times.getByLabel("From", { exact: true }).fill("0:00");
+    await times.getByLabel("To", { exact: true }).fill("24:00");
+    await times.getByRole("button", { name: "Mute", exact: true }).click();
+    await list.getByText(/^Muted until/).waitFor();
+    await list.getByRole("button", { name: "Unmute Checkout errors" }).click();
     await list.getByRole("button", { name: "Mute", exact: true }).waitFor();
     await list.getByRole("img", { name: /^Last 24 hours, at most \d/ }).waitFor();
     await list.getByRole("link", { name: "Checkout errors" }).click();

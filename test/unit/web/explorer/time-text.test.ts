@@ -2,13 +2,22 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withPlainDate } from "../../../../web/src/pages/explorer/view/named-date.ts";
 import { lastLabel, lastOf, lastRange, zoomedOut } from "../../../../web/src/pages/explorer/view/range.ts";
-import { readTimeText } from "../../../../web/src/pages/explorer/view/time-text.ts";
+import { readMoment, readTimeText, writtenTime } from "../../../../web/src/pages/explorer/view/time-text.ts";
 import { timeAt, wallTime } from "../../../../web/src/pages/explorer/view/wall-time.ts";
 
 /** The form of a time in the label of a range. */
 const SHOWN = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const;
 /** A Sunday. */
 const NOW = Date.parse("2026-11-22T16:30:00Z");
+
+describe("one time", () => {
+  it("is read as it is written", () => {
+    for (const zone of ["UTC", "Asia/Kathmandu"]) expect(readMoment(writtenTime(NOW, zone), NOW, zone)).toBe(NOW);
+    expect(writtenTime(NOW, "Europe/Berlin")).toBe("2026-11-22 17:30");
+    expect(readMoment("24:00", NOW, "UTC")).toBe(Date.parse("2026-11-23T00:00:00Z"));
+    for (const text of ["", "ten", "2026-11-31", "22:61"]) expect(readMoment(text, NOW, "UTC")).toBeNull();
+  });
+});
 
 function read(text: string, zone = "UTC", now = NOW): unknown {
   const found = readTimeText(text, now, zone);

@@ -1,7 +1,7 @@
 import { BellOff } from "lucide";
 import { useState } from "preact/hooks";
 import { type Action, useAction } from "../../lib/action.ts";
-import { isoOfLocal, localText } from "../../lib/local-time.ts";
+import { zone } from "../../lib/zone.ts";
 import { type Alert, changeAlert, type Mute } from "../../model/alerts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -9,6 +9,7 @@ import { Field } from "../../ui/field.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { readMoment, writtenTime } from "../explorer/view/time-text.ts";
 import { isSpan } from "./state.ts";
 
 const HOUR_MS = 3_600_000;
@@ -72,6 +73,8 @@ export function MuteMenu({ workspaceId, alert, now, small = false, onChanged }: 
   );
 }
 
+const WRONG = "Must be a time, such as 2026-11-20 22:00.";
+
 interface MuteDialogProps {
   name: string;
   changing: Pick<Action<[]>, "busy" | "failure">;
@@ -80,9 +83,10 @@ interface MuteDialogProps {
 }
 
 function MuteDialog({ name, changing, onMute, onClose }: MuteDialogProps) {
-  const [from, setFrom] = useState(() => localText(minuteOf(Date.now())));
-  const [to, setTo] = useState(() => localText(minuteOf(Date.now() + HOUR_MS)));
-  const [start, end] = [isoOfLocal(from), isoOfLocal(to)];
+  const [from, setFrom] = useState(() => writtenTime(minuteOf(Date.now()), zone.value));
+  const [to, setTo] = useState(() => writtenTime(minuteOf(Date.now() + HOUR_MS), zone.value));
+  const now = Date.now();
+  const [start, end] = [readMoment(from, now, zone.value), readMoment(to, now, zone.value)];
   const isReady = start !== null && end !== null && end > start;
   return (
     <Dialog title={`Mute ${name}`} onClose={onClose}>
@@ -90,15 +94,16 @@ function MuteDialog({ name, changing, onMute, onClose }: MuteDialogProps) {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (isReady) void onMute({ from: start, to: end });
+          if (isReady) void onMute({ from: new Date(start).toISOString(), to: new Date(end).toISOString() });
         }}
       >
-        <Field label="From">
+        <Field label="From" hint={`By the clock of ${zone.value}.`} error={start === null ? WRONG : undefined}>
           {(props) => (
             <input
               {...props}
-              type="datetime-local"
               value={from}
+              autocomplete="off"
+              spellcheck={false}
               onInput={(event) => setFrom(event.currentTarget.value)}
             />
           )}
@@ -106,10 +111,16 @@ function MuteDialog({ name, changing, onMute, onClose }: MuteDialogProps) {
         <Field
           label="To"
           hint="The alert goes on deciding. What still fires at the end is reported then."
-          error={start !== null && end !== null && end <= start ? "Must be after the beginning." : undefined}
+          error={end === null ? WRONG : start !== null && end <= start ? "Must be after the beginning." : undefined}
         >
           {(props) => (
-            <input {...props} type="datetime-local" value={to} onInput={(event) => setTo(event.currentTarget.value)} />
+            <input
+              {...props}
+              value={to}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => setTo(event.currentTarget.value)}
+            />
           )}
         </Field>
         <Problem failure={changing.failure} />

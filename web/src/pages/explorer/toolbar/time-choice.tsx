@@ -14,8 +14,7 @@ import { Icon } from "../../../ui/icon.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { rangeText } from "../view/format.ts";
 import { PRESETS, type Range, type Times } from "../view/range.ts";
-import { EXAMPLES, readTimeText } from "../view/time-text.ts";
-import { wallTime } from "../view/wall-time.ts";
+import { EXAMPLES, readTimeText, writtenTime } from "../view/time-text.ts";
 import css from "./time-choice.module.css";
 
 interface TimeChoiceProps {
@@ -127,8 +126,5 @@ function bothWritten(start: number, end: number): string {
 }
 
 function written(ms: number): string {
-  const { year, month, day, hour, minute, second } = wallTime(ms, zone.value);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const seconds = second === 0 ? "" : `:${two(second)}`;
-  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}${seconds}`;
+  return writtenTime(ms, zone.value);
 }

@@ -60,6 +60,19 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
   return { ok: true, range: between(start.start, stop) };
 }
 
+/** Reads one time as `readTimeText` reads those of a range, such as `2026-11-20 22:00` or `22:00` of today; `null` if it is none. */
+export function readMoment(text: string, now: number, zone: string): number | null {
+  return periodOf(text.trim().toLowerCase().replaceAll(/\s+/g, " "), now, zone, null)?.start ?? null;
+}
+
+/** Writes a time as it can be read, to the second. */
+export function writtenTime(ms: number, zone: string): string {
+  const { year, month, day, hour, minute, second } = wallTime(ms, zone);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const seconds = second === 0 ? "" : `:${two(second)}`;
+  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}${seconds}`;
+}
+
 function unknown(text: string): ReadTime {
   return { ok: false, message: text === "" ? "A time is missing." : `“${text}” is no time.` };
 }
