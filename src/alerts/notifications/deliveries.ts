@@ -9,7 +9,7 @@ import { disableDestination, recordAnswer, targetOf } from "./targets.ts";
 /** Delay between attempts: about 20 attempts in three days. */
 const RETRY: Backoff = { firstMs: 10_000, maxMs: 6 * 60 * 60 * 1000 };
 /** Milliseconds after which an attempt without an outcome is repeated: the object ended. Longer than any attempt. */
-const LEASE_MS = 15_000;
+export const LEASE_MS = 15_000;
 
 /** Attempts at the same time, of a workspace and to one destination. The platform allows 6 connections. */
 export const AT_ONCE = { workspace: 6, destination: 3 } as const;
@@ -49,29 +49,31 @@ const NEXT = `SELECT d.id, d.notification AS num, d.series, d.state, d.attempts,
   FROM deliveries d JOIN notifications n ON n.num = d.notification LEFT JOIN projects p ON p.num = n.project
   WHERE d.destination = ? AND d.next_at <= ? ORDER BY d.next_at LIMIT 1`;
 
+/** Destinations that may get deliveries, the longest waiting one first. One that fails is behind those that do not. */
+const WAITING = `SELECT id, last_failed_at IS NOT NULL AND last_failed_at >= IFNULL(last_delivered_at, 0) AS is_failing
+  FROM destinations WHERE disabled IS NULL AND confirm_until IS NULL
+  ORDER BY is_failing, MAX(IFNULL(last_delivered_at, 0), IFNULL(last_failed_at, 0)), id`;
+
 /**
- * Returns deliveries to attempt now, and postpones each, so that a crash repeats the attempt. Destinations take turns, so
- * that a slow one does not hold the others.
+ * Returns deliveries to attempt now, and postpones each, so that a crash repeats the attempt. A free place goes to a
+ * destination with the fewest attempts in progress, so that one with many deliveries, or a slow one, does not hold the others.
  */
 export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number): DueDelivery[] {
   const due: DueDelivery[] = [];
-  const busy = [...inFlight.values()];
-  const destinations = sql
-    .exec<{ id: string }>(
-      "SELECT id FROM destinations WHERE disabled IS NULL AND confirm_until IS NULL ORDER BY last_failed_at IS NULL DESC, last_failed_at, id",
-    )
-    .toArray()
-    .map(({ id }) => id);
+  const attempts = new Map<string, number>();
+  for (const id of inFlight.values()) attempts.set(id, (attempts.get(id) ?? 0) + 1);
+  const waiting = sql.exec<{ id: string; is_failing: number }>(WAITING).toArray();
+  const places = waiting.map(({ id, is_failing }) => ({ id, isFailing: is_failing, busy: attempts.get(id) ?? 0 }));
   const skips = { left: MOST_SKIPPED.all };
-  for (let turn = 0; turn < AT_ONCE.destination; turn++) {
-    for (const id of destinations) {
-      if (busy.length >= AT_ONCE.workspace) return due;
-      if (busy.filter((each) => each === id).length >= AT_ONCE.destination) continue;
-      const next = takeOne(sql, id, skips, now);
-      if (next === null) continue;
-      due.push(next);
-      busy.push(id);
-    }
+  while (inFlight.size + due.length < AT_ONCE.workspace) {
+    const [place] = places
+      .filter(({ busy }) => busy < AT_ONCE.destination)
+      .sort((a, b) => a.isFailing - b.isFailing || a.busy - b.busy);
+    if (place === undefined) break;
+    const next = takeOne(sql, place.id, skips, now);
+    if (next !== null) due.push(next);
+    // Without one that is due, the destination needs no further place.
+    place.busy = next === null ? AT_ONCE.destination : place.busy + 1;
   }
   return due;
 }

@@ -238,6 +238,9 @@ export class WorkspaceCore {
     // The settings may have changed since the alarm was set.
     const flushAt = this.flush.dueAt(now);
     if (flushAt !== null) this.state.alarm.by(flushAt);
+    // Versions before have set no alarm for deliveries that wait for a free place.
+    const deliveryAt = this.deliveries.dueAt(now);
+    if (deliveryAt !== null) this.state.alarm.by(Math.max(deliveryAt, now));
   }
 
   /** Logs the failure of a step that the alarm repeats. */

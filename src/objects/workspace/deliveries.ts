@@ -1,6 +1,12 @@
 import { attempt } from "../../alerts/notifications/attempt.ts";
 import { addressLink } from "../../alerts/notifications/confirmations.ts";
-import { type DueDelivery, nextDeliveryAt, settle, takeDeliveries } from "../../alerts/notifications/deliveries.ts";
+import {
+  type DueDelivery,
+  LEASE_MS,
+  nextDeliveryAt,
+  settle,
+  takeDeliveries,
+} from "../../alerts/notifications/deliveries.ts";
 import type { Attempt, Target } from "../../alerts/notifications/destination.ts";
 import { enqueueNotification } from "../../alerts/notifications/enqueue.ts";
 import { admitMail, leftOutReported, MAILS_AN_HOUR } from "../../alerts/notifications/mail-limit.ts";
@@ -39,13 +45,19 @@ export class Deliveries implements Duty {
     this.#state = state;
   }
 
-  dueAt(): number | null {
-    return this.#state.row === null ? null : nextDeliveryAt(this.#state.sql, this.#inFlight);
+  /**
+   * With attempts in progress at the latest when their leases end: without an alarm, deliveries that wait for a free place
+   * would wait for the next request if the object ends before the attempts do.
+   */
+  dueAt(now = Date.now()): number | null {
+    if (this.#state.row === null) return null;
+    const next = nextDeliveryAt(this.#state.sql, this.#inFlight);
+    return this.#inFlight.size === 0 ? next : Math.min(next ?? Number.POSITIVE_INFINITY, now + LEASE_MS);
   }
 
   /** Enqueues canaries that are due, then starts attempts. */
   run(now: number, origin: Origin): void {
-    const dueAt = this.dueAt();
+    const dueAt = this.dueAt(now);
     if (dueAt === null || dueAt > now) return;
     const { FRONTEND_URL } = settingsOf(this.#env);
     this.#state.transaction(({ sql }) => {
@@ -56,7 +68,7 @@ export class Deliveries implements Duty {
 
   /** Starts the attempts that are due. Call after the transaction that stored a notification. */
   start(now: number, origin: Origin): void {
-    const dueAt = this.dueAt();
+    const dueAt = this.dueAt(now);
     if (dueAt === null) return;
     const due = dueAt <= now ? this.#state.transaction(({ sql }) => takeDeliveries(sql, this.#inFlight, now)) : [];
     for (const delivery of due ?? []) {
@@ -64,7 +76,7 @@ export class Deliveries implements Duty {
       const running = this.#deliver(delivery, origin).finally(() => this.#running.delete(running));
       this.#running.add(running);
     }
-    const next = this.dueAt();
+    const next = this.dueAt(now);
     if (next !== null) this.#state.alarm.by(Math.max(next, now));
   }
 

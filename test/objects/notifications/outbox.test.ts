@@ -72,6 +72,33 @@ describe("a notification", () => {
       expect(deliveries(sql)).toMatchObject([{ state: "delivered", attempts: 2 }]);
     }));
 
+  it("that waits for a free place is attempted after a crash, without a request", () =>
+    inWorkspace(async ({ core, restarted, sql, got, answers, webhook, notify, at }) => {
+      const destinations = [URL_A, URL_B].map((url) => webhook(url));
+      for (const url of [URL_A, URL_B]) answers.set(url, () => new Promise<Response>(() => {}));
+      for (let n = 0; n < 5; n++) notify({ id: `n${n}`, ruleId: `rule_${n}` }, destinations);
+      core.deliveries.start(START, { requestId: "r", address: null });
+      expect(got).toHaveLength(6);
+      expect(core.deliveries.dueAt()).toBe(START + 15_000);
+      await core.deliveries.run(START + 1000, { requestId: "r", address: null });
+      expect(got).toHaveLength(6);
+      const second = restarted();
+      expect(await second.state.alarm.load()).toBeLessThanOrEqual(START + 15_000);
+      answers.clear();
+      vi.setSystemTime(START + 15_000);
+      await at(START + 15_000, second);
+      expect(new Set(got.slice(6).map(({ url, id }) => `${url}${id}`)).size).toBe(10);
+      expect(deliveries(sql).every(({ state }) => state === "delivered")).toBe(true);
+    }));
+
+  it("is attempted soon after the object starts, also if a version before has set no alarm for it", () =>
+    inWorkspace(async ({ restarted, storage, webhook, notify }) => {
+      notify({}, [webhook()]);
+      await storage.setAlarm(START + DAY);
+      restarted();
+      await vi.waitFor(async () => expect(await storage.getAlarm()).toBeLessThan(START + MINUTE));
+    }));
+
   it("is attempted about 20 times in three days, then it is dead, and can be delivered again with the same id", () =>
     inWorkspace(async ({ core, sql, got, answers, webhook, notify, at }) => {
       answers.set(URL_A, failing);
@@ -256,6 +283,45 @@ describe("slow receivers", () => {
       core.deliveries.start(START, { requestId: "r", address: null });
       await vi.waitFor(() => expect(got.filter(({ url }) => url === URL_B)).toHaveLength(20));
       expect(got.filter(({ url }) => url === URL_A)).toHaveLength(3);
+    }));
+
+  it("and many deliveries of two destinations do not hold those of a third", () =>
+    inWorkspace(async ({ core, got, answers, webhook, notify }) => {
+      const all = ["https://c.example.com/", URL_A, URL_B].map((url) => ({ url, id: webhook(url) }));
+      // The order of ids decides nothing.
+      const [third, ...busy] = all.sort((a, b) => (a.id < b.id ? 1 : -1));
+      for (const each of busy)
+        for (let n = 0; n < 20; n++) notify({ id: `${each.id}${n}`, ruleId: `r${n}` }, [each.id]);
+      for (let n = 0; n < 20; n++) notify({ id: `c${n}`, ruleId: `c${n}` }, [third?.id ?? ""]);
+      const open: (() => void)[] = [];
+      for (const { url } of busy)
+        answers.set(url, () => new Promise((resolve) => open.push(() => resolve(new Response("ok")))));
+      core.deliveries.start(START, { requestId: "r", address: null });
+      await vi.waitFor(() => expect(got.filter(({ url }) => url === third?.url)).toHaveLength(20));
+      // Places that the third leaves are theirs.
+      await vi.waitFor(() => expect(open).toHaveLength(6));
+      open[0]?.();
+      await vi.waitFor(() => expect(open).toHaveLength(7));
+    }));
+
+  it("that fail are behind others until they answer again", () =>
+    inWorkspace(async ({ core, sql, got, webhook, notify, at }) => {
+      const [failed, recovered, quick] = [URL_A, URL_B, "https://c.example.com/"].map((url) => webhook(url));
+      const since = (id = "", failedAt: number, deliveredAt: number | null) =>
+        sql.exec(
+          "UPDATE destinations SET last_failed_at = ?, last_delivered_at = ? WHERE id = ?",
+          failedAt,
+          deliveredAt,
+          id,
+        );
+      since(failed, START - 2000, null);
+      since(recovered, START - 3000, START - 1000);
+      for (let n = 0; n < 3; n++)
+        notify({ id: `n${n}`, ruleId: `rule_${n}` }, [failed ?? "", recovered ?? "", quick ?? ""]);
+      core.deliveries.start(START, { requestId: "r", address: null });
+      expect(got.map(({ url }) => url.slice(8, 9)).join("")).toBe("cbcbcb");
+      await at(START);
+      expect(got).toHaveLength(9);
     }));
 });
 

@@ -22,6 +22,7 @@ export interface Setup {
   core: WorkspaceCore;
   /** A core of the same object after a restart, without the memory of the first one. */
   restarted: () => WorkspaceCore;
+  storage: DurableObjectStorage;
   sql: SqlStorage;
   projectId: string;
   userId: string;
@@ -78,7 +79,7 @@ export async function inWorkspace(run: (setup: Setup) => Promise<void>): Promise
         enqueueNotification(sql, { ...contentOf(projectId), ...more, destinationIds }, Date.now()),
       );
     };
-    await run({ core, restarted, sql, projectId, userId, got, answers, webhook, notify, at });
+    await run({ core, restarted, storage: state.storage, sql, projectId, userId, got, answers, webhook, notify, at });
     await state.storage.deleteAlarm();
   });
 }
