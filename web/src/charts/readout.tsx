@@ -14,6 +14,8 @@ interface Read {
   time: string;
   /** The series from the top down, as they are drawn; without a value if those of several spans cannot be added. */
   values: { series: DrawnSeries; value: number | null }[];
+  /** Sum of a stack of several series. */
+  total: number | null;
 }
 
 export function readoutOf(
@@ -29,17 +31,19 @@ export function readoutOf(
     if (part.length === 1) return { series, value: part[0] ?? null };
     return { series, value: totals === null ? null : part.reduce<number>((sum, each) => sum + (each ?? 0), 0) };
   });
+  const isSum = stacked !== null && values.length > 1 && values.every(({ value }) => value !== null);
   return {
     time: `${span(start, end)}${isPart ? ", in part" : ""}`,
     values: stacked === null ? values : values.reverse(),
+    total: isSum ? values.reduce((sum, { value }) => sum + (value ?? 0), 0) : null,
   };
 }
 
-export function readoutText({ time, values }: Read): string {
+export function readoutText({ time, values, total }: Read): string {
   const told = values.flatMap(({ series, value }) =>
     value === null ? [] : [`${series.name === "" ? "" : `${visible(series.name)} `}${cellText(value, "number")}`],
   );
-  return [time, ...told].join(", ");
+  return [time, ...(total === null ? [] : [`total ${cellText(total, "number")}`]), ...told].join(", ");
 }
 
 interface ReadoutProps extends Read {
@@ -54,7 +58,7 @@ interface ReadoutProps extends Read {
 const GAP = 8;
 
 /** The values of spans of time in a box beside them, in the browser's top layer: it takes no room, and no panel cuts it off. */
-export function Readout({ time, values, measure, host, left, right }: ReadoutProps) {
+export function Readout({ time, values, total, measure, host, left, right }: ReadoutProps) {
   const ref = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const box = ref.current;
@@ -73,6 +77,11 @@ export function Readout({ time, values, measure, host, left, right }: ReadoutPro
     <div ref={ref} popover="manual" class={css.readout} aria-hidden="true">
       <p class={css.moment}>{time}</p>
       <ul>
+        {total === null ? null : (
+          <li>
+            Total <b>{cellText(total, "number")}</b>
+          </li>
+        )}
         {values.map(({ series: { name, level, index }, value }) => (
           <li key={index} class={toneClass(level, index)}>
             <span class={css.key} />
