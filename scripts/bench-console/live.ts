@@ -34,7 +34,7 @@ export async function benchLive(browser: Browser, url: string): Promise<LiveFigu
     .getByRole("status")
     .filter({ hasText: /^Live$/ })
     .waitFor();
-  const box = page.getByRole("combobox", { name: "Search", exact: true });
+  const box = page.getByRole("textbox", { name: "Search", exact: true });
   const [figures, tasks] = await traced(browser, page, async () => {
     await page.evaluate(watchFrames);
     await box.focus();

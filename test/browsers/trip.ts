@@ -67,7 +67,7 @@ export async function send({ url, projectId, secret }: Trip, body: object): Prom
 
 /** Replaces the query and runs it. */
 export async function ask(page: BrowserPage, query: string): Promise<void> {
-  await page.fill(await page.role("combobox", "Search"), query);
+  await page.fill(await page.role("textbox", "Search"), query);
   await page.press(Key.ESCAPE, Key.ENTER);
 }
 

@@ -56,7 +56,7 @@ describe("20.6: alerts in the console", () => {
     const q = "level:>=error | count by service, bin(5m)";
     const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ q })}`);
     await page.getByRole("link", { name: "Create alert" }).click();
-    const query = page.getByRole("combobox", { name: "Query", exact: true });
+    const query = page.getByRole("textbox", { name: "Query", exact: true });
     await expect.poll(() => query.inputValue()).toBe("level:>=error | count by service");
     await page.getByLabel("Value", { exact: true }).fill("2");
     await choose(page.getByLabel("Window", { exact: true }), "1 minute");

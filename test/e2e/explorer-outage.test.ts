@@ -44,7 +44,7 @@ describe("3: an outage", () => {
     await page.route(lists, (route) => route.abort());
     await page.reload();
     const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("select-list"));
-    const box = page.getByRole("combobox", { name: "Search", exact: true });
+    const box = page.getByRole("textbox", { name: "Search", exact: true });
     await box.fill("level:error half a th");
     const loads: string[] = [];
     page.on("framenavigated", (frame) => loads.push(frame.url()));
@@ -81,7 +81,7 @@ describe("3: an outage", () => {
     await page.reload();
     await failed;
     await page.evaluate(() => Reflect.set(globalThis, "isSamePage", true));
-    const box = page.getByRole("combobox", { name: "Search", exact: true });
+    const box = page.getByRole("textbox", { name: "Search", exact: true });
     await box.fill("half a th");
     const loaded = page.waitForResponse((response) => /\/esm-/.test(response.url()));
     await page.unroute("**/*");

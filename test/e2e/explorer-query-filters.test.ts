@@ -61,7 +61,7 @@ async function found(passes: (entry: SentEntry) => boolean): Promise<void> {
 }
 
 const query = (): string => new URL(page.url()).searchParams.get("q") ?? "";
-const box = () => page.getByRole("combobox", { name: "Search", exact: true });
+const box = () => page.getByRole("textbox", { name: "Search", exact: true });
 const fields = () => page.getByRole("complementary", { name: "Fields" });
 
 describe("filters of earlier addresses", () => {

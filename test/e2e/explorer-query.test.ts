@@ -194,7 +194,7 @@ describe("live", () => {
   });
 });
 
-const searchBox = () => page.getByRole("combobox", { name: "Search", exact: true });
+const searchBox = () => page.getByRole("textbox", { name: "Search", exact: true });
 
 describe("the query language in the search box", () => {
   it("17.6: completes by keyboard, marks errors where they are, and keeps a history", async () => {
@@ -233,6 +233,37 @@ describe("the query language in the search box", () => {
     await suggestions.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
   });
 
+  it("17.1: ends a long query before its button, and shows it whole with the focus, over what follows", async () => {
+    const parts = Array.from({ length: 6 }, (_, at) => `-status:${900 + at} -route:/api/orders/${at}`);
+    await open(`?range=24h&q=${encodeURIComponent(parts.join(" "))}`);
+    await histogramSettled();
+    const look = () =>
+      searchBox().evaluate((box) => {
+        const shown = box.parentElement?.firstElementChild;
+        const below = document.querySelector('section[aria-label="Histogram"]');
+        if (!(shown instanceof HTMLElement) || below === null) throw new Error("The page has other parts.");
+        const { paddingRight, textOverflow } = getComputedStyle(shown);
+        return {
+          lines: Math.round((shown.clientHeight - 4) / 24),
+          isWhole: box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth,
+          isAligned: box.clientHeight === shown.clientHeight,
+          end: `${paddingRight} ${textOverflow}`,
+          below: below.getBoundingClientRect().top,
+        };
+      });
+    const before = await look();
+    expect(before).toMatchObject({ lines: 1, isWhole: false, isAligned: true, end: "40px ellipsis" });
+    await searchBox().focus();
+    const after = await look();
+    expect(after).toMatchObject({ isWhole: true, isAligned: true, below: before.below });
+    expect(after.lines).toBeGreaterThanOrEqual(2);
+    // Lines of a pasted query become one.
+    await searchBox().fill("level:info\n| count by type");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("q") === "level:info | count by type");
+  });
+
   it("17: stays within a narrow page: errors with their place, and the chosen suggestion", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await open("?range=24h");
@@ -249,7 +280,12 @@ describe("the query language in the search box", () => {
         const box = input.getBoundingClientRect();
         const wrong = left('[class*="wrong"]', input.parentElement);
         const caret = left('[class*="caret"]', input.closest("search"));
-        return { isInside: wrong >= box.left && wrong < box.right, off: Math.abs(wrong - caret) };
+        const line = input.parentElement?.querySelector('[class*="wrong"]')?.getClientRects()[0];
+        if (line === undefined) throw new Error("Nothing is marked.");
+        return {
+          isInside: wrong >= box.left && wrong < box.right && line.top >= box.top && line.bottom <= box.bottom,
+          off: Math.abs(wrong - caret),
+        };
       });
     await expect.poll(place).toMatchObject({ isInside: true });
     expect((await place()).off).toBeLessThan(2);

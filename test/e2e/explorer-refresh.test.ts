@@ -82,7 +82,7 @@ describe("a list at its top", () => {
 describe("the search box", () => {
   it("repeats the same search with the button and with Enter", async () => {
     const { tenant, page } = await opened("&q=old");
-    const box = page.getByRole("combobox", { name: "Search", exact: true });
+    const box = page.getByRole("textbox", { name: "Search", exact: true });
     await sendOne(tenant, "old, but sent later");
     await page.getByRole("button", { name: "Search", exact: true }).click();
     await row(page, "old, but sent later").waitFor();
@@ -100,8 +100,8 @@ describe("the search box", () => {
   it.each([1024, 1280, 1440])("shows its whole placeholder at %i pixels", async (width) => {
     const { page } = await opened();
     await page.setViewportSize({ width, height: 800 });
-    const room = await page.getByRole("combobox", { name: "Search", exact: true }).evaluate((box) => {
-      if (!(box instanceof HTMLInputElement)) throw new Error("It is no field.");
+    const room = await page.getByRole("textbox", { name: "Search", exact: true }).evaluate((box) => {
+      if (!(box instanceof HTMLTextAreaElement)) throw new Error("It is no field.");
       const style = getComputedStyle(box);
       const canvas = document.createElement("canvas").getContext("2d");
       if (canvas === null) throw new Error("There is no canvas.");

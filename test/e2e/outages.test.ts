@@ -40,7 +40,7 @@ interface Watched {
   isEdited?: true;
 }
 
-const search = async (page: Page) => page.getByRole("combobox", { name: "Search", exact: true });
+const search = async (page: Page) => page.getByRole("textbox", { name: "Search", exact: true });
 
 function pages(): Record<string, Watched> {
   const project = `/p/${tenant.projectId}`;

@@ -13,7 +13,7 @@ export const EXPLORER_TOOL_FLOWS: readonly Flow[] = [
       await ask(page, "level:error | stats p9(n)");
       await shown(trip, "[role=alert]", "Did you mean p90?");
       await page.address("the query before", ({ searchParams }) => searchParams.get("q") === "level:error");
-      const search = await page.role("combobox", "Search");
+      const search = await page.role("textbox", "Search");
       assert.equal(await search.getAttribute("aria-invalid"), "true");
       await accessible(trip);
       // Undone, done again.
@@ -134,7 +134,7 @@ export const EXPLORER_TOOL_FLOWS: readonly Flow[] = [
       const notice = "The service could not be reached. Trying again.";
       await page.goto(`/w/${trip.workspaceId}/p/${trip.projectId}?range=6h&live=1`);
       await said(trip, /Live/);
-      const search = await page.role("combobox", "Search");
+      const search = await page.role("textbox", "Search");
       await page.fill(search, "level:error half a th");
       await page.driver.executeScript("document.documentElement.dataset.document = 'the same'");
       trip.setAway(true);

@@ -11,7 +11,7 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       const { page } = trip;
       await page.goto(logs(trip));
       await said(trip, /entries|loaded/);
-      await page.fill(await page.role("combobox", "Search"), "serv");
+      await page.fill(await page.role("textbox", "Search"), "serv");
       await page.role("option", /^service/);
       await page.press(Key.ARROW_DOWN, Key.ENTER);
       await page.role("option", /^payments/);

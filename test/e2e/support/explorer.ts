@@ -85,7 +85,7 @@ export async function openField(page: Page, field: string): Promise<void> {
 
 /** Types a query and asks it. */
 export async function ask(page: Page, query: string): Promise<void> {
-  const box = page.getByRole("combobox", { name: "Search", exact: true });
+  const box = page.getByRole("textbox", { name: "Search", exact: true });
   await box.fill(query);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Enter");

@@ -23,7 +23,7 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  /** Shown instead of an icon and the text. */
+  /** Shown instead of an icon and the text; an icon, too, unless `iconOnly` is false. */
   face?: ComponentChildren;
   tooltipSide?: "bottom" | "right";
   /** Text of the button; its accessible name if it shows an icon alone. */
@@ -35,11 +35,13 @@ interface MenuProps {
   look?: ButtonLook;
   small?: boolean;
   placement?: "bottom-start" | "bottom-end" | "right-end";
+  /** Name of the shortcut that presses the button. */
+  shortcut?: string;
 }
 
 /** A button that opens a list of actions. */
 export function Menu({ label, icon, face, iconOnly = face !== undefined, items, ...rest }: MenuProps) {
-  const { look = "plain", small = false, placement = "bottom-start", tooltipSide } = rest;
+  const { look = "plain", small = false, placement = "bottom-start", tooltipSide, shortcut } = rest;
   const [isOpen, setOpen] = useState(false);
   const list = useLazy(LIST, isOpen, () => setOpen(false));
   const id = useId();
@@ -52,6 +54,7 @@ export function Menu({ label, icon, face, iconOnly = face !== undefined, items, 
         aria-label={iconOnly ? label : undefined}
         data-tooltip={iconOnly && !isOpen ? label : undefined}
         data-tooltip-side={tooltipSide}
+        data-shortcut={shortcut}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onPointerEnter={LIST.preload}
@@ -65,7 +68,7 @@ export function Menu({ label, icon, face, iconOnly = face !== undefined, items, 
         }}
       >
         {face ?? (icon === undefined ? null : <Icon shape={icon} />)}
-        {iconOnly ? null : label}
+        {iconOnly || face !== undefined ? null : label}
       </button>
       {list === null ? null : (
         <list.MenuList

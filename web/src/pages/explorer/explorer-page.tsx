@@ -5,7 +5,6 @@ import { showFonts } from "../../ui/fonts.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { focusOn, focusOnceThere, selectIn, useShortcuts } from "../../ui/shortcuts/shortcuts.ts";
 import { Failure } from "../../ui/states.tsx";
-import { toast } from "../../ui/toasts.tsx";
 import { useAfterPaint } from "../../ui/use-after-paint.ts";
 import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { useMedia } from "../../ui/use-media.ts";
@@ -15,6 +14,7 @@ import type { ActionDialog } from "./actions/actions.tsx";
 import { PHONE } from "./actions/phone.ts";
 import css from "./explorer.module.css";
 import type { FilterPatch } from "./filters.ts";
+import { useFollow } from "./live/use-follow.ts";
 import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
 import { MissingEntries } from "./results/missing.ts";
@@ -28,7 +28,7 @@ import type { Column } from "./view/columns.ts";
 import { LANGUAGE } from "./view/load-language.ts";
 import { between, isOpen, zoomedOut } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
-import { type View, viewSearch, withQuery } from "./view/view.ts";
+import { withQuery } from "./view/view.ts";
 
 /** Windows in which the fields have a column beside the list, as in the style sheet. */
 const WIDE = "(min-width: 1000px)";
@@ -106,14 +106,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     ? (start: number, end: number, further = ""): void =>
         route(`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${further}`)
     : undefined;
-  const toggleLive = (): void => {
-    const [only, ...others] = projects.data ?? [];
-    if (projectId !== null) change((before) => withLive(before, !before.live));
-    // How many projects there are is unknown until they are loaded.
-    else if (projects.data === null) return;
-    else if (only === undefined || others.length > 0) toast("Live follows one project: select one.");
-    else route(`/w/${workspaceId}/p/${only.id}${viewSearch(withLive(view, true))}`);
-  };
+  const follow = useFollow(workspaceId, projectId, projects.data, view, change);
   const acts = {
     "/": () => void focusOn("search"),
     j: () => focusRow("ArrowDown"),
@@ -126,7 +119,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     t: () => void focusOn("time"),
     h: () => focusOnceThere("histogram"),
     r: explorer.reload,
-    l: toggleLive,
+    l: follow.toggle,
     p: () => (live.tail.state === "paused" ? live.tail.resume() : live.tail.pause()),
     v: () => setDialog("views"),
     s: () => setDialog("share"),
@@ -171,7 +164,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             busy={results.busy === "load" && hasList}
             onChange={change}
             onReload={explorer.reload}
-            onLive={toggleLive}
+            follow={follow}
           />
           <div class={css.actions}>
             {actions === null ? (
@@ -266,7 +259,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             ) : null}
             {asked.isInvalid ? <p class={css.idle}>Results appear when the query has no error.</p> : null}
             {isLive && liveBar !== null ? (
-              <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
+              <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={follow.toggle} />
             ) : null}
             {hasList ? <h2 class="visually-hidden">Entries</h2> : null}
             {!hasList ? null : (
@@ -341,17 +334,4 @@ function focusRow(key: string): void {
   if (row === null) return;
   if (document.activeElement !== row) row.focus();
   else row.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-}
-
-/** Turns live on or off. Live requires an open range and the newest entries first. */
-function withLive(view: View, live: boolean): View {
-  if (!live) return { ...view, live };
-  const { range } = view;
-  const isClosed = range.kind === "between" && range.to !== null;
-  return {
-    ...view,
-    live,
-    order: "desc",
-    range: !isClosed ? range : range.from === null ? { kind: "all" } : { ...range, to: null },
-  };
 }

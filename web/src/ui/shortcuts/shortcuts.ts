@@ -40,8 +40,14 @@ export function focusOn(name: string): boolean {
   const element = document.querySelector(`[data-shortcut="${name}"]`);
   if (!(element instanceof HTMLElement)) return false;
   element.focus();
-  if (element instanceof HTMLInputElement) element.select();
+  if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) element.select();
   return document.activeElement === element;
+}
+
+/** Clicks the element with this `data-shortcut`. */
+export function pressOn(name: string): void {
+  const element = document.querySelector(`[data-shortcut="${name}"]`);
+  if (element instanceof HTMLElement) element.click();
 }
 
 /**
@@ -62,10 +68,10 @@ export function focusOnceThere(name: string): void {
   }
 }
 
-/** Selects a part of the text of the input with this `data-shortcut`. */
+/** Selects a part of the text of the text area with this `data-shortcut`. */
 export function selectIn(name: string, start: number, end: number): void {
   const element = document.querySelector(`[data-shortcut="${name}"]`);
-  if (element instanceof HTMLInputElement) element.setSelectionRange(start, end);
+  if (element instanceof HTMLTextAreaElement) element.setSelectionRange(start, end);
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,4 +1,5 @@
 import { ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
+import { useRef } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
@@ -120,7 +121,11 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
   const loaded = useLoad(wider === "" ? "" : `${round} ${wider}`, async (signal) => {
     return wider === "" ? null : valuesOf((await tableOf(scope, wider, signal)).rows);
   });
-  const values = isTested && loaded.data !== null ? loaded.data : field.values;
+  // The values before stay until the next ones arrive.
+  const before = useRef<ValueCount[] | null>(null);
+  if (!isTested || loaded.data !== null) before.current = loaded.data;
+  const wide = before.current;
+  const values = wide ?? field.values;
   const most = values.reduce((highest, { count }) => Math.max(highest, count), 1);
   return (
     <>
@@ -137,7 +142,7 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
           />
         ))}
       </ul>
-      {isTested && loaded.data !== null ? <p class={css.note}>Counts without this filter</p> : null}
+      {wide !== null ? <p class={css.note}>Counts without this filter</p> : null}
     </>
   );
 }

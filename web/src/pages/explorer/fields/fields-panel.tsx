@@ -20,10 +20,10 @@ interface FieldsPanelProps extends FieldActs {
 export function FieldsPanel({ scope, filter, countKey, ...acts }: FieldsPanelProps) {
   const [wanted, setWanted] = useState("");
   const [open, setOpen] = useState<readonly string[]>(["level"]);
-  const { data, busy, failure, reload } = useFields(scope, filter, countKey);
+  const { data, isStale, failure, reload } = useFields(scope, filter, countKey);
   const groups = data === null ? [] : fieldGroups(data, wanted);
   return (
-    <div class={css.list} aria-busy={busy}>
+    <div class={css.list} aria-busy={(isStale || data === null) && failure === null} data-stale={isStale}>
       <h2 class="visually-hidden">Fields</h2>
       <label class={css.find}>
         <Icon shape={Search} size={14} />

@@ -23,12 +23,17 @@ export async function tableOf(
   return (await authorized<TableAnswer>("/logger/search", { workspaceId, body, signal, followsSearch: true })).data;
 }
 
+interface ShownFields extends Loaded<Fields | null> {
+  /** Whether the fields are those of the query before. */
+  isStale: boolean;
+}
+
 /**
  * Loads the fields of what a filter finds, with their values. The fields of the query before stay until those of the next one
  * arrive.
  * @param key of the load: a new key counts again; `null`: waits
  */
-export function useFields(scope: SearchScope, filter: string, key: string | null): Loaded<Fields | null> {
+export function useFields(scope: SearchScope, filter: string, key: string | null): ShownFields {
   const begun = useRef("");
   if (key !== null) begun.current = key;
   const loaded = useLoad(begun.current, async (signal): Promise<Fields | null> => {
@@ -37,7 +42,11 @@ export function useFields(scope: SearchScope, filter: string, key: string | null
     noteFields(scope, found.fields);
     return found;
   });
-  const before = useRef<Fields | null>(null);
-  if (loaded.data !== null) before.current = loaded.data;
-  return { ...loaded, data: before.current };
+  const { projectId, times } = scope;
+  // A live view counts the same query again and again.
+  const asked = JSON.stringify([projectId, times.from, times.to, filter]);
+  const before = useRef<{ asked: string; fields: Fields | null }>({ asked, fields: null });
+  if (loaded.data !== null && key !== null) before.current = { asked, fields: loaded.data };
+  const { fields } = before.current;
+  return { ...loaded, data: fields, isStale: fields !== null && before.current.asked !== asked };
 }

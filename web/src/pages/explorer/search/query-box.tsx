@@ -35,7 +35,7 @@ const NOTHING: Offered = { options: [], basis: null };
 
 /**
  * The box of the query language. Enter asks; the arrow keys choose what the service suggests, or in an empty box an
- * earlier query.
+ * earlier query. One line high; with the focus or an error, a longer query wraps.
  */
 export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...rest }: QueryBoxProps) {
   const { onText, label = "Search" } = rest;
@@ -43,7 +43,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
   const [open, setOpen] = useState<{ position: number } | null>(null);
   const [activeLabel, setActiveLabel] = useState<string | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
-  const input = useRef<HTMLInputElement>(null);
+  const input = useRef<HTMLTextAreaElement>(null);
   const shown = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLSpanElement>(null);
   const caret = useRef<HTMLSpanElement>(null);
@@ -74,14 +74,16 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
   // The text below the transparent input scrolls with it, and so does the caret under the box.
   const follow = (): void => {
     if (!shown.current || !input.current) return;
-    shown.current.scrollLeft = input.current.scrollLeft;
+    shown.current.scrollTop = input.current.scrollTop;
     if (!place.current || !caret.current) return;
+    const { left, bottom } = place.current.getBoundingClientRect();
     const box = shown.current.getBoundingClientRect();
-    const at = place.current.getBoundingClientRect().left - box.left;
-    caret.current.style.marginInlineStart = `${Math.max(EDGE_PX, Math.min(at, box.width - EDGE_PX * 2))}px`;
+    caret.current.style.marginInlineStart = `${left - box.left}px`;
+    // The caret points at the last line.
+    caret.current.hidden = box.bottom - bottom > EDGE_PX / 2;
   };
   useLayoutEffect(() => {
-    // Nothing scrolls in an empty box, and reading its offset would lay out the page once more before its first rows.
+    // Reading an offset would lay out the page once more before its first rows.
     if (text !== "") follow();
   });
 
@@ -102,13 +104,13 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     );
     onSearch(query.trim());
   };
-  // Where the text is wrong may be outside of the visible part.
+  // Where the text is wrong may be outside of the visible lines.
   const showPlace = (): void => {
     if (!input.current || !place.current) return;
-    const { offsetLeft } = place.current;
-    const { scrollLeft, clientWidth } = input.current;
-    if (offsetLeft < scrollLeft + EDGE_PX || offsetLeft > scrollLeft + clientWidth - EDGE_PX * 2) {
-      input.current.scrollLeft = offsetLeft - clientWidth / 2;
+    const { offsetTop } = place.current;
+    const { scrollTop, clientHeight } = input.current;
+    if (offsetTop < scrollTop || offsetTop > scrollTop + clientHeight - EDGE_PX) {
+      input.current.scrollTop = offsetTop - clientHeight / 2;
     }
     follow();
   };
@@ -170,6 +172,9 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     } else if ((key === "Enter" || key === "Tab") && isOpen && chosen) {
       event.preventDefault();
       put(chosen);
+    } else if (key === "Enter" && !event.isComposing) {
+      event.preventDefault();
+      void search(text);
     } else if (key === "Tab" && !event.shiftKey && open !== null) {
       const first = continuing(options, text.slice(0, open.position));
       if (first === undefined) return;
@@ -195,77 +200,88 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
           void search(text);
         }}
       >
-        <div class={css.box}>
-          <div class={css.shown} ref={shown} aria-hidden="true">
-            {colored(text, tokens, error, place)}
-          </div>
-          <span class={css.sign}>
-            <Icon shape={Search} />
-          </span>
-          <input
-            ref={input}
-            class={css.input}
-            type="text"
-            role="combobox"
-            aria-label={label}
-            aria-expanded={isOpen}
-            aria-controls={listId}
-            aria-autocomplete="list"
-            aria-activedescendant={active < 0 ? undefined : `${listId}-${active}`}
-            aria-invalid={error !== null}
-            aria-describedby={error === null ? undefined : errorId}
-            placeholder="Search, such as timeout status:>=500"
-            title="Text, field:value, OR, NOT, pipes: the query language"
-            data-shortcut="search"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            value={text}
-            onInput={(event) => {
-              const { value: now, selectionStart } = event.currentTarget;
-              setText(now);
-              edits.put({ text: now, position: selectionStart ?? now.length }, event.timeStamp);
-              setActiveLabel(null);
-              setOpen({ position: selectionStart ?? now.length });
-              // The clear button of the field does not submit the form.
-              if (now === "" && value !== "") void search("");
-            }}
-            onKeyDown={onKeyDown}
-            // The menus of the browser and gestures undo, too.
-            onBeforeInput={(event) => {
-              const { inputType } = event;
-              if (inputType !== "historyUndo" && inputType !== "historyRedo") return;
-              event.preventDefault();
-              step(inputType === "historyUndo" ? edits.undo() : edits.redo());
-            }}
-            onScroll={follow}
-            onBlur={() => setOpen(null)}
-          />
-          <button type="submit" class={css.go} aria-label="Search" data-tooltip="Search" data-shortcut-key="Enter">
-            <Icon shape={CornerDownLeft} size={14} />
-          </button>
-          <div class={css.list} hidden={!isOpen}>
-            <div class={css.options} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1}>
-              {options.map((option, at) => (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
-                <div
-                  key={option.label}
-                  id={`${listId}-${at}`}
-                  class={css.option}
-                  role="option"
-                  aria-selected={at === active}
-                  tabIndex={-1}
-                  // Keeps the focus in the input.
-                  onPointerDown={(event) => event.preventDefault()}
-                  onClick={() => put(option)}
-                >
-                  <span class={css.label}>{visible(option.label)}</span>
-                  {option.kind === undefined ? null : <span class={css.kind}>{option.kind}</span>}
-                  {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
-                </div>
-              ))}
+        <div class={css.box} data-wrong={error !== null}>
+          <div class={css.lines}>
+            <div class={css.shown} ref={shown} aria-hidden="true">
+              {colored(text, tokens, error, place)}
             </div>
-            {basis === null ? null : <p class={css.basis}>{basis}</p>}
+            <span class={css.sign}>
+              <Icon shape={Search} />
+            </span>
+            <textarea
+              ref={input}
+              class={css.input}
+              rows={1}
+              aria-label={label}
+              aria-haspopup="listbox"
+              aria-controls={listId}
+              aria-autocomplete="list"
+              aria-activedescendant={active < 0 ? undefined : `${listId}-${active}`}
+              aria-invalid={error !== null}
+              aria-describedby={error === null ? undefined : errorId}
+              placeholder="Search, such as timeout status:>=500"
+              title="Text, field:value, OR, NOT, pipes: the query language"
+              data-shortcut="search"
+              autocomplete="off"
+              autocapitalize="off"
+              spellcheck={false}
+              value={text}
+              onInput={(event) => {
+                const { currentTarget } = event;
+                const { selectionStart: position } = currentTarget;
+                const now = currentTarget.value.replaceAll("\n", " ");
+                // A pasted query may have several lines.
+                if (now !== currentTarget.value) {
+                  currentTarget.value = now;
+                  currentTarget.setSelectionRange(position, position);
+                }
+                setText(now);
+                edits.put({ text: now, position }, event.timeStamp);
+                setActiveLabel(null);
+                setOpen({ position });
+                // An emptied box shows everything again.
+                if (now === "" && value !== "") void search("");
+              }}
+              onKeyDown={onKeyDown}
+              // The menus of the browser and gestures undo, too.
+              onBeforeInput={(event) => {
+                const { inputType } = event;
+                if (inputType !== "historyUndo" && inputType !== "historyRedo") return;
+                event.preventDefault();
+                step(inputType === "historyUndo" ? edits.undo() : edits.redo());
+              }}
+              onScroll={follow}
+              onBlur={({ currentTarget }) => {
+                currentTarget.scrollTop = 0;
+                setOpen(null);
+              }}
+            />
+            <button type="submit" class={css.go} aria-label="Search" data-tooltip="Search" data-shortcut-key="Enter">
+              <Icon shape={CornerDownLeft} size={14} />
+            </button>
+            <div class={css.list} hidden={!isOpen}>
+              <div class={css.options} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1}>
+                {options.map((option, at) => (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+                  <div
+                    key={option.label}
+                    id={`${listId}-${at}`}
+                    class={css.option}
+                    role="option"
+                    aria-selected={at === active}
+                    tabIndex={-1}
+                    // Keeps the focus in the input.
+                    onPointerDown={(event) => event.preventDefault()}
+                    onClick={() => put(option)}
+                  >
+                    <span class={css.label}>{visible(option.label)}</span>
+                    {option.kind === undefined ? null : <span class={css.kind}>{option.kind}</span>}
+                    {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
+                  </div>
+                ))}
+              </div>
+              {basis === null ? null : <p class={css.basis}>{basis}</p>}
+            </div>
           </div>
         </div>
       </form>
@@ -318,7 +334,7 @@ function isRedo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boo
   return (key.toLowerCase() === "z" && shiftKey) || (key === "y" && ctrlKey);
 }
 
-/** Pixels between the text and the edge of the box. */
+/** Pixels of a line with the room around it. */
 const EDGE_PX = 34;
 
 /** The text with its pieces in colors, and what is wrong underlined. */

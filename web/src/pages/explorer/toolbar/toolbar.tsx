@@ -1,9 +1,13 @@
 import { Radio, RotateCw } from "lucide";
 import type { Project } from "../../../model/types.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
+import { Menu } from "../../../ui/menu.tsx";
+import type { useFollow } from "../live/use-follow.ts";
 import { QueryBox } from "../search/query-box.tsx";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch, withQuery } from "../view/view.ts";
+import { visible } from "../view/visible.ts";
 import { ProjectChoice } from "./project-choice.tsx";
 import { TimeRange } from "./time-range.tsx";
 import css from "./toolbar.module.css";
@@ -17,10 +21,10 @@ interface ToolbarProps {
   busy: boolean;
   onChange: (change: (view: View) => View) => void;
   onReload: () => void;
-  onLive: () => void;
+  follow: ReturnType<typeof useFollow>;
 }
 
-export function Toolbar({ workspaceId, projectId, projects, view, times, busy, ...on }: ToolbarProps) {
+export function Toolbar({ workspaceId, projectId, projects, view, times, busy, follow, ...on }: ToolbarProps) {
   return (
     <div class={css.toolbar}>
       <ProjectChoice
@@ -44,14 +48,28 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
       <span class={css.refresh}>
         <IconButton icon={RotateCw} look="plain" label="Refresh" shortcut="r" busy={busy} onClick={on.onReload} />
       </span>
-      <Button
-        icon={Radio}
-        aria-pressed={view.live && projectId !== null}
-        title={projectId === null && projects?.length !== 1 ? "Live follows one project: select one" : "Live (l)"}
-        onClick={on.onLive}
-      >
-        <span class="wide-only">Live</span>
-      </Button>
+      {follow.choices.length > 0 ? (
+        <Menu
+          label="Live"
+          face={
+            <>
+              <Icon shape={Radio} />
+              <span class="wide-only">Live</span>
+            </>
+          }
+          iconOnly={false}
+          shortcut="live"
+          items={follow.choices.map((project) => ({
+            id: project.id,
+            label: `Follow ${visible(project.name)}`,
+            onSelect: () => follow.follow(project),
+          }))}
+        />
+      ) : (
+        <Button icon={Radio} aria-pressed={view.live && projectId !== null} title="Live (l)" onClick={follow.toggle}>
+          <span class="wide-only">Live</span>
+        </Button>
+      )}
       <QueryBox
         workspaceId={workspaceId}
         projectId={projectId}
