@@ -11,6 +11,7 @@ interface Tip {
   text: string;
   shortcut: string | undefined;
   placement: "bottom" | "right";
+  below: number | undefined;
 }
 
 let lastId = 0;
@@ -48,11 +49,13 @@ export function Tooltips() {
       }
       if (target.id === "") target.id = `tip-${++lastId}`;
       const { tooltip: text = "", shortcutKey: shortcut, tooltipSide } = target.dataset;
+      const below = target.closest<HTMLElement>("[data-tooltip-below]")?.dataset.tooltipBelow;
       setTip({
         targetId: target.id,
         text,
         shortcut,
         placement: tooltipSide === "right" ? "right" : "bottom",
+        below: below === undefined ? undefined : Number(below),
       });
     };
     const over = (event: PointerEvent): void => {

@@ -13,10 +13,10 @@ interface SparkProps {
   label: string;
 }
 
-/** Least height of a bar, in percent. */
-const LEAST = 6;
-/** The same of a part, which has to be seen among others. */
-const LEAST_PART = 14;
+/** Height in the style sheet, in pixels. */
+const HEIGHT = 24;
+/** Least height of a bar, in percent: a pixel. */
+const LEAST = 100 / HEIGHT;
 
 /** Counts over time as small bars. */
 export function Spark({ counts, tone, part = null, label }: SparkProps) {
@@ -30,14 +30,14 @@ export function Spark({ counts, tone, part = null, label }: SparkProps) {
       aria-label={label}
     >
       <title>{label}</title>
-      <path class={tones[tone]} d={bars(counts, peak, LEAST)} />
-      {part === null ? null : <path class={tones[part.tone]} d={bars(part.counts, peak, LEAST_PART)} />}
+      <path class={tones[tone]} d={bars(counts, peak)} />
+      {part === null ? null : <path class={tones[part.tone]} d={bars(part.counts, peak)} />}
     </svg>
   );
 }
 
-function bars(counts: readonly number[], peak: number, least: number): string {
+function bars(counts: readonly number[], peak: number): string {
   return counts
-    .map((count, at) => (count === 0 ? "" : `M${at + 0.1} 100v${-Math.max(least, (count / peak) * 100)}h.8V100z`))
+    .map((count, at) => (count === 0 ? "" : `M${at + 0.1} 100v${-Math.max(LEAST, (count / peak) * 100)}h.8V100z`))
     .join("");
 }

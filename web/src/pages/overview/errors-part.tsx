@@ -1,10 +1,15 @@
-import { useState } from "preact/hooks";
-import { timeFormat } from "../../lib/zone.ts";
+import { useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { ticksOf } from "../../charts/chart-data.ts";
+import { timeFormat, zone } from "../../lib/zone.ts";
 import { ERRORS } from "../../model/types.ts";
+import { useSize } from "../../ui/use-size.ts";
+import { axisTime } from "../explorer/view/axis-time.ts";
 import { between } from "../explorer/view/range.ts";
-import { viewSearch } from "../explorer/view/view.ts";
 import { visible } from "../explorer/view/visible.ts";
-import { releaseTooltip } from "../investigate/releases/release-names.ts";
+import { offsetAt } from "../explorer/view/wall-time.ts";
+import { toolLink, viewOf } from "../investigate/links.ts";
+import { ReleaseMarks } from "../investigate/releases/release-marks.tsx";
 import type { Release } from "../investigate/releases/releases.ts";
 import css from "./errors-part.module.css";
 import { comparison } from "./lists.tsx";
@@ -52,52 +57,73 @@ export function ErrorsOfDay({ errors: { bars, total, isExact, services }, releas
             other <b>{COUNT.format(others)}</b>
           </span>
         ) : null}
+        <a class={`${css.service} ${css.peak}`} href={barLink(workspaceId, peak)}>
+          most: <b>{COUNT.format(peak.count)}</b> at {barTime(peak)}
+        </a>
       </p>
-      <Bars bars={bars} peak={peak.count} releases={releases} workspaceId={workspaceId} />
-      <p class={css.ends} aria-hidden="true">
-        <span>{CLOCK(bars[0]?.start ?? 0)}</span>
-        <span>
-          most at {CLOCK(peak.start)}: {COUNT.format(peak.count)}
-        </span>
-        <span>now</span>
+      <Plot bars={bars} peak={peak.count} releases={releases} workspaceId={workspaceId} />
+    </>
+  );
+}
+
+interface PlotProps {
+  bars: readonly ErrorBar[];
+  /** The most errors of a bar. */
+  peak: number;
+  /** The newest first. */
+  releases: readonly Release[];
+  workspaceId: string;
+}
+
+/** Nothing is around the drawing; the signs of releases have room in it. */
+const MARKS = { top: 0, bottom: 0, left: 0, right: 0 };
+
+/** The bars with the releases over them and an axis of time. */
+function Plot({ bars, peak, releases, workspaceId }: PlotProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const { width } = useSize(host);
+  const { route } = useLocation();
+  const from = bars[0]?.start ?? 0;
+  const to = from + bars.length * BAR_MS;
+  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
+  return (
+    <>
+      <div class={css.plot} ref={host}>
+        <Bars bars={bars} peak={peak} workspaceId={workspaceId} />
+        <ReleaseMarks
+          scope={{ workspaceId, projectId: null }}
+          releases={releases.toReversed()}
+          from={from}
+          to={to}
+          width={width}
+          inset={MARKS}
+          onShow={(query, start, end) => route(toolLink(workspaceId, null, null, viewOf(query, between(start, end))))}
+          onCompare={(release) => route(comparison(workspaceId, release, releases))}
+        />
+      </div>
+      <p class={css.times} aria-hidden="true">
+        {times.map((time) => (
+          <span key={time} style={{ left: `${(100 * (time - from)) / (to - from)}%` }}>
+            {axisTime(time, stepMs)}
+          </span>
+        ))}
+        <span class={css.now}>now</span>
       </p>
     </>
   );
 }
 
-interface BarsProps {
-  bars: readonly ErrorBar[];
-  /** The most errors of a bar. */
-  peak: number;
-  releases: readonly Release[];
-  workspaceId: string;
-}
-
-/** One tab stop, in which the arrow keys move over the bars and the releases above them. */
-function Bars({ bars, peak, releases, workspaceId }: BarsProps) {
-  const [focused, setFocused] = useState("");
-  const shown = bars.map(({ start, count }) => ({
-    start,
-    count,
-    begun: releases.filter(({ at }) => at >= start && at < start + BAR_MS).toReversed(),
-  }));
-  const stops = shown.flatMap(({ start, count, begun }) => [
-    ...(begun.length > 0 ? [`release ${start}`] : []),
-    ...(count > 0 ? [`errors ${start}`] : []),
-  ]);
+/** One tab stop, in which the arrow keys move. */
+function Bars({ bars, peak, workspaceId }: Omit<PlotProps, "releases">) {
+  const [focused, setFocused] = useState(0);
+  const stops = bars.filter(({ count }) => count > 0).map(({ start }) => start);
   const stop = stops.includes(focused) ? focused : stops[0];
-  const linkAs = (name: string, text: string) => ({
-    "aria-label": text,
-    "data-tooltip": text,
-    tabIndex: name === stop ? 0 : -1,
-    onFocus: () => setFocused(name),
-  });
   return (
     <ul
       class={css.bars}
       aria-label={`Errors by time, at most ${COUNT.format(peak)} in half an hour`}
       onKeyDown={(event) => {
-        const at = stops.indexOf(stop ?? "");
+        const at = stops.indexOf(stop ?? 0);
         const end = stops.length - 1;
         const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: end }[event.key];
         if (next === undefined || event.altKey) return;
@@ -105,31 +131,32 @@ function Bars({ bars, peak, releases, workspaceId }: BarsProps) {
         event.currentTarget.querySelectorAll("a")[Math.max(0, Math.min(end, next))]?.focus();
       }}
     >
-      {shown.map(({ start, count, begun }) => (
-        <li key={start}>
-          {begun[0] === undefined ? null : (
-            <a
-              class={css.release}
-              data-count={begun.length > 1 ? begun.length : undefined}
-              href={comparison(workspaceId, begun[0], releases)}
-              {...linkAs(`release ${start}`, releaseTooltip(begun))}
-              aria-description="What changed"
-              data-tooltip={`${releaseTooltip(begun)}\nClick: what changed`}
-            />
-          )}
-          {count === 0 ? null : (
+      {bars.map((bar) => (
+        <li key={bar.start}>
+          {bar.count === 0 ? null : (
             <a
               class={css.bar}
-              href={`/w/${workspaceId}${viewSearch({ query: ERRORS, order: "desc", live: false, range: between(start, start + BAR_MS) })}`}
-              {...linkAs(`errors ${start}`, `${CLOCK(start)} – ${CLOCK(start + BAR_MS)}: ${errorsIn(count)}`)}
+              href={barLink(workspaceId, bar)}
+              aria-label={`${barTime(bar)}: ${errorsIn(bar.count)}`}
+              data-tooltip={`${barTime(bar)}: ${errorsIn(bar.count)}`}
+              tabIndex={bar.start === stop ? 0 : -1}
+              onFocus={() => setFocused(bar.start)}
             >
-              <span style={{ height: `max(2px, ${(count / peak) * 100}%)` }} />
+              <span style={{ height: `max(1px, ${(bar.count / peak) * 100}%)` }} />
             </a>
           )}
         </li>
       ))}
     </ul>
   );
+}
+
+function barLink(workspaceId: string, { start }: ErrorBar): string {
+  return toolLink(workspaceId, null, null, viewOf(ERRORS, between(start, start + BAR_MS)));
+}
+
+function barTime({ start }: ErrorBar): string {
+  return `${CLOCK(start)} – ${CLOCK(start + BAR_MS)}`;
 }
 
 function errorsIn(count: number): string {

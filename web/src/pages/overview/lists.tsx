@@ -4,9 +4,9 @@ import { type AuditItem, ERRORS, type LiveCounter, type Notification } from "../
 import { Badge } from "../../ui/badge.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Time } from "../../ui/time.tsx";
-import { between } from "../explorer/view/range.ts";
+import { between, DEFAULT_RANGE } from "../explorer/view/range.ts";
 import { visible } from "../explorer/view/visible.ts";
-import { toolLink } from "../investigate/links.ts";
+import { toolLink, viewOf } from "../investigate/links.ts";
 import { offeredSearch, type Release, releaseName, spanAfter } from "../investigate/releases/releases.ts";
 import { namesOf } from "../settings/audit/names.ts";
 import { actionInWords } from "../settings/audit/words.ts";
@@ -171,7 +171,10 @@ export function Releases({ releases, workspaceId }: { releases: readonly Release
       </ul>
       {releases.length > shown.length ? (
         <p class={css.quiet}>
-          {releases.length - shown.length} more in these {HOURS} hours.
+          <a href={toolLink(workspaceId, null, "compare", viewOf("", DEFAULT_RANGE))}>
+            {releases.length - shown.length} more
+          </a>{" "}
+          in these {HOURS} hours.
         </p>
       ) : null}
     </>

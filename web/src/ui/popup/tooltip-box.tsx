@@ -9,17 +9,24 @@ export interface TooltipBoxProps {
   text: string;
   shortcut: string | undefined;
   placement: "bottom" | "right";
+  /** Pixels to keep free below the element around the target that has `data-tooltip-below`; absent: the tooltip is at the target. */
+  below: number | undefined;
   onClose: () => void;
 }
 
 /** The visible tooltip of an element. */
-export function TooltipBox({ targetId, text, shortcut, placement, onClose }: TooltipBoxProps) {
+export function TooltipBox({ targetId, text, shortcut, placement, below, onClose }: TooltipBoxProps) {
   const id = useId();
   const service = useMachine(zag.machine, {
     id,
     ids: { trigger: targetId },
     defaultOpen: true,
-    positioning: { placement, strategy: "fixed", gutter: 6 },
+    positioning: {
+      placement,
+      strategy: "fixed",
+      gutter: 6,
+      ...(below !== undefined && { getAnchorRect: () => columnOf(targetId, below) }),
+    },
     onOpenChange: ({ open }) => {
       if (!open) onClose();
     },
@@ -33,4 +40,13 @@ export function TooltipBox({ targetId, text, shortcut, placement, onClose }: Too
       </div>
     </Layer>
   );
+}
+
+/** Returns the target with everything of its drawing that is below it, so that the tooltip covers none of it. */
+function columnOf(targetId: string, below: number): DOMRect | null {
+  const target = document.getElementById(targetId);
+  const drawing = target?.closest("[data-tooltip-below]");
+  if (!target || !drawing) return null;
+  const { left, top, width } = target.getBoundingClientRect();
+  return new DOMRect(left, top, width, drawing.getBoundingClientRect().bottom + below - top);
 }

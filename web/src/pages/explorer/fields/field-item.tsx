@@ -171,7 +171,7 @@ function Value({ value, count, share, state, level, onToggle }: ValueProps) {
         </span>
         <span class={css.text}>{text}</span>
         <span class={css.bar} aria-hidden="true">
-          <span style={{ width: `${Math.max(2, share * 100)}%` }} />
+          <span style={{ width: share === 0 ? 0 : `max(1px, ${share * 100}%)` }} />
         </span>
         <span class={css.count}>{short(count)}</span>
       </button>

@@ -10,9 +10,14 @@ export function ShareBars({ before, now }: { before: number | null; now: number 
         {percent(now)}
       </span>
       <span class={css.track} aria-hidden="true">
-        {before === null ? null : <span class={css.beforeBar} style={{ width: `${100 * Math.min(1, before)}%` }} />}
-        <span class={css.nowBar} style={{ width: `${100 * Math.min(1, now)}%` }} />
+        {before === null ? null : <span class={css.beforeBar} style={{ width: widthOf(before) }} />}
+        <span class={css.nowBar} style={{ width: widthOf(now) }} />
       </span>
     </span>
   );
+}
+
+/** At least a pixel, but for no entries at all. */
+function widthOf(share: number): string {
+  return share === 0 ? "0" : `max(1px, ${100 * Math.min(1, share)}%)`;
 }

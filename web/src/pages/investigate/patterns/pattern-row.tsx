@@ -5,7 +5,7 @@ import { copyText } from "../../../ui/copy.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { toast } from "../../../ui/toasts.tsx";
 import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
-import { number, span } from "../../explorer/view/format.ts";
+import { number, short, span } from "../../explorer/view/format.ts";
 import { visible } from "../../explorer/view/visible.ts";
 import { not, patternTest, withTest } from "../added-test.ts";
 import { binFor } from "../bins.ts";
@@ -107,12 +107,18 @@ function TrendOf({ pattern: { pattern, count }, trends }: { pattern: Pattern; tr
   const worst = trend?.worst ?? null;
   const severe = worst === null ? "" : `, ${number(sumOf(worst.counts))} ${worst.level}`;
   return (
-    <Spark
-      counts={counts}
-      tone={trend?.level ?? "other"}
-      part={worst && { counts: worst.counts, tone: worst.level }}
-      label={most === 0 ? "No entries" : `${label}${severe}`}
-    />
+    <span class={css.peaked}>
+      <Spark
+        counts={counts}
+        tone={trend?.level ?? "other"}
+        part={worst && { counts: worst.counts, tone: worst.level }}
+        label={most === 0 ? "No entries" : `${label}${severe}`}
+      />
+      {/* Each row has a scale of its own. */}
+      <span class={css.peak} aria-hidden="true">
+        {most === 0 ? "" : short(most)}
+      </span>
+    </span>
   );
 }
 

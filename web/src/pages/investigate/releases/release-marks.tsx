@@ -75,6 +75,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
         ref={host}
         class={css.releases}
         style={{ top: `${top}px`, bottom: `${bottom}px` }}
+        data-tooltip-below={AXIS}
         role="toolbar"
         aria-label="Releases"
         onKeyDown={(event) => {
