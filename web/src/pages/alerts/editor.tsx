@@ -11,6 +11,7 @@ import { Field } from "../../ui/field.tsx";
 import { Page, Row, useTitle } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
+import { focusOn } from "../../ui/shortcuts/shortcuts.ts";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { QueryBox } from "../explorer/search/query-box.tsx";
@@ -201,7 +202,10 @@ function Editor({
           onSubmit={(event) => {
             event.preventDefault();
             setChecked(true);
+            const { currentTarget } = event;
             if (read.ok) void saving.run();
+            // After the inputs have their errors.
+            else requestAnimationFrame(() => focusWrong(currentTarget, read.errors.query !== undefined));
           }}
         >
           <ConditionFields
@@ -254,12 +258,10 @@ function Editor({
           {alert !== null && decidesOtherwise(alert, draft) ? (
             <p class={css.hint}>Saving begins the count again, and resolves groups that fire.</p>
           ) : null}
-          {preview === null ? null : (
-            <p class={`${css.hint} ${css.outcome}`}>
-              {preview.firings === 1 ? "1 firing" : `${number(preview.firings)} firings`} in the{" "}
-              <a href="#preview">last 7 days</a>.
-            </p>
-          )}
+          <p class={`${css.hint} ${css.outcome}`}>
+            {preview?.firings === 1 ? "1 firing" : `${preview === null ? "–" : number(preview.firings)} firings`} in the{" "}
+            <a href="#preview">last 7 days</a>.
+          </p>
           {reason === null ? null : (
             <p class={css.hint} id="alert-role">
               {reason}
@@ -292,6 +294,12 @@ function Editor({
       </div>
     </div>
   );
+}
+
+/** Focuses the first input with an error. The query is above the form. */
+function focusWrong(form: HTMLFormElement, isQuery: boolean): void {
+  if (isQuery) focusOn("search");
+  else form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
 
 /** Members whose errors are shown beside their inputs. */

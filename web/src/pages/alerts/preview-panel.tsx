@@ -80,7 +80,8 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
   if (failure !== null) return <p role="alert">{failure.details[0]?.message ?? failure.message}</p>;
   return (
     <>
-      {data === null ? <Loading what="Replaying" /> : <Summary preview={data} />}
+      {/* As high as its text, so that the chart stays in its place. */}
+      <div class={css.outcomeLine}>{data === null ? <Loading what="Replaying" /> : <Outcome preview={data} />}</div>
       <ValueChart
         workspaceId={workspaceId}
         projectId={projectId}
@@ -89,22 +90,28 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
         shownNotes={data?.notes ?? []}
         onOwnTimes={onOwnTimes}
       />
+      {data === null ? null : <Remarks preview={data} />}
       {data === null ? null : <Firings preview={data} condition={rule.condition} />}
     </>
   );
 }
 
-function Summary({ preview: { firings, complete, through, entries: read, notCounted, notes } }: { preview: Preview }) {
+function Outcome({ preview: { firings, entries: read } }: { preview: Preview }) {
+  return (
+    <p role="status">
+      <Badge tone={firings === 0 ? "good" : "warn"}>
+        {firings === 0
+          ? "Would not have fired"
+          : `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`}
+      </Badge>{" "}
+      <span class={css.hint}>{entries(read)} read</span>
+    </p>
+  );
+}
+
+function Remarks({ preview: { complete, through, notCounted, notes } }: { preview: Preview }) {
   return (
     <div role="status">
-      <p>
-        <Badge tone={firings === 0 ? "good" : "warn"}>
-          {firings === 0
-            ? "Would not have fired"
-            : `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`}
-        </Badge>{" "}
-        <span class={css.hint}>{entries(read)} read</span>
-      </p>
       <Notes notes={notes} />
       {complete ? null : (
         <p class={css.hint}>

@@ -48,12 +48,16 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
   });
   const marks = decisions.flatMap(({ kind, at }) => (kind === "firing" ? [Date.parse(at)] : []));
   if (loaded.failure !== null) return <Failure failure={loaded.failure} onRetry={loaded.reload} />;
-  if (loaded.data === null)
+  if (loaded.data === null) {
     return (
-      <div class={css.chart}>
-        <Loading />
-      </div>
+      <figure class={css.figure}>
+        <Caption {...chartSpan(rule.window, Date.now())} />
+        <div class={css.chart}>
+          <Loading />
+        </div>
+      </figure>
     );
+  }
   const { query, span, answer } = loaded.data;
   if (answer.kind !== "table") return null;
   const { table, isExact } = asGroups(rule.query, tableOf(answer));
@@ -63,19 +67,7 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
     isReached && rule.delay === null && answer.complete && firesElsewhere(table, marks, span, thresholdOf(rule));
   return (
     <figure class={css.figure}>
-      <figcaption class={css.caption}>
-        Values of the last {lengthText(span.to - span.from)}
-        {span.isCut ? `, the newest ${number(MAX_SPANS)} windows` : ""}
-      </figcaption>
-      {isElsewhere && onOwnTimes !== undefined ? (
-        <p class={css.hint} role="note">
-          The entries were received later than their own times, as in an import. The alert counts them when they are
-          received, so it fires there and not at the bars.{" "}
-          <Button small onClick={onOwnTimes}>
-            Count by the entries' times
-          </Button>
-        </p>
-      ) : null}
+      <Caption {...span} />
       <div class={css.chart}>
         <Chart
           table={table}
@@ -86,6 +78,15 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
           overlay={{ threshold: thresholdOf(rule), marks }}
         />
       </div>
+      {isElsewhere && onOwnTimes !== undefined ? (
+        <p class={css.hint} role="note">
+          The entries were received later than their own times, as in an import. The alert counts them when they are
+          received, so it fires there and not at the bars.{" "}
+          <Button small onClick={onOwnTimes}>
+            Count by the entries' times
+          </Button>
+        </p>
+      ) : null}
       <p class={css.hint}>
         Each value covers {durationText(rule.window)}, by the times of the entries.
         {marks.some((at) => at >= span.from && at <= span.to) ? " A line with a triangle is a firing." : ""}
@@ -95,5 +96,15 @@ export function ValueChart({ workspaceId, projectId, rule, decisions, shownNotes
       </p>
       <Notes notes={notesOfRule(answer.notes).filter((note) => !shownNotes.includes(note))} />
     </figure>
+  );
+}
+
+/** What the chart shows, if it is shorter than the replay. */
+function Caption({ from, to, isCut }: Pick<ReturnType<typeof chartSpan>, "from" | "to" | "isCut">) {
+  const length = lengthText(to - from);
+  return (
+    <figcaption class={css.caption}>
+      {isCut ? `The chart shows the newest ${number(MAX_SPANS)} windows (${length})` : `Values of the last ${length}`}
+    </figcaption>
   );
 }

@@ -113,7 +113,7 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
       <div class={css.main}>
         <div class={css.facts}>
           <p>
-            <strong>{lengthText(waterfall.end - waterfall.start)}</strong> from <Time at={waterfall.start} />
+            Began <Time at={waterfall.start} />, took <strong>{lengthText(waterfall.end - waterfall.start)}</strong>
           </p>
           <p>{entriesText(entries)}</p>
           {waterfall.rows.length === entries ? null : <p>{number(waterfall.rows.length)} spans</p>}
