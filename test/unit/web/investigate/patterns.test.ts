@@ -96,8 +96,30 @@ describe("19.3: patterns", () => {
     ]);
     expect(patternDifferences(before, now, 0.5)).toEqual([
       { pattern: "b", before: 100, now: 90, change: "risen" },
-      { pattern: "d", before: 0, now: 6, change: "new" },
       { pattern: "c", before: 4, now: 0, change: "gone" },
+      { pattern: "d", before: 0, now: 6, change: "new" },
+    ]);
+  });
+
+  it("are in the order of their change relative to all entries: what fell with all traffic is last", () => {
+    const table = (rows: unknown[][]) => ({ columns: COLUMNS.slice(0, 2), rows });
+    const before = table([
+      ["busy", 8000],
+      ["broken", 900],
+      ["other", 1100],
+    ]);
+    const now = table([
+      ["busy", 4000],
+      ["broken", 100],
+      ["other", 560],
+      ["failed", 340],
+    ]);
+    const found = patternDifferences(before, now, 1);
+    expect(found?.map(({ pattern, change }) => `${pattern} ${change}`)).toEqual([
+      "broken fallen",
+      "failed new",
+      "other fallen",
+      "busy fallen",
     ]);
   });
 

@@ -143,7 +143,11 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
                 {patterns === null ? (
                   <p class={css.none}>Not compared.</p>
                 ) : (
-                  <PatternList {...of} patterns={patterns} />
+                  <PatternList
+                    {...of}
+                    patterns={patterns}
+                    totals={{ before: shownOverview.before.total, now: shownOverview.now.total }}
+                  />
                 )}
               </section>
             </div>

@@ -9,8 +9,8 @@ export interface PatternDifference {
 }
 
 /**
- * Returns the patterns that are new, gone, more or less frequent, the largest difference first; `null` if the span before has too few
- * entries to tell.
+ * Returns the patterns that are new, gone, more or less frequent; `null` if the span before has too few entries to tell. The largest
+ * difference relative to all entries is first: if all traffic falls, what fell with it is last.
  * @param scale length of the span now divided by that of the one before
  */
 export function patternDifferences(before: Table, now: Table, scale: number): PatternDifference[] | null {
@@ -20,16 +20,20 @@ export function patternDifferences(before: Table, now: Table, scale: number): Pa
   for (const { pattern, count } of patternsOf(now)) {
     if (pattern !== null) counts.set(pattern, { before: counts.get(pattern)?.before ?? 0, now: count });
   }
-  const [first, second] = [before, now].map((table) => patternsOf(table).reduce((sum, { count }) => sum + count, 0));
-  if (!hasBaseline((first ?? 0) * scale, second ?? 0)) return null;
+  const [first = 0, second = 0] = [before, now].map((table) =>
+    patternsOf(table).reduce((sum, { count }) => sum + count, 0),
+  );
+  if (!hasBaseline(first * scale, second)) return null;
+  const ratio = second / first;
   return [...counts]
     .flatMap(([pattern, each]): PatternDifference[] => {
       const change = changeOf(each.now, each.before, scale);
       return change === null ? [] : [{ pattern, ...each, change }];
     })
-    .sort((a, b) => sizeOf(b, scale) - sizeOf(a, scale) || (a.pattern < b.pattern ? -1 : 1));
+    .sort((a, b) => sizeOf(b, ratio) - sizeOf(a, ratio) || (a.pattern < b.pattern ? -1 : 1));
 }
 
-function sizeOf({ before, now }: PatternDifference, scale: number): number {
-  return Math.abs(now - before * scale);
+/** @param ratio of all entries now to those before */
+function sizeOf({ before, now }: PatternDifference, ratio: number): number {
+  return Math.abs(now - before * ratio);
 }

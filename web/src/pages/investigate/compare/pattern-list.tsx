@@ -3,6 +3,7 @@ import { patternTest, withTest } from "../added-test.ts";
 import { toolLink } from "../links.ts";
 import { ChangeBadge } from "../patterns/change-badge.tsx";
 import { PatternText } from "../patterns/pattern-text.tsx";
+import { percent } from "../percent.ts";
 import type { Investigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
 import type { PatternDifference } from "./pattern-differences.ts";
@@ -16,18 +17,30 @@ interface PatternListProps {
   before: TimeSpan;
   now: TimeSpan;
   patterns: readonly PatternDifference[];
+  /** All entries of the spans. */
+  totals: { before: number; now: number };
 }
 
+/** Part by which all entries must change so that the list says it. */
+const NOTABLE = 0.1;
+
 /** Patterns that are new, gone, more or less frequent. */
-export function PatternList({ investigation, before, now, patterns }: PatternListProps) {
+export function PatternList({ investigation, before, now, patterns, totals }: PatternListProps) {
   const { workspaceId, projectId, filter } = investigation;
   if (patterns.length === 0) return <p class={css.none}>All differences are small enough to be chance.</p>;
   const link = ({ pattern, change }: PatternDifference) => {
     const span = change === "gone" || change === "fallen" ? before : now;
     return toolLink(workspaceId, projectId, null, spanView(withTest(filter, patternTest(pattern)), span));
   };
+  const change = (totals.now / (now.end - now.start)) * ((before.end - before.start) / totals.before) - 1;
   return (
     <>
+      <p class={css.hint}>
+        The largest change relative to all entries first
+        {Math.abs(change) < NOTABLE || !Number.isFinite(change)
+          ? "."
+          : `. In the same time all entries ${change < 0 ? "fell" : "rose"} by ${percent(Math.abs(change))}.`}
+      </p>
       <table class={`${css.table} ${css.patterns}`}>
         <thead>
           <tr>

@@ -78,7 +78,11 @@ export function useComparison(investigation: Investigation, before: TimeSpan, no
     const distributions =
       numbers.length === 0 ? [] : await ask(workspaceId, [queryOf(stats, before), queryOf(stats, now)], signal);
     return {
-      differences: Math.min(first.matched, second.matched) < LEAST ? null : fieldDifferences(first, second, VALUES),
+      differences:
+        Math.min(first.matched, second.matched) < LEAST
+          ? null
+          : // Levels have a table of their own.
+            fieldDifferences(first, second, VALUES).filter(({ field }) => field !== "level"),
       numbers: numberDifferences(numbers, distributions),
       answers,
     };
