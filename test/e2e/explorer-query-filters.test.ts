@@ -60,6 +60,14 @@ async function found(passes: (entry: SentEntry) => boolean): Promise<void> {
   await counted(page, `${count} ${count === 1 ? "entry" : "entries"}`).waitFor();
 }
 
+/** Minutes between the two times of a text such as `10:15 – 10:30`. */
+function minutesOf(text: string | null): number {
+  const [from = Number.NaN, to = Number.NaN] = [...(text ?? "").matchAll(/(\d\d):(\d\d)/g)].map(
+    ([, hour, minute]) => Number(hour) * 60 + Number(minute),
+  );
+  return (to - from + 1440) % 1440;
+}
+
 const query = (): string => new URL(page.url()).searchParams.get("q") ?? "";
 const box = () => page.getByRole("textbox", { name: "Search", exact: true });
 const fields = () => page.getByRole("complementary", { name: "Fields" });
@@ -235,6 +243,9 @@ describe("the time range", () => {
     await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 20, { steps: 5 });
+    // What is selected so far, and not only the bar below the pointer.
+    const readout = page.getByRole("region", { name: "Histogram" }).locator("p time");
+    await expect.poll(() => readout.textContent().then(minutesOf)).toBeGreaterThanOrEqual(15);
     const asked = nextQuery(page, ({ filters }) => filters.to !== undefined);
     await page.mouse.up();
     const { filters } = await asked;

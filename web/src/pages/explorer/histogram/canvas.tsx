@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import type { Selection } from "../../../charts/selection.ts";
 import { isTwelveHour, zone } from "../../../lib/zone.ts";
 import { themeVersion } from "../../../ui/theme.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
@@ -13,17 +14,17 @@ interface CanvasProps {
   edges: Edges;
   width: number;
   height: number;
-  onHover: (index: number | null) => void;
+  onHover: (bars: Selection | null) => void;
   onPick: (index: number) => void;
   onBrush: (first: number, last: number) => void;
   /** Highlighted bars, inclusive at both ends. */
-  marked: { anchor: number; at: number } | null;
+  marked: Selection | null;
 }
 
 /** The drawing. The text beside it has the same content. */
 export function Canvas({ bars, edges, width, height, onHover, onPick, onBrush, marked }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
-  const hovered = useRef<number | null>(null);
+  const hovered = useRef<Selection | null>(null);
   const calls = useRef({ onHover, onBrush });
   calls.current = { onHover, onBrush };
   const chart = useLazy(CHART, true, () => undefined);
@@ -41,10 +42,10 @@ export function Canvas({ bars, edges, width, height, onHover, onPick, onBrush, m
       levels,
       width,
       height,
-      onHover: (index) => {
-        if (index === hovered.current) return;
-        hovered.current = index;
-        calls.current.onHover(index);
+      onHover: (bars) => {
+        if (bars?.anchor === hovered.current?.anchor && bars?.at === hovered.current?.at) return;
+        hovered.current = bars;
+        calls.current.onHover(bars);
       },
       onBrush: (first, last) => calls.current.onBrush(first, last),
     });
@@ -67,7 +68,7 @@ export function Canvas({ bars, edges, width, height, onHover, onPick, onBrush, m
         ref={host}
         class={css.canvas}
         onClick={() => {
-          if (hovered.current !== null) onPick(hovered.current);
+          if (hovered.current !== null) onPick(hovered.current.at);
         }}
       />
       {chart === null || marked === null ? null : <Mark width={width} bars={bars} edges={edges} {...marked} />}
@@ -75,10 +76,7 @@ export function Canvas({ bars, edges, width, height, onHover, onPick, onBrush, m
   );
 }
 
-interface MarkProps extends Pick<CanvasProps, "bars" | "edges" | "width"> {
-  anchor: number;
-  at: number;
-}
+type MarkProps = Pick<CanvasProps, "bars" | "edges" | "width"> & Selection;
 
 function Mark({ width, bars, edges, anchor, at }: MarkProps) {
   const { left, right } = PLOT;

@@ -1,5 +1,6 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import type { Selection } from "../../../charts/selection.ts";
 import { niceCeiling } from "../../../lib/nice-ceiling.ts";
 import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
@@ -17,8 +18,8 @@ export interface ChartOptions {
   levels: readonly Level[];
   width: number;
   height: number;
-  /** Index of the bar below the pointer, or `null`. */
-  onHover: (index: number | null) => void;
+  /** The bar below the pointer, all bars of a brush that has begun, or `null`. */
+  onHover: (bars: Selection | null) => void;
   /** First and last bar of the brushed range. */
   onBrush: (first: number, last: number) => void;
 }
@@ -100,7 +101,9 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
         setCursor: [
           (self) => {
             const { left = -1 } = self.cursor;
-            onHover(left < 0 ? null : at(self, left));
+            const { left: from, width } = self.select;
+            if (width >= BRUSH_MIN) onHover({ anchor: at(self, from), at: at(self, from + width - 1) });
+            else onHover(left < 0 ? null : { anchor: at(self, left), at: at(self, left) });
           },
         ],
         setSelect: [

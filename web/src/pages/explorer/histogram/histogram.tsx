@@ -51,7 +51,7 @@ export function Histogram(props: HistogramProps) {
   const { scope, query, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
-  const [hovered, setHovered] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<Selection | null>(null);
   const [asTable, setAsTable] = useState(false);
   const bars = useMemo(() => {
     const { stats, bucketMs, start, end } = counted;
@@ -78,13 +78,13 @@ export function Histogram(props: HistogramProps) {
     select(null);
     setHovered(null);
   }, [projectId, query, first?.start, first?.end]);
-  const isCut = Math.max(selection?.anchor ?? 0, selection?.at ?? 0, hovered ?? 0) >= bars.length;
+  const isCut = Math.max(selection?.anchor ?? 0, selection?.at ?? 0, hovered?.at ?? 0) >= bars.length;
   useEffect(() => {
     if (!isCut) return;
     select(null);
     setHovered(null);
   }, [isCut]);
-  const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
+  const shown = hovered ?? selection;
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
   return (
     <section class={css.histogram} aria-label="Histogram" aria-busy={busy} data-table={asTable}>
