@@ -146,7 +146,7 @@ function WorkspaceNav({ workspaceId, path, query }: OwnLinksProps & { workspaceI
     { to: `${base}/overview`, label: "Overview", shape: Gauge, isCurrent: isBelow("/overview"), goKey: "o" },
     ...QUERY_PAGES.map(({ part, ...page }) => ({
       ...page,
-      to: `${base}${project}${part}${part === current ? "" : asked}`,
+      to: `${base}${project}${part}${asked}`,
       isCurrent: part === current || (part === "" && isBelow("/trace/")),
     })),
     { to: `${base}/boards`, label: "Boards", shape: LayoutDashboard, isCurrent: isBelow("/boards"), goKey: "b" },

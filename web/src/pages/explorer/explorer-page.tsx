@@ -10,6 +10,7 @@ import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { useMedia } from "../../ui/use-media.ts";
 import { LinkedWorkspace } from "../investigate/linked-workspace.ts";
 import { toolLink } from "../investigate/links.ts";
+import { QueryPages } from "../investigate/query-pages.tsx";
 import type { ActionDialog } from "./actions/actions.tsx";
 import { PHONE } from "./actions/phone.ts";
 import css from "./explorer.module.css";
@@ -155,6 +156,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           />
         )}
         <div class={css.top}>
+          {hasPages && !isPhone ? (
+            <QueryPages workspaceId={workspaceId} projectId={projectId} view={view} current={null} />
+          ) : null}
           <Toolbar
             workspaceId={workspaceId}
             projectId={projectId}
@@ -168,9 +172,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           />
           <div class={css.actions}>
             {actions === null ? (
-              Array.from({ length: isWide ? (hasPages ? 7 : 4) : hasPages && !isPhone ? 4 : 2 }, (_, at) => (
-                <span key={at} class={css.place} data-word={hasPages && !isPhone && at < 2} />
-              ))
+              Array.from({ length: isWide ? (hasPages ? 5 : 4) : 2 }, (_, at) => <span key={at} class={css.place} />)
             ) : (
               <actions.Actions
                 panelId={panelId}

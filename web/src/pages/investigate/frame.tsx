@@ -1,8 +1,7 @@
-import { Box, GitCompareArrows, RotateCw, ScrollText, Shapes } from "lucide";
+import { Box, RotateCw } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { IconButton } from "../../ui/button.tsx";
-import { Icon, type IconShape } from "../../ui/icon.tsx";
 import { useTitle } from "../../ui/page.tsx";
 import { useCommands } from "../../ui/palette/commands.ts";
 import { Select } from "../../ui/select.tsx";
@@ -12,16 +11,10 @@ import { TimeRange } from "../explorer/toolbar/time-range.tsx";
 import { PRESETS } from "../explorer/view/range.ts";
 import css from "./frame.module.css";
 import { type Tool, toolLink, toolPath } from "./links.ts";
+import { QUERY_PAGES, QueryPages } from "./query-pages.tsx";
 import type { Investigation } from "./use-investigation.ts";
 
 const NAMES: Readonly<Record<Tool, string>> = { patterns: "Patterns", compare: "Compare" };
-/** Pages of a query. `null`: the explorer. */
-const LINKS: readonly { to: Tool | null; label: string; shape: IconShape }[] = [
-  { to: null, label: "Logs", shape: ScrollText },
-  { to: "patterns", label: NAMES.patterns, shape: Shapes },
-  { to: "compare", label: NAMES.compare, shape: GitCompareArrows },
-];
-
 interface FrameProps {
   investigation: Investigation;
   tool: Tool;
@@ -38,10 +31,10 @@ export function Frame({ investigation, tool, busy, controls, children }: FramePr
   useTitle(NAMES[tool]);
   useCommands(() => [
     { label: "Refresh", group: NAMES[tool], run: reload },
-    ...LINKS.filter(({ to }) => to !== tool).map(({ to, label }) => ({
-      label: `${label} of this query`,
+    ...QUERY_PAGES.filter((page) => page.tool !== tool).map((page) => ({
+      label: `${page.label} of this query`,
       group: NAMES[tool],
-      run: () => route(toolLink(workspaceId, projectId, to, view)),
+      run: () => route(toolLink(workspaceId, projectId, page.tool, view)),
     })),
     ...PRESETS.map(({ name, label }) => ({
       label,
@@ -59,17 +52,7 @@ export function Frame({ investigation, tool, busy, controls, children }: FramePr
     <div class={css.page}>
       <div class={css.top}>
         <h1 class="visually-hidden">{NAMES[tool]}</h1>
-        <nav class={css.tools} aria-label="Pages of this query">
-          {LINKS.map(({ to, label, shape }) => (
-            <ToolLink
-              key={label}
-              to={toolLink(workspaceId, projectId, to, view)}
-              label={label}
-              shape={shape}
-              isCurrent={to === tool}
-            />
-          ))}
-        </nav>
+        <QueryPages workspaceId={workspaceId} projectId={projectId} view={view} current={tool} />
         <span class={css.project}>
           <Select
             label="Project"
@@ -110,21 +93,5 @@ export function Frame({ investigation, tool, busy, controls, children }: FramePr
       </div>
       {children}
     </div>
-  );
-}
-
-interface ToolLinkProps {
-  to: string;
-  label: string;
-  shape: IconShape;
-  isCurrent?: boolean;
-}
-
-function ToolLink({ to, label, shape, isCurrent = false }: ToolLinkProps) {
-  return (
-    <a class={css.tool} href={to} aria-current={isCurrent ? "page" : undefined}>
-      <Icon shape={shape} />
-      {label}
-    </a>
   );
 }

@@ -6,6 +6,7 @@ import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { useScrollEdges } from "../../ui/use-scroll-edges.ts";
 import { AgentsSection } from "./agents.tsx";
 import { Audit } from "./audit/audit.tsx";
 import { Danger } from "./danger.tsx";
@@ -71,6 +72,8 @@ function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
   const current = SETTINGS_PAGES.find((section) => section.slug === slug);
   useTitle(`${current?.title ?? "Settings"} · ${workspace.name}`);
   const here = useRef<HTMLAnchorElement>(null);
+  const nav = useRef<HTMLElement>(null);
+  useScrollEdges(nav);
   const base = `/w/${workspace.id}/settings`;
   useEffect(() => {
     if (!current) route(base, true);
@@ -85,7 +88,7 @@ function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
         <h1>Settings</h1>
         <p class={css.of}>{workspace.name}</p>
       </div>
-      <nav class={css.nav} aria-label="Settings">
+      <nav class={css.nav} aria-label="Settings" ref={nav}>
         {SETTINGS_PAGES.map((section) => (
           <a
             key={section.slug}

@@ -9,7 +9,7 @@ import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { useMedia } from "../../../ui/use-media.ts";
 import { LinkedWorkspace } from "../../investigate/linked-workspace.ts";
 import { toolLink } from "../../investigate/links.ts";
-import { QUERY_LINKS, QueryLinks } from "../../investigate/query-links.tsx";
+import { QUERY_PAGES } from "../../investigate/query-pages.tsx";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
 import css from "./actions.module.css";
@@ -57,9 +57,6 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
           onClick={onPanel}
         />
       </span>
-      {hasPages && !isPhone ? (
-        <QueryLinks workspaceId={scope.workspaceId} projectId={scope.projectId} view={scope.view} />
-      ) : null}
       <span class={css.wide}>
         <IconButton icon={Bookmark} label="Views" shortcut="v" onClick={() => onDialog("views")} />
         <IconButton icon={Share2} label="Share" shortcut="s" onClick={() => onDialog("share")} />
@@ -85,7 +82,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
           placement="bottom-end"
           items={[
             ...(hasPages && isPhone
-              ? QUERY_LINKS.map(({ tool, label, shape }) => ({
+              ? QUERY_PAGES.filter(({ tool }) => tool !== null).map(({ tool, label, shape }) => ({
                   label,
                   icon: shape,
                   onSelect: () => route(toolLink(scope.workspaceId, scope.projectId, tool, scope.view)),
