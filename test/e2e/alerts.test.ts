@@ -66,6 +66,7 @@ describe("20.6: alerts in the console", () => {
     // What is missing is said beside its input, and nothing is sent.
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await page.getByText("Name the alert.").waitFor();
+    await page.getByLabel("Name", { exact: true }).and(page.locator(":focus-visible")).waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Checkout errors");
     await page.getByLabel("On call").check();
     await page.getByLabel("Message").fill("{{group.service}}: {{value}} of {{nothing}}");

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
 import {
@@ -107,8 +107,21 @@ describe("the list of fields", () => {
     await fieldValue(page, "level", "error", errors).click();
     await found(({ category, level }) => category === "http" && level === "error");
     expect(query()).toBe("category:http level:error");
-    // What the query leaves out of a field that it tests is listed, too.
+    // What the query leaves out of a field that it tests is listed, too. The counts before stay, dimmed, until the next ones arrive.
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route("**/logger/search", async (route) => {
+      if (route.request().postData()?.includes("facets")) await held;
+      await route.continue();
+    });
+    const list = fields().locator("[data-stale]");
+    await expect.poll(() => list.getAttribute("data-stale")).toBe("false");
     await fieldValue(page, "level", "fatal").click();
+    await expect.poll(() => list.getAttribute("data-stale")).toBe("true");
+    expect(await list.getAttribute("aria-busy")).toBe("true");
+    answer();
+    await expect.poll(() => list.getAttribute("data-stale")).toBe("false");
+    await page.unroute("**/logger/search");
     await found(({ category, level }) => category === "http" && (level === "error" || level === "fatal"));
     expect(await box().inputValue()).toBe("category:http level:(error OR fatal)");
     await fieldValue(page, "level", "error").click();
@@ -151,6 +164,21 @@ describe("the list of fields", () => {
     await page.getByRole("menuitem", { name: "Move left" }).click();
     await expect.poll(() => heads.allTextContents()).toEqual(["plan", "status"]);
     expect(new URL(page.url()).searchParams.get("columns")).toBe("plan,status:144");
+    // Other fields stay beside the message, and the state of the list in the line of the names.
+    await rows(page).first().getByText("user.id=").waitFor();
+    const lineOf = (place: Locator) => place.evaluate((element) => element.getBoundingClientRect().bottom);
+    const [names, state] = [await lineOf(heads.first()), await lineOf(counted(page, /entries|loaded/))];
+    expect(Math.abs(names - state)).toBeLessThan(12);
+    await page.getByRole("button", { name: "Columns", exact: true }).click();
+    const choice = page.getByRole("dialog", { name: "Columns" });
+    await choice.getByLabel("Find a column").fill("user");
+    expect(await choice.getByRole("checkbox").count()).toBe(1);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).searchParams.get("columns")).toBe("plan,status:144,user.id");
+    await choice.getByLabel("Find a column").fill("");
+    await choice.getByRole("checkbox", { name: "user.id" }).uncheck();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => new URL(page.url()).searchParams.get("columns")).toBe("plan,status:144");
     await page.reload();
     await heads.nth(1).waitFor();
     expect(await heads.allTextContents()).toEqual(["plan", "status"]);
@@ -252,6 +280,10 @@ describe("the time range", () => {
     const [start, end] = [Date.parse(String(filters.from)), Date.parse(String(filters.to))];
     expect((end - start) / 60_000).toBeGreaterThanOrEqual(15);
     expect((end - start) / 60_000).toBeLessThanOrEqual(18);
+    // Its own link in the rail keeps what the page shows.
+    const logs = page.getByRole("navigation", { name: "Workspace" }).getByRole("link", { name: "Logs", exact: true });
+    const kept = new URL((await logs.getAttribute("href")) ?? "", page.url()).searchParams;
+    expect([kept.get("from"), kept.get("to")]).toEqual([filters.from, filters.to]);
     const within = sent.filter(({ timestamp }) => timestamp >= start && timestamp < end).length;
     await counted(page, `${within} entries`).waitFor();
     await page.goBack();

@@ -211,6 +211,29 @@ describe("a live view", () => {
     await waitForStatus(page, "The project was deleted");
   });
 
+  it("of all projects follows the only one or the chosen one, and ends where it began", async () => {
+    const tenant = await createTenant(console.server.url);
+    const page = await console.reuse({ as: tenant.account });
+    const all = `/w/${tenant.account.workspaceId}`;
+    await page.goto(`${all}?range=6h`);
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await page.waitForURL(`**/p/${tenant.projectId}?range=6h&live=1`);
+    await page.getByText("Live follows the project test.").waitFor();
+    await page.getByRole("button", { name: "Stop following" }).click();
+    await page.waitForURL(`**${all}?range=6h`);
+    const other = await anotherProject(console.server.url, tenant);
+    await page.reload();
+    await page.getByRole("button", { name: "Live", exact: true }).and(page.locator("[aria-haspopup]")).waitFor();
+    await page.keyboard.press("l");
+    const choices = page.getByRole("menuitem", { name: /^Follow / });
+    await expect.poll(() => choices.count()).toBe(2);
+    await choices.first().click();
+    await page.waitForURL(/\/p\/[^?]+\?range=6h&live=1$/);
+    expect([tenant.projectId, other.projectId].some((id) => page.url().includes(`/p/${id}?`))).toBe(true);
+    await page.getByRole("button", { name: "Stop following" }).click();
+    await page.waitForURL(`**${all}?range=6h`);
+  });
+
   it("applies filters of data, as earlier addresses have them", async () => {
     const { tenant, page } = await following();
     await page.goto(`${logsOf(tenant, "&live=1")}&data=${encodeURIComponent('{"status":{"gte":500}}')}`);

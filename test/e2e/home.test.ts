@@ -35,6 +35,20 @@ describe("the home page of a visitor", () => {
     await page.context().close();
   });
 
+  it("loads its fonts after its content, without waiting for the time of other pages", async () => {
+    const page = await (await under.open()).newPage();
+    await page.addInitScript(() => {
+      const { setTimeout: real } = globalThis;
+      // SAFETY: the same function, but for that time.
+      globalThis.setTimeout = ((run: () => void, ms?: number) => (ms === 1500 ? 0 : real(run, ms))) as typeof real;
+    });
+    await page.goto("/");
+    const loaded = () =>
+      page.evaluate(() => [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family));
+    await expect.poll(loaded).toContain("Inter Variable");
+    await page.context().close();
+  });
+
   it("replays the entries, and stops on a click", async () => {
     const page = await (await under.open()).newPage();
     await page.goto("/");

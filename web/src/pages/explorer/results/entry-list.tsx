@@ -186,7 +186,7 @@ export function EntryList(props: EntryListProps) {
         </div>
       ) : null}
       {isNarrow ? null : (
-        <div class={css.head} ref={head}>
+        <div class={css.head} ref={head} data-crowded={isCrowded(width, isMixed, columns)}>
           {heading === null ? null : (
             <heading.ListHead
               source={source}
@@ -294,6 +294,15 @@ export function EntryList(props: EntryListProps) {
 }
 
 const NO_COLUMNS: readonly Column[] = [];
+
+/** Pixels of the first columns, of a project, between two columns, and that the message and the state of the list need beside each other. */
+const TAKEN = { first: 340, project: 124, gap: 12, rest: 480 } as const;
+
+/** Whether chosen columns leave no room for the state of the list in the line of their names. */
+function isCrowded(width: number, isMixed: boolean, columns: readonly Column[]): boolean {
+  const chosen = columns.reduce((sum, column) => sum + column.width + TAKEN.gap, 0);
+  return columns.length > 0 && width - TAKEN.first - (isMixed ? TAKEN.project : 0) - chosen < TAKEN.rest;
+}
 
 /** The widths of the columns for the style sheet. */
 function widths(columns: readonly Column[]): Record<string, string> {

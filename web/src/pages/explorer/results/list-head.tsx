@@ -1,7 +1,9 @@
 import { useRef } from "preact/hooks";
 import { Menu } from "../../../ui/menu.tsx";
+import { Popover } from "../../../ui/popover.tsx";
 import { COLUMN_WIDTH, type Column, moved, resized, withColumn } from "../view/columns.ts";
 import { visible } from "../view/visible.ts";
+import { ColumnChoice } from "./column-choice.tsx";
 import css from "./list-head.module.css";
 import rowCss from "./row.module.css";
 
@@ -34,25 +36,13 @@ export function ListHead({ source, hasProject, columns, onColumns, candidates }:
         ),
       )}
       <span class={css.last}>
-        <span>{columns.length === 0 ? "Message and fields" : "Message"}</span>
+        <span>Message and fields</span>
         {onColumns === null ? null : (
-          <Menu
-            label="Columns"
-            look="quiet"
-            small
-            placement="bottom-end"
-            items={[
-              ...candidates.map((field) => ({
-                id: field,
-                label: visible(field),
-                isChecked: columns.some((column) => column.field === field),
-                onSelect: () => onColumns(withColumn(columns, field), true),
-              })),
-              ...(columns.length === 0
-                ? []
-                : [{ id: "\n", label: "Fields that vary", startsGroup: true, onSelect: () => onColumns([], true) }]),
-            ]}
-          />
+          <Popover label="Columns" look="quiet" small placement="bottom-end">
+            {() => (
+              <ColumnChoice columns={columns} candidates={candidates} onColumns={(next) => onColumns(next, true)} />
+            )}
+          </Popover>
         )}
       </span>
     </div>

@@ -114,7 +114,10 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
         </span>
         {pairs(
           isNarrow && cells.length > 0
-            ? cells.map(({ field, read }) => [field, read(entry)])
+            ? [
+                ...cells.map(({ field, read }): [string, string] => [field, read(entry)]),
+                ...pairsOf(entry, inline, match),
+              ]
             : pairsOf(entry, inline, match),
           search,
         )}

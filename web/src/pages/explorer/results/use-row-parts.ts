@@ -47,9 +47,11 @@ export function useRowParts(
   }, [query, looked]);
   const most = fieldsWithin(width);
   const inline = useMemo(() => {
-    const left = source === "Service" ? varying.filter((path) => !isServiceName(path)) : varying;
-    return left.slice(0, most);
-  }, [varying, source, most]);
+    const named = new Set(columns.map(({ field }) => field));
+    return varying
+      .filter((path) => !(source === "Service" && isServiceName(path)) && !named.has(path.join(".")))
+      .slice(0, most);
+  }, [varying, source, most, fieldsOf(columns)]);
   const [newest, oldest] = [first?.timestamp, entries.at(-1)?.timestamp];
   const isOneDay = dayOf(newest) === dayOf(oldest) && (newest === undefined || dayOf(newest) === DAY(Date.now()));
   const now = YEAR(Date.now());
@@ -58,12 +60,11 @@ export function useRowParts(
     const named = varying.filter((path) => path.every((name) => PLAIN.test(name))).map((path) => path.join("."));
     return [...new Set([...columns.map(({ field }) => field), ...named, "host", "type", "trace", "session"])];
   }, [varying, fieldsOf(columns)]);
-  return { inline: columns.length === 0 ? inline : NONE, cells, candidates, source, isOneDay, hasYears };
+  return { inline, cells, candidates, source, isOneDay, hasYears };
 }
 
 const DAY = timeFormat({ dateStyle: "short" });
 const YEAR = timeFormat({ year: "numeric" });
-const NONE: readonly (readonly string[])[] = [];
 
 /** An address with columns has loaded the language. */
 function cellsOf(columns: readonly Column[]): RowParts["cells"] {

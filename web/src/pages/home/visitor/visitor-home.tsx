@@ -1,8 +1,11 @@
+import { useEffect } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { buttonClass } from "../../../ui/button.tsx";
+import { showFonts } from "../../../ui/fonts.ts";
 import { Row, useTitle } from "../../../ui/page.tsx";
 import { StackedBars } from "../../../ui/stacked-bars.tsx";
 import { Failure } from "../../../ui/states.tsx";
+import { useAfterPaint } from "../../../ui/use-after-paint.ts";
 import { LiveEntries } from "./live-entries.tsx";
 import { loadPreview } from "./preview.ts";
 import { Promises } from "./promises.tsx";
@@ -13,6 +16,10 @@ import css from "./visitor.module.css";
 export function VisitorHome() {
   useTitle("Taffrail");
   const { data, failure, reload } = useLoad("preview", loadPreview);
+  const isPainted = useAfterPaint(data !== null || failure !== null);
+  useEffect(() => {
+    if (isPainted) showFonts();
+  }, [isPainted]);
   return (
     <div class={css.page}>
       <div class={css.hero}>
