@@ -1,4 +1,4 @@
-import { useContext, useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Level } from "../../model/types.ts";
 import { showFonts } from "../../ui/fonts.ts";
@@ -84,7 +84,10 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const openEntry = useOpenEntry();
   const isWide = useMedia(WIDE);
   const isPhone = useMedia(PHONE);
-  const fields = useLazy(FIELDS, isPainted && explorer.fieldsKey !== null && (isWide || panelOpen), () => undefined);
+  // Once the first list is there the fields stay, also while the next one loads.
+  const hasSettled = useRef(false);
+  hasSettled.current ||= isPainted && explorer.fieldsKey !== null;
+  const fields = useLazy(FIELDS, hasSettled.current && (isWide || panelOpen), () => undefined);
   const onQuery = (query: string): void => change((before) => withQuery(before, query));
   const onColumns = (columns: readonly Column[]): void =>
     void LANGUAGE.load().then(() =>
