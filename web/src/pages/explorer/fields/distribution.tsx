@@ -1,7 +1,6 @@
-import { useLoad } from "../../../lib/load.ts";
 import { number } from "../view/format.ts";
 import css from "./fields.module.css";
-import { type SearchScope, tableOf } from "./use-fields.ts";
+import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
 /** What is asked of a number, in order of size. */
 const POINTS = ["min", "p50", "p90", "p99", "max"] as const;
@@ -11,7 +10,8 @@ interface DistributionProps {
   field: string;
   filter: string;
   scope: SearchScope;
-  round: string;
+  /** A new key counts again; `null` waits. */
+  round: string | null;
   /** Narrows to numbers from here on. */
   onFrom: (bound: number) => void;
 }
@@ -19,7 +19,7 @@ interface DistributionProps {
 /** Where the numbers of a field lie: a strip from the least to the greatest, and percentiles that narrow on a click. */
 export function Distribution({ field, filter, scope, round, onFrom }: DistributionProps) {
   const query = `${filter} | stats ${POINTS.map((name) => `${name}(${field})`).join(", ")}`;
-  const { data, failure } = useLoad(`${round} ${query}`, async (signal) => {
+  const { data, failure } = useCounted(round, query, async (signal) => {
     return pointsOf((await tableOf(scope, query, signal)).rows[0] ?? []);
   });
   if (failure !== null || data === null) return <div class={css.strip} aria-busy={failure === null} />;

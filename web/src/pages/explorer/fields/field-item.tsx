@@ -1,6 +1,4 @@
 import { ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
-import { useRef } from "preact/hooks";
-import { useLoad } from "../../../lib/load.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import type { Scalar } from "../filters.ts";
@@ -12,7 +10,7 @@ import { Distribution } from "./distribution.tsx";
 import { type FieldFacts, isScalar, TOP_VALUES, type ValueCount } from "./field-facts.ts";
 import { chartPipes } from "./field-groups.ts";
 import css from "./fields.module.css";
-import { type SearchScope, tableOf } from "./use-fields.ts";
+import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
 /** Signs of the types, as wide as three letters. */
 const SIGNS: Readonly<Record<string, string>> = { string: "abc", number: "123", boolean: "y/n", null: "nil" };
@@ -34,7 +32,8 @@ interface FieldItemProps extends FieldActs {
   scope: SearchScope;
   /** The filter of the query, without pipes. */
   filter: string;
-  round: string;
+  /** A new key counts again; `null` waits. */
+  round: string | null;
 }
 
 export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) {
@@ -118,18 +117,14 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
   const { name } = field;
   const isTested = tests(filter, name);
   const wider = isTested ? `${withoutField(filter, name) || "*"} | top ${TOP_VALUES} by ${name}` : "";
-  const loaded = useLoad(wider === "" ? "" : `${round} ${wider}`, async (signal) => {
-    return wider === "" ? null : valuesOf((await tableOf(scope, wider, signal)).rows);
+  const { data: wide, busy } = useCounted(round, wider, async (signal) => {
+    return valuesOf((await tableOf(scope, wider, signal)).rows);
   });
-  // The values before stay until the next ones arrive.
-  const before = useRef<ValueCount[] | null>(null);
-  if (!isTested || loaded.data !== null) before.current = loaded.data;
-  const wide = before.current;
   const values = wide ?? field.values;
   const most = values.reduce((highest, { count }) => Math.max(highest, count), 1);
   return (
     <>
-      <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={isTested && loaded.busy}>
+      <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={isTested && busy}>
         {values.map(({ value, count }) => (
           <Value
             key={`${typeof value} ${value}`}

@@ -58,7 +58,7 @@ export function FieldsPanel({ scope, filter, countKey, ...acts }: FieldsPanelPro
                 }
                 scope={scope}
                 filter={filter}
-                round={countKey ?? ""}
+                round={countKey}
                 {...acts}
               />
             ))}

@@ -50,3 +50,21 @@ export function useFields(scope: SearchScope, filter: string, key: string | null
   const { fields } = before.current;
   return { ...loaded, data: fields, isStale: fields !== null && before.current.asked !== asked };
 }
+
+/**
+ * Loads what a further query counts for an open field. What the query before counted stays until the answer arrives.
+ * @param round key of the load of the fields; `null`: waits
+ * @param query empty: none is needed
+ */
+export function useCounted<T>(
+  round: string | null,
+  query: string,
+  load: (signal: AbortSignal) => Promise<T | null>,
+): Loaded<T | null> {
+  const key = useRef("");
+  if (round !== null) key.current = query === "" ? "" : `${round} ${query}`;
+  const loaded = useLoad(key.current, async (signal) => (key.current === "" ? null : load(signal)));
+  const before = useRef<T | null>(null);
+  if (loaded.data !== null || key.current === "") before.current = loaded.data;
+  return { ...loaded, data: before.current };
+}
