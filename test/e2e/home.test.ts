@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Download, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Account, asUser, call, createKey, createProject, register } from "../support/api.ts";
+import { type Account, asUser, call, createKey, createProject, createTenant, register } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
 import { settingsPath, verifiedAccount } from "./support/settings.ts";
@@ -153,6 +153,33 @@ describe("the overview of a workspace", () => {
       await page.context().close();
     },
   );
+
+  it("marks releases above the errors with what they changed, and names the peak", async () => {
+    const shop = await createTenant(url);
+    const at = (hours: number) => Date.now() - hours * 3_600_000;
+    const body = [20, 10, 2, 1].map((hours) => ({
+      message: "started",
+      timestamp: at(hours),
+      data: { version: hours > 5 ? "1.0" : "2.0", pool: hours > 5 ? 20 : 5 },
+    }));
+    const failures = [3, 1, 1].map((hours) => ({ message: "failed", level: "error", timestamp: at(hours) }));
+    const sent = { token: shop.key.secret, body: [...body, ...failures] };
+    expect((await call(url, `/logger/${shop.projectId}/log`, sent)).status).toBe(201);
+    const page = await under.reuse({ as: shop.account });
+    await page.goto(`/w/${shop.account.workspaceId}/overview`);
+    const errors = part(page, "Errors of the last 24 hours");
+    await errors.getByRole("link", { name: /^most: 2 at / }).waitFor();
+    const mark = errors.getByRole("toolbar", { name: "Releases" }).getByRole("button");
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Release" }).getByText("pool 20 → 5").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    // The bar of one error of two is half as high, and no bar is higher than its count says.
+    const heights = await errors
+      .getByRole("link", { name: /: \d errors?$/ })
+      .evaluateAll((bars) => bars.map((bar) => bar.firstElementChild?.getBoundingClientRect().height ?? 0));
+    expect(Math.abs((heights[0] ?? 0) * 2 - (heights[1] ?? 0))).toBeLessThan(1);
+  });
 
   it("keeps the other parts if one fails, and loads it again", async () => {
     const page = await open("boards");

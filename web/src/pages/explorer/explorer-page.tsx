@@ -237,6 +237,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 scope={{ workspaceId, projectId, times }}
                 filter={asked.q ?? "*"}
                 countKey={explorer.fieldsKey}
+                hasFailed={failure !== null}
                 query={view.query ?? ""}
                 onQuery={onQuery}
                 columns={view.columns ?? []}

@@ -14,16 +14,19 @@ interface FieldsPanelProps extends FieldActs {
   filter: string;
   /** A new key counts again; `null` waits. */
   countKey: string | null;
+  /** Whether the page shows that the query failed, so that nothing is waited for. */
+  hasFailed: boolean;
 }
 
 /** The fields of what the query finds, with their most frequent values. */
-export function FieldsPanel({ scope, filter, countKey, ...acts }: FieldsPanelProps) {
+export function FieldsPanel({ scope, filter, countKey, hasFailed, ...acts }: FieldsPanelProps) {
   const [wanted, setWanted] = useState("");
   const [open, setOpen] = useState<readonly string[]>(["level"]);
   const { data, isStale, failure, reload } = useFields(scope, filter, countKey);
+  const isWaiting = failure === null && !hasFailed;
   const groups = data === null ? [] : fieldGroups(data, wanted);
   return (
-    <div class={css.list} aria-busy={(isStale || data === null) && failure === null} data-stale={isStale}>
+    <div class={css.list} aria-busy={(isStale || data === null) && isWaiting} data-stale={isStale && isWaiting}>
       <h2 class="visually-hidden">Fields</h2>
       <label class={css.find}>
         <Icon shape={Search} size={14} />
