@@ -7,6 +7,8 @@ import type { Letter, Mail, MailContent, MailKind, Notice } from "./mail.ts";
 
 /** Characters of a user's text that a mail keeps: enough for a name. */
 const KEPT_LENGTH = 64;
+/** Like `KEPT_LENGTH`, for a spelled address: the longest one, of 254 characters, may have dots in half of them. */
+const KEPT_OF_ADDRESS = 800;
 
 /**
  * Everything except letters, their marks, digits and the signs of names: no dot, slash, colon or @ remains, in any
@@ -21,7 +23,7 @@ const NUMBER = /[(\p{Nd}](?:[ ()–—-]*\p{Nd}){6,}\)?/gu;
  * Makes a user's text safe for a mail to another person: removes everything of which mail programs make links, also in
  * plain text (web and e-mail addresses, hosts, telephone numbers). Empty if nothing remains.
  */
-export function unlinkable(text: string): string {
+export function unlinkable(text: string, kept = KEPT_LENGTH): string {
   const plain = text
     // Compatibility forms first: `℀` becomes a/c, and `⒈` a digit and a dot.
     .normalize("NFKC")
@@ -30,12 +32,15 @@ export function unlinkable(text: string): string {
     .replace(/\s+/g, " ")
     .trim();
   const characters = [...plain];
-  return characters.length > KEPT_LENGTH ? `${characters.slice(0, KEPT_LENGTH).join("").trimEnd()}…` : plain;
+  return characters.length > kept ? `${characters.slice(0, kept).join("").trimEnd()}…` : plain;
 }
 
-/** Spells an e-mail address so that no mail program makes a link of it: `ada at example dot com`. */
+/**
+ * Spells an e-mail address completely, so that the recipient recognizes the sender and no mail program makes a link of
+ * it: `ada at example dot com`.
+ */
 export function spelledAddress(address: string): string {
-  return unlinkable(address.replaceAll("@", " at ").replaceAll(".", " dot "));
+  return unlinkable(address.replaceAll("@", " at ").replaceAll(".", " dot "), KEPT_OF_ADDRESS);
 }
 
 /**
@@ -161,17 +166,25 @@ function words(content: MailContent, site: string): Wording & { subject: string;
 interface Invitation {
   workspace: string;
   inviter: string;
+  inviterName?: string | null;
   role?: string;
 }
 
-function invitationWords({ workspace, inviter, role }: Invitation, site: string): string {
-  const as = role === undefined ? "" : `, with the role ${role}`;
-  return `The account ${spelledAddress(inviter)} invites you to ${workspaceWords(workspace)} at ${site}${as}.`;
+/** The address beside the name, because a name can be any text. */
+function accountWords({ inviter, inviterName = null }: Invitation): string {
+  const name = unlinkable(inviterName ?? "");
+  return name === "" ? `The account ${spelledAddress(inviter)}` : `“${name}” (${spelledAddress(inviter)})`;
 }
 
-function confirmationWords({ workspace, inviter }: Invitation, site: string): string {
-  const what = `alerts of ${workspaceWords(workspace)}`;
-  return `The account ${spelledAddress(inviter)} wants to send ${what} at ${site} to this address.`;
+function invitationWords(invitation: Invitation, site: string): string {
+  const { workspace, role } = invitation;
+  const as = role === undefined ? "" : `, with the role ${role}`;
+  return `${accountWords(invitation)} invites you to ${workspaceWords(workspace)} at ${site}${as}.`;
+}
+
+function confirmationWords(invitation: Invitation, site: string): string {
+  const what = `alerts of ${workspaceWords(invitation.workspace)}`;
+  return `${accountWords(invitation)} wants to send ${what} at ${site} to this address.`;
 }
 
 function workspaceWords(workspace: string): string {

@@ -13,9 +13,9 @@ export type Notice =
 
 export type MailContent =
   | { kind: TokenMailKind; seed: Uint8Array }
-  /** `role` is absent in mails of older versions. */
-  | { kind: "invite"; seed: Uint8Array; workspace: string; inviter: string; role?: string }
-  | { kind: "confirm-address"; seed: Uint8Array; workspace: string; inviter: string }
+  /** `role` and `inviterName` are absent in mails of older versions. */
+  | { kind: "invite"; seed: Uint8Array; workspace: string; inviter: string; inviterName?: string | null; role?: string }
+  | { kind: "confirm-address"; seed: Uint8Array; workspace: string; inviter: string; inviterName?: string | null }
   | ({ kind: "notice" } & Notice);
 
 export type MailKind = MailContent["kind"];

@@ -56,6 +56,8 @@ export interface InviteRequest {
   inviteeId: string | null;
   /** The inviter's address, for the mail. */
   inviter: string;
+  /** The inviter's name, for the mail. Absent from routers of older versions. */
+  inviterName?: string | null;
   /** 32 random bytes from which the token is derived. */
   seed: Uint8Array;
   /** Whether the address may get a mail now. */
@@ -90,7 +92,7 @@ export function invite(
   note: AuditNote,
   now: number,
 ): Result<Invitation> {
-  const { id, email, role, inviteeId, inviter, seed, isMailed } = request;
+  const { id, email, role, inviteeId, inviter, inviterName = null, seed, isMailed } = request;
   if (inviteeId !== null && roleOf(sql, inviteeId) !== null) {
     return fail("CONFLICT", "The user with this address is already a member.");
   }
@@ -98,7 +100,8 @@ export function invite(
   const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
   if (made.ok) note(made.value.id, { after: { email, role } });
   if (made.ok && isMailed) {
-    const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter, role } as const;
+    const workspace = readWorkspace(sql).name;
+    const content = { kind: "invite", seed, workspace, inviter, inviterName, role } as const;
     const { expiresAt } = made.value;
     addPendingMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt, requestId }, now);
   }

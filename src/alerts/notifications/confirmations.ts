@@ -19,6 +19,8 @@ export interface Confirmation {
   seed: Uint8Array;
   /** The admin's address, for the mail. */
   inviter: string;
+  /** The admin's name, for the mail. Absent from routers of older versions. */
+  inviterName?: string | null;
 }
 
 /** What the object adds to it. */
@@ -33,7 +35,7 @@ export interface ConfirmationIssuer {
 export function askForConfirmation(
   sql: SqlStorage,
   { id, email }: { id: string; email: string },
-  { seed, inviter }: Confirmation,
+  { seed, inviter, inviterName = null }: Confirmation,
   { workspaceId, pepper, requestId }: ConfirmationIssuer,
   now: number,
 ): void {
@@ -43,7 +45,8 @@ export function askForConfirmation(
     "UPDATE destinations SET secret = ?, token_hash = ?, confirm_until = ? WHERE id = ?",
     ...[Buffer.from(seed).toString("base64"), hash, expiresAt, id],
   );
-  const content = { kind: "confirm-address", seed, workspace: readWorkspace(sql).name, inviter } as const;
+  const workspace = readWorkspace(sql).name;
+  const content = { kind: "confirm-address", seed, workspace, inviter, inviterName } as const;
   addPendingMail(sql, { id: newId("mail"), to: email, content, expiresAt, requestId }, now);
 }
 

@@ -79,7 +79,7 @@ async function newDestination(c: Context<AppEnv>, body: z.output<typeof createBo
 
 /** Counts a mail that asks a stranger for a confirmation, like an invitation. */
 async function admitConfirmation(c: Context<AppEnv>, email: string): Promise<Confirmation> {
-  const { id: userId, email: inviter } = await verifiedUser(c);
+  const { id: userId, email: inviter, name: inviterName } = await verifiedUser(c);
   const { sessionId } = c.get("user");
   const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, newId("inv")));
   if (!own) return refuseSession(c);
@@ -89,7 +89,7 @@ async function admitConfirmation(c: Context<AppEnv>, email: string): Promise<Con
   const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
   const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
   if (!isMailed) refuseTooMany("At most one mail a minute and five an hour to one address.", MAIL_EVERY_MS);
-  return { seed: newSeed(), inviter };
+  return { seed: newSeed(), inviter, inviterName };
 }
 
 function idOf(c: Context<AppEnv>): string {

@@ -68,7 +68,7 @@ invitations.route(
   // First, because an invitation that is refused for its role must not spend what user and address may send.
   [workspaceGuard({ action: "invitation.create", from: "path", admits: "first" })],
   async (c, { body: { email, role } }) => {
-    const { id: userId, email: inviter } = await verifiedUser(c);
+    const { id: userId, email: inviter, name: inviterName } = await verifiedUser(c);
     const { sessionId } = c.get("user");
     const id = newId("inv");
     // Before the mail is counted: a refused invitation sends none.
@@ -79,7 +79,8 @@ invitations.route(
     const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
-    const request = { id, email, role, inviteeId: invitee?.userId ?? null, inviter, seed: newSeed(), isMailed };
+    const inviteeId = invitee?.userId ?? null;
+    const request = { id, email, role, inviteeId, inviter, inviterName, seed: newSeed(), isMailed };
     const invitation = await managed(c, "invite", request);
     if (!invitation.ok) await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
     return success(invitationData(await resultOf(c, invitation)), c.get("requestId"), 201);

@@ -59,6 +59,22 @@ describe("composeLetter", () => {
     expect(letterOf(content).text).toContain("at logs.example.com.");
   });
 
+  it("names the inviter and spells the whole address, however long", () => {
+    const inviter = "mara.ek.of.the.night.watch@mail.of.the.northern.harbour.example";
+    const content = { kind: "invite", seed, workspace: "Shop", inviter } as const;
+    const spelled =
+      "mara dot ek dot of dot the dot night dot watch at mail dot of dot the dot northern dot harbour dot example";
+    expect(letterOf(content).text).toContain(`The account ${spelled} invites you`);
+    expect(letterOf({ ...content, inviterName: "Mara Ek" }).text).toContain(`“Mara Ek” (${spelled}) invites you`);
+    const hostile = letterOf({ ...content, inviterName: "<b>Mara</b> evil.com" });
+    expect(hostile.text).toContain(`“b Mara b evil com” (${spelled})`);
+    expect(hostile.html).not.toContain("<b>");
+    // A name of which nothing remains.
+    expect(letterOf({ ...content, inviterName: "…" }).text).toContain(`The account ${spelled}`);
+    const asked = { kind: "confirm-address", seed, workspace: "Shop", inviter, inviterName: "Mara Ek" } as const;
+    expect(letterOf(asked).text).toContain(`“Mara Ek” (${spelled}) wants to send`);
+  });
+
   it("wraps a name of one long word inside the letter", () => {
     const { html } = letterOf({
       kind: "invite",

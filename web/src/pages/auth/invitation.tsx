@@ -99,12 +99,12 @@ function SignedOutInvitee({ invitation }: { invitation: OpenInvitation }) {
     <Card title="You are invited to a workspace">
       <Terms invitation={invitation} />
       <p class={css.terms}>
-        Sign in as <strong>{invitation.email}</strong> or create an account to accept.
+        Create an account for <strong>{invitation.email}</strong>, or sign in to the one that you have, to accept.
       </p>
       <Row>
-        <ContinueLink to={withNext("/login", HERE)}>Sign in</ContinueLink>
-        <ContinueLink to={withNext("/auth/sign-up", HERE)} plain>
-          Create account
+        <ContinueLink to={withNext("/auth/sign-up", HERE)}>Create account</ContinueLink>
+        <ContinueLink to={withNext("/login", HERE)} plain>
+          Sign in
         </ContinueLink>
       </Row>
     </Card>
