@@ -242,7 +242,21 @@ describe("the time range", () => {
   it("has any length, doubles up to now, and is shown in another zone", async () => {
     await open("?range=90m");
     await page.getByRole("button", { name: "Time range: Last 90 minutes Berlin" }).click();
-    await choose(page.getByRole("combobox", { name: "Time zone" }), "UTC");
+    const zone = page.getByRole("combobox", { name: "Time zone" });
+    await zone.click();
+    await page.keyboard.type("tok");
+    await page.getByRole("option", { name: /Vostok/ }).waitFor();
+    expect(await page.getByRole("option").first().textContent()).toBe("Asia/Tokyo+09:00");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Time range: Last 90 minutes Tokyo" }).waitFor();
+    await choose(zone, "UTC");
+    // Zones chosen before come first, after the browser's.
+    await zone.click();
+    expect((await page.getByRole("option").allTextContents()).slice(0, 3)).toEqual([
+      "UTC+00:00",
+      expect.stringMatching(/^Europe\/Berlinbrowser, \+0[12]:00$/),
+      "Asia/Tokyo+09:00",
+    ]);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Time range: Last 90 minutes UTC" }).waitFor();
     const time = new Date(sent[0]?.timestamp ?? 0).toISOString().slice(11, 19);

@@ -4,6 +4,9 @@ import { signal } from "@preact/signals";
 
 const KEY = "taffrail.zone";
 const CLOCK_KEY = "taffrail.clock";
+const RECENT_KEY = "taffrail.zones";
+/** Zones that are offered again. */
+const RECENT = 4;
 
 /** Name of the browser's zone: `Europe/Berlin`. */
 export const BROWSER_ZONE: string = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -15,7 +18,13 @@ export const isTwelveHour = signal(stored(CLOCK_KEY) === "12");
 
 export function setZone(next: string): void {
   zone.value = next;
+  store(RECENT_KEY, [next, ...recentZones().filter((name) => name !== next)].slice(0, RECENT).join(" "));
   store(KEY, next === BROWSER_ZONE ? null : next);
+}
+
+/** Zones chosen before, the last one first. */
+export function recentZones(): string[] {
+  return (stored(RECENT_KEY) ?? "").split(" ").filter(isZone);
 }
 
 export function setTwelveHour(next: boolean): void {
@@ -53,12 +62,15 @@ export function timeFormat(options: Intl.DateTimeFormatOptions): (time: number |
 
 function storedZone(): string {
   const name = stored(KEY);
-  if (name === null) return BROWSER_ZONE;
+  return name !== null && isZone(name) ? name : BROWSER_ZONE;
+}
+
+function isZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat(undefined, { timeZone: name });
-    return name;
+    return name !== "";
   } catch {
-    return BROWSER_ZONE;
+    return false;
   }
 }
 

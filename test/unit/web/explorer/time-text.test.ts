@@ -4,6 +4,7 @@ import { withPlainDate } from "../../../../web/src/pages/explorer/view/named-dat
 import { lastLabel, lastOf, lastRange, zoomedOut } from "../../../../web/src/pages/explorer/view/range.ts";
 import { readMoment, readTimeText, writtenTime } from "../../../../web/src/pages/explorer/view/time-text.ts";
 import { timeAt, wallTime } from "../../../../web/src/pages/explorer/view/wall-time.ts";
+import { weekdayOf } from "../../../../web/src/pages/explorer/view/weekday.ts";
 
 /** The form of a time in the label of a range. */
 const SHOWN = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const;
@@ -57,6 +58,16 @@ describe("a typed time range", () => {
     ["Nov 20 – Nov 30", ["2026-11-20T00:00", "2026-12-01T00:00"]],
     ["Sep 3 2025", ["2025-09-03T00:00", "2025-09-04T00:00"]],
     ["2026-11-20T22:00-05:00..2026-11-21T02:00-05:00", ["2026-11-21T03:00", "2026-11-21T07:00"]],
+    ["2pm..3pm", ["2026-11-22T14:00", "2026-11-22T15:00"]],
+    ["monday", ["2026-11-16T00:00", "2026-11-17T00:00"]],
+    ["since Monday", ["2026-11-16T00:00", null]],
+    ["mon 14:00..15:00", ["2026-11-16T14:00", "2026-11-16T15:00"]],
+    ["tues 2pm – 3pm", ["2026-11-17T14:00", "2026-11-17T15:00"]],
+    ["mon..wed", ["2026-11-16T00:00", "2026-11-19T00:00"]],
+    ["fri 22:00..sat 02:00", ["2026-11-20T22:00", "2026-11-21T02:00"]],
+    ["sunday", ["2026-11-22T00:00", null]],
+    // Later than now on this day of the week: a week ago.
+    ["sun 17:00..18:00", ["2026-11-15T17:00", "2026-11-15T18:00"]],
   ])("%s", (text, expected) => {
     expect(read(text)).toEqual(expected);
   });
@@ -82,6 +93,50 @@ describe("a typed time range", () => {
     expect(read(text)).toEqual(expect.any(String));
     expect(String(read(text))).toMatch(/\.$/);
   });
+
+  it.each([
+    ["19:00..20:15", ["2026-11-27T19:00", "2026-11-27T20:15"]],
+    ["since 19:00", ["2026-11-27T19:00", null]],
+    ["before 19:00", [null, "2026-11-27T19:00"]],
+    ["19:00", ["2026-11-27T19:00", "2026-11-27T19:01"]],
+    ["22:00..now", ["2026-11-27T22:00", "2026-11-28T00:46"]],
+    ["00:30..00:45", ["2026-11-28T00:30", "2026-11-28T00:45"]],
+    // It has begun, so it goes on.
+    ["00:30..02:00", ["2026-11-28T00:30", "2026-11-28T02:00"]],
+    ["00:46", ["2026-11-28T00:46", null]],
+    ["today 19:00..20:15", ["2026-11-28T19:00", "2026-11-28T20:15"]],
+    ["2026-11-28 19:00..20:15", ["2026-11-28T19:00", "2026-11-28T20:15"]],
+  ])("begins with the last time that the clock showed it: at 00:46 %s", (text, expected) => {
+    expect(read(text, "UTC", Date.parse("2026-11-28T00:46:00Z"))).toEqual(expected);
+  });
+
+  it("begins with the last time also by the clock of another zone, and across its changes", () => {
+    const now = Date.parse("2026-11-27T23:30:00Z");
+    expect(read("19:00..20:15", "Europe/Berlin", now)).toEqual(["2026-11-27T18:00", "2026-11-27T19:15"]);
+    expect(read("0:15..0:20", "Europe/Berlin", now)).toEqual(["2026-11-27T23:15", "2026-11-27T23:20"]);
+    expect(read("saturday", "Europe/Berlin", now)).toEqual(["2026-11-27T23:00", null]);
+    expect(read("saturday", "UTC", now)).toEqual(["2026-11-21T00:00", "2026-11-22T00:00"]);
+    expect(read("8:00..9:00", "America/Los_Angeles", Date.parse("2026-11-27T09:00:00Z"))).toEqual([
+      "2026-11-26T16:00",
+      "2026-11-26T17:00",
+    ]);
+    // The clock was put back at 03:00 of the 25th: the evening before was at +02:00.
+    const changed = Date.parse("2026-10-25T02:30:00Z");
+    expect(read("19:00..20:00", "Europe/Berlin", changed)).toEqual(["2026-10-24T17:00", "2026-10-24T18:00"]);
+  });
+
+  it.each(["en-US", "en-GB", "de", "fr", "es", "it", "pl", "ja"])(
+    "reads days of the week as %s writes them",
+    (locale) => {
+      for (const weekday of ["long", "short"] as const) {
+        const format = new Intl.DateTimeFormat(locale, { weekday, timeZone: "UTC" });
+        for (let day = 0; day < 7; day++) {
+          const text = format.format(Date.UTC(2026, 10, 22 + day)).toLowerCase();
+          expect(weekdayOf(text, [locale]), text).toBe(day);
+        }
+      }
+    },
+  );
 
   it("is one of the chosen zone", () => {
     expect(read("yesterday 14:00..15:00", "Europe/Berlin")).toEqual(["2026-11-21T13:00", "2026-11-21T14:00"]);
@@ -122,6 +177,7 @@ describe("a typed time range", () => {
       "since",
       "nov",
       "Nov 21",
+      "mon",
       ", ",
       "–",
       "z",

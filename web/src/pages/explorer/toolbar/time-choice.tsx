@@ -1,21 +1,13 @@
 import { Check } from "lucide";
 import { useId, useState } from "preact/hooks";
-import {
-  BROWSER_ZONE,
-  isTwelveHour,
-  localeCountsTo12,
-  setTwelveHour,
-  setZone,
-  zone,
-  zoneLabel,
-} from "../../../lib/zone.ts";
+import { isTwelveHour, localeCountsTo12, setTwelveHour, zone } from "../../../lib/zone.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
-import { Select } from "../../../ui/select.tsx";
 import { rangeText } from "../view/format.ts";
 import { PRESETS, type Range, type Times } from "../view/range.ts";
 import { EXAMPLES, readTimeText, writtenTime } from "../view/time-text.ts";
 import css from "./time-choice.module.css";
+import { ZoneChoice } from "./zone-choice.tsx";
 
 interface TimeChoiceProps {
   range: Range;
@@ -79,13 +71,7 @@ export function TimeChoice({ range, times, onChange }: TimeChoiceProps) {
         ))}
       </ul>
       <div class={css.zone}>
-        <Select
-          label="Time zone"
-          small
-          value={zone.value}
-          options={zoneNames().map((name) => ({ value: name, label: name, hint: hintOf(name) }))}
-          onChange={setZone}
-        />
+        <ZoneChoice />
         {localeCountsTo12() ? (
           <label class={css.clock}>
             <input
@@ -99,15 +85,6 @@ export function TimeChoice({ range, times, onChange }: TimeChoiceProps) {
       </div>
     </div>
   );
-}
-
-/** The browser's zone and UTC first. */
-function zoneNames(): string[] {
-  return [...new Set([zone.value, BROWSER_ZONE, "UTC", ...Intl.supportedValuesOf("timeZone")])];
-}
-
-function hintOf(name: string): string | undefined {
-  return name === BROWSER_ZONE ? `browser (${zoneLabel(name)})` : undefined;
 }
 
 /** A range as it may be typed. */

@@ -1,18 +1,21 @@
 import { withPlainDate } from "./named-date.ts";
 import { between, lastRange, type Range } from "./range.ts";
 import { timeAt, type WallTime, wallTime } from "./wall-time.ts";
+import { weekdayOf } from "./weekday.ts";
 
-/** Time ranges as people write them: `last 90m`, `yesterday 14:00..15:00`, `2026-11-20..2026-11-22`, `Nov 20, 08:00 – 10:30`. */
+/** Time ranges as people write them: `last 90m`, `mon 14:00..15:00`, `2026-11-20..2026-11-22`, `Nov 20, 08:00 – 10:30`. */
 
-export const EXAMPLES = "last 90m · yesterday 14:00..15:00 · 2026-11-20 · since 9:30";
+export const EXAMPLES = "last 90m · yesterday 14:00..15:00 · since monday · 2026-11-20";
 
 export type ReadTime = { ok: true; range: Range } | { ok: false; message: string };
 
-/** A period: a day or a minute, and whether its text named a day. */
+/** A period: a day or a minute. */
 interface Period {
   start: number;
   end: number;
+  /** The day that its text names or means; `null` for a time without a calendar. */
   day: WallTime | null;
+  isDay: boolean;
 }
 
 const UNITS: Readonly<Record<string, string>> = {
@@ -29,7 +32,10 @@ const UNITS: Readonly<Record<string, string>> = {
 /** What divides two times: a hyphen without spaces only after a time of day, and not the one of an offset: `t10:00-05:00`. */
 const BETWEEN = /\.\.| ?[–—] ?| - | to |(?<!t[\d:.]+)(?<=:\d\d(?: ?[ap]m)?|\d[ap]m)-(?=\d)/;
 
-/** Reads a time range in a zone. A time of day without a day is one of today. */
+/**
+ * Reads a time range in a zone. What begins with a time of day or a day of the week without a date means its last
+ * occurrence: entries of the future are rare.
+ */
 export function readTimeText(text: string, now: number, zone: string): ReadTime {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, " ");
   if (words === "all" || words === "all time") return { ok: true, range: { kind: "all" } };
@@ -50,8 +56,7 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
   const end = second === undefined ? start : periodOf(second, now, zone, start.day);
   if (end === null) return unknown(second ?? "");
   // `14:00..15:00` ends at three; the end of a day is its midnight.
-  const isDay = second !== undefined && !/:/.test(second) && !/^\d{10,}$/.test(second);
-  const stop = second === undefined ? start.end : isDay ? end.end : end.start;
+  const stop = second === undefined || end.isDay ? end.end : end.start;
   if (stop <= start.start) return { ok: false, message: "The end is not after the start." };
   // What has not ended yet goes on.
   if (stop > now && second === undefined) {
@@ -88,39 +93,71 @@ function lastOfWords(words: string): Range | null {
 const DATE = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
 const CLOCK = /^(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)? ?(am|pm)?$/;
 
-/** @param day of a time of day without one; `null`: today */
-function periodOf(text: string, now: number, zone: string, day: WallTime | null): Period | null {
-  if (text === "now") return { start: now, end: now, day: null };
-  if (/^\d{12,14}$/.test(text)) return { start: Number(text), end: Number(text) + 1, day: null };
+/** @param after the day of the range's start, which the text continues; `null`: the text starts a range */
+function periodOf(text: string, now: number, zone: string, after: WallTime | null): Period | null {
+  if (text === "now") return { start: now, end: now, day: null, isDay: false };
+  if (/^\d{12,14}$/.test(text)) return { start: Number(text), end: Number(text) + 1, day: null, isDay: false };
   if (/^\d{4}-\d\d-\d\dt.*(?:z|[+-]\d\d:?\d\d)$/.test(text)) {
     const start = Date.parse(text.toUpperCase());
-    return Number.isNaN(start) ? null : { start, end: start + 60_000, day: null };
+    return Number.isNaN(start) ? null : { start, end: start + 60_000, day: null, isDay: false };
   }
-  const plain = withPlainDate(text, wallTime(now, zone), day);
+  const today = wallTime(now, zone);
+  const plain = withPlainDate(text, today, after);
   const [one = "", two, ...others] = plain.replace(/(\d)t(\d)/, "$1 $2").split(/ (?!am|pm)/);
   if (others.length > 0) return null;
-  const named = dayOf(one, now, zone);
+  const named = dayOf(one, midnight(today), after);
   if (two === undefined && named !== null) {
-    const end = { ...named, day: named.day + 1 };
-    return { start: timeAt(named, zone), end: timeAt(end, zone), day: named };
+    const { day } = named;
+    return { start: timeAt(day, zone), end: timeAt(later(day, 1), zone), day, isDay: true };
   }
   const clock = clockOf(two ?? one);
   if (clock === null || (two !== undefined && named === null)) return null;
-  const date = named ?? day ?? midnight(wallTime(now, zone));
-  const start = timeAt({ ...date, ...clock }, zone);
-  return { start, end: start + 60_000, day: date };
+  const { day, every } = named ?? { day: after ?? midnight(today), every: after === null ? 1 : null };
+  const at = (date: WallTime): Period => {
+    const start = timeAt({ ...date, ...clock }, zone);
+    return { start, end: start + 60_000, day: date, isDay: false };
+  };
+  const next = at(day);
+  return every !== null && next.start > now ? at(later(day, -every)) : next;
 }
 
-function dayOf(text: string, now: number, zone: string): WallTime | null {
-  const today = midnight(wallTime(now, zone));
-  if (text === "today") return today;
-  // The calendar carries over: day 0 is the last of the month before.
-  if (text === "yesterday") return midnight(wallTime(timeAt({ ...today, day: today.day - 1 }, zone), zone));
+/** A day, and after how many days its name comes again; `null` for a date. */
+interface NamedDay {
+  day: WallTime;
+  every: number | null;
+}
+
+/** @param today its midnight */
+function dayOf(text: string, today: WallTime, after: WallTime | null): NamedDay | null {
+  if (text === "today") return { day: today, every: null };
+  if (text === "yesterday") return { day: later(today, -1), every: null };
+  const weekday = weekdayOf(text);
+  if (weekday !== null) {
+    // The last one until today, or the next one from the day of the start.
+    const back = (weekdayNumber(today) - weekday + 7) % 7;
+    if (after === null) return { day: later(today, -back), every: 7 };
+    return { day: later(after, (weekday - weekdayNumber(after) + 7) % 7), every: null };
+  }
   const [, year, month, day] = DATE.exec(text) ?? [];
   if (year === undefined) return null;
   const date = { year: Number(year), month: Number(month), day: Number(day), hour: 0, minute: 0, second: 0 };
   const there = new Date(Date.UTC(date.year, date.month - 1, date.day));
-  return there.getUTCMonth() + 1 === date.month && there.getUTCDate() === date.day ? date : null;
+  const isThere = there.getUTCMonth() + 1 === date.month && there.getUTCDate() === date.day;
+  return isThere ? { day: date, every: null } : null;
+}
+
+function weekdayNumber({ year, month, day }: WallTime): number {
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+}
+
+/** Midnight some days later, or earlier. */
+function later({ year, month, day }: WallTime, days: number): WallTime {
+  // The calendar carries over: day 0 is the last of the month before.
+  const date = new Date(Date.UTC(year, month - 1, day + days));
+  return {
+    ...{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() },
+    ...{ hour: 0, minute: 0, second: 0 },
+  };
 }
 
 function midnight(date: WallTime): WallTime {
