@@ -19,11 +19,18 @@ async function openPage() {
 }
 
 describe("an account with a password", () => {
-  it("is created, confirmed by the mail's link and signed in to again", async () => {
+  it("leads to the first entry at once, where it is confirmed by the mail's link, and is signed in to again", async () => {
     const { context, page } = await openPage();
     const email = newEmail();
     await signUp(page, email);
+    await page.waitForURL("**/w/ws_*/start");
     await signedIn(page);
+    const notice = page.getByRole("region", { name: "E-mail address" });
+    await notice.getByText(email).waitFor();
+    expect(await notice.getByRole("button", { name: /Send again/ }).isDisabled()).toBe(true);
+    // The language can be chosen before there is a project.
+    await page.getByRole("tab", { name: "Python", exact: true }).click();
+    await page.getByRole("tabpanel").getByText("export TAFFRAIL_PROJECT=proj_...").waitFor();
     const mail = await context.newPage();
     await mail.goto(await linkMailedTo(url, email, "verify-email"));
     // Removed from the address before any click.
@@ -32,9 +39,7 @@ describe("an account with a password", () => {
     await mail.getByRole("heading", { name: "Address confirmed" }).waitFor();
     await mail.getByText(email).waitFor();
     // The waiting tab notices the confirmation.
-    await page.getByRole("heading", { name: "Address confirmed" }).waitFor();
-    await page.getByRole("link", { name: "Continue" }).click();
-    await page.waitForURL("**/w/ws_*/start");
+    await page.getByRole("status").filter({ hasText: "Address confirmed" }).waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await signedOut(page);
     await signedOut(mail);
@@ -42,6 +47,32 @@ describe("an account with a password", () => {
     await signIn(page, email);
     await page.waitForURL("**/playground?live=1");
     await signedIn(page);
+    await context.close();
+  });
+
+  it("keeps the project, its key and the language over the way to the outbox and back", async () => {
+    const { context, page } = await openPage();
+    const email = newEmail();
+    await signUp(page, email);
+    await page.getByRole("tab", { name: "curl", exact: true }).click();
+    await page.getByLabel("Name of the project").fill("shop");
+    await page.getByRole("button", { name: "Create project and key" }).click();
+    const secret = /sk_\w{40,}/;
+    const variables = () => page.getByRole("tabpanel").locator("pre").first().textContent();
+    await expect.poll(variables).toMatch(secret);
+    const before = await variables();
+    await page.getByRole("link", { name: "Open outbox" }).click();
+    await page.getByRole("link", { name: "Back to the first entry" }).click();
+    await expect.poll(variables).toBe(before);
+    await page.getByRole("link", { name: "Open outbox" }).click();
+    await linkMailedTo(url, email, "verify-email");
+    const mail = page.getByRole("article").filter({ hasText: email });
+    await mail.getByRole("link", { name: /auth\/verify/ }).click();
+    await page.getByRole("button", { name: "Yes, confirm the address" }).click();
+    await page.getByRole("link", { name: "Continue" }).click();
+    await page.waitForURL("**/start?project=proj_*");
+    await expect.poll(variables).toBe(before);
+    expect(await page.getByText("Confirm your e-mail address.").count()).toBe(0);
     await context.close();
   });
 

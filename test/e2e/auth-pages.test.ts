@@ -45,7 +45,13 @@ const STATES: State[] = [
     },
   },
   { name: "make an account", show: (page) => at(page, "/auth/sign-up", "Create an account") },
-  { name: "account made", show: (page) => signUp(page, newEmail()) },
+  {
+    name: "account made",
+    show: async (page) => {
+      await signUp(page, newEmail());
+      await page.getByText("Confirm your e-mail address.").waitFor();
+    },
+  },
   { name: "forgot the password", show: (page) => at(page, "/auth/forgot", "Set a new password") },
   { name: "confirm the address", show: (page) => at(page, "/auth/verify#token=vt_x", "Confirm your e-mail address") },
   {

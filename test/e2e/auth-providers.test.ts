@@ -279,8 +279,7 @@ describe("an agent's request for access, opened where nobody is signed in", () =
     await choice.click();
     await mail.getByRole("option", { name: /Personal/ }).click();
     await program.exchange(await allow(mail), asked);
-    // The tab of the sign-up continues, too.
-    await page.getByRole("link", { name: "Continue" }).click();
+    // The tab of the sign-up has continued, too.
     await consent(page, email);
     await context.close();
   });

@@ -119,7 +119,9 @@ describe("the steps to the first entry", () => {
         const line = command(file)
           .map((part) => `'${part}'`)
           .join(" ");
-        await run("sh", ["-c", `${environment}\n${line}`]);
+        const printed = await run("sh", ["-c", `${environment}\n${line}`]);
+        // The page says so.
+        if (title !== "Client library") expect(printed, title).toMatch(/^200 /);
         ran.push(title);
       }
       expect(ran).toEqual(expect.arrayContaining(["Node", "Client library"]));
@@ -163,6 +165,29 @@ describe("the steps to the first entry", () => {
       rmSync(directory, { recursive: true });
       await page.context().close();
     }
+  });
+
+  it("show the waiting panel beside every program, without scrolling", async () => {
+    const account = await register(url);
+    const projectId = await createProject(url, account, "shop");
+    const page = await (await under.open({ as: account })).newPage();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`/w/${account.workspaceId}/start?project=${projectId}`);
+    await page.getByRole("button", { name: "Create key" }).click();
+    const waiting = page.getByRole("region", { name: "First entry" });
+    for (const tab of await page.getByRole("tab").all()) {
+      await tab.click();
+      const box = await waiting.boundingBox();
+      const end = box === null ? Number.POSITIVE_INFINITY : box.y + box.height;
+      expect(end, (await tab.textContent()) ?? "").toBeLessThanOrEqual(900);
+      expect(await page.getByRole("tabpanel").locator("pre [data-kind]").count()).toBeGreaterThan(0);
+    }
+    await page.getByRole("tab", { name: "Docker" }).click();
+    await page.mouse.move(900, 600);
+    await page.mouse.wheel(0, 2000);
+    await page.waitForFunction(() => (document.querySelector("h1")?.getBoundingClientRect().bottom ?? 0) < 0);
+    expect((await waiting.boundingBox())?.y ?? -1).toBeGreaterThanOrEqual(0);
+    await page.context().close();
   });
 
   it("lead from a project to its key, explain how to install the library, and end in the project's logs", async () => {

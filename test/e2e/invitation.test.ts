@@ -79,7 +79,7 @@ describe("an invitation", () => {
     await page.getByLabel("E-mail address").fill(email);
     await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByRole("heading", { name: "Confirm your e-mail address" }).waitFor();
+    await page.getByRole("heading", { name: "No open invitation" }).waitFor();
     const { workspaceId, link } = await invite(email);
     await openLink(page, link);
     await page.goto(await linkMailedTo(url, email, "verify-email"));

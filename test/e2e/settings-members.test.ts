@@ -188,7 +188,6 @@ it("14: without a confirmed address, says what to do in place of the forms that 
   const page = await (await under.open()).newPage();
   const email = newEmail();
   await signUp(page, email);
-  await page.getByRole("link", { name: "Continue" }).click();
   await page.getByRole("heading", { name: "Send the first entry" }).waitFor();
   await page.goto("/");
   await page.getByRole("button", { name: "Create workspace" }).click();

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { highlighted, type Language } from "../../../web/src/pages/start/highlight.ts";
 import { environmentOf, filled, snippetsOf } from "../../../web/src/pages/start/snippets.ts";
 
 const SECRET = "sk_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gJ6kM9nP2rS5t";
@@ -41,6 +42,22 @@ describe("snippets", () => {
     expect(outputOf("fluent-bit", HOSTED)).toContain('"host":"logs.taffrail.test","port":443,"tls":"on"');
     expect(outputOf("vector", HOSTED)).toContain('"uri":"https://logs.taffrail.test/ingest"');
     expect(textOf("docker", HOSTED)).toMatch(/^ +host: logs\.taffrail\.test\n +port: 443\n +tls: on$/m);
+  });
+
+  test("are highlighted without a change of their text", () => {
+    for (const { title, text, language } of snippetsOf(LOCAL)) {
+      const runs = highlighted(text, language);
+      expect(runs.map((run) => run.text).join(""), title).toBe(text);
+      expect(runs.filter(({ kind }) => kind !== null).length, title).toBeGreaterThan(3);
+    }
+    const kindOf = (text: string, language: Language, part: string) =>
+      highlighted(text, language).find((run) => run.text === part)?.kind;
+    expect(kindOf('fetch("https://a.test") // x', "js", '"https://a.test"')).toBe("string");
+    expect(kindOf('fetch("https://a.test") // x', "js", "// x")).toBe("comment");
+    expect(kindOf("uri: https://a.test/#b\n# note", "yaml", "uri")).toBe("key");
+    expect(kindOf("uri: https://a.test/#b\n# note", "yaml", "# note")).toBe("comment");
+    expect(kindOf("export A_B=c", "shell", "A_B")).toBe("key");
+    expect(kindOf("{ cart: 3 }", "js", "3")).toBe("number");
   });
 
   test("leave other texts as they are", () => {

@@ -29,6 +29,20 @@ addEventListener("hashchange", () => {
   if (next) current.value = next;
 });
 
+/**
+ * Follows a link of a mail within the tab, which a load would empty of what it holds in memory.
+ * @param route of the router
+ * @returns `false` if the link leads to another site
+ */
+export function followMailedLink(href: string, route: (path: string, isReplaced: boolean) => void): boolean {
+  if (new URL(href).origin !== location.origin) return false;
+  history.pushState(null, "", href);
+  const next = take();
+  if (next) current.value = next;
+  route(location.pathname + location.search, true);
+  return true;
+}
+
 const NOTHING: LinkParameters = {};
 
 /** Parameters that the address contained for this page. */

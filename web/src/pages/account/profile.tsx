@@ -9,7 +9,7 @@ import { NameDialog } from "../../ui/name-dialog.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { ResendConfirmation } from "../auth/sign-up.tsx";
+import { ResendConfirmation } from "../auth/confirmation.tsx";
 import css from "./account.module.css";
 
 /** The user and whether the address is confirmed. */

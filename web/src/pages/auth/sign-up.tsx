@@ -4,50 +4,44 @@ import { request } from "../../api/request.ts";
 import { fieldError, useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import { nextPath, withNext } from "../../session/next-path.ts";
-import { authorized, type SignedIn, signIn, user } from "../../session/session.ts";
+import { type SignedIn, signIn } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import css from "./auth.module.css";
+import { confirmationWasSent } from "./confirmation.tsx";
 import { keptInvitation } from "./invitation-token.ts";
 import { useInvitedEmail } from "./invited-email.ts";
 import { rememberNext, useLeaveWhenSignedIn } from "./next.ts";
-import { ContinueLink, EmailField, FormProblem, Note, Outcome, PasswordField } from "./parts.tsx";
+import { EmailField, FormProblem, Note, PasswordField } from "./parts.tsx";
 import { ProviderChoices } from "./provider-choices.tsx";
 import { configuredProviders } from "./providers.ts";
-import { SendAgain } from "./send-again.tsx";
 
-interface MadeAccount {
-  email: string;
-  /** Path to continue at: where the visitor came from, otherwise the first entry of the personal workspace. */
-  next: string;
-}
-
-/** Creates an account with its personal workspace. */
+/** Creates an account with its personal workspace, and continues. */
 export function SignUp() {
   const next = nextPath(useLocation().query);
-  const [made, setMade] = useState<MadeAccount | null>(null);
-  useLeaveWhenSignedIn(next, made !== null);
+  const [then, setThen] = useState(next);
+  useLeaveWhenSignedIn(then);
   return (
-    <Page title={made === null ? "Create an account" : "Account created"} narrow>
-      {made === null ? (
-        <>
-          <SignUpForm next={next} onMade={setMade} />
-          <p class={css.foot}>
-            Have an account? <a href={withNext("/login", next)}>Sign in</a>
-          </p>
-        </>
-      ) : (
-        <Made {...made} />
-      )}
+    <Page title="Create an account" narrow>
+      <SignUpForm next={next} onMade={setThen} />
+      <p class={css.foot}>
+        Have an account? <a href={withNext("/login", next)}>Sign in</a>
+      </p>
     </Page>
   );
 }
 
 type Registered = SignedIn & { emailVerified?: true; personalWorkspace: { id: string } };
 
-function SignUpForm({ next, onMade }: { next: string; onMade: (account: MadeAccount) => void }) {
+interface SignUpFormProps {
+  next: string;
+  /** Called before the user is signed in, with the path to continue at. */
+  onMade: (then: string) => void;
+}
+
+function SignUpForm({ next, onMade }: SignUpFormProps) {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
@@ -67,10 +61,12 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (account: MadeAcco
       await signIn({ ...data, user: { ...data.user, emailVerified: true } });
       return;
     }
-    // Set before signing in: otherwise `useGoOn` would leave the page.
     const then = next === "/" ? `/w/${data.personalWorkspace.id}/start` : next;
-    onMade({ email: data.user.email, next: then });
+    onMade(then);
+    // The link of the mail leads back to the same page.
     rememberNext(then);
+    confirmationWasSent();
+    if (next !== "/") toast(`Account created. Confirm your address: open the link sent to ${data.user.email}.`);
     await signIn({ ...data, user: { ...data.user, emailVerified: false } });
   });
   const wait = useWait(failure);
@@ -136,42 +132,5 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (account: MadeAcco
         </>
       )}
     </Card>
-  );
-}
-
-function Made({ email, next }: MadeAccount) {
-  const isConfirmed = user.value?.emailVerified === true;
-  return isConfirmed ? (
-    <Outcome title="Address confirmed">
-      <p>Your account is ready.</p>
-      <ContinueLink to={next}>Continue</ContinueLink>
-    </Outcome>
-  ) : (
-    <Outcome title="Confirm your e-mail address">
-      <p>
-        You are signed in. We sent a link to <strong>{email}</strong>. Open it within 24 hours to confirm the address.
-      </p>
-      <p class={css.quiet}>
-        You can start right away. Shared workspaces, invitations and provider sign-in require a confirmed address.
-      </p>
-      <div>
-        <ContinueLink to={next}>Continue</ContinueLink>
-      </div>
-      <ResendConfirmation sentNow />
-    </Outcome>
-  );
-}
-
-/** Requests another mail to confirm the signed-in user's address. */
-export function ResendConfirmation({ sentNow = false }: { sentNow?: boolean }) {
-  const [sentAt] = useState(() => (sentNow ? Date.now() : null));
-  return (
-    <SendAgain
-      label={sentNow ? "Send it again" : "Send me a link"}
-      sentAt={sentAt}
-      send={async () => {
-        await authorized("/auth/verify-email/resend", { method: "POST" });
-      }}
-    />
   );
 }

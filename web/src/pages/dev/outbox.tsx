@@ -1,10 +1,13 @@
+import { useLocation } from "preact-iso";
 import { request } from "../../api/request.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
+import { followMailedLink } from "../../session/link-parameters.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
+import { rememberedNext } from "../auth/next.ts";
 import css from "./outbox.module.css";
 
 /** Milliseconds between two requests for new mails. */
@@ -37,11 +40,12 @@ export function Outbox() {
     async (signal) => (await request<{ items: Mail[] }>("/dev/outbox", { signal })).data.items,
   );
   usePoll(reload, POLL_MS);
+  const back = rememberedNext();
   return (
     <Page title="Outbox">
       <p class={css.lead}>
         This local service keeps its mails here instead of sending them. New ones appear at the top.{" "}
-        <a href="/">Back to the workspaces</a>
+        {back.includes("/start") ? <a href={back}>Back to the first entry</a> : <a href="/">Back to the workspaces</a>}
       </p>
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data === null && failure === null ? <Loading /> : null}
@@ -95,8 +99,16 @@ function MailCard({
 
 /** Each link of a mail is on a line of its own. */
 function Line({ line, isLink }: { line: string; isLink: boolean }) {
+  const { route } = useLocation();
   return isLink ? (
-    <a class={css.line} href={line}>
+    <a
+      class={css.line}
+      href={line}
+      onClick={(event) => {
+        const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+        if (isPlain && followMailedLink(line, route)) event.preventDefault();
+      }}
+    >
       {line}
     </a>
   ) : (

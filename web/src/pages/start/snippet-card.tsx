@@ -4,6 +4,7 @@ import { Copy } from "../../ui/copy.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { highlighted, type Language } from "./highlight.ts";
 import { environmentOf, snippetsOf, type Target } from "./snippets.ts";
 import css from "./start.module.css";
 
@@ -22,11 +23,12 @@ export function SnippetCard({ target }: { target: Target }) {
     localStorage.setItem(CHOSEN_KEY, name);
   };
   const environment = environmentOf(target);
+  const title = target.projectId === null ? "Address and key, filled in with the project" : "Address and key";
   return (
     <section class={css.card} aria-label="Program">
       <Tabs label="Language or client" tabs={snippets} chosen={snippet.name} onChoose={choose}>
-        {snippet.readsEnvironment ? <Code title="Address and key" text={environment} isSecret /> : null}
-        <Code title={snippet.how} text={snippet.text} />
+        {snippet.readsEnvironment ? <Code title={title} text={environment} language="shell" isSecret /> : null}
+        <Code title={snippet.how} text={snippet.text} language={snippet.language} />
         {snippet.note === undefined ? null : <p class={css.note}>{snippet.note}</p>}
       </Tabs>
       {target.secret === null ? null : (
@@ -42,7 +44,15 @@ export function SnippetCard({ target }: { target: Target }) {
   );
 }
 
-function Code({ title, text, isSecret = false }: { title: string; text: string; isSecret?: boolean }) {
+interface CodeProps {
+  title: string;
+  text: string;
+  language: Language;
+  isSecret?: boolean;
+}
+
+function Code({ title, text, language, isSecret = false }: CodeProps) {
+  const runs = useMemo(() => highlighted(text, language), [text, language]);
   return (
     <div class={css.code}>
       <div class={css.codeHead}>
@@ -50,7 +60,17 @@ function Code({ title, text, isSecret = false }: { title: string; text: string; 
         <Copy text={text} label={isSecret ? "Copy variables" : "Copy snippet"} />
       </div>
       <ScrollBox label={title}>
-        <pre>{text}</pre>
+        <pre>
+          {runs.map(({ text, kind }, at) =>
+            kind === null ? (
+              text
+            ) : (
+              <span key={at} data-kind={kind}>
+                {text}
+              </span>
+            ),
+          )}
+        </pre>
       </ScrollBox>
     </div>
   );

@@ -9,8 +9,10 @@ import { authorized } from "../../session/session.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { ConfirmationNotice } from "../auth/confirmation.tsx";
+import { rememberedNext, rememberNext } from "../auth/next.ts";
 import { OfWorkspace } from "../of-workspace.tsx";
-import { createKey } from "./create-key.ts";
+import { createKey, keepKey, keptKey } from "./create-key.ts";
 import { type FirstEntry, useFirstEntry } from "./first-entry.ts";
 import { MissingKey } from "./missing-key.tsx";
 import { NewProject } from "./new-project.tsx";
@@ -23,10 +25,17 @@ export function Start() {
   return <OfWorkspace title="Send the first entry">{(workspace) => <Steps workspace={workspace} />}</OfWorkspace>;
 }
 
-function Frame({ title, lead, children }: { title: string; lead?: string; children: ComponentChildren }) {
+interface FrameProps {
+  title: string;
+  lead?: string;
+  children: ComponentChildren;
+}
+
+function Frame({ title, lead, children }: FrameProps) {
   useTitle(title);
   return (
     <div class={css.page}>
+      <ConfirmationNotice />
       <h1>{title}</h1>
       {lead ? <p class={css.lead}>{lead}</p> : null}
       {children}
@@ -36,26 +45,36 @@ function Frame({ title, lead, children }: { title: string; lead?: string; childr
 
 function Steps({ workspace }: { workspace: Workspace }) {
   const { query, route } = useLocation();
-  const [made, setMade] = useState<MadeKey | null>(null);
+  const [made, setMade] = useState(keptKey);
   const projectId = query.project ?? null;
   const mayMakeKeys = reasonAgainst(workspace.role, "key.create") === null;
   const here = `/w/${workspace.id}/start`;
 
+  function hold(key: MadeKey | null): void {
+    keepKey(key);
+    setMade(key);
+  }
+
   async function createProject(name: string): Promise<void> {
     const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
     // Without its key the project is there all the same: the page offers to create the key again.
-    const key = mayMakeKeys ? await createKey(workspace.id, data).catch(() => null) : null;
-    setMade(key);
-    route(`${here}?project=${data.id}`, true);
+    hold(mayMakeKeys ? await createKey(workspace.id, data).catch(() => null) : null);
+    const path = `${here}?project=${data.id}`;
+    // The link that confirms the address leads back to the project in place of a second one.
+    if (rememberedNext() === here) rememberNext(path);
+    route(path, true);
   }
 
   if (projectId === null) {
     const reason = reasonAgainst(workspace.role, "project.create");
     return (
-      <Frame title="Send the first entry" lead="Name the application. Its project and key are created at once.">
+      <Frame title="Send the first entry" lead="Name the application, choose what you use, paste and run.">
         <Columns at={1} workspace={workspace} project={null}>
           {reason === null ? (
-            <NewProject mayMakeKeys={mayMakeKeys} onCreate={createProject} />
+            <>
+              <NewProject mayMakeKeys={mayMakeKeys} onCreate={createProject} />
+              <SnippetCard target={{ origin: location.origin, projectId: null, secret: null }} />
+            </>
           ) : (
             <Empty title="No project to choose">
               <p>Ask {ableTo("project.create")} to create one.</p>
@@ -71,7 +90,7 @@ function Steps({ workspace }: { workspace: Workspace }) {
       workspace={workspace}
       projectId={projectId}
       made={made?.projectId === projectId ? made : null}
-      onMade={setMade}
+      onMade={hold}
     />
   );
 }
@@ -101,12 +120,16 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
   return (
     <Frame
       title={`Send the first entry of ${data.name}`}
-      lead="Paste, run, done. The entry is here as soon as your program has its 201."
+      lead="Paste, run, done. The entry is here as soon as the service answers 200."
     >
-      <Columns at={stepOf(first, made)} workspace={workspace} project={data}>
+      <Columns
+        at={stepOf(first, made)}
+        workspace={workspace}
+        project={data}
+        after={<Waiting workspaceId={workspace.id} projectId={projectId} secret={target.secret} first={first} />}
+      >
         {made === null && first === null ? <MissingKey workspace={workspace} project={data} onMade={onMade} /> : null}
         <SnippetCard target={target} />
-        <Waiting workspaceId={workspace.id} projectId={projectId} secret={target.secret} first={first} />
       </Columns>
     </Frame>
   );
@@ -123,9 +146,11 @@ interface ColumnsProps {
   workspace: Workspace;
   project: Project | null;
   children: ComponentChildren;
+  /** Below the steps on wide windows, at the end on narrow ones. */
+  after?: ComponentChildren;
 }
 
-function Columns({ at, workspace, project, children }: ColumnsProps) {
+function Columns({ at, workspace, project, children, after }: ColumnsProps) {
   const steps = [
     ["Project", project ? `${project.name}, kept ${workspace.retentionDays} days` : "one per application"],
     ["Key", "writes and reads, shown once"],
@@ -157,6 +182,7 @@ function Columns({ at, workspace, project, children }: ColumnsProps) {
         })}
       </ol>
       <div class={css.work}>{children}</div>
+      {after}
     </div>
   );
 }
