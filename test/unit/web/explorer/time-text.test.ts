@@ -16,6 +16,9 @@ describe("one time", () => {
     for (const zone of ["UTC", "Asia/Kathmandu"]) expect(readMoment(writtenTime(NOW, zone), NOW, zone)).toBe(NOW);
     expect(writtenTime(NOW, "Europe/Berlin")).toBe("2026-11-22 17:30");
     expect(readMoment("24:00", NOW, "UTC")).toBe(Date.parse("2026-11-23T00:00:00Z"));
+    // A mute may begin later today, or on the next day of a name.
+    expect(readMoment("22:00", NOW, "UTC")).toBe(Date.parse("2026-11-22T22:00:00Z"));
+    expect(readMoment("mon 9:00", NOW, "UTC")).toBe(Date.parse("2026-11-23T09:00:00Z"));
     for (const text of ["", "ten", "2026-11-31", "22:61"]) expect(readMoment(text, NOW, "UTC")).toBeNull();
   });
 });

@@ -43,17 +43,17 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
   if (last !== null) return { ok: true, range: last };
   const [, side = "", rest = ""] = /^(?:(since|from|after|before|until) )(.+)$/.exec(words) ?? [];
   if (side !== "") {
-    const period = periodOf(rest, now, zone, null);
+    const period = periodOf(rest, { now, zone, after: null });
     if (period === null) return unknown(rest);
     const start = new Date(period.start).toISOString();
     const isStart = side === "since" || side === "from" || side === "after";
     return { ok: true, range: { kind: "between", from: isStart ? start : null, to: isStart ? null : start } };
   }
   const [first = "", second, ...others] = words.split(BETWEEN);
-  const start = periodOf(first, now, zone, null);
+  const start = periodOf(first, { now, zone, after: null });
   if (start === null || others.length > 0) return unknown(others.length > 0 ? words : first);
   // The second time is one of the day of the first.
-  const end = second === undefined ? start : periodOf(second, now, zone, start.day);
+  const end = second === undefined ? start : periodOf(second, { now, zone, after: start.day });
   if (end === null) return unknown(second ?? "");
   // `14:00..15:00` ends at three; the end of a day is its midnight.
   const stop = second === undefined || end.isDay ? end.end : end.start;
@@ -65,9 +65,13 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
   return { ok: true, range: between(start.start, stop) };
 }
 
-/** Reads one time as `readTimeText` reads those of a range, such as `2026-11-20 22:00` or `22:00` of today; `null` if it is none. */
+/**
+ * Reads one time as `readTimeText` reads those of a range, such as `2026-11-20 22:00`, but `22:00` of today and the next
+ * `monday`, because it may be one of the future; `null` if it is none.
+ */
 export function readMoment(text: string, now: number, zone: string): number | null {
-  return periodOf(text.trim().toLowerCase().replaceAll(/\s+/g, " "), now, zone, null)?.start ?? null;
+  const words = text.trim().toLowerCase().replaceAll(/\s+/g, " ");
+  return periodOf(words, { now, zone, after: null, isPast: false })?.start ?? null;
 }
 
 /** Writes a time as it can be read, to the second. */
@@ -93,8 +97,16 @@ function lastOfWords(words: string): Range | null {
 const DATE = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
 const CLOCK = /^(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)? ?(am|pm)?$/;
 
-/** @param after the day of the range's start, which the text continues; `null`: the text starts a range */
-function periodOf(text: string, now: number, zone: string, after: WallTime | null): Period | null {
+interface Meaning {
+  now: number;
+  zone: string;
+  /** The day of the range's start, which the text continues; `null`: the text starts a range. */
+  after: WallTime | null;
+  /** Whether a text without a date means its last occurrence. */
+  isPast?: boolean;
+}
+
+function periodOf(text: string, { now, zone, after, isPast = true }: Meaning): Period | null {
   if (text === "now") return { start: now, end: now, day: null, isDay: false };
   if (/^\d{12,14}$/.test(text)) return { start: Number(text), end: Number(text) + 1, day: null, isDay: false };
   if (/^\d{4}-\d\d-\d\dt.*(?:z|[+-]\d\d:?\d\d)$/.test(text)) {
@@ -105,14 +117,14 @@ function periodOf(text: string, now: number, zone: string, after: WallTime | nul
   const plain = withPlainDate(text, today, after);
   const [one = "", two, ...others] = plain.replace(/(\d)t(\d)/, "$1 $2").split(/ (?!am|pm)/);
   if (others.length > 0) return null;
-  const named = dayOf(one, midnight(today), after);
+  const named = dayOf(one, midnight(today), isPast ? after : midnight(today));
   if (two === undefined && named !== null) {
     const { day } = named;
     return { start: timeAt(day, zone), end: timeAt(later(day, 1), zone), day, isDay: true };
   }
   const clock = clockOf(two ?? one);
   if (clock === null || (two !== undefined && named === null)) return null;
-  const { day, every } = named ?? { day: after ?? midnight(today), every: after === null ? 1 : null };
+  const { day, every } = named ?? { day: after ?? midnight(today), every: isPast && after === null ? 1 : null };
   const at = (date: WallTime): Period => {
     const start = timeAt({ ...date, ...clock }, zone);
     return { start, end: start + 60_000, day: date, isDay: false };
