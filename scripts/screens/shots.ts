@@ -146,7 +146,10 @@ export const SHOTS: readonly Shot[] = [
 
 async function openBoard(page: Page): Promise<void> {
   await page.getByRole("link", { name: "shop" }).click();
-  await page.getByRole("img", { name: /^count/ }).waitFor();
+  await page
+    .getByRole("img", { name: /^count/ })
+    .first()
+    .waitFor();
 }
 
 async function sendOne(page: Page): Promise<void> {

@@ -149,6 +149,17 @@ async function looksRight(page: Page, ready: () => Promise<unknown>): Promise<vo
   expect(await beyondTab(page)).toEqual([]);
 }
 
+/** The system's colours replace backgrounds, but not those that say what is drawn. */
+async function keepsColours(page: Page, keys: string): Promise<void> {
+  const colours = (): Promise<string[]> =>
+    page.locator(keys).evaluateAll((all) => all.map((each) => getComputedStyle(each).backgroundColor));
+  const before = await colours();
+  expect(before.length).toBeGreaterThan(1);
+  await page.emulateMedia({ forcedColors: "active" });
+  expect(await colours()).toEqual(before);
+  await page.emulateMedia({ forcedColors: "none" });
+}
+
 const GATEWAY = "POST /checkout: payment gateway timed out after <N> ms";
 
 describe("19.3: patterns of a query", () => {
@@ -243,6 +254,7 @@ describe("19.3: two spans compared", () => {
       }),
     );
     expect(cut).toEqual([]);
+    await keepsColours(page, "figcaption > span > [aria-hidden]");
     await page.setViewportSize({ width: 1440, height: 900 });
     await choose(page.getByLabel("Compare with"), "Yesterday");
     await page.getByRole("img", { name: /^Entries over time: 10[0-9] now, 61 before$/ }).waitFor();
@@ -350,6 +362,7 @@ describe("19.3: a trace as a timeline", () => {
       }).length;
     });
     expect(beside).toBeGreaterThan(0);
+    await keepsColours(page, "main li > [aria-hidden]:empty");
     await page.setViewportSize({ width: 1440, height: 900 });
     await table.click();
     const row = page.getByRole("table").getByRole("row").filter({ hasText: "Charge" });

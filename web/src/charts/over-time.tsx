@@ -171,7 +171,7 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
         </div>
         <div class={css.times} aria-hidden="true">
           {times.map((time) => (
-            <span key={time} style={{ left: `${placeOf(time)}%` }}>
+            <span key={time} data-edge={edgeAt(placeOf(time))} style={{ left: `${placeOf(time)}%` }}>
               {axisTime(time, stepMs)}
             </span>
           ))}
@@ -191,6 +191,14 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
       </figcaption>
     </figure>
   );
+}
+
+/** Percent from an edge within which a label that is centred below its tick would reach beyond it. */
+const EDGE = 2;
+
+/** The edge at which a label begins or ends at its tick. */
+function edgeAt(place: number): "start" | "end" | undefined {
+  return place < EDGE ? "start" : place > 100 - EDGE ? "end" : undefined;
 }
 
 /** How much of a colour is left where the range cuts a span. */
