@@ -72,8 +72,8 @@ export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number)
     if (place === undefined) break;
     const next = takeOne(sql, place.id, skips, now);
     if (next !== null) due.push(next);
-    // Without one that is due, the destination needs no further place.
-    place.busy = next === null ? AT_ONCE.destination : place.busy + 1;
+    // Also without one: what was passed over may be followed by one that is due.
+    place.busy++;
   }
   return due;
 }
