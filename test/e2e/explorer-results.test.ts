@@ -322,7 +322,8 @@ describe("6: an entry in its context", () => {
 async function copyAs(page: Page, details: Locator, form: string): Promise<void> {
   await details.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByRole("menuitem", { name: form }).click();
-  await page.getByText("Copied", { exact: true }).waitFor();
+  const what = form === "Link" ? "the link" : form.replace("As", "as");
+  await page.getByText(`Copied ${what}`, { exact: true }).waitFor();
 }
 
 describe("an open entry", () => {

@@ -45,7 +45,7 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       assert.match((await page.path()).search, /log_/);
       await page.click("button", "Copy", details);
       await page.click("menuitem", /JSON/);
-      await page.text("Copied");
+      await page.text("Copied as JSON");
     },
   },
   {

@@ -7,6 +7,7 @@ import { ansiParts } from "../../../../web/src/pages/explorer/results/ansi.ts";
 import { cellReader } from "../../../../web/src/pages/explorer/results/cells.ts";
 import { entryCurl, textOf } from "../../../../web/src/pages/explorer/results/copy-entry.ts";
 import { fieldsWithin, inlineFields, isServiceName } from "../../../../web/src/pages/explorer/results/inline-fields.ts";
+import { shortNumber } from "../../../../web/src/pages/explorer/results/short-number.ts";
 import { isStackTrace, stackGroups, stackLines } from "../../../../web/src/pages/explorer/results/stack-trace.ts";
 import { nextElements } from "../../../../web/src/pages/explorer/results/use-row-elements.ts";
 import { UndoHistory } from "../../../../web/src/pages/explorer/search/undo.ts";
@@ -79,12 +80,28 @@ describe("the members that rows show", () => {
     expect([...services, ["service", "version"], ["name"]].filter(isServiceName)).toEqual(services);
   });
 
+  it("round numbers with many digits in rows, and only there", () => {
+    const each = entry({ ms: 293.83719275860204, number: 12345678901, text: "293.83719275860204" });
+    expect(cellReader("ms")(each)).toEqual({ text: "293.837", exact: "293.83719275860204", isNumber: true });
+    expect(cellReader("number")(each)).toEqual({ text: "12345678901", exact: "12345678901", isNumber: true });
+    expect(cellReader("data.text")(each)).toMatchObject({ text: "293.83719275860204", isNumber: false });
+    expect([0.1 + 0.2, -0.000123456789, 1795824487.123, 1.5, 1e21, 5e-324].map(shortNumber)).toEqual([
+      ...["0.3", "-0.000123457", "1795824487", "1.5", "1e+21", "5e-324"],
+    ]);
+    fc.assert(
+      fc.property(fc.double(), (value) => {
+        const near = Number(shortNumber(value));
+        expect(Object.is(near, value) || Math.abs(near - value) <= Math.abs(value) * 1e-5).toBe(true);
+      }),
+    );
+  });
+
   it("are read as queries read them", () => {
     const each = entry(
       { user: { plan: "team" }, "http.status": 504, list: [{ id: 5 }], level: "x" },
       { traceId: "t1" },
     );
-    const read = (name: string): string => cellReader(name)(each);
+    const read = (name: string): string => cellReader(name)(each).text;
     expect(read("user.plan")).toBe("team");
     expect(read("http.status")).toBe("504");
     expect(read("list.id")).toBe("5");

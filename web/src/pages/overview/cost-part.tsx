@@ -3,6 +3,7 @@ import { type CostEstimate, dollars, estimateCost, PRICES } from "../../model/co
 import type { Usage } from "../../model/types.ts";
 import { Facts } from "../../ui/items.tsx";
 import { StackedBars } from "../../ui/stacked-bars.tsx";
+import { sizeOf } from "../settings/usage.tsx";
 import { totalsOf, type UsageDays } from "../usage/days.ts";
 import { dayName } from "../usage/days-chart.tsx";
 import css from "./overview.module.css";
@@ -13,7 +14,7 @@ interface CostPartProps {
   usage: Loaded<Usage>;
 }
 
-/** What the entries of 30 days cost on Cloudflare, and how the stored ones add up. */
+/** What the entries of 30 days cost on Cloudflare, and how they add up: the service has no stored bytes by day. */
 export function CostPart({ days, usage }: CostPartProps) {
   const data = days.data && usage.data && { days: days.data, usage: usage.data };
   const failure = days.failure ?? usage.failure;
@@ -29,13 +30,15 @@ export function CostPart({ days, usage }: CostPartProps) {
           <>
             <Facts
               facts={[
+                ["Stored now", sizeOf(usage.recent.bytes + (usage.stored?.bytes ?? 0))],
                 ["Ingest of 30 days", span(ingest)],
                 ["Storage a month", dollars(storage)],
               ]}
             />
+            <p class={css.quiet}>Entries received in 30 days, added up</p>
             <StackedBars
-              label={`Stored entries in total by day, ${names[0]} to ${names.at(-1)}`}
-              series={[{ name: "Entries in total", color: "var(--series-3)", values: addedUp(totals) }]}
+              label={`Received entries, added up by day, ${names[0]} to ${names.at(-1)}`}
+              series={[{ name: "Entries so far", color: "var(--series-3)", values: addedUp(totals) }]}
               names={names}
               ends={[names[0] ?? "", "today"]}
               isTotalShown={false}

@@ -3,17 +3,25 @@ import type { Field } from "../../../../../src/query-language/syntax.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { fieldNamed } from "../view/query-terms.ts";
 import { ownName } from "./own-name.ts";
+import { shortNumber } from "./short-number.ts";
 
 /** Characters of a value in a cell. */
 const LONGEST = 200;
 
-/** Returns the text of a field in an entry; empty without the field. */
-export type ReadCell = (entry: LogEntry) => string;
+/** A field of an entry in a cell. Without the field all texts are empty. */
+export interface CellValue {
+  /** As the cell shows it. */
+  text: string;
+  exact: string;
+  isNumber: boolean;
+}
+
+export type ReadCell = (entry: LogEntry) => CellValue;
 
 /** @param name a field as queries name it */
 export function cellReader(name: string): ReadCell {
   const field = fieldNamed(name);
-  return (entry) => cellText(fieldValue(entry, field));
+  return (entry) => cellValue(fieldValue(entry, field));
 }
 
 function fieldValue(entry: LogEntry, field: Field): unknown {
@@ -40,7 +48,13 @@ function fieldValue(entry: LogEntry, field: Field): unknown {
   return found;
 }
 
-export function cellText(value: unknown): string {
+function cellValue(value: unknown): CellValue {
+  if (typeof value === "number") return { text: shortNumber(value), exact: String(value), isNumber: true };
+  const text = cellText(value);
+  return { text, exact: text, isNumber: false };
+}
+
+function cellText(value: unknown): string {
   if (value === undefined) return "";
   const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;

@@ -1,4 +1,4 @@
-import { Copy, FileText, Link, Terminal } from "lucide";
+import { Braces, Copy, FileText, Link, Terminal } from "lucide";
 import type { LogEntry } from "../../../model/types.ts";
 import { Menu } from "../../../ui/menu.tsx";
 import { entryCurl, jsonOf, textOf } from "./copy-entry.ts";
@@ -18,10 +18,21 @@ export function CopyMenu({ entry, link }: CopyMenuProps) {
       icon={Copy}
       small
       items={[
-        { label: "As text", icon: FileText, shortcut: "y", onSelect: () => void copyText(textOf(entry)) },
-        { label: "As JSON", onSelect: () => void copyText(jsonOf(entry)) },
-        { label: "As curl", icon: Terminal, onSelect: () => void copyText(entryCurl(location.origin, entry)) },
-        ...(link === null ? [] : [{ label: "Link", icon: Link, onSelect: () => void copyText(link) }]),
+        {
+          label: "As text",
+          icon: FileText,
+          shortcut: "y",
+          onSelect: () => void copyText(textOf(entry), "Copied as text"),
+        },
+        { label: "As JSON", icon: Braces, onSelect: () => void copyText(jsonOf(entry), "Copied as JSON") },
+        {
+          label: "As curl",
+          icon: Terminal,
+          onSelect: () => void copyText(entryCurl(location.origin, entry), "Copied as curl"),
+        },
+        ...(link === null
+          ? []
+          : [{ label: "Link", icon: Link, onSelect: () => void copyText(link, "Copied the link") }]),
       ]}
     />
   );

@@ -1,9 +1,10 @@
 import { toast } from "../../../ui/toasts.tsx";
 
-export async function copyText(text: string): Promise<void> {
+/** @param done what the toast says, such as `Copied as JSON` */
+export async function copyText(text: string, done: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    toast("Copied", "good");
+    toast(done, "good");
   } catch {
     toast("The browser refused to copy.", "error");
   }

@@ -41,7 +41,7 @@ interface DetailsProps {
 }
 
 export function copyAsText(entry: LogEntry): void {
-  void copyText(textOf(entry));
+  void copyText(textOf(entry), "Copied as text");
 }
 
 /** All members of an entry. */

@@ -192,6 +192,7 @@ export function EntryList(props: EntryListProps) {
               source={source}
               hasProject={isMixed}
               columns={columns}
+              cells={cells}
               onColumns={
                 props.onColumns === undefined
                   ? null

@@ -6,6 +6,7 @@ import { visible } from "../view/visible.ts";
 import { ColumnChoice } from "./column-choice.tsx";
 import css from "./list-head.module.css";
 import rowCss from "./row.module.css";
+import type { ShownColumn } from "./use-row-parts.ts";
 
 /** @param isDone false while a width is dragged */
 type ChangeColumns = (columns: readonly Column[], isDone: boolean) => void;
@@ -14,6 +15,7 @@ interface ListHeadProps {
   source: string;
   hasProject: boolean;
   columns: readonly Column[];
+  cells: readonly ShownColumn[];
   /** `null` if they cannot be changed here. */
   onColumns: ChangeColumns | null;
   /** Fields that may become columns. */
@@ -21,7 +23,8 @@ interface ListHeadProps {
 }
 
 /** The names of the columns. The chosen ones are moved, resized and removed here. */
-export function ListHead({ source, hasProject, columns, onColumns, candidates }: ListHeadProps) {
+export function ListHead({ source, hasProject, columns, cells, onColumns, candidates }: ListHeadProps) {
+  const isNumeric = ({ field }: Column): boolean => cells.some((each) => each.field === field && each.isNumeric);
   return (
     <div class={`${rowCss.row} ${css.head}`} data-list-head>
       <span>Time</span>
@@ -30,9 +33,17 @@ export function ListHead({ source, hasProject, columns, onColumns, candidates }:
       {hasProject ? <span>Project</span> : null}
       {columns.map((column) =>
         onColumns === null ? (
-          <span key={column.field}>{visible(column.field)}</span>
+          <span key={column.field} class={isNumeric(column) ? rowCss.numeric : undefined}>
+            {visible(column.field)}
+          </span>
         ) : (
-          <ColumnHead key={column.field} column={column} columns={columns} onColumns={onColumns} />
+          <ColumnHead
+            key={column.field}
+            column={column}
+            isNumeric={isNumeric(column)}
+            columns={columns}
+            onColumns={onColumns}
+          />
         ),
       )}
       <span class={css.last}>
@@ -51,6 +62,7 @@ export function ListHead({ source, hasProject, columns, onColumns, candidates }:
 
 interface ColumnHeadProps {
   column: Column;
+  isNumeric: boolean;
   columns: readonly Column[];
   onColumns: ChangeColumns;
 }
@@ -58,14 +70,14 @@ interface ColumnHeadProps {
 /** Type of what is dragged: a column, to another place. */
 const DRAGGED = "application/x-taffrail-column";
 
-function ColumnHead({ column: { field, width }, columns, onColumns }: ColumnHeadProps) {
+function ColumnHead({ column: { field, width }, isNumeric, columns, onColumns }: ColumnHeadProps) {
   const dragged = useRef<{ x: number; width: number } | null>(null);
   const at = columns.findIndex((each) => each.field === field);
   const resize = (next: number, isDone: boolean): void => onColumns(resized(columns, field, next), isDone);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the menu has the same actions for the keyboard.
     <span
-      class={css.column}
+      class={isNumeric ? `${css.column} ${css.numeric}` : css.column}
       draggable
       onDragStart={(event) => event.dataTransfer?.setData(DRAGGED, field)}
       onDragOver={(event) => {

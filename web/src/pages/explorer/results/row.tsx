@@ -4,7 +4,7 @@ import { isTwelveHour, timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { visible } from "../view/visible.ts";
 import { AnsiText, hasColours } from "./ansi-text.tsx";
-import type { ReadCell } from "./cells.ts";
+import type { CellValue } from "./cells.ts";
 import { writePath } from "./data-path.ts";
 import { isInline } from "./inline-fields.ts";
 import { Marked, type Matches } from "./marked.tsx";
@@ -12,6 +12,8 @@ import type { Missing } from "./missing.ts";
 import { ownName } from "./own-name.ts";
 import css from "./row.module.css";
 import type { DataMatch } from "./search-match.ts";
+import { shortNumber } from "./short-number.ts";
+import type { ShownColumn } from "./use-row-parts.ts";
 
 const CLOCK: Intl.DateTimeFormatOptions = {
   hour: "2-digit",
@@ -42,7 +44,7 @@ interface RowProps {
   /** Members of `data` that are shown beside the message. */
   inline: readonly (readonly string[])[];
   /** The chosen columns, with their names. */
-  cells: readonly { field: string; read: ReadCell }[];
+  cells: readonly ShownColumn[];
   /** The text that is searched for; empty without one. */
   search: string;
   /** What finds the search in an entry, once it is loaded. */
@@ -97,7 +99,11 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
           {visible(project)}
         </span>
       )}
-      {isNarrow ? null : cells.map(({ field, read }) => <Cell key={field} text={read(entry)} search={search} />)}
+      {isNarrow
+        ? null
+        : cells.map(({ field, read, isNumeric }) => (
+            <Cell key={field} value={read(entry)} isNumeric={isNumeric} search={search} />
+          ))}
       <span class={css.message}>
         {missing === undefined ? null : (
           <span class={css.missing} title={`Before this entry: ${missing.reasons.join("; ")}`}>
@@ -114,10 +120,7 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
         </span>
         {pairs(
           isNarrow && cells.length > 0
-            ? [
-                ...cells.map(({ field, read }): [string, string] => [field, read(entry)]),
-                ...pairsOf(entry, inline, match),
-              ]
+            ? [...cells.map(({ field, read }) => ({ name: field, ...read(entry) })), ...pairsOf(entry, inline, match)]
             : pairsOf(entry, inline, match),
           search,
         )}
@@ -137,12 +140,21 @@ export function cellsClass(list: Record<"isMixed" | "isOneDay" | "hasYears" | "i
   ].join(" ");
 }
 
-function Cell({ text, search }: { text: string; search: string }) {
+function Cell({ value, isNumeric, search }: { value: CellValue; isNumeric: boolean; search: string }) {
+  const { text, exact } = value;
   return (
-    <span class={css.cell} title={visible(text)}>
+    <span class={isNumeric ? `${css.cell} ${css.numeric}` : css.cell} title={visible(exact)}>
       {marked(text, search)}
     </span>
   );
+}
+
+/** A member with its value. */
+interface Pair {
+  name: string;
+  /** As the row shows it; empty without the member. */
+  text: string;
+  exact: string;
 }
 
 /** Characters that have one direction, so that a value needs no element to be isolated from its neighbours. */
@@ -152,15 +164,15 @@ const ONE_DIRECTION = /^[ -~]*$/;
  * Names with values, without those that an entry lacks. The space before a name is for copied text. A value is bare text
  * where it can be: elements are most of the work of a row that is scrolled into view.
  */
-function pairs(all: readonly (readonly [string, string])[], search: string): ComponentChildren {
-  const there = all.filter(([, text]) => text !== "");
+function pairs(all: readonly Pair[], search: string): ComponentChildren {
+  const there = all.filter(({ text }) => text !== "");
   // The keys are places, so that an element that is filled again keeps those in it.
-  return there.flatMap(([name, text], at) => [
+  return there.flatMap(({ name, text, exact }, at) => [
     <span key={at} class={css.key}>{` ${visible(name)}=`}</span>,
-    search === "" && ONE_DIRECTION.test(text) ? (
+    search === "" && text === exact && ONE_DIRECTION.test(text) ? (
       text
     ) : (
-      <span key={`=${at}`} class={css.value}>
+      <span key={`=${at}`} class={css.value} title={text === exact ? undefined : exact}>
         {marked(text, search)}
       </span>
     ),
@@ -177,20 +189,24 @@ function messageText(text: string, search: string): ComponentChildren {
 }
 
 /** Members beside a message, without the one that the match shows already. */
-function pairsOf(entry: LogEntry, inline: RowProps["inline"], match: DataMatch | null): [string, string][] {
+function pairsOf(entry: LogEntry, inline: RowProps["inline"], match: DataMatch | null): Pair[] {
   const found = match?.names.join("\n");
   const shown = found === undefined ? inline : inline.filter((path) => path.join("\n") !== found);
-  return shown.map((path) => [path.join("."), inlineText(entry, path)]);
+  return shown.map((path) => ({ name: path.join("."), ...inlineTexts(entry, path) }));
 }
 
-function inlineText({ data }: LogEntry, path: readonly string[]): string {
+const NO_TEXT = { text: "", exact: "" };
+
+function inlineTexts({ data }: LogEntry, path: readonly string[]): Omit<Pair, "name"> {
   let value: unknown = data;
   for (const name of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return NO_TEXT;
     // SAFETY: an object with this member.
     value = (value as Record<string, unknown>)[name];
   }
-  return isInline(value) ? String(value) : "";
+  if (!isInline(value)) return NO_TEXT;
+  const exact = String(value);
+  return { text: typeof value === "number" ? shortNumber(value) : exact, exact };
 }
 
 /** The match that explains why an entry was found, unless the visible part of its message contains one. */

@@ -3,7 +3,7 @@ import { timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import type { Column } from "../view/columns.ts";
 import { language } from "../view/language.ts";
-import type { ReadCell } from "./cells.ts";
+import type { CellValue, ReadCell } from "./cells.ts";
 import { fieldsWithin, inlineFields, isServiceName } from "./inline-fields.ts";
 import { ownName } from "./own-name.ts";
 
@@ -14,9 +14,17 @@ const LOOKED = 200;
 /** Members that vary and may become columns: also those whose value the message has. */
 const CANDIDATES = 20;
 
+/** A chosen column. */
+export interface ShownColumn {
+  field: string;
+  read: ReadCell;
+  /** Whether its values are numbers, whose ends are aligned. */
+  isNumeric: boolean;
+}
+
 interface RowParts {
   inline: readonly (readonly string[])[];
-  cells: readonly { field: string; read: ReadCell }[];
+  cells: readonly ShownColumn[];
   /** Fields that may become columns. */
   candidates: readonly string[];
   /** Name of the third column. */
@@ -41,7 +49,7 @@ export function useRowParts(
   // A live list chooses again as it doubles, not for each entry.
   const looked = Math.ceil(Math.log2(Math.min(entries.length, LOOKED) + 1));
   const varying = useMemo(() => inlineFields(entries, CANDIDATES), [query, looked]);
-  const cells = useMemo(() => cellsOf(columns), [fieldsOf(columns)]);
+  const cells = useMemo(() => cellsOf(columns, entries), [query, looked, fieldsOf(columns)]);
   const source = useMemo(() => {
     return entries.slice(0, LOOKED).some((entry) => ownName(entry, "service") !== "") ? "Service" : "Category";
   }, [query, looked]);
@@ -67,9 +75,16 @@ const DAY = timeFormat({ dateStyle: "short" });
 const YEAR = timeFormat({ year: "numeric" });
 
 /** An address with columns has loaded the language. */
-function cellsOf(columns: readonly Column[]): RowParts["cells"] {
-  return columns.map(({ field }) => ({ field, read: language()?.cellReader(field) ?? (() => "") }));
+function cellsOf(columns: readonly Column[], entries: readonly LogEntry[]): RowParts["cells"] {
+  return columns.map(({ field }) => {
+    const read = language()?.cellReader(field) ?? (() => NOTHING);
+    const values = entries.slice(0, LOOKED).map(read);
+    const there = values.filter(({ text }) => text !== "");
+    return { field, read, isNumeric: there.length > 0 && there.every(({ isNumber }) => isNumber) };
+  });
 }
+
+const NOTHING: CellValue = { text: "", exact: "", isNumber: false };
 
 function fieldsOf(columns: readonly Column[]): string {
   return columns.map(({ field }) => field).join("\n");

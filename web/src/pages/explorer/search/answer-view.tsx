@@ -71,7 +71,7 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
   return (
     <div class={css.answer} aria-busy={loaded.busy}>
       <p class={css.status} role="status">
-        {`${count(rows.length)} rows of ${count(answer.matched)} entries; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
+        {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
         {rows.length > SHOWN ? ` The first ${SHOWN} are shown.` : ""}
         {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}
       </p>
@@ -96,6 +96,10 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
       )}
     </div>
   );
+}
+
+function counted(value: number, one: string, several = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : several}`;
 }
 
 function count(value: number): string {

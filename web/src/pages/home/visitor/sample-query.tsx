@@ -10,7 +10,7 @@ import css from "./visitor.module.css";
 
 const QUESTIONS = [
   { title: "What fails most", query: "level:>=error | top 5 by category, type" },
-  { title: "What is new", query: "level:>=warn | patterns | limit 5" },
+  { title: "Patterns", query: "level:>=warn | patterns | limit 5" },
 ] as const;
 
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });

@@ -161,5 +161,5 @@ function binText({ start, end }: { start: number; end: number }): string {
 }
 
 async function copied(pattern: string): Promise<void> {
-  if (await copyText(pattern)) toast("Copied.");
+  if (await copyText(pattern)) toast("Copied the pattern.");
 }
