@@ -35,9 +35,9 @@ export function CostPart({ days, usage }: CostPartProps) {
                 ["Storage a month", dollars(storage)],
               ]}
             />
-            <p class={css.quiet}>Entries received in 30 days, added up</p>
+            <p class={css.quiet}>Entries of 30 days, added up</p>
             <StackedBars
-              label={`Received entries, added up by day, ${names[0]} to ${names.at(-1)}`}
+              label={`Entries added up by day, ${names[0]} to ${names.at(-1)}`}
               series={[{ name: "Entries so far", color: "var(--series-3)", values: addedUp(totals) }]}
               names={names}
               ends={[names[0] ?? "", "today"]}
