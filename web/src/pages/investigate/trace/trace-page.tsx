@@ -2,6 +2,7 @@ import { ChartGantt, RotateCw, ScrollText, Table2, X } from "lucide";
 import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { useLoad } from "../../../lib/load.ts";
+import { timeFormat } from "../../../lib/zone.ts";
 import { loadProjects } from "../../../model/workspaces.ts";
 import { Button, buttonClass, IconButton } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
@@ -21,6 +22,9 @@ import css from "./trace.module.css";
 import { TraceTable } from "./trace-table.tsx";
 import { useTrace } from "./use-trace.ts";
 import { longestOwn, type Waterfall, waterfallOf } from "./waterfall-model.ts";
+
+/** Short, so that a phone has the numbers and *Table* beside each other. The title of a time is whole. */
+const BEGAN = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** A trace as a timeline of its spans, over all projects of the workspace. */
 export function TracePage() {
@@ -113,7 +117,8 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
       <div class={css.main}>
         <div class={css.facts}>
           <p>
-            Began <Time at={waterfall.start} />, took <strong>{lengthText(waterfall.end - waterfall.start)}</strong>
+            Began <Time at={waterfall.start} format={BEGAN} />, took{" "}
+            <strong>{lengthText(waterfall.end - waterfall.start)}</strong>
           </p>
           <p>{entriesText(entries)}</p>
           {waterfall.rows.length === entries ? null : <p>{number(waterfall.rows.length)} spans</p>}
