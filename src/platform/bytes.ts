@@ -99,3 +99,17 @@ export function isAsciiRange(bytes: Uint8Array, from: number, to: number): boole
   for (let i = from; i < to; i++) all |= bytes[i] ?? 0;
   return all < 0x80;
 }
+
+const KIB = 1024;
+
+/** A number as texts for people have it: `20,000`. */
+export function counted(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** Bytes in the largest unit that divides them: `5 MiB`, `256 KiB`, `1,000 bytes`. */
+export function sized(bytes: number): string {
+  if (bytes >= KIB ** 2 && bytes % KIB ** 2 === 0) return `${counted(bytes / KIB ** 2)} MiB`;
+  if (bytes >= KIB && bytes % KIB === 0) return `${counted(bytes / KIB)} KiB`;
+  return `${counted(bytes)} bytes`;
+}

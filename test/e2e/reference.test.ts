@@ -1,5 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
@@ -40,6 +41,18 @@ async function openOperation(path: string): Promise<Locator> {
   return operation;
 }
 
+/** Opens the form of an open operation. */
+async function openForm(operation: Locator): Promise<void> {
+  await operation.getByRole("button", { name: "Try it" }).click();
+}
+
+/** Pixels between the header, which stays while the page scrolls, and a part of the page. */
+async function topBelowHeader(opened: Page, part: Locator): Promise<number> {
+  const header = await opened.locator("header").first().boundingBox();
+  const box = await part.boundingBox();
+  return Math.round((box?.y ?? 0) - (header?.y ?? 0) - (header?.height ?? 0));
+}
+
 /** Parts of the page that are checked by themselves, because a check of the whole page takes seconds. */
 const OPEN_OPERATIONS = ".opblock.is-open";
 const DIALOG = "[role=dialog]";
@@ -54,6 +67,8 @@ describe("the API reference", () => {
     const paths = ["/logger/{projectId}/log", "/logger/{projectId}/tail", "/workspaces/{workspaceId}/rate-limits"];
     for (const path of paths) await openOperation(path);
     const operation = await openOperation("/health");
+    await openForm(operationOf("/logger/{projectId}/tail"));
+    await openForm(operation);
     await operation.getByRole("button", { name: "Execute" }).click();
     await operation.locator(".live-responses-table").waitFor();
     expect(await page.locator(OPEN_OPERATIONS).count()).toBe(4);
@@ -79,14 +94,17 @@ describe("the API reference", () => {
 
   it("14: Execute sends the example of the document, of either media type", async () => {
     const operation = await openOperation("/auth/magic-link");
+    await openForm(operation);
     await operation.getByRole("button", { name: "Execute" }).click();
     const answer = operation.locator(".live-responses-table");
     await answer.getByText("200", { exact: true }).first().waitFor();
     const ingest = operationOf("/logger/{projectId}/log");
+    await openForm(ingest);
     expect(await ingest.locator('tr[data-param-name="projectId"] input').inputValue()).toMatch(/^proj_\w{12}$/);
     await ingest.locator(".body-param__text").waitFor();
     expect(JSON.parse(await ingest.locator(".body-param__text").inputValue())).toHaveLength(2);
-    await ingest.getByRole("combobox", { name: "Request content type" }).selectOption("application/x-ndjson");
+    await choose(ingest.getByRole("combobox", { name: "Request content type" }), "application/x-ndjson");
+    await ingest.getByRole("combobox", { name: "Request content type" }).getByText("application/x-ndjson").waitFor();
     const lines = (await ingest.locator(".body-param__text").inputValue()).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line).message)).toHaveLength(2);
   });
@@ -107,6 +125,23 @@ describe("the API reference", () => {
     await again.context().close();
   });
 
+  it("has selects of the console, and plain text where there is one choice", async () => {
+    const minLevel = operationOf("/logger/{projectId}/tail").getByRole("combobox", { name: "minLevel" });
+    await choose(minLevel, "warn");
+    await minLevel.getByText("warn").waitFor();
+    expect(await page.locator(".servers").innerText()).toBe(console.server.url);
+    expect(await page.locator("select").count()).toBe(0);
+  });
+
+  it("keeps the operation in the address when its form is opened and closed", async () => {
+    const operation = await openOperation("/auth/refresh");
+    const { hash } = new URL(page.url());
+    const length = await page.evaluate(() => history.length);
+    await openForm(operation);
+    await operation.getByRole("button", { name: "Close form" }).click();
+    expect([new URL(page.url()).hash, await page.evaluate(() => history.length)]).toEqual([hash, length]);
+  });
+
   it("is a page of the console, which a link leaves without a load", async () => {
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
     await page.getByRole("link", { name: "Taffrail" }).click();
@@ -116,6 +151,66 @@ describe("the API reference", () => {
     await page.getByRole("link", { name: "API", exact: true }).click();
     await page.locator("main:focus .opblock-tag").first().waitFor();
     expect(await page.title()).toContain("API reference");
+  });
+
+  describe("its contents", () => {
+    it("have a filter that / focuses, open an operation below the header and mark it", async () => {
+      const opened = await openReference();
+      const contents = opened.getByRole("navigation", { name: "Contents" });
+      await opened.keyboard.press("/");
+      await opened.keyboard.type("post logger/query");
+      await contents.getByRole("status").getByText("1 operation", { exact: true }).waitFor({ state: "attached" });
+      await contents.getByRole("link", { name: /Query log entries/ }).focus();
+      await opened.keyboard.press("Enter");
+      const operation = opened.locator(OPEN_OPERATIONS).filter({ hasText: "/logger/query" });
+      await operation.locator("button.opblock-summary-control:focus").waitFor();
+      await operation.locator(".responses-table").waitFor();
+      await contents.locator("[aria-current=location]", { hasText: "Query log entries" }).waitFor();
+      expect(new URL(opened.url()).hash).toBe("#/Logs/workspace.query");
+      expect(await topBelowHeader(opened, operation)).toBe(12);
+
+      await opened.keyboard.press("/");
+      await opened.keyboard.press("Escape");
+      await contents.getByRole("link", { name: /^Members/ }).click();
+      await contents.locator("[aria-current=location]", { hasText: "Members" }).waitFor();
+      await opened.locator(".opblock", { hasText: "/members" }).first().waitFor();
+      await opened.goBack();
+      await contents.locator("[aria-current=location]", { hasText: "Query log entries" }).waitFor();
+      expect(await axeFaults(opened, "nav[aria-label=Contents]")).toEqual([]);
+      await opened.context().close();
+    });
+
+    it("mark the group or operation that is scrolled to", async () => {
+      const opened = await openReference("#/Loki");
+      const current = opened.getByRole("navigation", { name: "Contents" }).locator("[aria-current=location]");
+      await current.getByText("Loki", { exact: true }).waitFor();
+      // The form of a mouse's wheel, which ends the scroll to what the address names.
+      await opened.mouse.move(800, 400);
+      await opened.mouse.wheel(0, -100_000);
+      await current.waitFor({ state: "hidden" });
+      await opened.locator(".opblock-tag[data-tag=Sandbox]").evaluate((group) => group.scrollIntoView());
+      await current.getByText("Sandbox", { exact: true }).waitFor();
+      await opened.context().close();
+    });
+
+    it("open by a button in a narrow window, whose page is not wider than it", async () => {
+      const context = await console.open({ viewport: { width: 360, height: 740 }, colorScheme: "dark" });
+      const opened = await context.newPage();
+      await opened.goto("/docs");
+      const contents = opened.getByRole("navigation", { name: "Contents" });
+      await contents.getByRole("button", { name: "Contents" }).click();
+      expect(await axeFaults(opened, "nav[aria-label=Contents]")).toEqual([]);
+      await contents.getByRole("link", { name: /^Search/ }).click();
+      await contents.getByRole("link", { name: /Parse a query/ }).click();
+      const operation = opened.locator(OPEN_OPERATIONS);
+      await operation.locator(".responses-table").waitFor();
+      await contents.getByRole("link").first().waitFor({ state: "hidden" });
+      await contents.getByRole("button", { name: /Parse a query/ }).waitFor();
+      expect(await opened.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+      expect(await opened.getByRole("link", { name: "Taffrail" }).isVisible()).toBe(true);
+      expect(await axeFaults(opened, OPEN_OPERATIONS)).toEqual([]);
+      await context.close();
+    });
   });
 
   it("contacts no other origin and violates no content security policy", () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { WELL_FORMED } from "../../http/fields.ts";
+import { sized } from "../../platform/bytes.ts";
 import type { QueryError } from "../../query-language/error.ts";
 import { type Hint, hintsOf } from "../../query-language/hints.ts";
 import { explained } from "../../query-language/meant.ts";
@@ -15,7 +16,7 @@ export type ParsedQuery = Extract<ParseResult, { ok: true }>;
 /** With what its text probably does not do as intended. */
 export type HintedQuery = ParsedQuery & { hints: Hint[] };
 
-const LIMITS = `At most ${QUERY_LIMITS.bytes} bytes, ${QUERY_LIMITS.atoms} tests, ${QUERY_LIMITS.depth} levels.`;
+const LIMITS = `At most ${sized(QUERY_LIMITS.bytes)}, ${QUERY_LIMITS.atoms} tests, ${QUERY_LIMITS.depth} levels.`;
 
 /** A query with or without pipes. */
 export const QueryText = z

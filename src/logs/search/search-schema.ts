@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { counted } from "../../platform/bytes.ts";
 import type { Query } from "../../query-language/syntax.ts";
 import { storedEntrySchema } from "../entry-view.ts";
 import { timeSchema } from "../ingest/timestamp.ts";
@@ -29,7 +30,7 @@ export const QUERY_MEMBERS = {
     .max(MAX_ROWS)
     .optional()
     .describe(
-      `Entries of a page: default ${QUERY_LIMITS.limitDefault} or the \`limit\` of the text, at most ${QUERY_LIMITS.limit}. Rows of a table: default and at most ${MAX_ROWS}.`,
+      `Entries of a page: default ${QUERY_LIMITS.limitDefault} or the \`limit\` of the text, at most ${counted(QUERY_LIMITS.limit)}. Rows of a table: default and at most ${counted(MAX_ROWS)}.`,
     ),
 };
 

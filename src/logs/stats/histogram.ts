@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { counted } from "../../platform/bytes.ts";
 import { LEVELS, OWN_MEMBERS } from "../entry.ts";
 import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LogFilter } from "../query/filter.ts";
@@ -87,7 +88,7 @@ export const statsAnswerSchema = z.object({
         groups: z.record(z.string(), z.int()).optional().describe("Count by name, if requested with `groupBy`."),
       }),
     )
-    .describe(`In ascending order of time, without empty buckets. At most ${STATS_LIMITS.buckets}.`),
+    .describe(`In ascending order of time, without empty buckets. At most ${counted(STATS_LIMITS.buckets)}.`),
   total: z.int(),
   complete: z
     .boolean()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { counted } from "../../platform/bytes.ts";
 import { FIELD_LENGTH, FIELD_PATTERN, fieldOf } from "../aggregate/fields.ts";
 import { type Aggregation, FIELD_FUNCTIONS, type GroupKey, planOf, takes } from "../aggregate/plan.ts";
 import { MAX_ROWS } from "../aggregate/table.ts";
@@ -91,7 +92,12 @@ const Fields = z.strictObject({
     .optional()
     .describe("Order of the rows; by default by the keys, rising. Rows with equal values are ordered by their keys.")
     .meta({ examples: [{ by: "route", order: "asc" }] }),
-  limit: z.int().min(1).max(MAX_ROWS).optional().describe(`Rows of the table; ${MAX_ROWS}.`),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_ROWS)
+    .optional()
+    .describe(`Rows of the table; ${counted(MAX_ROWS)}.`),
   asOf: z.string().optional().describe("`asOf` of an earlier answer: only what was stored by then."),
 });
 
@@ -210,7 +216,7 @@ export const tableAnswerSchema = z.object({
     .describe("Keys, then aggregations, as in the request."),
   rows: z
     .array(z.array(z.unknown()))
-    .describe(`One value for each column; null where there is none. At most ${MAX_ROWS} rows and 4 MiB.`),
+    .describe(`One value for each column; null where there is none. At most ${counted(MAX_ROWS)} rows and 4 MiB.`),
   matched: z.int().describe("Entries that pass the filters."),
   scanned: z.int().describe("Entries whose lines or stored counts were examined."),
   complete: z

@@ -4,6 +4,7 @@ import { DatadogDecoder, type DatadogDefaults } from "../../doors/datadog.ts";
 import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
 import type { Resource } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { requireLiveKey } from "../guards/workspace.ts";
 import { addDoor, answerLikeDoor, type DoorRefusal, type DoorRequest } from "./door.ts";
 import { requireDoorKey } from "./door-key.ts";
@@ -14,7 +15,7 @@ const DESCRIPTION = [
   "`hostname` are the entry's, `ddtags` becomes an object in `data`, and a message that is a JSON object is read as a record.",
   "`ddsource`, `ddtags`, `service` and `hostname` may be in the query. A key in the path or query must have the scope `logs:write` only.",
   "Success means that the logs are durable and that every query returns them.",
-  `Limits: ${INGEST_LIMITS.linesEntries} logs, ${INGEST_LIMITS.linesBodyBytes} bytes after decompression.`,
+  `Limits: ${counted(INGEST_LIMITS.linesEntries)} logs, ${sized(INGEST_LIMITS.linesBodyBytes)} after decompression.`,
 ].join("\n");
 
 const QUERY = ["ddsource", "ddtags", "service", "hostname"] as const;

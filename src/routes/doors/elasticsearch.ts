@@ -6,6 +6,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { publicLimit } from "../guards/address.ts";
 import { addDoor, answerLikeDoor, type DoorRefusal } from "./door.ts";
 import { refuseMalformedKey } from "./door-key.ts";
@@ -15,7 +16,7 @@ const DESCRIPTION = [
   "`_index` and `_id` of its action are in `data`. The response has one item for each action, in order, under the action's name.",
   "`update`, `delete` and a document that is not a JSON object fail alone with 400. The project is the key's, whatever the index.",
   "200 without errors means that the entries are durable and that every query returns them.",
-  `Limits: ${INGEST_LIMITS.linesEntries} documents, ${INGEST_LIMITS.linesBodyBytes} bytes after decompression.`,
+  `Limits: ${counted(INGEST_LIMITS.linesEntries)} documents, ${sized(INGEST_LIMITS.linesBodyBytes)} after decompression.`,
 ].join("\n");
 
 const HANDSHAKE = [

@@ -3,6 +3,7 @@ import { LokiJsonDecoder } from "../../doors/loki/json-push.ts";
 import { LokiProtobufDecoder } from "../../doors/loki/protobuf-push.ts";
 import type { Resource } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { publicLimit } from "../guards/address.ts";
 import { addDoor } from "./door.ts";
 
@@ -11,7 +12,7 @@ const DESCRIPTION = [
   "A line that is a JSON object is read as a record, any other line is the message. Labels are `data.labels`, structured metadata",
   "is `data.metadata`; a level, service, host or trace id among them is the entry's. `X-Scope-OrgID` is ignored: the project is the key's.",
   "204 means that the entries are durable and that every query returns them.",
-  `Limits: ${INGEST_LIMITS.linesEntries} entries, ${INGEST_LIMITS.linesBodyBytes} bytes after decompression.`,
+  `Limits: ${counted(INGEST_LIMITS.linesEntries)} entries, ${sized(INGEST_LIMITS.linesBodyBytes)} after decompression.`,
 ].join("\n");
 
 const EXAMPLE = {

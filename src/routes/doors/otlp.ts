@@ -6,6 +6,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { type ErrorCode, refuse } from "../../http/errors.ts";
 import { mediaType, type Resource } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { countUnrouted } from "../guards/address.ts";
 import { addDoor, answerLikeDoor, type Door, type DoorRefusal } from "./door.ts";
 
@@ -43,7 +44,7 @@ const DESCRIPTION = [
   "A body is read while it arrives; its records are visible together. Attributes are members of `data`, beside `resource`, `scope`",
   "and `otel`, which has what else a record says. A request without an `Idempotency-Key` that is repeated, as retries are, is",
   "stored once, if its records have times that are not all whole seconds.",
-  `Limits: ${INGEST_LIMITS.linesEntries} records, ${INGEST_LIMITS.linesBodyBytes} bytes after decompression.`,
+  `Limits: ${counted(INGEST_LIMITS.linesEntries)} records, ${sized(INGEST_LIMITS.linesBodyBytes)} after decompression.`,
 ].join("\n");
 
 const EXAMPLE_REQUEST = {

@@ -3,6 +3,7 @@ import { PlainDecoder } from "../../doors/plain.ts";
 import type { Resource } from "../../http/resource.ts";
 import { MAPPING_BOUNDS } from "../../keys/settings.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { addDoor } from "./door.ts";
 
 const names = z
@@ -21,7 +22,7 @@ const DESCRIPTION = [
   "Nothing that can be kept is rejected: `data._taffrail` says what was changed.",
   "The project is the key's. A key in the path or in the query (`?key=`) must have the scope `logs:write` only.",
   "Without an `Idempotency-Key`, a repeated body is stored once if its entries have times that are not all whole seconds.",
-  `Limits: ${INGEST_LIMITS.linesEntries} entries, ${INGEST_LIMITS.linesBodyBytes} bytes after decompression.`,
+  `Limits: ${counted(INGEST_LIMITS.linesEntries)} entries, ${sized(INGEST_LIMITS.linesBodyBytes)} after decompression.`,
 ].join("\n");
 
 const EXAMPLE_BODY = '{"time":1795183200.123,"severity":"WARNING","msg":"disk almost full","host":"web-1","free":12}\n';

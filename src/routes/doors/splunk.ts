@@ -5,11 +5,12 @@ import type { AppEnv } from "../../http/context.ts";
 import type { ErrorCode } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { publicLimit } from "../guards/address.ts";
 import { addDoor, type DoorRefusal, type DoorRequest } from "./door.ts";
 import { readerFor } from "./key-terms.ts";
 
-const LIMITS = `Limits: ${INGEST_LIMITS.linesEntries} events, ${INGEST_LIMITS.linesBodyBytes} bytes after decompression.`;
+const LIMITS = `Limits: ${counted(INGEST_LIMITS.linesEntries)} events, ${sized(INGEST_LIMITS.linesBodyBytes)} after decompression.`;
 const EVENTS = [
   "Splunk's HTTP event collector: JSON objects one after the other. `event` is a text or an object, which is read as a record;",
   "`fields` are members of `data`, as are `source`, `sourcetype` and `index`. An object without `event` is the event.",

@@ -21,6 +21,7 @@ import type { IngestBody } from "../../logs/ingest/ingest-body.ts";
 import { readIngestBody } from "../../logs/ingest/lines-reader.ts";
 import type { IngestMediaType } from "../../logs/ingest/parse-entries.ts";
 import { STREAM_HEADER } from "../../logs/ingest/stream-header.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 import { detachBuffer } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../../platform/turns.ts";
@@ -38,7 +39,7 @@ const PLAIN_BYTES = 256 * 1024;
 /** Milliseconds for which a body waits for the memory of its batch. */
 const MEMORY_WAIT_MS = 10_000;
 
-const LINES_DESCRIPTION = `One entry per line, at most ${INGEST_LIMITS.linesEntries}.`;
+const LINES_DESCRIPTION = `One entry per line, at most ${counted(INGEST_LIMITS.linesEntries)}.`;
 
 export function addIngest(logger: Resource): void {
   logger.route(
@@ -53,9 +54,9 @@ export function addIngest(logger: Resource): void {
         "201 means that the entries are durable, and that every query that starts after the response returns them.",
         "Invalid entries are listed in `rejected` by index and do not affect the others. With an `Idempotency-Key`, a request may be repeated for 24 hours and is",
         "stored once.",
-        `Limits: ${INGEST_LIMITS.bodyBytes} bytes a JSON body after decompression, ${INGEST_LIMITS.entries} entries;`,
-        `${INGEST_LIMITS.linesBodyBytes} bytes and ${INGEST_LIMITS.linesEntries} entries as NDJSON, which is read while it arrives;`,
-        `${INGEST_LIMITS.entryBytes} bytes and ${INGEST_LIMITS.entryValues} values (objects, arrays, scalars) an entry,`,
+        `Limits: ${sized(INGEST_LIMITS.bodyBytes)} a JSON body after decompression, ${counted(INGEST_LIMITS.entries)} entries;`,
+        `${sized(INGEST_LIMITS.linesBodyBytes)} and ${counted(INGEST_LIMITS.linesEntries)} entries as NDJSON, which is read while it arrives;`,
+        `${sized(INGEST_LIMITS.entryBytes)} and ${counted(INGEST_LIMITS.entryValues)} values (objects, arrays, scalars) an entry,`,
         `${INGEST_LIMITS.dataDepth} levels of nesting in \`data\`.`,
         "Members of an entry without a defined meaning are moved to `data`.",
       ].join("\n"),

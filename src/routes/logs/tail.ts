@@ -5,6 +5,7 @@ import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import { COUNTED, chargeMembers, type LimitState } from "../../limits/state.ts";
+import { counted } from "../../platform/bytes.ts";
 import { callWorkspace, fetchWorkspace, unavailable } from "../../rpc/call.ts";
 import {
   TAIL_CALL_HEADER,
@@ -34,9 +35,9 @@ export function addTail(logger: Resource): void {
         '`{"type":"caught-up","seq":n}` each time the newest entry was reached, and at least every',
         `${TAIL_PROGRESS_MS / 1000} s if \`seq\` rose without a matching entry: everything up to \`n\` was examined;`,
         '`{"type":"error","code":"..."}` before a close. Send `{"type":"ack","seq":n}` at least every',
-        `${TAIL_LIMITS.ackEveryEntries} entries and for each \`caught-up\`.`,
+        `${counted(TAIL_LIMITS.ackEveryEntries)} entries and for each \`caught-up\`.`,
         "Closed with 4001 once key, session, membership or project has ended, with 4008 and the reason `since=<seq>`",
-        `if the client is ${TAIL_LIMITS.unackedEntries} entries behind its acknowledgements, and with 1001 and that reason`,
+        `if the client is ${counted(TAIL_LIMITS.unackedEntries)} entries behind its acknowledgements, and with 1001 and that reason`,
         "if the service restarts. With `since` a tail continues after a `seq`, without gaps or duplicates.",
         "Accepts the same credentials as a query, or the query parameter `ticket`.",
       ].join("\n"),

@@ -11,6 +11,7 @@ import type { Steps } from "../../logql/windows.ts";
 import type { LokiReading } from "../../logs/loki/reading.ts";
 import { runLogs } from "../../logs/loki/run-logs.ts";
 import { runMetric } from "../../logs/loki/run-metric.ts";
+import { counted } from "../../platform/bytes.ts";
 import { ENCODING_FLAGS, metricText, streamsText } from "./answers.ts";
 import { addLokiRoute, type LokiRead } from "./loki-route.ts";
 import {
@@ -62,7 +63,10 @@ export function addLokiQueries(resource: Resource): void {
       ...rangeParameters,
       step: z.string().optional().describe("Seconds or a duration, of a metric."),
       interval: z.string().optional().describe("Seconds or a duration that entries are apart at least."),
-      limit: z.string().optional().describe(`Entries, ${LIMIT.usual} by default, at most ${LIMIT.max}.`),
+      limit: z
+        .string()
+        .optional()
+        .describe(`Entries, ${LIMIT.usual} by default, at most ${counted(LIMIT.max)}.`),
       direction: z.enum(["backward", "forward"]).optional(),
     }),
     example: MATRIX,

@@ -1,6 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from "../../http/errors.ts";
 import { JSON_BODY_MAX_BYTES, type RouteSpec } from "../../http/resource.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS, RETENTION_DAYS } from "../../logs/entry.ts";
+import { counted, sized } from "../../platform/bytes.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -49,7 +50,7 @@ export const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
   operatorToken: [{ operatorToken: [] }],
 };
 
-export const DESCRIPTION = `Send logs, and query them with the next request.
+export const DESCRIPTION = `Send logs, and query them with the next request. Programs read this reference as [openapi.json](/openapi.json).
 
 Every JSON response has the members \`success\`, \`data\`, \`error\` and \`meta\`. \`error.code\` is from a closed list; each route lists the codes that it can return.
 
@@ -57,17 +58,17 @@ Every JSON response has the members \`success\`, \`data\`, \`error\` and \`meta\
 
 | What | Limit |
 |---|---|
-| Body, after decompression | ${INGEST_LIMITS.bodyBytes} bytes of JSON, ${INGEST_LIMITS.linesBodyBytes} of NDJSON |
-| Entries in one request | ${INGEST_LIMITS.entries} as JSON, ${INGEST_LIMITS.linesEntries} as NDJSON |
-| One entry, as sent | ${INGEST_LIMITS.entryBytes} bytes |
-| Values in one entry: objects, arrays, scalars | ${INGEST_LIMITS.entryValues} |
+| Body, after decompression | ${sized(INGEST_LIMITS.bodyBytes)} of JSON, ${sized(INGEST_LIMITS.linesBodyBytes)} of NDJSON |
+| Entries in one request | ${counted(INGEST_LIMITS.entries)} as JSON, ${counted(INGEST_LIMITS.linesEntries)} as NDJSON |
+| One entry, as sent | ${sized(INGEST_LIMITS.entryBytes)} |
+| Values in one entry: objects, arrays, scalars | ${counted(INGEST_LIMITS.entryValues)} |
 | Depth of \`data\` | ${INGEST_LIMITS.dataDepth} |
 | \`category\` and \`type\` | 1 to ${INGEST_LIMITS.nameLength} characters |
 | \`timestamp\` ahead of the receipt | at most ${INGEST_LIMITS.futureMs / 3_600_000} hours |
 | \`timestamp\` in the past | at most the workspace's retention, ${RETENTION_DAYS.min} to ${RETENTION_DAYS.max} days, ${RETENTION_DAYS.default} by default |
 | Rejections listed in a receipt | ${INGEST_LIMITS.rejectedListed}; \`rejectedCount\` counts all |
 | \`Idempotency-Key\` | 1 to ${INGEST_LIMITS.idempotencyKeyLength} printable ASCII characters, remembered for ${INGEST_LIMITS.idempotencyMs / 3_600_000} hours |
-| Body on every other route | ${JSON_BODY_MAX_BYTES} bytes |
+| Body on every other route | ${sized(JSON_BODY_MAX_BYTES)} |
 
 ## Levels and categories
 
@@ -78,6 +79,26 @@ ${Object.entries(CATEGORY_TYPES)
   .join("\n")}
 - \`custom\`, or a category of your own: any type
 `;
+
+/** What the operations of each tag are for. */
+export const TAGS: Readonly<Record<string, string>> = {
+  Accounts: "Sign-in, sessions, passwords and the user's own data.",
+  Workspaces: "Workspaces, their usage, and changes to them.",
+  Members: "Members, roles and invitations.",
+  Notifications: "Destinations of alerts, and deliveries to them.",
+  Projects: "Projects, and entries that are missing.",
+  "API keys": "Keys of a project, with scopes and an end.",
+  Logs: "Send, query, export and follow entries.",
+  Search: "Searches in the query language.",
+  Doors: "Ingest in the protocols of other clients: OpenTelemetry, Loki, Elasticsearch, Splunk, Datadog and more.",
+  Agents: "MCP for AI agents, and OAuth for their grants.",
+  Loki: "Loki's read API, for Grafana.",
+  Sandbox: "A project for trying the service without an account.",
+  Limits: "Rate limits of workspaces, and refused requests.",
+  "Views and boards": "Saved queries, and boards of panels.",
+  Alerts: "Rules that watch entries, with their decisions.",
+  Operations: "The state of the service, and checks of its storage for operators.",
+};
 
 export function successSchema(data: Json): Json {
   return {

@@ -17,6 +17,7 @@ import {
   RETRY_AFTER_HEADER,
   SECURITY,
   successSchema,
+  TAGS,
 } from "./openapi-parts.ts";
 
 const WORKSPACE_HEADER = "X-Workspace-Id";
@@ -40,7 +41,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: serverUrl }],
-    tags: [...new Set(specs.map((spec) => spec.tag))].map((name) => ({ name })),
+    tags: [...new Set(specs.map((spec) => spec.tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: COMPONENTS,
   };

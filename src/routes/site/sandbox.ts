@@ -140,7 +140,7 @@ export function playgroundProxy(service: Service): Resource {
       summary: "Send entries to the sandbox from a page of this origin",
       description: [
         "For `taffrail/browser` in the playground: accepts the body of an ingest request, adds the sandbox's key and forwards it.",
-        "Only requests with the `Origin` of this host are accepted. At most 65,536 bytes and 500 entries a request;",
+        "Only requests with the `Origin` of this host are accepted. At most 64 KiB and 500 entries a request;",
         "an entry keeps its own members, and `data.source` is always `browser`. Entries count in the",
         "budget of the caller's IP address, like entries sent with the key.",
       ].join("\n"),

@@ -4,6 +4,7 @@ import { requiredNameSchema } from "../../http/fields.ts";
 import { pageOf, pageQuery, timeCursor } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { StoredQueryText } from "../../logs/search/query-text.ts";
+import { sized } from "../../platform/bytes.ts";
 import { BOARD_LIMITS, PANEL_KINDS, type Panel } from "../../workspace/panels.ts";
 import { MAX_SAVED, type SavedItem } from "../../workspace/saved-items.ts";
 import { manage, workspaceGuard } from "../guards/member.ts";
@@ -105,7 +106,7 @@ boards.route(
     summary: "Create a board",
     description: [
       `A workspace has at most ${MAX_SAVED.board} boards besides those that were created with their projects, with different names (409). A board has`,
-      `at most ${panels} panels, of ${panelBytes} bytes of JSON together. An invalid query of a panel is refused with the place of its error. Panels lie on a`,
+      `at most ${panels} panels, of ${sized(panelBytes)} of JSON together. An invalid query of a panel is refused with the place of its error. Panels lie on a`,
       `grid of ${columns} columns; the service does not check whether they overlap.`,
     ].join("\n"),
     security: "accessToken",

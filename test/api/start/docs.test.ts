@@ -15,6 +15,8 @@ describe("the API's documentation", () => {
     expect(document.openapi).toBe("3.1.0");
     expect(document.servers).toEqual([{ url }]);
     expect(await new Validator().validate(document)).toEqual({ valid: true });
+    expect(document.tags.filter((tag: { description?: string }) => !tag.description)).toEqual([]);
+    expect(document.info.description).toContain("5 MiB of JSON, 20 MiB of NDJSON");
   });
 
   test("/openapi.json names only existing operations, each once, with the envelope and its error codes", async () => {
