@@ -157,6 +157,8 @@ describe("the API reference", () => {
     it("have a filter that / focuses, open an operation below the header and mark it", async () => {
       const opened = await openReference();
       const contents = opened.getByRole("navigation", { name: "Contents" });
+      const filter = contents.getByRole("searchbox", { name: "Filter operations" });
+      await filter.waitFor();
       await opened.keyboard.press("/");
       await opened.keyboard.type("post logger/query");
       await contents.getByRole("status").getByText("1 operation", { exact: true }).waitFor({ state: "attached" });

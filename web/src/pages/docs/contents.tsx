@@ -178,7 +178,9 @@ function useSlash(reveal: () => void, field: { readonly current: HTMLInputElemen
       if (event.key !== "/" || !isShortcut(event)) return;
       event.preventDefault();
       reveal();
-      requestAnimationFrame(() => field.current?.select());
+      field.current?.select();
+      // In a narrow window it is shown in the next frame.
+      if (document.activeElement !== field.current) requestAnimationFrame(() => field.current?.select());
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
