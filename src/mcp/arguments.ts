@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { TOKENS } from "./tokens.ts";
 
 /** Arguments that several tools have. Descriptions are short: every agent reads them with each list of the tools. */
+
+/** Bounds of the argument `max_tokens`. */
+const TOKENS = { min: 500, max: 20_000, default: 4_000 } as const;
 
 export const maxTokens = z.int().min(TOKENS.min).max(TOKENS.max).default(TOKENS.default);
 export const project = z.string().max(100).optional().describe("Id or name; default: all that you may read.");

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { tokensOf } from "../../../src/mcp/tokens.ts";
+import { tokensOf } from "../../../src/mcp/answer.ts";
 import { addKey, newTenant, onSql, receiptOf, send, type Tenant } from "../ingest/support.ts";
 import { callTool, column, rpc } from "./support.ts";
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answerOf, type Draft } from "../../../src/mcp/answer.ts";
+import { answerOf, type Draft, tokensOf } from "../../../src/mcp/answer.ts";
 import { cellOf } from "../../../src/mcp/compact-table.ts";
 import { cutVisible, LOG_TEXT, shortened, visible } from "../../../src/mcp/log-text.ts";
-import { tokensOf } from "../../../src/mcp/tokens.ts";
 
 const HEAD = { matched: 3, exact: true, as_of: "a.b", gaps: 0 };
 

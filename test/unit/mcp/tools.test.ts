@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { ALONE_UNITS, WorkMeter } from "../../../src/logs/query/budget.ts";
+import { tokensOf } from "../../../src/mcp/answer.ts";
 import { INSTRUCTIONS, TOOLS } from "../../../src/mcp/server.ts";
-import { tokensOf } from "../../../src/mcp/tokens.ts";
 import { ToolFault, type ToolPorts } from "../../../src/mcp/tool.ts";
 import { changesSince } from "../../../src/mcp/tools/entries.ts";
 
