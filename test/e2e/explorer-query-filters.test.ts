@@ -147,6 +147,38 @@ describe("the list of fields", () => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
+  it("keeps open fields, their counts and its place while the next entries load", async () => {
+    await page.setViewportSize({ width: 1440, height: 660 });
+    await open("?q=level:(error OR fatal)");
+    for (const field of ["category", "type", "status"]) await openField(page, field);
+    await fields().getByRole("list", { name: "Distribution of status" }).waitFor();
+    await fieldValue(page, "status", "300").scrollIntoViewIfNeeded();
+    const look = () =>
+      fields().evaluate((side) => ({
+        open: [...side.querySelectorAll("button[aria-expanded=true]")].map((each) => each.textContent?.slice(0, 6)),
+        lists: side.querySelectorAll("ul[aria-label]").length,
+        top: side.scrollTop,
+      }));
+    const before = await look();
+    expect(before.open).toHaveLength(4);
+    expect(before.top).toBeGreaterThan(0);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/logger/query", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await fields().getByRole("button", { name: "Exclude 300" }).click();
+    await page.waitForURL((url) => url.searchParams.get("q") === "level:(error OR fatal) -status:300");
+    await fields().locator("[aria-busy=true][data-stale=true]").waitFor();
+    expect(await look()).toEqual(before);
+    release();
+    await fields().locator("[data-stale=false]").waitFor();
+    expect((await look()).open?.toSorted()).toEqual(before.open.toSorted());
+  });
+
   it("groups, charts and shows a field as a column, which is moved, resized and kept", async () => {
     await open("?q=category:http");
     await openField(page, "status");
