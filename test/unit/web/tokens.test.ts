@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const CSS = readFileSync(new URL("../../../web/src/ui/tokens.css", import.meta.url), "utf8");
@@ -115,4 +115,18 @@ it("the heights of rows are the same in the style sheet and in the list", () => 
     const two = /--row-two: (\d+)px/.exec(css)?.[1];
     expect(DENSITY).toContain(`${name}: { one: ${one}, two: ${two} }`);
   }
+});
+
+describe("texts of one width", () => {
+  it("have no ligatures, so that `>=` of a query is two letters", () => {
+    const styles = globSync("web/src/**/*.css", { cwd: new URL("../../../", import.meta.url).pathname });
+    expect(styles.length).toBeGreaterThan(50);
+    for (const style of styles) {
+      const text = readFileSync(new URL(`../../../${style}`, import.meta.url), "utf8");
+      const blocks = [...text.matchAll(/\{[^{}]*font[^;{}]*var\(--mono\)[^{}]*\}/g)].map(([block]) => block);
+      // After `font`, which resets it.
+      const drawn = blocks.filter((block) => !/var\(--mono\);[^}]*font-variant-ligatures: none;/.test(block));
+      expect(drawn, style).toEqual([]);
+    }
+  });
 });
