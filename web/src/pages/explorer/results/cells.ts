@@ -2,6 +2,7 @@ import { someAt } from "../../../../../src/logs/search/data-values.ts";
 import type { Field } from "../../../../../src/query-language/syntax.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { fieldNamed } from "../view/query-terms.ts";
+import { withoutColours } from "./inline-fields.ts";
 import { ownName } from "./own-name.ts";
 import { shortNumber } from "./short-number.ts";
 
@@ -57,5 +58,6 @@ function cellValue(value: unknown): CellValue {
 function cellText(value: unknown): string {
   if (value === undefined) return "";
   const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  const plain = withoutColours(text);
+  return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}…` : plain;
 }

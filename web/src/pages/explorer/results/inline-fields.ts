@@ -110,6 +110,15 @@ function isIdentity(path: readonly string[], values: ReadonlySet<InlineValue>): 
   return [...values].every((value) => typeof value === "string" && ID.test(value));
 }
 
+/** Control sequences of terminals, also those whose numbers are the marks of a pattern. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one.
+const SEQUENCES = /\u001b\[(?:<N>|[0-9;:])*[@-~]/g;
+
+/** Returns a text without the control sequences of terminals, for a place that shows no colours. */
+export function withoutColours(text: string): string {
+  return text.includes("\u001b[") ? text.replace(SEQUENCES, "") : text;
+}
+
 /** Whether a value has a place in one line. */
 export function isInline(value: unknown): value is InlineValue {
   if (typeof value === "string") return value !== "" && value.length <= LOOK.length && !value.includes("\n");

@@ -6,7 +6,7 @@ import { visible } from "../view/visible.ts";
 import { AnsiText, hasColours } from "./ansi-text.tsx";
 import type { CellValue } from "./cells.ts";
 import { writePath } from "./data-path.ts";
-import { isInline } from "./inline-fields.ts";
+import { isInline, withoutColours } from "./inline-fields.ts";
 import { Marked, type Matches } from "./marked.tsx";
 import type { Missing } from "./missing.ts";
 import { ownName } from "./own-name.ts";
@@ -205,7 +205,7 @@ function inlineTexts({ data }: LogEntry, path: readonly string[]): Omit<Pair, "n
     value = (value as Record<string, unknown>)[name];
   }
   if (!isInline(value)) return NO_TEXT;
-  const exact = String(value);
+  const exact = withoutColours(String(value));
   return { text: typeof value === "number" ? shortNumber(value) : exact, exact };
 }
 

@@ -1,3 +1,4 @@
+import { withoutColours } from "../../explorer/results/inline-fields.ts";
 import { visible } from "../../explorer/view/visible.ts";
 import css from "./pattern-text.module.css";
 
@@ -10,7 +11,8 @@ const SHOWN = 400;
 /** A pattern with its marks set apart. */
 export function PatternText({ pattern }: { pattern: string }) {
   if (pattern === "") return <i>empty message</i>;
-  const shown = pattern.length > SHOWN ? `${pattern.slice(0, SHOWN)}…` : pattern;
+  const plain = withoutColours(pattern);
+  const shown = plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain;
   return (
     <span class={css.pattern}>
       {shown.split(MARKS).map((part, at) =>
