@@ -231,6 +231,8 @@ describe("the query language in the search box", () => {
     await searchBox().fill("");
     await page.keyboard.press("ArrowDown");
     await suggestions.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
+    const offered = await suggestions.getByRole("option").allTextContents();
+    expect(offered.indexOf("status:number")).toBeGreaterThan(offered.indexOf("level:fatal"));
   });
 
   it("17.1: ends a long query before its button, and shows it whole with the focus, over what follows", async () => {

@@ -2,11 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LogEntry } from "../../../../web/src/model/types.ts";
 import { fieldsOf } from "../../../../web/src/pages/explorer/fields/field-facts.ts";
-import { fieldGroups } from "../../../../web/src/pages/explorer/fields/field-groups.ts";
+import { fieldGroups, whyUnlisted } from "../../../../web/src/pages/explorer/fields/field-groups.ts";
 import { ansiParts } from "../../../../web/src/pages/explorer/results/ansi.ts";
 import { cellReader } from "../../../../web/src/pages/explorer/results/cells.ts";
 import { entryCurl, textOf } from "../../../../web/src/pages/explorer/results/copy-entry.ts";
-import { fieldsWithin, inlineFields, isServiceName } from "../../../../web/src/pages/explorer/results/inline-fields.ts";
+import {
+  fieldsWithin,
+  inlineFields,
+  isServiceName,
+  withoutColours,
+} from "../../../../web/src/pages/explorer/results/inline-fields.ts";
 import { shortNumber } from "../../../../web/src/pages/explorer/results/short-number.ts";
 import { isStackTrace, stackGroups, stackLines } from "../../../../web/src/pages/explorer/results/stack-trace.ts";
 import { nextElements } from "../../../../web/src/pages/explorer/results/use-row-elements.ts";
@@ -298,6 +303,15 @@ describe("the history of a text", () => {
   });
 });
 
+describe("texts without the colours of terminals", () => {
+  it("are those of values in a line, of columns and of patterns", () => {
+    expect(withoutColours("\u001b[34mblue\u001b[0m [34m")).toBe("blue [34m");
+    // The patterns of the service have marks in place of the numbers.
+    expect(withoutColours("\u001b[<N>m✓\u001b[<N>;<N>m <N> passed")).toBe("✓ <N> passed");
+    expect(cellReader("out")(entry({ out: "\u001b[1;34mblue\u001b[0m" })).text).toBe("blue");
+  });
+});
+
 describe("the fields of a query", () => {
   it("are read from the table of facets, and grouped by what they tell", () => {
     const rows = [
@@ -307,6 +321,7 @@ describe("the fields of a query", () => {
       ["status", "number", 8, 504, 5],
       ["status", "number", 8, 200, 3],
       ["gone", "null", 3, null, null],
+      ["exception", "string", 10, null, null],
     ];
     const fields = fieldsOf({ rows, matched: 10, complete: true });
     expect(fields.fields.map(({ name, values }) => [name, values.length])).toEqual([
@@ -314,12 +329,18 @@ describe("the fields of a query", () => {
       ["region", 1],
       ["status", 2],
       ["gone", 0],
+      ["exception", 0],
     ]);
     const titles = fieldGroups(fields, "").map(({ title, fields }) => [title, fields.map(({ name }) => name)]);
     expect(titles).toEqual([
       ["Entry", ["level"]],
-      ["Fields that vary", ["status"]],
+      // A field whose values are not listed has its actions, too.
+      ["Fields that vary", ["status", "exception", "gone"]],
       ["One value", ["region"]],
+    ]);
+    expect(fields.fields.map(whyUnlisted).filter((why) => why !== null)).toEqual([
+      "Always null or empty",
+      "Texts too long to count",
     ]);
     expect(fieldGroups(fields, "STAT").flatMap((group) => group.fields.map(({ name }) => name))).toEqual(["status"]);
   });

@@ -8,13 +8,13 @@ export interface FieldGroup {
 /** Own fields that come first. */
 const PINNED: readonly string[] = ["level", "service", "host", "category", "type"];
 
-/** Groups fields: own ones, those that tell entries apart, and those that have one value. Those that match `wanted` in their names. */
+/** Groups fields: own ones, those that tell entries apart, and those that have one value. Those that match `wanted` in their names. A field whose values are not listed is one that varies. */
 export function fieldGroups({ fields, matched }: Fields, wanted: string): FieldGroup[] {
   const word = wanted.trim().toLowerCase();
   const shown = fields.filter(({ name }) => name.toLowerCase().includes(word));
   const pinned = PINNED.flatMap((name) => shown.filter((field) => field.name === name && field.values.length > 0));
-  const others = shown.filter((field) => !pinned.includes(field) && field.values.length > 0);
-  const varies = (field: FieldFacts): boolean => field.values.length > 1 || field.entries < matched;
+  const others = shown.filter((field) => !pinned.includes(field));
+  const varies = (field: FieldFacts): boolean => field.values.length !== 1 || field.entries < matched;
   const byUse = (a: FieldFacts, b: FieldFacts): number => rank(a) - rank(b) || b.entries - a.entries;
   return [
     { title: "Entry", fields: pinned },
@@ -23,8 +23,16 @@ export function fieldGroups({ fields, matched }: Fields, wanted: string): FieldG
   ].filter((group) => group.fields.length > 0);
 }
 
-/** Fields in which nearly each entry has another value come last: they identify and do not group. */
+/** Says why the values of a field are not listed; `null` if they are. */
+export function whyUnlisted({ type, values }: FieldFacts): string | null {
+  if (values.length > 0) return null;
+  if (type === "null") return "Always null or empty";
+  return type === "string" ? "Texts too long to count" : "Values too long to count";
+}
+
+/** Fields in which nearly each entry has another value come last, with those without a list: they identify and do not group. */
 function rank({ values, entries, type }: FieldFacts): number {
+  if (values.length === 0) return 1;
   const most = values[0]?.count ?? 0;
   return type !== "number" && values.length > 2 && most <= 1 && entries > 2 ? 1 : 0;
 }

@@ -8,7 +8,7 @@ import { fieldNamed, stateOf, tests, toggled, withoutField, withPipes, withTests
 import { visible } from "../view/visible.ts";
 import { Distribution } from "./distribution.tsx";
 import { type FieldFacts, isScalar, TOP_VALUES, type ValueCount } from "./field-facts.ts";
-import { chartPipes } from "./field-groups.ts";
+import { chartPipes, whyUnlisted } from "./field-groups.ts";
 import css from "./fields.module.css";
 import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
@@ -38,6 +38,7 @@ interface FieldItemProps extends FieldActs {
 
 export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) {
   const { name, type, values } = field;
+  const isUnlisted = values.length === 0;
   return (
     <li class={css.field} data-open={isOpen}>
       <button type="button" class={css.name} aria-expanded={isOpen} onClick={onToggle}>
@@ -46,8 +47,8 @@ export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) 
         </span>
         <span class={css.label}>{visible(name)}</span>
         <span class={css.distinct}>
-          {values.length >= TOP_VALUES ? `${TOP_VALUES}+` : values.length}
-          <span class="visually-hidden"> values</span>
+          {isUnlisted ? "–" : values.length >= TOP_VALUES ? `${TOP_VALUES}+` : values.length}
+          <span class="visually-hidden">{isUnlisted ? " without a list of values" : " values"}</span>
         </span>
       </button>
       {isOpen ? <OpenField field={field} {...rest} /> : null}
@@ -58,6 +59,7 @@ export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) 
 function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle">) {
   const { query, onQuery, columns, onColumns, scope, filter, round } = rest;
   const { name, type } = field;
+  const unlisted = whyUnlisted(field);
   const test = (isNegated: boolean): void => {
     const exists = { kind: "field" as const, field: fieldNamed(name), test: { kind: "exists" as const } };
     onQuery(withTests(query || "*", [isNegated ? { kind: "not", filter: exists } : exists]));
@@ -80,24 +82,28 @@ function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle
           }}
         />
       ) : null}
-      <Values field={field} {...rest} />
+      {unlisted === null ? <Values field={field} {...rest} /> : <p class={css.note}>{unlisted}</p>}
       <div class={css.acts}>
-        <IconButton
-          icon={ListOrdered}
-          small
-          look="quiet"
-          label={`Group by ${name}`}
-          onClick={() => onQuery(withPipes(query, `| top 10 by ${name}`))}
-        />
-        <Button
-          icon={ChartLine}
-          small
-          look="quiet"
-          aria-label={`Chart ${name}`}
-          onClick={() => onQuery(withPipes(query, chartPipes(name, type, scope.times)))}
-        >
-          Chart
-        </Button>
+        {unlisted === null ? (
+          <>
+            <IconButton
+              icon={ListOrdered}
+              small
+              look="quiet"
+              label={`Group by ${name}`}
+              onClick={() => onQuery(withPipes(query, `| top 10 by ${name}`))}
+            />
+            <Button
+              icon={ChartLine}
+              small
+              look="quiet"
+              aria-label={`Chart ${name}`}
+              onClick={() => onQuery(withPipes(query, chartPipes(name, type, scope.times)))}
+            >
+              Chart
+            </Button>
+          </>
+        ) : null}
         <IconButton
           icon={Columns3}
           small

@@ -4,6 +4,7 @@ import { authorized } from "../../../session/session.ts";
 import { noteFields } from "../../investigate/releases/version-fields.ts";
 import type { Times } from "../view/range.ts";
 import { type Fields, fieldsOf, type TableAnswer, TOP_VALUES } from "./field-facts.ts";
+import { noteLoadedFields } from "./loaded-fields.ts";
 
 /** What is searched: the same entries as those of the list. */
 export interface SearchScope {
@@ -40,6 +41,7 @@ export function useFields(scope: SearchScope, filter: string, key: string | null
     if (begun.current === "") return null;
     const found = fieldsOf(await tableOf(scope, `${filter} | facets ${TOP_VALUES}`, signal));
     noteFields(scope, found.fields);
+    noteLoadedFields({ scope, filter, fields: found });
     return found;
   });
   const { projectId, times } = scope;

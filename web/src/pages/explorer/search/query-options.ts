@@ -1,7 +1,9 @@
 import { useLayoutEffect, useMemo } from "preact/hooks";
+import { loadedFields } from "../fields/loaded-fields.ts";
 import type { Times } from "../view/range.ts";
 import { askedQueries } from "./history.ts";
-import { basisText, type Suggestion } from "./suggestions.ts";
+import { fieldsToBegin, withLoaded } from "./loaded-suggestions.ts";
+import { basisText, SHOWN, type Suggestion } from "./suggestions.ts";
 import { useSuggestions } from "./use-suggestions.ts";
 
 export { rememberQuery } from "./history.ts";
@@ -32,15 +34,31 @@ interface QueryOptionsProps {
   onOptions: (offered: Offered) => void;
 }
 
-/** Finds what a text may continue with: what the service suggests, or for an empty text earlier queries. */
+/** Earlier queries that an empty box offers before the fields. */
+const EARLIER = 8;
+
+/** Finds what a text may continue with: what the service suggests and the list of fields has loaded, or for an empty text earlier queries and fields. */
 export function QueryOptions({ workspaceId, projectId, times, text, position, onOptions }: QueryOptionsProps): null {
   const isEmpty = text.trim() === "";
-  const suggestions = useSuggestions(workspaceId, projectId, times, isEmpty ? null : { query: text, position });
+  const loaded = loadedFields(workspaceId, projectId);
+  const typed = useMemo(() => ({ query: text, position }), [text, position]);
+  const suggested = useSuggestions(workspaceId, projectId, times, isEmpty && loaded !== null ? null : typed);
   const offered = useMemo((): Offered => {
     if (isEmpty) {
-      const asked = askedQueries(workspaceId);
-      return { options: asked.map((query) => ({ label: query, query, position: query.length })), basis: null };
+      const asked = askedQueries(workspaceId).slice(0, EARLIER);
+      const fields = loaded === null ? (suggested?.items ?? []) : fieldsToBegin(loaded);
+      const begun = fields.filter(({ text }) => !asked.includes(text)).slice(0, SHOWN);
+      return {
+        options: [
+          ...asked.map((query) => ({ label: query, query, position: query.length })),
+          ...begun.map((item) => {
+            return { label: item.text, query: item.text, position: item.text.length, kind: kindOf(item) };
+          }),
+        ],
+        basis: null,
+      };
     }
+    const suggestions = withLoaded(typed, suggested, loaded, times);
     if (suggestions === null) return { options: [], basis: null };
     const { start, end, items, basis } = suggestions;
     const options = items.map((item): Option => {
@@ -48,7 +66,7 @@ export function QueryOptions({ workspaceId, projectId, times, text, position, on
       return { label: item.text, query, position: start + item.text.length, kind: kindOf(item), count: item.count };
     });
     return { options, basis: basis ? basisText(basis) : null };
-  }, [workspaceId, text, suggestions]);
+  }, [workspaceId, typed, suggested, loaded, times.from, times.to]);
   useLayoutEffect(() => onOptions(offered), [offered]);
   return null;
 }

@@ -27,7 +27,7 @@ export interface Suggestions {
 }
 
 /** Suggestions that are shown. */
-const SHOWN = 12;
+export const SHOWN = 12;
 
 /**
  * Returns what of earlier suggestions still fits a text in which the same word has been written on, so that the list stays
