@@ -1,13 +1,16 @@
 import { number } from "../view/format.ts";
+import { fieldNamed, withTests } from "../view/query-terms.ts";
 import css from "./fields.module.css";
+import { barsOf, POINTS, type Points, place } from "./number-bars.ts";
 import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
-/** What is asked of a number, in order of size. */
-const POINTS = ["min", "p50", "p90", "p99", "max"] as const;
-type Points = Record<(typeof POINTS)[number], number>;
+/** Numbers that the bars count: the newest. */
+const READ = 1000;
 
 interface DistributionProps {
   field: string;
+  /** Whether the list of values shows only some of them. */
+  isMany: boolean;
   filter: string;
   scope: SearchScope;
   /** A new key counts again; `null` waits. */
@@ -16,16 +19,21 @@ interface DistributionProps {
   onFrom: (bound: number) => void;
 }
 
-/** Where the numbers of a field lie: a strip from the least to the greatest, and percentiles that narrow on a click. */
-export function Distribution({ field, filter, scope, round, onFrom }: DistributionProps) {
+/** Where the numbers of a field lie: bars if there are many, a strip from the least to the greatest, and percentiles that narrow on a click. */
+export function Distribution({ field, isMany, filter, scope, round, onFrom }: DistributionProps) {
   const query = `${filter} | stats ${POINTS.map((name) => `${name}(${field})`).join(", ")}`;
   const { data, failure } = useCounted(round, query, async (signal) => {
     return pointsOf((await tableOf(scope, query, signal)).rows[0] ?? []);
   });
+  // The percentiles hide two peaks.
+  const exists = { kind: "field" as const, field: fieldNamed(field), test: { kind: "exists" as const } };
+  const counting = isMany ? `${withTests(filter, [exists])} | limit ${READ} | count by ${field}` : "";
+  const { data: rows } = useCounted(round, counting, async (signal) => (await tableOf(scope, counting, signal)).rows);
   if (failure !== null || data === null) return <div class={css.strip} aria-busy={failure === null} />;
   const at = (value: number): number => place(value, data) * 100;
   return (
     <div class={css.distribution}>
+      {isMany ? <Bars field={field} bars={barsOf(rows ?? [], data)} /> : null}
       <div class={css.strip} aria-hidden="true">
         <span style={{ insetInlineStart: "0%", width: `${at(data.p50)}%` }} data-part="half" />
         <span
@@ -54,19 +62,29 @@ export function Distribution({ field, filter, scope, round, onFrom }: Distributi
   );
 }
 
+function Bars({ field, bars }: { field: string; bars: readonly number[] }) {
+  const most = Math.max(1, ...bars);
+  const all = bars.reduce((sum, count) => sum + count, 0);
+  const what = all < READ ? "" : ` of the newest ${number(READ)}`;
+  return (
+    <div
+      class={css.bars}
+      role="img"
+      aria-label={`Histogram of ${field}${what}`}
+      title={all < READ ? undefined : `The newest ${number(READ)}`}
+    >
+      {bars.map((count, at) => (
+        <span key={at} style={{ height: count === 0 ? 0 : `max(1px, ${(count / most) * 100}%)` }} />
+      ))}
+    </div>
+  );
+}
+
 function pointsOf(row: readonly unknown[]): Points | null {
   const [min, p50, p90, p99, max] = row;
   const all = { min, p50, p90, p99, max };
   // SAFETY: all members are numbers.
   return Object.values(all).every((value) => typeof value === "number") ? (all as Points) : null;
-}
-
-/** Place of a number between the ends, 0 to 1. By orders of magnitude if the greatest is far from the middle. */
-function place(value: number, { min, p50, max }: Points): number {
-  if (max <= min) return 1;
-  const isWide = min >= 0 && max > 20 * Math.max(p50, 1e-9);
-  const scale = isWide ? Math.log1p : (each: number): number => each;
-  return (scale(value) - scale(min)) / (scale(max) - scale(min));
 }
 
 function short(value: number): string {

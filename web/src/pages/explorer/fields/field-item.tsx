@@ -69,6 +69,7 @@ function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle
       {type === "number" ? (
         <Distribution
           field={name}
+          isMany={field.values.length >= TOP_VALUES}
           filter={filter}
           scope={scope}
           round={round}
