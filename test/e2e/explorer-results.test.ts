@@ -422,6 +422,42 @@ describe("an open entry", () => {
     await palette.waitFor({ state: "detached" });
   });
 
+  it("has what the open entry, fields and the workspace can do in the palette, once it is asked for", async () => {
+    const page = await opened();
+    await row(page, "Request number 248").click();
+    await page.waitForURL((url) => url.searchParams.has("open"));
+    await page.getByRole("button", { name: "Group by level" }).waitFor();
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Commands" });
+    const options = palette.getByRole("option");
+    await palette.getByRole("option", { name: "Copy as text y" }).waitFor();
+    expect(await palette.getByRole("option", { name: /^Group by/ }).count()).toBe(0);
+    for (const [text, label] of [
+      ["copy", "Copy as JSON"],
+      ["context", "Show in context c"],
+      ["columns", "Add column level"],
+      ["group by", "Group by level"],
+      ["zone", "Time zone UTC"],
+      ["docs", "Documents"],
+      ["save to board", "Save to board"],
+      ["new alert", "New alert"],
+    ] as const) {
+      await palette.getByRole("combobox").fill(text);
+      await options
+        .filter({ has: page.getByText(label.replace(/ [yc]$/, ""), { exact: true }) })
+        .first()
+        .waitFor();
+    }
+    await palette.getByRole("combobox").fill("group by level");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("q") === "* | top 10 by level");
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("combobox").fill("new board");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "New board" }).waitFor();
+    expect(new URL(page.url()).search).toBe("");
+  });
+
   it("loses no key while the palette, its commands or a part of the page are loading", async () => {
     const context = await console.open({ as: tenant.account, viewport: { width: 768, height: 800 } });
     const page = await context.newPage();

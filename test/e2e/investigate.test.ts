@@ -379,6 +379,31 @@ describe("19.3: a trace as a timeline", () => {
     await expect.poll(() => items.count()).toBe(3);
   });
 
+  it("is found by an id in the data of its entries, beside that of an entry", async () => {
+    const at = incident - DAY;
+    await send(under.server.url, payments, [
+      { message: "ids in data", timestamp: at, data: { trace: { id: "data-1" }, span: { id: "d1" }, durationMs: 9 } },
+      {
+        message: "ids below",
+        timestamp: at + 1,
+        data: { trace: { id: "data-1" }, "span.id": "d2", parent: { id: "d1" } },
+      },
+      { message: "own id", timestamp: at + 2, traceId: "data-1", spanId: "d3", data: { parentSpanId: "d1" } },
+      { message: "another", timestamp: at + 3, data: { trace: { id: "data-2" } } },
+    ]);
+    const page = await opened(`/p/${payments.projectId}?range=all&q=%22ids+in+data%22`);
+    await page.locator("[data-row]").first().click();
+    await page.getByRole("link", { name: "Trace" }).click();
+    const items = page.getByRole("tree", { name: "Timeline" }).getByRole("treeitem");
+    await expect.poll(() => items.count()).toBe(3);
+    const levels = await items.evaluateAll((all) => all.map((each) => each.getAttribute("aria-level")));
+    expect(levels).toEqual(["1", "2", "2"]);
+    await items.last().click();
+    await page.waitForURL((url) => url.searchParams.get("by") === "trace.id" && url.searchParams.has("entry"));
+    await page.getByRole("main").getByRole("link", { name: "Logs" }).click();
+    await page.waitForURL((url) => url.searchParams.get("q") === 'trace:"data-1" OR trace.id:"data-1"');
+  });
+
   it("of 2,000 entries is drawn in part, and an unknown one says so", async () => {
     const traceId = "long-trace";
     const entries = Array.from({ length: 2000 }, (_, n) => ({

@@ -29,7 +29,12 @@ function showKeys(shown: boolean): void {
 /** Commands of the palette for the same. */
 export function helpCommands(route: (path: string) => void): Command[] {
   return [
-    ...HELP_PAGES.map(({ label, path }) => ({ label, group: "Help", run: () => route(path) })),
+    ...HELP_PAGES.map(({ label, path }) => ({
+      label,
+      words: "docs documentation manual",
+      group: "Help",
+      run: () => route(path),
+    })),
     { label: "Keyboard shortcuts", group: "Help", words: "keys", run: () => showKeys(true) },
   ];
 }

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { may } from "../../../../src/workspace/permissions.ts";
 import { useAction } from "../../lib/action.ts";
@@ -26,6 +26,13 @@ export function Boards() {
   const boards = useLoad(workspaceId, (signal) => boardCalls.list(workspaceId, signal));
   const projects = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
   const [isCreating, setCreating] = useState(false);
+  const { path, query, route } = useLocation();
+  // From the command palette.
+  useEffect(() => {
+    if (query.new === undefined) return;
+    setCreating(true);
+    route(path, true);
+  }, [query.new]);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const mayCreate = role !== undefined && may(role, "board.create");
   const nameOf = (id: string | null) =>
@@ -80,7 +87,7 @@ export function Boards() {
           {found.length === 0 ? <p>No board has this name, project or owner.</p> : <BoardTable boards={found} />}
         </Card>
       )}
-      {isCreating ? (
+      {isCreating && mayCreate && !projects.busy ? (
         <NewBoard workspaceId={workspaceId} projects={projects.data ?? []} onClose={() => setCreating(false)} />
       ) : null}
     </Page>

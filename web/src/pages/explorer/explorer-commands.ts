@@ -1,10 +1,19 @@
 import { useLocation } from "preact-iso";
-import type { Project } from "../../model/types.ts";
+import type { LogEntry, Project } from "../../model/types.ts";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { SHORTCUTS, type ShortcutKey } from "../../ui/shortcuts/shortcut-keys.ts";
+import { traceLink } from "../investigate/links.ts";
+import { traceOf } from "../investigate/trace-ids.ts";
+import { type ActionDialog, newAlertPath } from "./actions/actions.tsx";
+import { loadedFields } from "./fields/loaded-fields.ts";
+import { entryCurl, jsonOf, textOf } from "./results/copy-entry.ts";
+import { copyText } from "./results/copy-text.ts";
+import { type Column, withColumn } from "./view/columns.ts";
 import { language } from "./view/language.ts";
 import { PRESETS, type Times, zoomedOut } from "./view/range.ts";
+import { entryLink } from "./view/shown-entry.ts";
 import { type View, viewSearch, withQuery } from "./view/view.ts";
+import { visible } from "./view/visible.ts";
 
 interface ExplorerCommandsProps {
   acts: Record<ShortcutKey, () => void>;
@@ -13,8 +22,17 @@ interface ExplorerCommandsProps {
   change: (change: (view: View) => View) => void;
   workspaceId: string;
   projects: readonly Project[];
-  onDownload: () => void;
+  projectId: string | null;
+  entries: readonly LogEntry[];
+  onContext: (entry: LogEntry) => void;
+  onColumns: (columns: readonly Column[]) => void;
+  onDialog: (dialog: ActionDialog) => void;
+  /** Whether the other pages of the workspace are there: a guest has the explorer alone. */
+  hasPages: boolean;
 }
+
+/** Words that find a shortcut, beside its own. */
+const WORDS: Partial<Record<ShortcutKey, string>> = { t: "time zone clock date", "?": "docs documentation" };
 
 /** Pipes that the palette adds to a query. */
 const PIPES = [
@@ -33,12 +51,46 @@ export function ExplorerCommands({
   change,
   workspaceId,
   projects,
-  onDownload,
+  ...rest
 }: ExplorerCommandsProps): null {
-  const { route } = useLocation();
+  const { query: parameters, route } = useLocation();
+  const { projectId, entries, onContext, onColumns, onDialog, hasPages } = rest;
+  const fields = (loadedFields(workspaceId, projectId)?.fields.fields ?? []).map(({ name }) => name);
+  const columns = view.columns ?? [];
+  const entryCommands = (entry: LogEntry | undefined): Command[] => {
+    if (entry === undefined) return [];
+    const trace = hasPages ? traceOf(entry) : null;
+    const all: (Omit<Command, "group"> | null)[] = [
+      { label: "Copy as text", shortcut: "y", run: () => void copyText(textOf(entry)) },
+      { label: "Copy as JSON", run: () => void copyText(jsonOf(entry)) },
+      { label: "Copy as curl", run: () => void copyText(entryCurl(location.origin, entry)) },
+      { label: "Copy link", run: () => void copyText(entryLink(location.origin, workspaceId, entry)) },
+      { label: "Show in context", shortcut: "c", run: () => onContext(entry) },
+      trace && { label: "Trace", run: () => route(traceLink(workspaceId, trace, entry.id)) },
+    ];
+    return all.flatMap((command) => (command === null ? [] : [{ ...command, group: "Open entry" }]));
+  };
   useCommands((): Command[] => [
-    ...SHORTCUTS.map(({ key, does }) => ({ label: does, group: "Explorer", shortcut: key, run: acts[key] })),
-    { label: "Download", group: "Explorer", run: onDownload },
+    ...entryCommands(entries.find(({ id }) => id === parameters.open)),
+    ...SHORTCUTS.map(({ key, does }) => ({
+      label: does,
+      words: WORDS[key] ?? "",
+      group: "Explorer",
+      shortcut: key,
+      run: acts[key],
+    })),
+    { label: "Download", group: "Explorer", run: () => onDialog("download") },
+    ...(hasPages
+      ? [
+          { label: "Save to board", words: "panel chart", group: "Explorer", run: () => onDialog("board") },
+          {
+            label: "Create alert from this query",
+            words: "new",
+            group: "Explorer",
+            run: () => route(newAlertPath({ workspaceId, projectId, view })),
+          },
+        ]
+      : []),
     {
       label: view.order === "desc" ? "Oldest first" : "Newest first",
       group: "Explorer",
@@ -72,6 +124,22 @@ export function ExplorerCommands({
       group: "Project",
       run: () => route(`/w/${workspaceId}${viewSearch({ ...view, live: false })}`),
     },
+    ...fields.map((name) => ({
+      label: `Group by ${visible(name)}`,
+      group: "Query",
+      needsText: true,
+      run: () => change((before) => withQuery(before, `${filterOf(before)} | top 10 by ${name}`)),
+    })),
+    ...fields.map((name) => ({
+      label: `${columns.some(({ field }) => field === name) ? "Remove" : "Add"} column ${visible(name)}`,
+      words: "columns",
+      group: "Columns",
+      needsText: true,
+      run: () => onColumns(withColumn(columns, name)),
+    })),
+    ...(columns.length === 0
+      ? []
+      : [{ label: "Remove all columns", group: "Columns", needsText: true, run: () => onColumns([]) }]),
   ]);
   return null;
 }

@@ -155,7 +155,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             change={change}
             workspaceId={workspaceId}
             projects={projects.data ?? []}
-            onDownload={() => setDialog("download")}
+            projectId={projectId}
+            entries={entries}
+            onContext={context.show}
+            onColumns={onColumns}
+            onDialog={setDialog}
+            hasPages={hasPages}
           />
         )}
         <div class={css.top}>

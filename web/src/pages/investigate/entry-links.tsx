@@ -5,13 +5,15 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { LinkedWorkspace } from "./linked-workspace.ts";
 import { traceLink } from "./links.ts";
+import { traceOf } from "./trace-ids.ts";
 
 /** Links of an entry to the pages that show it among others. */
-export function EntryLinks({ entry: { id, traceId } }: { entry: LogEntry }) {
+export function EntryLinks({ entry }: { entry: LogEntry }) {
   const workspaceId = useContext(LinkedWorkspace);
-  if (workspaceId === null || traceId === undefined) return null;
+  const trace = traceOf(entry);
+  if (workspaceId === null || trace === null) return null;
   return (
-    <a class={buttonClass("plain", true)} href={traceLink(workspaceId, traceId, id)}>
+    <a class={buttonClass("plain", true)} href={traceLink(workspaceId, trace, entry.id)}>
       <Icon shape={ChartGantt} />
       Trace
     </a>

@@ -1,5 +1,6 @@
 import type { Range } from "../explorer/view/range.ts";
 import { type View, viewSearch } from "../explorer/view/view.ts";
+import type { TraceRef } from "./trace-ids.ts";
 
 /** Pages that show the entries of a query in another way than as a list. */
 export const TOOLS = ["patterns", "compare"] as const;
@@ -24,7 +25,10 @@ export function toolLink(workspaceId: string, projectId: string | null, tool: To
 }
 
 /** Address of the timeline of a trace, which has entries of all projects. */
-export function traceLink(workspaceId: string, traceId: string, entryId?: string): string {
-  const shown = entryId === undefined ? "" : `?${new URLSearchParams({ entry: entryId })}`;
-  return `/w/${workspaceId}/trace/${encodeURIComponent(traceId)}${shown}`;
+export function traceLink(workspaceId: string, { id, field }: TraceRef, entryId?: string): string {
+  const shown = new URLSearchParams({
+    ...(field === null ? {} : { by: field }),
+    ...(entryId === undefined ? {} : { entry: entryId }),
+  });
+  return `/w/${workspaceId}/trace/${encodeURIComponent(id)}${shown.size === 0 ? "" : `?${shown}`}`;
 }

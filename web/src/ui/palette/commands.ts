@@ -12,6 +12,8 @@ export interface Command {
   group: string;
   /** Key that does the same. */
   shortcut?: string;
+  /** Whether it is one of many alike, which are listed only once a text is typed. */
+  needsText?: boolean;
   run: () => void;
 }
 

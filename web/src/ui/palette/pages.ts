@@ -1,3 +1,5 @@
+import { may } from "../../../../src/workspace/permissions.ts";
+import { BROWSER_ZONE, setZone, zoneLabel } from "../../lib/zone.ts";
 import { SETTINGS_PAGES } from "../../model/settings-pages.ts";
 import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
 import { workspaces } from "../../model/workspaces.ts";
@@ -11,7 +13,33 @@ export function commonCommands(path: string, route: (path: string) => void): Com
   const workspaceId = shownWorkspace(path);
   const project = shownProject(path);
   const ofUser = user.value === null ? [] : [...pages(workspaceId, project, route), ...helpCommands(route)];
-  return [...ofUser, ...appearanceCommands()];
+  return [...ofUser, ...appearanceCommands(), ...zoneCommands()];
+}
+
+/** Zones in which times are shown and read. The explorer's choice of times has the others. */
+function zoneCommands(): Command[] {
+  return [...new Set([BROWSER_ZONE, "UTC"])].map((name) => ({
+    label: `Time zone ${zoneLabel(name)}`,
+    words: name,
+    group: "Appearance",
+    run: () => setZone(name),
+  }));
+}
+
+/** What a member of a workspace may add. */
+function additions(workspaceId: string | null, project: string, route: (path: string) => void): Command[] {
+  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const all = [
+    { action: "board.create", label: "New board", to: `/w/${workspaceId}/boards?new=1` },
+    {
+      action: "alert.create",
+      label: "New alert",
+      to: `/w/${workspaceId}/alerts/new${project === "" ? "" : `?project=${project.slice("/p/".length)}`}`,
+    },
+  ] as const;
+  return all
+    .filter(({ action }) => role !== undefined && may(role, action))
+    .map(({ label, to }) => ({ label, words: "create add", group: "Create", run: () => route(to) }));
 }
 
 /**
@@ -54,6 +82,7 @@ function pages(workspaceId: string | null, project: string, route: (path: string
       group: "Go to",
       run: () => route(`/w/${id}`),
     })),
+    ...additions(workspaceId, project, route),
     ...others.map(([label, to]) => ({ label, group: "Go to", run: () => route(to) })),
     { label: "Sign out", group: "Account", run: () => void signOut() },
   ];

@@ -25,12 +25,16 @@ export function PaletteDialog({ typedEarly, named: source, onClose }: PaletteDia
   const [active, setActive] = useState<string | null>(null);
   const id = useId();
   // Not once at the start: the commands of a page are loaded after its first rows.
-  const own = [...allCommands(), ...commonCommands(path, route)];
+  const ofPage = allCommands();
+  // A page's own command of this name knows more, such as the project.
+  const common = commonCommands(path, route).filter(({ label }) => ofPage.every((other) => other.label !== label));
+  const own = [...ofPage, ...common];
   const workspaceId = shownWorkspace(path);
   const project = shownProject(path);
   const typed = text.trim();
   const named = useNamedCommands(source, workspaceId, typed !== "", route);
-  const found = matching(typed === "" ? own : [...own, ...named], text).slice(0, SHOWN);
+  const listed = typed === "" ? own.filter(({ needsText }) => !needsText) : [...own, ...named];
+  const found = matching(listed, text).slice(0, SHOWN);
   if (workspaceId !== null && typed !== "") {
     const to = `/w/${workspaceId}${project}?${new URLSearchParams({ q: typed })}`;
     found.push({ id: "search", group: "Search", label: `Search logs for ${typed}`, run: () => route(to) });

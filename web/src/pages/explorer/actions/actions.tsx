@@ -107,7 +107,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
 }
 
 /** The editor of a new alert, which starts from the search of a view. */
-function newAlertPath({
+export function newAlertPath({
   workspaceId,
   projectId,
   view,

@@ -1,6 +1,7 @@
 import type { Level, LogEntry } from "../../../model/types.ts";
 import { ownName } from "../../explorer/results/own-name.ts";
 import { moreSevere } from "../more-severe.ts";
+import { idIn } from "../trace-ids.ts";
 import { durationOf, statedTimes } from "./duration.ts";
 
 /** The entries of a trace as a tree of spans. */
@@ -145,18 +146,9 @@ const PARENT_NAMES = ["parentSpanId", "parent_span_id", "parentSpanID", "parentI
 const NO_ID = /^0*$/;
 
 function spanIdOf({ spanId, data }: LogEntry): string | null {
-  return spanId !== undefined && !NO_ID.test(spanId) ? spanId : idIn(data, SPAN_NAMES);
+  return spanId !== undefined && !NO_ID.test(spanId) ? spanId : (idIn(data, SPAN_NAMES)?.text ?? null);
 }
 
 export function parentIdOf({ data }: LogEntry): string | null {
-  return idIn(data, PARENT_NAMES);
-}
-
-function idIn(data: LogEntry["data"], names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = data?.[name];
-    const text = typeof value === "number" ? String(value) : value;
-    if (typeof text === "string" && !NO_ID.test(text)) return text;
-  }
-  return null;
+  return idIn(data, PARENT_NAMES)?.text ?? null;
 }

@@ -16,6 +16,7 @@ import { visible } from "../../explorer/view/visible.ts";
 import { lengthText } from "../length-text.ts";
 import { toolLink, traceLink, viewOf } from "../links.ts";
 import { percent } from "../percent.ts";
+import { type TraceRef, traceFieldNamed, traceQuery } from "../trace-ids.ts";
 import { SpanDetails } from "./span-details.tsx";
 import { Timeline } from "./timeline.tsx";
 import css from "./trace.module.css";
@@ -28,9 +29,12 @@ const BEGAN = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minu
 
 /** A trace as a timeline of its spans, over all projects of the workspace. */
 export function TracePage() {
-  const { workspaceId = "", traceId = "" } = useRoute().params;
+  const { params, query } = useRoute();
+  const { workspaceId = "", traceId = "" } = params;
+  const field = traceFieldNamed(query.by);
+  const trace = useMemo(() => ({ id: traceId, field }), [traceId, field]);
   useTitle("Trace");
-  const { loaded, found, more, reload } = useTrace(workspaceId, traceId);
+  const { loaded, found, more, reload } = useTrace(workspaceId, trace);
   const waterfall = useMemo(() => found && waterfallOf(found.entries), [found]);
   const busy = loaded.busy;
   return (
@@ -43,7 +47,7 @@ export function TracePage() {
           <Copy text={traceId} label="Copy ID" />
           <a
             class={buttonClass("plain", true)}
-            href={toolLink(workspaceId, null, null, viewOf(`trace:${JSON.stringify(traceId)}`, { kind: "all" }))}
+            href={toolLink(workspaceId, null, null, viewOf(traceQuery(trace), { kind: "all" }))}
           >
             <Icon shape={ScrollText} />
             Logs
@@ -73,7 +77,7 @@ export function TracePage() {
         ) : (
           <>
             {found.entries.length === 0 ? null : (
-              <Shown workspaceId={workspaceId} traceId={traceId} waterfall={waterfall} entries={found.entries.length} />
+              <Shown workspaceId={workspaceId} trace={trace} waterfall={waterfall} entries={found.entries.length} />
             )}
             {found.hasMore ? (
               <p class={css.more} role="status">
@@ -94,13 +98,13 @@ export function TracePage() {
 
 interface ShownProps {
   workspaceId: string;
-  traceId: string;
+  trace: TraceRef;
   waterfall: Waterfall;
   /** Their number. */
   entries: number;
 }
 
-function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
+function Shown({ workspaceId, trace, waterfall, entries }: ShownProps) {
   const { query, route } = useLocation();
   const [asTable, setAsTable] = useState(false);
   const projects = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
@@ -109,7 +113,7 @@ function Shown({ workspaceId, traceId, waterfall, entries }: ShownProps) {
     [waterfall, query.entry],
   );
   const projectsOf = new Set(waterfall.rows.flatMap(({ span }) => span.entries.map(({ projectId }) => projectId)));
-  const select = (entryId: string | undefined): void => route(traceLink(workspaceId, traceId, entryId), true);
+  const select = (entryId: string | undefined): void => route(traceLink(workspaceId, trace, entryId), true);
   const longest = useMemo(() => (waterfall.rows.length > 1 ? longestOwn(waterfall.rows) : null), [waterfall]);
   const missing = waterfall.rows.filter(({ span }) => span.missingParent !== null).length;
   return (

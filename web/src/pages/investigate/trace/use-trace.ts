@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { queryLogs } from "../../explorer/query.ts";
+import { type TraceRef, traceQuery } from "../trace-ids.ts";
 import { useKept } from "../use-kept.ts";
 
 /** Entries of one request, and those that are loaded without a click. */
@@ -26,18 +27,19 @@ interface LoadedPages {
 }
 
 /** Loads the entries of a trace, oldest first, of all projects of the workspace. */
-export function useTrace(workspaceId: string, traceId: string) {
+export function useTrace(workspaceId: string, trace: TraceRef) {
   const [round, setRound] = useState(0);
   const [wanted, setWanted] = useState(AT_FIRST);
-  const of = JSON.stringify([workspaceId, traceId]);
+  const of = JSON.stringify([workspaceId, trace.id, trace.field]);
   const pages = useRef<LoadedPages | null>(null);
   const loaded = useLoad(`${of} ${round} ${wanted}`, async (signal): Promise<FoundTrace> => {
     const before = pages.current;
     const found: LoadedPages =
       before?.of === of && before.round === round ? before : { of, round, entries: [], cursor: null };
+    const filters = trace.field === null ? { traceId: trace.id } : { q: traceQuery(trace) };
     for (let asked = 0; asked < REQUESTS; asked++) {
       const cursor = found.cursor === null ? {} : { cursor: found.cursor };
-      const request = { filters: { traceId }, order: "asc", pagination: { limit: PAGE, ...cursor } } as const;
+      const request = { filters, order: "asc", pagination: { limit: PAGE, ...cursor } } as const;
       const page = await queryLogs(workspaceId, request, signal);
       found.entries = [...found.entries, ...page.logs];
       found.cursor = page.pagination.nextCursor;
