@@ -13,8 +13,9 @@ export function barsOf(rows: readonly unknown[][], points: Points): number[] {
   const bars = Array.from({ length: BARS }, () => 0);
   for (const [value, count] of rows) {
     if (typeof value !== "number" || typeof count !== "number") continue;
-    const at = Math.floor(place(value, points) * BARS);
-    const bar = Math.max(0, Math.min(BARS - 1, at));
+    // A live view may find numbers beyond the ends.
+    const within = Math.max(points.min, Math.min(points.max, value));
+    const bar = Math.min(BARS - 1, Math.floor(place(within, points) * BARS));
     bars[bar] = (bars[bar] ?? 0) + count;
   }
   return bars;
