@@ -61,10 +61,13 @@ export function ExplorerCommands({
     if (entry === undefined) return [];
     const trace = hasPages ? traceOf(entry) : null;
     const all: (Omit<Command, "group"> | null)[] = [
-      { label: "Copy as text", shortcut: "y", run: () => void copyText(textOf(entry)) },
-      { label: "Copy as JSON", run: () => void copyText(jsonOf(entry)) },
-      { label: "Copy as curl", run: () => void copyText(entryCurl(location.origin, entry)) },
-      { label: "Copy link", run: () => void copyText(entryLink(location.origin, workspaceId, entry)) },
+      { label: "Copy as text", shortcut: "y", run: () => void copyText(textOf(entry), "Copied as text") },
+      { label: "Copy as JSON", run: () => void copyText(jsonOf(entry), "Copied as JSON") },
+      { label: "Copy as curl", run: () => void copyText(entryCurl(location.origin, entry), "Copied as curl") },
+      {
+        label: "Copy link",
+        run: () => void copyText(entryLink(location.origin, workspaceId, entry), "Copied the link"),
+      },
       { label: "Show in context", shortcut: "c", run: () => onContext(entry) },
       trace && { label: "Trace", run: () => route(traceLink(workspaceId, trace, entry.id)) },
     ];
