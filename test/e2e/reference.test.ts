@@ -127,6 +127,13 @@ describe("the API reference", () => {
 
   it("has selects of the console, and plain text where there is one choice", async () => {
     const minLevel = operationOf("/logger/{projectId}/tail").getByRole("combobox", { name: "minLevel" });
+    await minLevel.click();
+    const list = page.getByRole("listbox");
+    await list.waitFor();
+    // Not at another control of the console with the same id.
+    await expect.poll(async () => (await list.boundingBox())?.x).toBe((await minLevel.boundingBox())?.x);
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "hidden" });
     await choose(minLevel, "warn");
     await minLevel.getByText("warn").waitFor();
     expect(await page.locator(".servers").innerText()).toBe(console.server.url);
