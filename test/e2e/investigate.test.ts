@@ -389,6 +389,7 @@ describe("19.3: a trace as a timeline", () => {
         data: { trace: { id: "data-1" }, "span.id": "d2", parent: { id: "d1" } },
       },
       { message: "own id", timestamp: at + 2, traceId: "data-1", spanId: "d3", data: { parentSpanId: "d1" } },
+      { message: "id in traceId", timestamp: at + 4, data: { traceId: "data-3" } },
       { message: "another", timestamp: at + 3, data: { trace: { id: "data-2" } } },
     ]);
     const page = await opened(`/p/${payments.projectId}?range=all&q=%22ids+in+data%22`);
@@ -398,10 +399,14 @@ describe("19.3: a trace as a timeline", () => {
     await expect.poll(() => items.count()).toBe(3);
     const levels = await items.evaluateAll((all) => all.map((each) => each.getAttribute("aria-level")));
     expect(levels).toEqual(["1", "2", "2"]);
+    // A name that queries have for the entry's own id.
+    await page.goto(`/w/${shop.account.workspaceId}/trace/data-3?by=traceId`);
+    await expect.poll(() => items.count()).toBe(1);
+    await page.goBack();
     await items.last().click();
     await page.waitForURL((url) => url.searchParams.get("by") === "trace.id" && url.searchParams.has("entry"));
     await page.getByRole("main").getByRole("link", { name: "Logs" }).click();
-    await page.waitForURL((url) => url.searchParams.get("q") === 'trace:"data-1" OR trace.id:"data-1"');
+    await page.waitForURL((url) => url.searchParams.get("q") === 'trace:"data-1" OR data.trace.id:"data-1"');
   });
 
   it("of 2,000 entries is drawn in part, and an unknown one says so", async () => {

@@ -39,10 +39,10 @@ function within(data: LogEntry["data"], names: readonly string[]): unknown {
   return value;
 }
 
-/** The query for the entries of a trace. With `field` also those that have the id there. */
+/** The query for the entries of a trace. With `field` also those that have the id there: without `data`, `traceId` is the entry's own id. */
 export function traceQuery({ id, field }: TraceRef): string {
   const text = JSON.stringify(id);
-  return field === null ? `trace:${text}` : `trace:${text} OR ${field}:${text}`;
+  return field === null ? `trace:${text}` : `trace:${text} OR data.${field}:${text}`;
 }
 
 export function traceFieldNamed(name: string | undefined): TraceField | null {
