@@ -9,7 +9,7 @@ import type { CountedQuery } from "./definition.ts";
 import type { RunDecision } from "./evaluator.ts";
 import { groupFilters, numberOf } from "./group-filters.ts";
 import type { Counted } from "./matcher.ts";
-import { END_TEXTS, type EndReason, NOTIFICATION_LIMITS } from "./notifications/notification.ts";
+import { END_TEXTS, type EndReason, NOTIFICATION_LIMITS, titleOf } from "./notifications/notification.ts";
 import type { RunRule } from "./project-alerts.ts";
 import { fillTemplate, type GroupValue, groupText, messageTime, type SaidGroup, USUAL_MESSAGE } from "./template.ts";
 
@@ -198,7 +198,7 @@ export function textsOf(rule: RunRule, decision: RunDecision, place: ConsolePlac
     at: messageTime(at),
     ...Object.fromEntries(Object.entries(said.group ?? {}).map(([field, text]) => [`group.${field}`, text])),
   };
-  const title = `${kind === "firing" ? "Firing" : "Resolved"}: ${name}${inOneLine === "" ? "" : ` (${inOneLine})`}`;
+  const title = titleOf(kind, `${name}${inOneLine === "" ? "" : ` (${inOneLine})`}`);
   const filled = fillTemplate(message === "" ? USUAL_MESSAGE : message, values, NOTIFICATION_LIMITS.message);
   const text = reason === null ? filled : `${END_TEXTS[reason]}\n${filled}`;
   const link = linkOf(place, counted, decision, windowMs);

@@ -49,14 +49,15 @@ const NEXT = `SELECT d.id, d.notification AS num, d.series, d.state, d.attempts,
   FROM deliveries d JOIN notifications n ON n.num = d.notification LEFT JOIN projects p ON p.num = n.project
   WHERE d.destination = ? AND d.next_at <= ? ORDER BY d.next_at LIMIT 1`;
 
-/** Destinations that may get deliveries, the longest waiting one first. One that fails is behind those that do not. */
+/** Destinations that may get deliveries, the longest waiting one first, and whether the last attempt of each failed. */
 const WAITING = `SELECT id, last_failed_at IS NOT NULL AND last_failed_at >= IFNULL(last_delivered_at, 0) AS is_failing
   FROM destinations WHERE disabled IS NULL AND confirm_until IS NULL
-  ORDER BY is_failing, MAX(IFNULL(last_delivered_at, 0), IFNULL(last_failed_at, 0)), id`;
+  ORDER BY MAX(IFNULL(last_delivered_at, 0), IFNULL(last_failed_at, 0)), id`;
 
 /**
  * Returns deliveries to attempt now, and postpones each, so that a crash repeats the attempt. A free place goes to a
- * destination with the fewest attempts in progress, so that one with many deliveries, or a slow one, does not hold the others.
+ * destination with the fewest attempts in progress, so that one with many deliveries, or a slow one, does not hold the others;
+ * of several, to one whose last attempt did not fail. One that fails has its turn, because only an attempt can end that.
  */
 export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number): DueDelivery[] {
   const due: DueDelivery[] = [];
@@ -68,7 +69,7 @@ export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number)
   while (inFlight.size + due.length < AT_ONCE.workspace) {
     const [place] = places
       .filter(({ busy }) => busy < AT_ONCE.destination)
-      .sort((a, b) => a.isFailing - b.isFailing || a.busy - b.busy);
+      .sort((a, b) => a.busy - b.busy || a.isFailing - b.isFailing);
     if (place === undefined) break;
     const next = takeOne(sql, place.id, skips, now);
     if (next !== null) due.push(next);

@@ -58,6 +58,11 @@ const OPENINGS: Readonly<Record<NotificationKind, string>> = {
 /** Characters that break a line or turn the direction of the text behind them. Names have none, values of entries may. */
 const NOT_IN_A_LINE = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu;
 
+/** Returns a title, which says the kind of its notification first. @param about what the notification is about */
+export function titleOf(kind: NotificationKind, about: string): string {
+  return `${OPENINGS[kind]}${about}`;
+}
+
 /** Returns a title in one line that reads in its own order. */
 export function titleInOneLine({ title }: Pick<Notification, "title">): string {
   return title.replace(NOT_IN_A_LINE, " ").toWellFormed();

@@ -1,3 +1,4 @@
+import { groupText } from "../template.ts";
 import type { OutgoingRequest } from "./attempt.ts";
 import { cut, type Notification, titleInOneLine } from "./notification.ts";
 import { seriesOf } from "./series.ts";
@@ -17,9 +18,12 @@ export function pagerdutyRequest(
   notification: Omit<Notification, "destinationIds">,
   source: string,
 ): OutgoingRequest {
-  const { kind, message, group, groupValues = null, value, window, seqRange, labels, link } = notification;
+  const { kind, title, message, group, groupValues = null, value, window, seqRange, labels, link } = notification;
   const { decidedAt, ruleId, ended = false, reason = null } = notification;
   const { severity = "error" } = labels;
+  // The title names the group, unless it was too long.
+  const inOneLine = groupText(notification);
+  const isNamed = title.includes(inOneLine);
   const event = {
     routing_key: routingKey,
     dedup_key: `taffrail.${seriesOf(notification)}`,
@@ -27,8 +31,7 @@ export function pagerdutyRequest(
     client: "Taffrail",
     ...(link === "" ? {} : { client_url: link, links: [{ href: link, text: "Show entries" }] }),
     payload: {
-      // The title names the group.
-      summary: cut(titleInOneLine(notification), SUMMARY),
+      summary: cut(titleInOneLine({ title: isNamed ? title : `${title} (${inOneLine})` }), SUMMARY),
       source,
       severity: SEVERITIES.includes(severity) ? severity : "error",
       timestamp: decidedAt,

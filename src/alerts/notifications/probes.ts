@@ -1,5 +1,5 @@
 import { randomBase62 } from "../../ids.ts";
-import type { Notification } from "./notification.ts";
+import { type Notification, titleOf } from "./notification.ts";
 import type { NotificationContent } from "./request.ts";
 
 /** Characters of the random part of a test's id. */
@@ -8,7 +8,7 @@ const ID_LENGTH = 12;
 /** A test of a destination, which a member has requested. */
 export function testOf(name: string, consoleUrl: string, now: number): NotificationContent {
   const message = `A member tests the destination ${name}. No rule has fired.`;
-  return probe("test", `test_${randomBase62(ID_LENGTH)}`, `Test of ${name}`, message, consoleUrl, now);
+  return probe("test", `test_${randomBase62(ID_LENGTH)}`, titleOf("test", name), message, consoleUrl, now);
 }
 
 /** The daily canary of a destination. A repeated step of the same due time makes the same id. */
@@ -19,7 +19,7 @@ export function canaryOf(
 ): Notification {
   const message = `The daily canary of the destination ${name}: notifications arrive. No rule has fired.`;
   const probeId = `canary_${id.slice("dest_".length)}_${dueAt}`;
-  return { ...probe("canary", probeId, `Canary of ${name}`, message, consoleUrl, now), destinationIds: [id] };
+  return { ...probe("canary", probeId, titleOf("canary", name), message, consoleUrl, now), destinationIds: [id] };
 }
 
 function probe(

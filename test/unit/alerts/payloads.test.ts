@@ -125,7 +125,7 @@ describe("an event of PagerDuty", () => {
     JSON.parse(pagerdutyRequest("https://events.example.com/", "k".repeat(32), notification, "logs.example.com").body);
 
   it("triggers an incident, and a recovery of the same rule and group resolves it", () => {
-    const trigger = eventOf(notificationOf({ title: "Payments fail (http.route=/pay, host=web-1)" }));
+    const trigger = eventOf(notificationOf());
     expect(trigger).toMatchObject({
       routing_key: "k".repeat(32),
       event_action: "trigger",
@@ -144,8 +144,14 @@ describe("an event of PagerDuty", () => {
   it("has the title as its summary, which names the group once", () => {
     const title = "Firing: Payments fail (http.route=/pay, host=web-1)";
     expect(eventOf(notificationOf({ title })).payload.summary).toBe(title);
-    expect(eventOf(notificationOf({ title: "Firing: Errors (g=a\nb)" })).payload.summary).toBe(
+    const group = { g: "a\nb" };
+    expect(eventOf(notificationOf({ title: "Firing: Errors (g=a\nb)", group })).payload.summary).toBe(
       "Firing: Errors (g=a b)",
+    );
+    const long = { host: "h".repeat(300) };
+    const cutTitle = `Firing: Errors (host=${"h".repeat(178)}…`;
+    expect(eventOf(notificationOf({ title: cutTitle, group: long })).payload.summary).toBe(
+      `${cutTitle} (host=${"h".repeat(300)})`,
     );
   });
 
