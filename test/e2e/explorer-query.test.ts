@@ -202,7 +202,20 @@ describe("the query language in the search box", () => {
     await searchBox().pressSequentially("level:fat");
     const suggestions = page.getByRole("listbox", { name: "Suggestions" });
     await suggestions.getByRole("option", { name: "fatal" }).waitFor();
+    // What a screen reader is told: how many there are, and which one the keys have reached.
+    const announced = () => page.getByRole("search").getByRole("status").textContent();
+    await expect.poll(announced).toMatch(/^\d+ suggestions?$/);
+    expect(Number.parseInt((await announced()) ?? "", 10)).toBe(await suggestions.getByRole("option").count());
+    expect(await searchBox().getAttribute("aria-controls")).toBe(await suggestions.getAttribute("id"));
+    expect(await searchBox().getAttribute("aria-activedescendant")).toBe(null);
+    await page.keyboard.press("Escape");
+    await expect.poll(announced).toBe("");
     await page.keyboard.press("ArrowDown");
+    await suggestions.getByRole("option", { name: "fatal" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    const reached = suggestions.getByRole("option", { selected: true });
+    expect(await searchBox().getAttribute("aria-activedescendant")).toBe(await reached.getAttribute("id"));
+    expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await expect.poll(() => searchBox().inputValue()).toBe("level:fatal");
     await page.keyboard.press("Escape");

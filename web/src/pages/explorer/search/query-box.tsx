@@ -1,7 +1,5 @@
 import { CornerDownLeft, Search } from "lucide";
-import type { RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { QueryError } from "../../../../../src/query-language/error.ts";
 import type { ExplainedError } from "../../../../../src/query-language/meant.ts";
 import type { Analysis } from "../../../../../src/query-language/parse.ts";
 import { Icon } from "../../../ui/icon.tsx";
@@ -9,11 +7,12 @@ import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { language } from "../view/language.ts";
 import { LANGUAGE } from "../view/load-language.ts";
 import type { Times } from "../view/range.ts";
-import { visible } from "../view/visible.ts";
+import { colored } from "./colored.tsx";
+import { OptionList } from "./option-list.tsx";
 import css from "./query-box.module.css";
 import type { Offered, Option } from "./query-options.ts";
-import { acceptedNames } from "./suggestions.ts";
-import { type Edit, UndoHistory } from "./undo.ts";
+import { acceptedNames, continuing } from "./suggestions.ts";
+import { type Edit, isRedo, isUndo, UndoHistory } from "./undo.ts";
 
 interface QueryBoxProps {
   workspaceId: string;
@@ -259,29 +258,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
             <button type="submit" class={css.go} aria-label="Search" data-tooltip="Search" data-shortcut-key="Enter">
               <Icon shape={CornerDownLeft} size={14} />
             </button>
-            <div class={css.list} hidden={!isOpen}>
-              <div class={css.options} id={listId} role="listbox" aria-label="Suggestions" tabIndex={-1}>
-                {options.map((option, at) => (
-                  // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
-                  <div
-                    key={option.label}
-                    id={`${listId}-${at}`}
-                    class={css.option}
-                    role="option"
-                    aria-selected={at === active}
-                    tabIndex={-1}
-                    // Keeps the focus in the input.
-                    onPointerDown={(event) => event.preventDefault()}
-                    onClick={() => put(option)}
-                  >
-                    <span class={css.label}>{visible(option.label)}</span>
-                    {option.kind === undefined ? null : <span class={css.kind}>{option.kind}</span>}
-                    {option.count === undefined ? null : <span class={css.count}>{option.count.toLocaleString()}</span>}
-                  </div>
-                ))}
-              </div>
-              {basis === null ? null : <p class={css.basis}>{basis}</p>}
-            </div>
+            <OptionList id={listId} options={options} active={active} basis={basis} onChoose={put} />
           </div>
         </div>
       </form>
@@ -313,57 +290,10 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
   );
 }
 
-/** Returns the first option that completes the word before the caret. After a whole word none does, so that Tab leaves the box. */
-function continuing(options: readonly Option[], typed: string): Option | undefined {
-  if (!/\S$/.test(typed)) return undefined;
-  const start = typed.toLowerCase();
-  return options.find(({ query }) => query.length > typed.length && query.toLowerCase().startsWith(start));
-}
-
 const UNREAD: Analysis = {
   result: { ok: true, query: { filter: { kind: "all" }, pipes: [] }, columns: null },
   tokens: [],
 };
 
-function isUndo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
-  return key.toLowerCase() === "z" && (ctrlKey || metaKey) && !shiftKey && !altKey;
-}
-
-function isRedo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
-  if (altKey || !(ctrlKey || metaKey)) return false;
-  return (key.toLowerCase() === "z" && shiftKey) || (key === "y" && ctrlKey);
-}
-
 /** Pixels of a line with the room around it. */
 const EDGE_PX = 34;
-
-/** The text with its pieces in colors, and what is wrong underlined. */
-function colored(
-  text: string,
-  tokens: Analysis["tokens"],
-  error: QueryError | null,
-  place: RefObject<HTMLSpanElement | null>,
-) {
-  const parts = [];
-  let at = 0;
-  for (const { kind, start, end } of tokens) {
-    if (start < at) continue;
-    // From here on the text is wrong.
-    if (error !== null && start >= error.position) break;
-    if (start > at) parts.push(text.slice(at, start));
-    parts.push(
-      <span key={start} class={css[kind]}>
-        {text.slice(start, end)}
-      </span>,
-    );
-    at = end;
-  }
-  const rest = text.slice(at);
-  if (error === null) parts.push(rest);
-  else {
-    // What follows the last piece may begin before the place of the error.
-    const right = text.slice(at, Math.max(at, error.position));
-    parts.push(right, <span key="place" ref={place} />, <span class={css.wrong}>{rest.slice(right.length)}</span>);
-  }
-  return parts;
-}

@@ -1,4 +1,5 @@
 import type { QueryError } from "../../../../../src/query-language/error.ts";
+import type { Option } from "./query-options.ts";
 
 /** What the service suggests while a query is written. */
 
@@ -56,4 +57,11 @@ export function basisText({ kind, entries, complete }: Basis): string | null {
 export function acceptedNames(query: string, { position, expected }: QueryError): readonly string[] {
   const isWord = /^\w/.test(query.slice(position));
   return isWord && expected.every((each) => /^\w+$/.test(each)) ? expected : [];
+}
+
+/** Returns the first option that completes the word before the caret. After a whole word none does, so that Tab leaves the box. */
+export function continuing(options: readonly Option[], typed: string): Option | undefined {
+  if (!/\S$/.test(typed)) return undefined;
+  const start = typed.toLowerCase();
+  return options.find(({ query }) => query.length > typed.length && query.toLowerCase().startsWith(start));
 }

@@ -61,3 +61,12 @@ function isLetter(before: string, { text, position }: Edit): boolean {
   const typed = text.slice(position - 1, position);
   return /\S/.test(typed) && text.slice(0, position - 1) + text.slice(position) === before;
 }
+
+export function isUndo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === "z" && (ctrlKey || metaKey) && !shiftKey && !altKey;
+}
+
+export function isRedo({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
+  if (altKey || !(ctrlKey || metaKey)) return false;
+  return (key.toLowerCase() === "z" && shiftKey) || (key === "y" && ctrlKey);
+}
