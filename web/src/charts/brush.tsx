@@ -1,10 +1,13 @@
 import { useRef } from "preact/hooks";
 import css from "./chart.module.css";
-import { keysText, type Selection } from "./selection.ts";
+import { keysText, type Selection, spanOf } from "./selection.ts";
 
 interface BrushProps {
   /** Accessible name. */
   label: string;
+  /** Start of the first span, epoch milliseconds. */
+  from: number;
+  binMs: number;
   spans: number;
   /** `undefined`: spans are only pointed at. */
   selection: Selection | null | undefined;
@@ -24,9 +27,21 @@ interface BrushProps {
 const BRUSH_MIN = 4;
 
 /** The area over a drawing in which spans of time are pointed at, and selected by dragging or by keys. */
-export function Brush({ label, spans, selection, valueText, zoomsOut, onHover, onDrag, ...acts }: BrushProps) {
+export function Brush({
+  label,
+  from,
+  binMs,
+  spans,
+  selection,
+  valueText,
+  zoomsOut,
+  onHover,
+  onDrag,
+  ...acts
+}: BrushProps) {
   const { onBrush, onPick, onKeyDown, onFocus } = acts;
-  const pressed = useRef<{ x: number; anchor: number; isDrag: boolean } | null>(null);
+  // A time, because a refresh during a drag moves the spans.
+  const pressed = useRef<{ x: number; anchorMs: number; isDrag: boolean } | null>(null);
   const end = (): void => {
     pressed.current = null;
     onDrag(null);
@@ -37,7 +52,7 @@ export function Brush({ label, spans, selection, valueText, zoomsOut, onHover, o
     const press = pressed.current;
     if (press === null) return;
     press.isDrag ||= Math.abs(event.clientX - press.x) >= BRUSH_MIN;
-    if (press.isDrag) onDrag({ anchor: press.anchor, at });
+    if (press.isDrag) onDrag({ anchor: spanOf(press.anchorMs, from, binMs, spans), at });
   };
   if (selection === undefined)
     return <div class={css.brush} onPointerMove={point} onPointerLeave={() => onHover(null)} />;
@@ -63,14 +78,15 @@ export function Brush({ label, spans, selection, valueText, zoomsOut, onHover, o
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        pressed.current = { x: event.clientX, anchor: spanAt(event, spans), isDrag: false };
+        const anchorMs = from + spanAt(event, spans) * binMs;
+        pressed.current = { x: event.clientX, anchorMs, isDrag: false };
       }}
       onPointerUp={(event) => {
         const press = pressed.current;
         if (press === null) return;
         end();
         const at = spanAt(event, spans);
-        if (press.isDrag) onBrush({ anchor: press.anchor, at });
+        if (press.isDrag) onBrush({ anchor: spanOf(press.anchorMs, from, binMs, spans), at });
         else onPick(at);
       }}
       onPointerCancel={end}

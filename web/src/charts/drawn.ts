@@ -17,6 +17,8 @@ export function stackedOf(
 export interface DrawnSeries extends Series {
   /** Place among all series, which is that of its colour. */
   index: number;
+  /** Names it among all series. A refresh may change its place, and two series may have one name. */
+  key: string;
 }
 
 /** What is drawn of values over time. */
@@ -33,13 +35,16 @@ export interface Drawn {
   hidden: number;
 }
 
-/** Returns what is drawn. @param only name of a series that is drawn alone */
+/** Returns what is drawn. @param only key of a series that is drawn alone */
 export function drawnOf({ series, rest, hidden, isCount }: TimeChart, isLines: boolean, only: string | null): Drawn {
   // Percentiles of groups cannot be added.
   const isStacked = !isLines && (isCount || series.length === 1);
   const withRest = isStacked && rest !== null ? [...series.slice(0, COLOURS), rest] : series;
-  const all = withRest.map((each, index) => ({ ...each, index }));
-  const alone = all.filter(({ name }) => name === only);
+  const all = withRest.map((each, index) => {
+    const before = withRest.slice(0, index).filter(({ name }) => name === each.name).length;
+    return { ...each, index, key: `${before} ${each.name}` };
+  });
+  const alone = all.filter(({ key }) => key === only);
   const shown = alone.length === 0 ? all : alone;
   const stacked = isStacked ? stackedOf(shown) : null;
   const most = Math.max(...(stacked?.at(-1)?.to ?? shown.map(({ peak }) => peak)));

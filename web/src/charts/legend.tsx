@@ -8,9 +8,9 @@ import { toneClass } from "./tones.ts";
 interface LegendProps {
   drawn: Drawn;
   measure: string;
-  /** Name of the series that is drawn alone. */
+  /** Key of the series that is drawn alone. */
   only: string | null;
-  onOnly: (name: string | null) => void;
+  onOnly: (key: string | null) => void;
   /** Whether spans at the ends are lighter. */
   isCut: boolean;
   /** Whether lines are drawn in place of what was chosen. */
@@ -22,7 +22,7 @@ export function Legend({ drawn: { all, shown, hidden }, measure, only, onOnly, i
   const isAlone = shown.length < all.length;
   return (
     <ul class={css.legend}>
-      {all.map(({ name, level, index }) => (
+      {all.map(({ name, level, index, key }) => (
         <li key={index} class={toneClass(level, index)}>
           {all.length === 1 ? (
             <span class={css.series}>
@@ -33,12 +33,12 @@ export function Legend({ drawn: { all, shown, hidden }, measure, only, onOnly, i
             <button
               type="button"
               class={css.series}
-              aria-pressed={isAlone && name === only}
-              data-off={isAlone && name !== only}
+              aria-pressed={isAlone && key === only}
+              data-off={isAlone && key !== only}
               title={`Only ${visible(name)}, or all again`}
-              onClick={() => onOnly(isAlone && name === only ? null : name)}
+              onClick={() => onOnly(isAlone && key === only ? null : key)}
             >
-              <span class={`${css.key} ${isAlone && name !== only ? css.off : ""}`} aria-hidden="true" />
+              <span class={`${css.key} ${isAlone && key !== only ? css.off : ""}`} aria-hidden="true" />
               <span class={css.label}>{visible(name)}</span>
             </button>
           )}

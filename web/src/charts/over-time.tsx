@@ -72,6 +72,8 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
   useEffect(() => {
     select(null);
     setHovered(null);
+    // The next move of the pointer draws it at its new place.
+    setDragged(null);
   }, [from, binMs, spans, zooming === undefined]);
   // The drawing begins at 0.
   const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
@@ -140,6 +142,8 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
           )}
           <Brush
             label={`Times of ${visible(measure)}`}
+            from={from}
+            binMs={binMs}
             spans={spans}
             selection={zooming === undefined ? undefined : selection}
             valueText={readoutText(readoutOf(chart, drawn, selection ?? { anchor: 0, at: spans - 1 }))}

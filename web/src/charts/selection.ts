@@ -17,6 +17,11 @@ export function lastOf({ anchor, at }: Selection): number {
   return Math.max(anchor, at);
 }
 
+/** Returns the span that contains a time; for a time outside, the nearest one. */
+export function spanOf(time: number, from: number, binMs: number, spans: number): number {
+  return Math.max(0, Math.min(spans - 1, Math.floor((time - from) / binMs)));
+}
+
 /** Says the keys of `useSelection`. @param one of what is selected */
 export function keysText(one: string, zoomsOut: boolean): string {
   return `Arrow keys, Page Up, Page Down, Home and End select a ${one}, with Shift several. Enter zooms in${zoomsOut ? ", minus zooms out" : ""}.`;

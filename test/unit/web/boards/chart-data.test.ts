@@ -10,6 +10,7 @@ import {
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
 import { cutOf, drawnOf, stackedOf } from "../../../../web/src/charts/drawn.ts";
+import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
 
@@ -137,7 +138,7 @@ describe("charts of a table over time", () => {
     const bars = drawnOf(chart, false, null);
     expect(bars.all.map(({ name }) => name)).toEqual(["h0", "h1", "h2", "h3", "h4", "h5", "3 more"]);
     expect([bars.hidden, bars.stacked?.at(-1)?.to, bars.most]).toEqual([0, [30, 24], 30]);
-    const alone = drawnOf(chart, false, "h2");
+    const alone = drawnOf(chart, false, bars.all[2]?.key ?? null);
     expect([alone.all.length, alone.stacked, alone.most]).toEqual([
       7,
       [{ name: "h2", level: null, from: [0, 0], to: [8, 0] }],
@@ -145,7 +146,7 @@ describe("charts of a table over time", () => {
     ]);
     expect(alone.shown).toMatchObject([{ index: 2 }]);
     // A series that is gone hides no other.
-    expect(drawnOf(chart, false, "h9").shown.length).toBe(7);
+    expect(drawnOf(chart, false, "0 h9").shown.length).toBe(7);
     const lines = drawnOf(chart, true, null);
     expect([lines.all.at(-1)?.name, lines.stacked, lines.hidden]).toEqual(["h6", null, 2]);
     const renamed = counted("* | stats sum(ms) as n by host, bin(5m)", "n");
@@ -158,10 +159,24 @@ describe("charts of a table over time", () => {
     const rows = [null, "no route"].map((route) => [route, at(0), 1]);
     const [chart] = chartsOf({ ...table, rows }, byRoute, OPEN);
     expect(chart?.kind === "time" && chart.series.map(({ values }) => values)).toEqual([[1], [1]]);
+    if (chart?.kind !== "time") throw new Error("No chart over time.");
+    // One of two series with the same name can be drawn alone.
+    const { all } = drawnOf(chart, true, null);
+    expect(all.map(({ name }) => name)).toEqual(["no route", "no route"]);
+    expect(all.map(({ key }) => drawnOf(chart, true, key).shown.map(({ index }) => index))).toEqual([[0], [1]]);
     const patterns = shape("* | patterns 10");
     expect(nullName(patterns, "pattern")).toBe("All other patterns");
     expect([groupWithout(patterns, "pattern"), groupWithout(patterns, "count")]).toEqual(["All other patterns", null]);
     expect([groupWithout(byRoute, "route"), groupWithout(byRoute, "n")]).toEqual(["no route", null]);
+  });
+
+  it("keep the place at which a drag began when a refresh moves the spans", () => {
+    const [from, binMs, spans] = [600_000, 60_000, 10];
+    const begun = from + 4 * binMs;
+    const anchors = [from, from + 3 * binMs, from + 7 * binMs].map((now) => spanOf(begun, now, binMs, spans));
+    expect(anchors).toEqual([4, 1, 0]);
+    expect(spanOf(begun, from, 5 * binMs, 2)).toBe(0);
+    expect(spanOf(begun, from - 9 * binMs, binMs, spans)).toBe(9);
   });
 
   it("say which spans the range cuts, and how far these reach", () => {
