@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";
 import { pressOn } from "../../../ui/shortcuts/shortcuts.ts";
@@ -25,6 +26,13 @@ export function useFollow(
   change: (change: (view: View) => View) => void,
 ): Follow {
   const { route } = useLocation();
+  // A later link to the live view of the same project did not begin on the page of all projects.
+  useEffect(
+    () => () => {
+      if (projectId !== null) left = null;
+    },
+    [projectId],
+  );
   const choices = projectId === null && projects !== null && projects.length > 1 ? projects : [];
   const follow = ({ id }: Project): void => {
     left = id;
