@@ -10,6 +10,7 @@ import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import type { FilterPatch } from "../filters.ts";
 import type { Column } from "../view/columns.ts";
 import css from "./entry-list.module.css";
+import { hasTwoLines, isCrowded, usualWidth, widths } from "./list-widths.ts";
 import { MATCHES, SearchedText } from "./marked.tsx";
 import { MissingEntries } from "./missing.ts";
 import { cellsClass, Row } from "./row.tsx";
@@ -24,10 +25,6 @@ const HEAD = lazyModule(() => import("./list-head.tsx"));
 /** What an open entry shows, which the first row does not need. */
 const DETAILS = lazyModule(() => import("./details.tsx"));
 
-/** Width of the list in pixels below which a row takes two lines. */
-const NARROW = 760;
-/** Like `NARROW`, if each row names its project. */
-const NARROW_MIXED = 900;
 /** Rows rendered above and below the visible ones. */
 const OVERSCAN = 5;
 /** Rows before the end at which the next page is requested. */
@@ -86,7 +83,7 @@ export function EntryList(props: EntryListProps) {
   const head = useRef<HTMLDivElement>(null);
   const { inline, cells, candidates, source, isOneDay, hasYears } = useRowParts(entries, columns, props.query, width);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
-  const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
+  const isNarrow = hasTwoLines(width, isMixed);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => {
@@ -295,36 +292,6 @@ export function EntryList(props: EntryListProps) {
 }
 
 const NO_COLUMNS: readonly Column[] = [];
-
-/** Pixels of the first columns, of a project, between two columns, and that the message and the state of the list need beside each other. */
-const TAKEN = { first: 340, project: 124, gap: 12, rest: 480 } as const;
-
-/** Whether chosen columns leave no room for the state of the list in the line of their names. */
-function isCrowded(width: number, isMixed: boolean, columns: readonly Column[]): boolean {
-  const chosen = columns.reduce((sum, column) => sum + column.width + TAKEN.gap, 0);
-  return columns.length > 0 && width - TAKEN.first - (isMixed ? TAKEN.project : 0) - chosen < TAKEN.rest;
-}
-
-/** The widths of the columns for the style sheet. */
-function widths(columns: readonly Column[]): Record<string, string> {
-  return columns.length === 0 ? {} : { "--columns": columns.map(({ width }) => `${width}px`).join(" ") };
-}
-
-/**
- * Pixels of the list on the page of logs: the window without rail, fields and scroll bar, which have a width for each kind of
- * window. The list is measured before the first frame; a wrong number only renders the rows twice.
- */
-function usualWidth(): number {
-  const [, beside] = BESIDE.find(([from]) => innerWidth >= from) ?? [0, 0];
-  return innerWidth - beside;
-}
-
-/** Pixels beside the list, by the least width of the window. */
-const BESIDE: readonly (readonly [from: number, beside: number])[] = [
-  [1920, 519],
-  [1680, 447],
-  [1000, 311],
-];
 
 function indexesOf(entries: readonly LogEntry[], ids: readonly string[]): number[] {
   if (ids.length === 0) return [];
