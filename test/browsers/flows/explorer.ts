@@ -100,7 +100,7 @@ export const EXPLORER_FLOWS: readonly Flow[] = [
       await page.goto(logs(trip, "&q=service%3Apayments"));
       await page.until("rows", async () => (await page.texts(ROWS)).length > 5);
       await page.click("button", /^Columns/);
-      await page.click("checkbox", "provider");
+      await page.click("checkbox", "provider", await page.role("dialog", "Columns"));
       await page.address("the column", ({ search }) => search.includes("provider"));
     },
   },

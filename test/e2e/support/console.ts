@@ -225,7 +225,13 @@ export async function beyondTab(page: Page): Promise<string[]> {
     Object.assign(globalThis, { tabbed: { part, look, left, covered } });
     // A dialog has the focus, and Tab stays in it.
     if (part.id === "main") document.getElementById("main")?.focus();
-    return document.querySelectorAll(controls).length;
+    // Outside of a modal dialog nothing takes the focus.
+    const around = part.matches(":modal") ? part : document;
+    const stops = [...around.querySelectorAll<HTMLElement>(controls)].filter(
+      (control) =>
+        control.checkVisibility({ visibilityProperty: true }) && !control.matches(":disabled") && control.tabIndex >= 0,
+    );
+    return stops.length;
   });
   // At most once around the whole page, because a menu that closes may take the focus back after the first stops. Behind the
   // last stop, and before the first one, is the browser. Boxes that scroll are stops, too.
