@@ -131,7 +131,15 @@ describe("20.6: alerts in the console", () => {
     await page.getByRole("menuitem", { name: "Other times …" }).click();
     const times = page.getByRole("dialog", { name: "Mute Checkout errors" });
     await times.getByLabel("From", { exact: true }).fill("ten past nine");
+    // Not while it is typed.
+    expect(await times.getByRole("alert").count()).toBe(0);
+    await page.keyboard.press("Tab");
     await times.getByRole("alert").getByText("Must be a time, such as 2026-11-20 22:00.").waitFor();
+    expect(await times.getByRole("button", { name: "Mute", exact: true }).isDisabled()).toBe(true);
+    await times.getByLabel("From", { exact: true }).fill("2026-01-01 0:00");
+    await times.getByLabel("To", { exact: true }).fill("2026-01-02 0:00");
+    await page.keyboard.press("Enter");
+    await times.getByRole("alert").getByText("Must be in the future.").waitFor();
     expect(await times.getByRole("button", { name: "Mute", exact: true }).isDisabled()).toBe(true);
     await times.getByLabel("From", { exact: true }).fill("0:00");
     await times.getByLabel("To", { exact: true }).fill("24:00");

@@ -167,6 +167,34 @@ describe("the steps to the first entry", () => {
     }
   });
 
+  it("forget the key once it is revoked", async () => {
+    const account = await register(url);
+    const projectId = await createProject(url, account, "shop");
+    const page = await (await under.open({ as: account })).newPage();
+    const start = `/w/${account.workspaceId}/start?project=${projectId}`;
+    await page.goto(start);
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("button", { name: "Send one from here" }).waitFor();
+    expect(await page.content()).toMatch(/sk_\w{30,}/);
+    // Without a load of the document, which has no secret in any case.
+    const go = (to: string) =>
+      page.evaluate((href) => {
+        const link = Object.assign(document.createElement("a"), { href });
+        document.body.append(link);
+        link.click();
+        link.remove();
+      }, to);
+    await go(`/w/${account.workspaceId}/settings/keys?project=${projectId}`);
+    await page.getByRole("button", { name: /^Revoke/ }).click();
+    await page.getByRole("button", { name: "Revoke key" }).click();
+    await page.getByText("Revoked First key.").waitFor();
+    await go(start);
+    await page.getByRole("button", { name: "Create key" }).waitFor();
+    expect(await page.getByRole("button", { name: "Send one from here" }).count()).toBe(0);
+    expect(await page.content()).not.toMatch(/sk_\w{30,}/);
+    await page.context().close();
+  });
+
   it("show the waiting panel beside every program, without scrolling", async () => {
     const account = await register(url);
     const projectId = await createProject(url, account, "shop");

@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withPlainDate } from "../../../../web/src/pages/explorer/view/named-date.ts";
 import { lastLabel, lastOf, lastRange, zoomedOut } from "../../../../web/src/pages/explorer/view/range.ts";
-import { readMoment, readTimeText, writtenTime } from "../../../../web/src/pages/explorer/view/time-text.ts";
+import { readMoment, readTimeText, weekdayOf, writtenTime } from "../../../../web/src/pages/explorer/view/time-text.ts";
 import { timeAt, wallTime } from "../../../../web/src/pages/explorer/view/wall-time.ts";
-import { weekdayOf } from "../../../../web/src/pages/explorer/view/weekday.ts";
 
 /** The form of a time in the label of a range. */
 const SHOWN = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const;
@@ -20,6 +19,26 @@ describe("one time", () => {
     expect(readMoment("22:00", NOW, "UTC")).toBe(Date.parse("2026-11-22T22:00:00Z"));
     expect(readMoment("mon 9:00", NOW, "UTC")).toBe(Date.parse("2026-11-23T09:00:00Z"));
     for (const text of ["", "ten", "2026-11-31", "22:61"]) expect(readMoment(text, NOW, "UTC")).toBeNull();
+  });
+
+  it.each([
+    ["nov 30 9:00", "2026-11-30T09:00"],
+    ["nov 23", "2026-11-23T00:00"],
+    ["jan 2", "2027-01-02T00:00"],
+    ["nov 20 2026", "2026-11-20T00:00"],
+    ["2026-11-20 22:00", "2026-11-20T22:00"],
+    ["monday 9:00", "2026-11-30T09:00"],
+    ["monday 11:00", "2026-11-23T11:00"],
+    ["monday", "2026-11-30T00:00"],
+    ["sunday", "2026-11-29T00:00"],
+    ["tuesday 9:00", "2026-11-24T09:00"],
+    ["today 9:00", "2026-11-23T09:00"],
+    ["tomorrow", "2026-11-24T00:00"],
+    ["tomorrow 9:00", "2026-11-24T09:00"],
+    ["yesterday 22:00", "2026-11-22T22:00"],
+  ])("is the next one without a year or a date: on a Monday at 10:00 %s", (text, expected) => {
+    const now = Date.parse("2026-11-23T10:00:00Z");
+    expect(readMoment(text, now, "UTC")).toBe(Date.parse(`${expected}Z`));
   });
 });
 
@@ -69,6 +88,11 @@ describe("a typed time range", () => {
     ["mon..wed", ["2026-11-16T00:00", "2026-11-19T00:00"]],
     ["fri 22:00..sat 02:00", ["2026-11-20T22:00", "2026-11-21T02:00"]],
     ["sunday", ["2026-11-22T00:00", null]],
+    // After midnight.
+    ["22:00..02:00", ["2026-11-21T22:00", "2026-11-22T02:00"]],
+    ["23:30..00:30", ["2026-11-21T23:30", "2026-11-22T00:30"]],
+    ["2026-11-20 22:00..22:00", ["2026-11-20T22:00", "2026-11-21T22:00"]],
+    ["fri 10pm..2am", ["2026-11-20T22:00", "2026-11-21T02:00"]],
     // Later than now on this day of the week: a week ago.
     ["sun 17:00..18:00", ["2026-11-15T17:00", "2026-11-15T18:00"]],
   ])("%s", (text, expected) => {
@@ -85,7 +109,9 @@ describe("a typed time range", () => {
     "Feb 30",
     "Nov 275",
     "Nov 21 2026 7",
+    // Not into the future.
     "15:00..14:00",
+    "2026-11-20 15:00..2026-11-20 14:00",
     "a..b..c",
     "last 5 parsecs",
     "13pm",

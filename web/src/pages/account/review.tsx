@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { keepMethods, loadMethods } from "../../model/account.ts";
+import { dropKept } from "../../model/kept-key.ts";
 import { loadRecentAdditions, type RecentAdditions, type RecentKey, recover } from "../../model/recent-additions.ts";
 import { authorized, user } from "../../session/session.ts";
 import type { StoredUser } from "../../session/storage.ts";
@@ -180,6 +181,7 @@ function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => vo
           onClose={() => setIsAsking(false)}
           onConfirm={async () => {
             await authorized(`/projects/${projectId}/keys/${id}`, { method: "DELETE", workspaceId });
+            dropKept(id);
             toast(`Revoked ${name}.`);
             onRevoked();
           }}

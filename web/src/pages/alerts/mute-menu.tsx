@@ -87,7 +87,13 @@ function MuteDialog({ name, changing, onMute, onClose }: MuteDialogProps) {
   const [to, setTo] = useState(() => writtenTime(minuteOf(Date.now() + HOUR_MS), zone.value));
   const now = Date.now();
   const [start, end] = [readMoment(from, now, zone.value), readMoment(to, now, zone.value)];
-  const isReady = start !== null && end !== null && end > start;
+  const isReady = start !== null && end !== null && end > start && end > now;
+  const order =
+    end !== null && start !== null && end <= start
+      ? "Must be after the beginning."
+      : end !== null && end <= now
+        ? "Must be in the future."
+        : undefined;
   return (
     <Dialog title={`Mute ${name}`} onClose={onClose}>
       <form
@@ -97,32 +103,20 @@ function MuteDialog({ name, changing, onMute, onClose }: MuteDialogProps) {
           if (isReady) void onMute({ from: new Date(start).toISOString(), to: new Date(end).toISOString() });
         }}
       >
-        <Field label="From" hint={`By the clock of ${zone.value}.`} error={start === null ? WRONG : undefined}>
-          {(props) => (
-            <input
-              {...props}
-              value={from}
-              autocomplete="off"
-              spellcheck={false}
-              onInput={(event) => setFrom(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field
+        <MomentField
+          label="From"
+          hint={`By the clock of ${zone.value}.`}
+          error={start === null ? WRONG : undefined}
+          text={from}
+          onText={setFrom}
+        />
+        <MomentField
           label="To"
           hint="The alert goes on deciding. What still fires at the end is reported then."
-          error={end === null ? WRONG : start !== null && end <= start ? "Must be after the beginning." : undefined}
-        >
-          {(props) => (
-            <input
-              {...props}
-              value={to}
-              autocomplete="off"
-              spellcheck={false}
-              onInput={(event) => setTo(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          error={end === null ? WRONG : order}
+          text={to}
+          onText={setTo}
+        />
         <Problem failure={changing.failure} />
         <Row>
           <Button type="submit" look="primary" busy={changing.busy} disabled={!isReady}>
@@ -132,6 +126,37 @@ function MuteDialog({ name, changing, onMute, onClose }: MuteDialogProps) {
         </Row>
       </form>
     </Dialog>
+  );
+}
+
+interface MomentFieldProps {
+  label: string;
+  hint: string;
+  error: string | undefined;
+  text: string;
+  onText: (text: string) => void;
+}
+
+function MomentField({ label, hint, error, text, onText }: MomentFieldProps) {
+  /** Not while it is typed: each time begins as something else. */
+  const [isLeft, setLeft] = useState(false);
+  return (
+    <Field label={label} hint={hint} error={isLeft ? error : undefined}>
+      {(props) => (
+        <input
+          {...props}
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => onText(event.currentTarget.value)}
+          onBlur={() => setLeft(true)}
+          onKeyDown={(event) => {
+            // A form whose button is disabled does not say why.
+            if (event.key === "Enter") setLeft(true);
+          }}
+        />
+      )}
+    </Field>
   );
 }
 

@@ -33,15 +33,21 @@ export function ConfirmationNotice() {
   const [wasOpen] = useState(user.peek()?.emailVerified === false);
   const account = user.value;
   if (account === null || !wasOpen) return null;
-  if (account.emailVerified !== false) {
-    return (
-      <div class={css.notice} data-confirmed role="status">
-        <Icon shape={MailCheck} />
-        <b>Address confirmed</b>
+  const isConfirmed = account.emailVerified !== false;
+  return (
+    <div>
+      {/* There before its text, which is not announced otherwise. */}
+      <div role="status">
+        {isConfirmed ? (
+          <div class={css.notice} data-confirmed>
+            <Icon shape={MailCheck} />
+            <b>Address confirmed</b>
+          </div>
+        ) : null}
       </div>
-    );
-  }
-  return <OpenConfirmation email={account.email} />;
+      {isConfirmed ? null : <OpenConfirmation email={account.email} />}
+    </div>
+  );
 }
 
 function OpenConfirmation({ email }: { email: string }) {

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
+import { dropKept } from "../../model/kept-key.ts";
 import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { Project, Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
@@ -136,6 +137,7 @@ export function Projects({ workspace }: { workspace: Workspace }) {
           typed={asked.project.name}
           onConfirm={async () => {
             await authorized(`/projects/${asked.project.id}`, { method: "DELETE", workspaceId: workspace.id });
+            dropKept(asked.project.id);
             done(`Deleted ${asked.project.name}.`);
           }}
           onClose={() => setAsked(null)}

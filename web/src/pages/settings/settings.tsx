@@ -1,4 +1,4 @@
-import type { FunctionComponent } from "preact";
+import type { FunctionComponent, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { SETTINGS_PAGES, type SettingsPage } from "../../model/settings-pages.ts";
@@ -6,7 +6,6 @@ import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
-import { useScrollEdges } from "../../ui/use-scroll-edges.ts";
 import { AgentsSection } from "./agents.tsx";
 import { Audit } from "./audit/audit.tsx";
 import { Danger } from "./danger.tsx";
@@ -102,4 +101,28 @@ function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
       <View key={workspace.id} workspace={workspace} />
     </div>
   );
+}
+
+/**
+ * Marks an element that scrolls sideways with the sides on which content is hidden: `data-hidden="start end"`, for a style sheet that
+ * fades those.
+ */
+function useScrollEdges(host: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const mark = (): void => {
+      const { scrollLeft, scrollWidth, clientWidth } = element;
+      const sides = [scrollLeft > 1 ? "start" : "", scrollLeft < scrollWidth - clientWidth - 1 ? "end" : ""];
+      element.dataset.hidden = sides.join(" ").trim();
+    };
+    const observer = new ResizeObserver(mark);
+    observer.observe(element);
+    element.addEventListener("scroll", mark, { passive: true });
+    mark();
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", mark);
+    };
+  }, []);
 }

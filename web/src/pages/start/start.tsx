@@ -1,8 +1,9 @@
 import { Check } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useLoad } from "../../lib/load.ts";
+import { dropKept, keepKey, keptKey } from "../../model/kept-key.ts";
 import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { MadeKey, Project, Workspace } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
@@ -12,7 +13,7 @@ import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { ConfirmationNotice } from "../auth/confirmation.tsx";
 import { rememberedNext, rememberNext } from "../auth/next.ts";
 import { OfWorkspace } from "../of-workspace.tsx";
-import { createKey, keepKey, keptKey } from "./create-key.ts";
+import { createKey } from "./create-key.ts";
 import { type FirstEntry, useFirstEntry } from "./first-entry.ts";
 import { MissingKey } from "./missing-key.tsx";
 import { NewProject } from "./new-project.tsx";
@@ -109,6 +110,10 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
     async (signal) => (await authorized<Project>(path, { workspaceId: workspace.id, signal })).data,
   );
   const first = useFirstEntry(workspace.id, projectId);
+  useEffect(() => {
+    // The open page still shows the secret; it is not kept beyond it.
+    if (first !== null) dropKept(projectId);
+  }, [first, projectId]);
   if (data === null) {
     return (
       <Frame title="Send the first entry">

@@ -56,12 +56,24 @@ export function ZoneChoice() {
           else if (by !== 0) setActive((active + by + found.length) % Math.max(1, found.length));
           else if (event.key === "Enter" && isOpen) choose(found[active]?.name);
           else if (event.key === "Enter") show("");
-          else return;
+          else if (event.key === "Escape" && isOpen) {
+            show(null);
+            // Closes the list alone, not the layer around it.
+            event.stopPropagation();
+          } else return;
           event.preventDefault();
         }}
       />
       {isOpen ? (
-        <div class={css.list} id={`${id}-list`} role="listbox" aria-label="Time zones" tabIndex={-1}>
+        <div
+          class={css.list}
+          id={`${id}-list`}
+          role="listbox"
+          aria-label="Time zones"
+          tabIndex={-1}
+          // Keeps the focus in the input, whose loss closes the list; also from the scroll bar.
+          onPointerDown={(event) => event.preventDefault()}
+        >
           {found.map(({ name, offset }, place) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
             <div
@@ -71,8 +83,6 @@ export function ZoneChoice() {
               role="option"
               aria-selected={place === active}
               tabIndex={-1}
-              // Keeps the focus in the input, whose loss closes the list.
-              onPointerDown={(event) => event.preventDefault()}
               onClick={() => choose(name)}
             >
               <span>{name}</span>

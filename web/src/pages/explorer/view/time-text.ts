@@ -1,7 +1,6 @@
 import { withPlainDate } from "./named-date.ts";
 import { between, lastRange, type Range } from "./range.ts";
 import { timeAt, type WallTime, wallTime } from "./wall-time.ts";
-import { weekdayOf } from "./weekday.ts";
 
 /** Time ranges as people write them: `last 90m`, `mon 14:00..15:00`, `2026-11-20..2026-11-22`, `Nov 20, 08:00 – 10:30`. */
 
@@ -56,7 +55,8 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
   const end = second === undefined ? start : periodOf(second, { now, zone, after: start.day });
   if (end === null) return unknown(second ?? "");
   // `14:00..15:00` ends at three; the end of a day is its midnight.
-  const stop = second === undefined || end.isDay ? end.end : end.start;
+  const sameDay = second === undefined || end.isDay ? end.end : end.start;
+  const stop = sameDay <= start.start ? (nextDay(second ?? "", start, { now, zone }) ?? sameDay) : sameDay;
   if (stop <= start.start) return { ok: false, message: "The end is not after the start." };
   // What has not ended yet goes on.
   if (stop > now && second === undefined) {
@@ -67,11 +67,18 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
 
 /**
  * Reads one time as `readTimeText` reads those of a range, such as `2026-11-20 22:00`, but `22:00` of today and the next
- * `monday`, because it may be one of the future; `null` if it is none.
+ * `monday` or `nov 30`, because it may be one of the future; `null` if it is none.
  */
 export function readMoment(text: string, now: number, zone: string): number | null {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, " ");
   return periodOf(words, { now, zone, after: null, isPast: false })?.start ?? null;
+}
+
+/** Returns the time of day at the end of `22:00..02:00`, after midnight; `null` for other texts and before that time. */
+function nextDay(text: string, { day }: Period, { now, zone }: Pick<Meaning, "now" | "zone">): number | null {
+  const clock = clockOf(text);
+  const end = clock === null || day === null ? now : timeAt({ ...later(day, 1), ...clock }, zone);
+  return end < now ? end : null;
 }
 
 /** Writes a time as it can be read, to the second. */
@@ -102,7 +109,7 @@ interface Meaning {
   zone: string;
   /** The day of the range's start, which the text continues; `null`: the text starts a range. */
   after: WallTime | null;
-  /** Whether a text without a date means its last occurrence. */
+  /** Whether a day without a year or a date means its last occurrence, in place of the next one. */
   isPast?: boolean;
 }
 
@@ -114,12 +121,12 @@ function periodOf(text: string, { now, zone, after, isPast = true }: Meaning): P
     return Number.isNaN(start) ? null : { start, end: start + 60_000, day: null, isDay: false };
   }
   const today = wallTime(now, zone);
-  const plain = withPlainDate(text, today, after);
+  const plain = withPlainDate(text, today, isPast ? after : today);
   const [one = "", two, ...others] = plain.replace(/(\d)t(\d)/, "$1 $2").split(/ (?!am|pm)/);
   if (others.length > 0) return null;
-  const named = dayOf(one, midnight(today), isPast ? after : midnight(today));
+  const named = dayOf(one, midnight(today), after);
   if (two === undefined && named !== null) {
-    const { day } = named;
+    const day = !isPast && named.every !== null ? later(named.day, named.every) : named.day;
     return { start: timeAt(day, zone), end: timeAt(later(day, 1), zone), day, isDay: true };
   }
   const clock = clockOf(two ?? one);
@@ -129,8 +136,9 @@ function periodOf(text: string, { now, zone, after, isPast = true }: Meaning): P
     const start = timeAt({ ...date, ...clock }, zone);
     return { start, end: start + 60_000, day: date, isDay: false };
   };
-  const next = at(day);
-  return every !== null && next.start > now ? at(later(day, -every)) : next;
+  const found = at(day);
+  if (every === null || found.start > now !== isPast) return found;
+  return at(later(day, isPast ? -every : every));
 }
 
 /** A day, and after how many days its name comes again; `null` for a date. */
@@ -143,6 +151,7 @@ interface NamedDay {
 function dayOf(text: string, today: WallTime, after: WallTime | null): NamedDay | null {
   if (text === "today") return { day: today, every: null };
   if (text === "yesterday") return { day: later(today, -1), every: null };
+  if (text === "tomorrow") return { day: later(today, 1), every: null };
   const weekday = weekdayOf(text);
   if (weekday !== null) {
     // The last one until today, or the next one from the day of the start.
@@ -156,6 +165,38 @@ function dayOf(text: string, today: WallTime, after: WallTime | null): NamedDay 
   const there = new Date(Date.UTC(date.year, date.month - 1, date.day));
   const isThere = there.getUTCMonth() + 1 === date.month && there.getUTCDate() === date.day;
   return isThere ? { day: date, every: null } : null;
+}
+
+/** The browser's locale, and what is typed in English wherever. */
+const LOCALES: readonly (string | undefined)[] = [undefined, "en-US"];
+
+/** A Sunday, noon UTC. */
+const SUNDAY = Date.UTC(2026, 10, 22, 12);
+const DAY = 24 * 60 * 60 * 1000;
+/** Letters that tell the days of a week apart: `mon`, `tues`. */
+const FEWEST_LETTERS = 3;
+
+/**
+ * Reads the name of a day of the week, or its first letters.
+ * @param text in lower case
+ * @returns 0 for Sunday to 6; `null` for other texts
+ */
+export function weekdayOf(text: string, locales = LOCALES): number | null {
+  const typed = text.replace(/\.$/, "");
+  for (const locale of locales) {
+    for (const weekday of ["long", "short"] as const) {
+      const format = new Intl.DateTimeFormat(locale, { weekday, timeZone: "UTC" });
+      for (let day = 0; day < 7; day++) {
+        const name = format
+          .format(SUNDAY + day * DAY)
+          .toLowerCase()
+          .replace(/\.$/, "");
+        const isStart = weekday === "long" && typed.length >= FEWEST_LETTERS && name.startsWith(typed);
+        if (name === typed || isStart) return day;
+      }
+    }
+  }
+  return null;
 }
 
 function weekdayNumber({ year, month, day }: WallTime): number {

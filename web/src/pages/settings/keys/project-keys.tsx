@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
+import { dropKept } from "../../../model/kept-key.ts";
 import { hasEnded } from "../../../model/key-state.ts";
 import { ableTo, reasonAgainst } from "../../../model/roles.ts";
 import type { ApiKey, MadeKey, Project, Workspace } from "../../../model/types.ts";
@@ -111,7 +112,9 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
           action="Create new key"
           onRotate={async (overlapSeconds) => {
             const rotate = { workspaceId: workspace.id, body: { overlapSeconds } };
-            made((await authorized<MadeKey>(`${path}/${asked.key.id}/rotate`, rotate)).data);
+            const { data } = await authorized<MadeKey>(`${path}/${asked.key.id}/rotate`, rotate);
+            dropKept(asked.key.id);
+            made(data);
           }}
           onClose={close}
         >
@@ -128,6 +131,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
           action="Revoke key"
           onConfirm={async () => {
             await authorized(`${path}/${asked.key.id}`, { method: "DELETE", workspaceId: workspace.id });
+            dropKept(asked.key.id);
             close();
             toast(`Revoked ${asked.key.name}.`);
             reload();
