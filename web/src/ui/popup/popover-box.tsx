@@ -24,6 +24,12 @@ export function PopoverBox({ triggerId, label, placement, anchor, onClose, child
     defaultOpen: true,
     portalled: false,
     positioning: { placement, strategy: "fixed", gutter: 4, ...(anchor && { getAnchorRect: anchor }) },
+    onEscapeKeyDown: (event) => {
+      // Heard before the field, whose open list it closes, not the box around that.
+      const isOfList =
+        event.target instanceof Element && event.target.matches("input[role=combobox][aria-expanded=true]");
+      if (isOfList) event.preventDefault();
+    },
     onOpenChange: ({ open }) => {
       if (!open) onClose();
     },
