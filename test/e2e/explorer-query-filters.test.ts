@@ -289,7 +289,12 @@ describe("the time range", () => {
       expect.stringMatching(/^Europe\/Berlinbrowser, \+0[12]:00$/),
       "Asia/Tokyo+09:00",
     ]);
+    // The list alone, then the popover around it.
     await page.keyboard.press("Escape");
+    await page.getByRole("listbox", { name: "Time zones" }).waitFor({ state: "detached" });
+    expect(await zone.evaluate((input) => input === document.activeElement)).toBe(true);
+    await page.keyboard.press("Escape");
+    await zone.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Time range: Last 90 minutes UTC" }).waitFor();
     const time = new Date(sent[0]?.timestamp ?? 0).toISOString().slice(11, 19);
     await rows(page).first().getByText(time).waitFor();

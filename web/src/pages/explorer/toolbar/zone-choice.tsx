@@ -56,11 +56,8 @@ export function ZoneChoice() {
           else if (by !== 0) setActive((active + by + found.length) % Math.max(1, found.length));
           else if (event.key === "Enter" && isOpen) choose(found[active]?.name);
           else if (event.key === "Enter") show("");
-          else if (event.key === "Escape" && isOpen) {
-            show(null);
-            // Closes the list alone, not the layer around it.
-            event.stopPropagation();
-          } else return;
+          else if (event.key === "Escape" && isOpen) show(null);
+          else return;
           event.preventDefault();
         }}
       />
