@@ -49,7 +49,7 @@ export function Legend({ drawn: { all, shown, hidden }, measure, only, onOnly, i
       {isCut ? (
         <li class={css.more}>
           <span class={css.cut} aria-hidden="true" />
-          Cut by the range
+          Incomplete: cut by the range
         </li>
       ) : null}
     </ul>

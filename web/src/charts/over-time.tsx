@@ -5,7 +5,7 @@ import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
 import { axisTime } from "../pages/explorer/view/axis-time.ts";
-import { short } from "../pages/explorer/view/format.ts";
+import { scaleMark } from "../pages/explorer/view/format.ts";
 import { visible } from "../pages/explorer/view/visible.ts";
 import { offsetAt } from "../pages/explorer/view/wall-time.ts";
 import { type MarkedReleases, ReleaseMarks } from "../pages/investigate/releases/release-marks.tsx";
@@ -94,8 +94,8 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
     <figure class={css.chart}>
       <div class={css.plot}>
         <div class={css.scale} aria-hidden="true">
-          <span>{short(peak)}</span>
-          <span>{short(peak / 2)}</span>
+          <span>{scaleMark(peak)}</span>
+          <span>{scaleMark(peak / 2)}</span>
           <span>0</span>
         </div>
         <div ref={canvas} class={css.canvas}>

@@ -13,6 +13,7 @@ import { cutOf, drawnOf, stackedOf } from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
+import { scaleMark } from "../../../../web/src/pages/explorer/view/format.ts";
 
 const OPEN = { from: null, to: null };
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 10, minute)).toISOString();
@@ -337,4 +338,11 @@ describe("drawing", () => {
     const { times } = ticksOf(noon - 86_400_000 + 60_000, noon, 3_600_000);
     expect(times.map((time) => new Date(time).getUTCHours())).toEqual([15, 19, 23, 3, 7]);
   });
+});
+
+it("the middle of a scale is half of its peak, not rounded to another number", () => {
+  const peaks = [1, 2, 2.5, 5].flatMap((step) => [1, 10, 1000, 1e6].map((unit) => step * unit));
+  const read = (text: string): number =>
+    Number.parseFloat(text) * (text.endsWith("K") ? 1000 : text.endsWith("M") ? 1e6 : 1);
+  expect(peaks.map((peak) => read(scaleMark(peak / 2)))).toEqual(peaks.map((peak) => peak / 2));
 });

@@ -3,7 +3,7 @@ import { zone } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
 import { cellText } from "../../pages/explorer/search/cell-text.ts";
 import { axisTime } from "../../pages/explorer/view/axis-time.ts";
-import { short } from "../../pages/explorer/view/format.ts";
+import { scaleMark } from "../../pages/explorer/view/format.ts";
 import { visible } from "../../pages/explorer/view/visible.ts";
 import { offsetAt } from "../../pages/explorer/view/wall-time.ts";
 import { listedNames } from "../../pages/investigate/releases/release-names.ts";
@@ -34,7 +34,7 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   const cut = cutOf(chart, stacked === null || kind === "area");
   const peak = niceCeiling(most);
   const to = from + spans * binMs;
-  const labels = [short(peak), short(peak / 2), "0"];
+  const labels = [scaleMark(peak), scaleMark(peak / 2), "0"];
   const left = MARGIN + 8 + Math.max(...labels.map((label) => widthOf(layout, label, { size: 11 })));
   const top = layout.y + 8;
   const width = WIDTH - MARGIN - left;

@@ -3,6 +3,7 @@ import { lastLabel, type Range } from "./range.ts";
 
 const NUMBER = new Intl.NumberFormat();
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const SCALE = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
 const MOMENT = timeFormat({ dateStyle: "medium", timeStyle: "medium" });
 const OF_YEAR: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
 const THIS_YEAR = timeFormat(OF_YEAR);
@@ -25,6 +26,11 @@ export function number(value: number): string {
 /** A compact number: 1.2K. */
 export function short(value: number): string {
   return SHORT.format(value);
+}
+
+/** A number beside the scale of a drawing: 1.25K. Half of a rounded peak has three digits. */
+export function scaleMark(value: number): string {
+  return SCALE.format(value);
 }
 
 export function entries(count: number): string {

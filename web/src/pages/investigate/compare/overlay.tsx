@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ticksOf } from "../../../charts/chart-data.ts";
 import { niceCeiling } from "../../../lib/nice-ceiling.ts";
 import { axisTime } from "../../explorer/view/axis-time.ts";
-import { number, short, span } from "../../explorer/view/format.ts";
+import { number, scaleMark, span } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";
 import css from "./overlay.module.css";
 
@@ -38,8 +38,8 @@ export function Overlay({ before, now }: OverlayProps) {
     <figure class={css.figure}>
       <div class={css.plot}>
         <div class={css.scale} aria-hidden="true">
-          <span>{short(peak)}</span>
-          <span>{short(peak / 2)}</span>
+          <span>{scaleMark(peak)}</span>
+          <span>{scaleMark(peak / 2)}</span>
           <span>0</span>
         </div>
         <div
