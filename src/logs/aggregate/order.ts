@@ -130,7 +130,12 @@ function compareOf({ keys, fields }: Aggregator["plan"], key: number): (a: strin
 const SEVERITIES: ReadonlyMap<string, number> = new Map(LEVELS.map((level, at) => [JSON.stringify(level), at]));
 
 function severity(text: string): number {
-  return SEVERITIES.get(text) ?? LEVELS.length;
+  return severityOf(text) ?? LEVELS.length;
+}
+
+/** Returns the severity of a level. @param text its JSON; of `null` it is `null` */
+export function severityOf(text: string): number | null {
+  return SEVERITIES.get(text) ?? null;
 }
 
 /** Returns the values by which rows are sorted for a column of a key. */

@@ -164,7 +164,8 @@ export function takes(fn: AggregateFunction, field: Field): boolean {
 }
 
 /** Returns the JSON text of an ordered own field's number: a time, a level or a number. */
-export function orderedText(own: OwnField | null, value: number): string {
+export function orderedText(own: OwnField | null, value: number | null): string {
+  if (value === null) return "null";
   if (own === "time" || own === "received") return `"${new Date(value).toISOString()}"`;
   return own === "level" ? `"${LEVELS[value] ?? ""}"` : String(value);
 }

@@ -2,7 +2,7 @@ import { type Aggregator, type Measure, TYPE_BITS } from "./aggregator.ts";
 import type { OwnField } from "./fields.ts";
 import { NULL_ID } from "./groups.ts";
 import { notesOf, type TableNotes } from "./notes.ts";
-import { keyRanks, keySortValues, orderGroups, type SortValues, type TableSort } from "./order.ts";
+import { keyRanks, keySortValues, orderGroups, type SortValues, severityOf, type TableSort } from "./order.ts";
 import { type AggregateFunction, type Column, isNumeric, orderedText, PERMILLES } from "./plan.ts";
 import { compareTexts } from "./values.ts";
 
@@ -162,19 +162,15 @@ function measureCell(
   { fn, measure: index }: Extract<Column, { from: "measure" }>,
 ): Cell {
   const work = () => 0;
+  const own = plan.fields[plan.measures[index]?.field ?? -1]?.own ?? null;
   switch (measure.kind) {
     case "present":
       return numberCell(work, (group) => measure.state.get(group));
     case "sum":
       return numberCell(work, (group) => (fn === "sum" ? measure.state.sum(group) : measure.state.average(group)));
     case "extremes": {
-      const own = plan.fields[plan.measures[index]?.field ?? -1]?.own ?? null;
       const number = (group: number) => (fn === "min" ? measure.state.least(group) : measure.state.greatest(group));
-      const text = (group: number) => {
-        const value = number(group);
-        return value === null ? "null" : orderedText(own, value);
-      };
-      return { work, number, text };
+      return { work, number, text: (group) => orderedText(own, number(group)) };
     }
     case "percentiles": {
       const permille = permilleOf(fn);
@@ -189,8 +185,10 @@ function measureCell(
         (group) => measure.state.valueAt(group),
       );
     case "first":
-    case "last":
-      return { work, number: null, text: (group) => measure.state.textOf(group) ?? "null" };
+    case "last": {
+      const text = (group: number) => measure.state.textOf(group) ?? "null";
+      return { work, number: own === "level" ? (group) => severityOf(text(group)) : null, text };
+    }
     case "values":
       return { work, number: null, text: (group) => `[${measure.state.textsOf(group).join(",")}]` };
   }

@@ -174,6 +174,30 @@ describe("runSearch", () => {
     }
   });
 
+  it("17: sorts the first and the last level of groups by severity, in every place of a query", async () => {
+    const store = new TestStore();
+    const levels = ["info", "fatal", "trace", "error", "debug", "warn"] as const;
+    store.add("proj_00000000000a", [
+      ...levels.map((level) => ({ ...entry(0, level), level })),
+      { ...entry(0, "none", { n: 1 }), level: "trace" as const },
+    ]);
+    const sorted = ["trace", "trace", "debug", "info", "warn", "error", "fatal"];
+    for (const fn of ["first", "last", "min", "max"]) {
+      const table = `* | stats ${fn}(level) as own by message`;
+      for (const text of [`${table} | sort own`, `${table} | where own:* | sort own`]) {
+        expect(
+          rowsOf(await search(store, text)).map(([, level]) => level),
+          text,
+        ).toEqual(sorted);
+        const falling = await search(store, `${text} desc | limit 3`);
+        expect(
+          rowsOf(falling).map(([, level]) => level),
+          text,
+        ).toEqual(["fatal", "error", "warn"]);
+      }
+    }
+  });
+
   it("says of a table that is not complete that it is not exact", async () => {
     const store = new TestStore();
     for (let at = 0; at < 40; at++) store.add(ONE, [entry(at)]);
