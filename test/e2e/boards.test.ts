@@ -91,6 +91,11 @@ describe("19.4: boards", () => {
       expect(asked).toEqual([expect.any(Array), [expect.stringMatching(/^\(service\.version:\* OR /)]]);
       expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
       expect(await axeFaults(page)).toEqual([]);
+      // The font of the console arrives after the content, and moves texts by less than a pixel.
+      await page.waitForFunction(() =>
+        [...document.fonts].some(({ family, status }) => family.includes("Inter Variable") && status === "loaded"),
+      );
+      await page.evaluate(() => document.fonts.ready.then(() => undefined));
       // The drawing stays where it is under the pointer, and a drag over it is the time of the board.
       const drawn = panel(page, "Entries by level").getByRole("img");
       const place = await drawn.boundingBox();

@@ -67,7 +67,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
   const isOpen = options.length > 0;
   const basis = isOpen ? offered.basis : null;
   const active = options.findIndex(({ label }) => label === activeLabel);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (active >= 0) document.getElementById(`${listId}-${active}`)?.scrollIntoView({ block: "nearest" });
   }, [active]);
   // The text below the transparent input scrolls with it, and so does the caret under the box.
