@@ -115,7 +115,8 @@ test(`malformed HTTP never gets a 500 and never stops the server (seed ${SEED})`
 test(`the server is healthy afterwards, and has logged no fault (seed ${SEED})`, async () => {
   expect((await call(server.url, "/health")).status).toBe(200);
   const lines = server.output().split("\n");
-  const faults = lines.filter((line) => /fault|INTERNAL_ERROR|uncaught/i.test(line));
+  // A word: the runtime names `orDefault` when it says that an alarm was moved before it began, which is no fault.
+  const faults = lines.filter((line) => /\bfault|INTERNAL_ERROR|uncaught/i.test(line));
   // In full, because a matcher shortens long lines in its message.
   expect(faults.length, `seed ${SEED}:\n${faults.slice(0, 5).join("\n")}\n`).toBe(0);
   const fresh = await createTenant(server.url);
