@@ -209,7 +209,7 @@ function controlsOfConsole(drawSelect) {
     /** @param choice properties of the console's select */
     function Choice(choice) {
       const host = useRef(null);
-      // The console numbers its own elements from 0 in each part that is drawn by itself.
+      // The console numbers its own elements from 0 in each part that is drawn separately.
       const id = `choice-${useId().replace(/\W/g, "")}`;
       useEffect(() => drawSelect(host.current, { id, ...choice }));
       useEffect(() => {

@@ -57,7 +57,8 @@ const WAITING = `SELECT id, last_failed_at IS NOT NULL AND last_failed_at >= IFN
 /**
  * Returns deliveries to attempt now, and postpones each, so that a crash repeats the attempt. A free place goes to a
  * destination with the fewest attempts in progress, so that one with many deliveries, or a slow one, does not hold the others;
- * of several, to one whose last attempt did not fail. One that fails has its turn, because only an attempt can end that.
+ * of several, to one whose last attempt did not fail. A failing destination keeps its turns, because only an attempt shows
+ * that it answers again.
  */
 export function takeDeliveries(sql: SqlStorage, inFlight: InFlight, now: number): DueDelivery[] {
   const due: DueDelivery[] = [];

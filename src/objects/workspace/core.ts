@@ -238,7 +238,7 @@ export class WorkspaceCore {
     // The settings may have changed since the alarm was set.
     const flushAt = this.flush.dueAt(now);
     if (flushAt !== null) this.state.alarm.by(flushAt);
-    // Versions before have set no alarm for deliveries that wait for a free place.
+    // Deliveries that wait for a free place may have none: earlier versions set it only when an attempt ended.
     const deliveryAt = this.deliveries.dueAt(now);
     if (deliveryAt !== null) this.state.alarm.by(Math.max(deliveryAt, now));
   }

@@ -11,7 +11,7 @@ export interface Shape {
   keys: readonly string[];
   /** Functions of the columns with values. */
   functions: ReadonlyMap<string, AggregateFunction>;
-  /** Name of the column whose row `null` counts all groups that have no row; `null` if there is none. */
+  /** Name of the column whose row `null` counts all groups that have no row; `null` without such a column. */
   others: string | null;
 }
 

@@ -13,7 +13,7 @@ export function clockText(time: string): string {
   return `${Number(hours) % 12 || 12}:${minutes} ${Number(hours) < 12 ? "AM" : "PM"}`;
 }
 
-/** Reads a typed time of day, by either clock, as `hh:mm` of 24 hours; `null` if it is none. Midnight may be `24:00`. */
+/** Reads a typed time of day, by either clock, as `hh:mm` of 24 hours; `null` for any other text. Midnight may be `24:00`. */
 export function readClock(text: string): string | null {
   const typed = text
     .trim()

@@ -67,7 +67,7 @@ export function readTimeText(text: string, now: number, zone: string): ReadTime 
 
 /**
  * Reads one time as `readTimeText` reads those of a range, such as `2026-11-20 22:00`, but `22:00` of today and the next
- * `monday` or `nov 30`, because it may be one of the future; `null` if it is none.
+ * `monday` or `nov 30`, because it may be one of the future; `null` for any other text.
  */
 export function readMoment(text: string, now: number, zone: string): number | null {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, " ");

@@ -1,7 +1,7 @@
 import type { Level, LogEntry } from "../../../model/types.ts";
 import { ownName } from "../../explorer/results/own-name.ts";
 import { moreSevere } from "../more-severe.ts";
-import { idIn } from "../trace-ids.ts";
+import { idIn, isId } from "../trace-ids.ts";
 import { durationOf, statedTimes } from "./duration.ts";
 
 /** The entries of a trace as a tree of spans. */
@@ -142,11 +142,8 @@ function timeOf({ timestamp }: LogEntry): number {
 
 const SPAN_NAMES = ["spanId", "span_id", "spanID", "span.id"] as const;
 const PARENT_NAMES = ["parentSpanId", "parent_span_id", "parentSpanID", "parentId", "parent_id", "parent.id"] as const;
-/** Ids that mean that there is none. */
-const NO_ID = /^0*$/;
-
 function spanIdOf({ spanId, data }: LogEntry): string | null {
-  return spanId !== undefined && !NO_ID.test(spanId) ? spanId : (idIn(data, SPAN_NAMES)?.text ?? null);
+  return spanId !== undefined && isId(spanId) ? spanId : (idIn(data, SPAN_NAMES)?.text ?? null);
 }
 
 export function parentIdOf({ data }: LogEntry): string | null {
