@@ -146,6 +146,27 @@ describe("3: an outage", () => {
     await page.context().close();
   });
 
+  it("shows one notice also if only the fields failed before, and they come with the rest", async () => {
+    const { page } = await opened("");
+    const again = page.getByRole("button", { name: "Try now" });
+    await page.route("**/logger/search", (route) => route.abort());
+    // Another query, whose list is there and whose fields are not.
+    await ask(page, "level:error");
+    const ownNotice = page.getByRole("complementary", { name: "Fields" }).getByRole("alert");
+    await ownNotice.waitFor();
+    expect(await again.count()).toBe(1);
+    await page.route("**/logger/query", (route) => route.abort());
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await ownNotice.waitFor({ state: "detached" });
+    expect(await page.getByText("The service could not be reached. Trying again.").count()).toBe(1);
+    expect(await again.count()).toBe(1);
+    await page.unroute("**/logger/query");
+    await page.unroute("**/logger/search");
+    await again.waitFor({ state: "detached" });
+    await fieldValue(page, "level", "error", 1).waitFor();
+    await page.context().close();
+  });
+
   it("ends as soon as the network is back, after any time", async () => {
     const { page } = await opened("");
     let failed = 0;

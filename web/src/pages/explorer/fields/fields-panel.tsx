@@ -14,7 +14,7 @@ interface FieldsPanelProps extends FieldActs {
   filter: string;
   /** A new key counts again; `null` waits. */
   countKey: string | null;
-  /** Whether the page shows that the query failed, so that nothing is waited for. */
+  /** Whether the page shows a notice that the query failed: nothing is waited for, and a second notice says nothing new. */
   hasFailed: boolean;
 }
 
@@ -42,7 +42,8 @@ export function FieldsPanel({ scope, filter, countKey, hasFailed, ...acts }: Fie
         />
         <kbd>f</kbd>
       </label>
-      {failure === null ? null : <Failure failure={failure} onRetry={reload} />}
+      {/* The page's notice and its button are for all that failed. */}
+      {failure === null || hasFailed ? null : <Failure failure={failure} onRetry={reload} />}
       {data === null && failure === null ? <p class={css.hint}>Counting …</p> : null}
       {groups.map(({ title, fields }) => (
         <section key={title} class={css.group} aria-label={title}>
