@@ -323,6 +323,25 @@ describe("19.4: boards", () => {
     // The range and the refresh are in the address.
     await page.goto(`${new URL(page.url()).pathname}?range=15m&refresh=30`);
     await panel(page, "By category").getByRole("img").waitFor();
+    // A request that fails leaves the answers, which are of an earlier time.
+    const opacity = () =>
+      panel(page, "By category")
+        .getByRole("img")
+        .evaluate((drawing) => {
+          let least = 1;
+          for (let at: Element | null = drawing; at !== null; at = at.parentElement)
+            least = Math.min(least, Number(getComputedStyle(at).opacity));
+          return least;
+        });
+    expect(await opacity()).toBe(1);
+    await page.route("**/logger/search/batch", (route) => route.abort());
+    await page.getByRole("button", { name: "Refresh now" }).click();
+    await page.getByRole("alert").getByText("The service could not be reached").waitFor();
+    expect(await opacity()).toBe(0.6);
+    await page.unroute("**/logger/search/batch");
+    await page.getByRole("alert").getByRole("button", { name: "Try now" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    expect(await opacity()).toBe(1);
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await tooWide(page)).toEqual([]);
     expect(await beyondTab(page)).toEqual([]);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Page } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, NASTY, rows, type SentEntry, send, variedEntries } from "./explorer-query-support.ts";
@@ -355,6 +355,20 @@ describe("the query language in the search box", () => {
     await page.locator('[aria-busy="true"]').getByRole("table").waitFor();
     go();
     await page.locator('[aria-busy="false"]').getByRole("table").waitFor();
+    // Of an earlier time, because the last request failed.
+    const table = page.getByRole("table");
+    const opacity = () => table.evaluate((element) => getComputedStyle(element).opacity);
+    expect(await opacity()).toBe("1");
+    await page.unroute("**/logger/search");
+    const isAnswer = (route: Route): boolean => route.request().postDataJSON().query === q;
+    await page.route("**/logger/search", (route) => (isAnswer(route) ? route.abort() : route.continue()));
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("alert").getByText("The service could not be reached").waitFor();
+    await expect.poll(opacity).toBe("0.6");
+    await page.unroute("**/logger/search");
+    await page.getByRole("alert").getByRole("button", { name: "Try now" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    expect(await opacity()).toBe("1");
   });
 
   it("17.6: charts have room for their names, stay under the pointer, and zoom by dragging and by keys", async () => {
@@ -390,8 +404,35 @@ describe("the query language in the search box", () => {
     expect(await counts.locator("path").count()).toBe(1);
     await more.click();
     expect(await counts.locator("path").count()).toBe(7);
+    // The names behind the sum, by keys.
+    await drawn.getByRole("button", { name: "Names of the 50" }).focus();
+    await page.keyboard.press("Enter");
+    const names = page.getByRole("dialog", { name: "Names of the 50" });
+    await names.getByRole("list", { name: "Names of the 50" }).waitFor();
+    expect(new Set(await names.getByRole("listitem").allTextContents()).size).toBe(50);
+    await expect.poll(() => names.evaluate((box) => box.contains(document.activeElement))).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await names.waitFor({ state: "detached" });
     // Groups of other values than counts are not added.
-    await page.locator("figure", { has: highest }).getByText("49 more, not drawn").waitFor();
+    await page.locator("figure", { has: highest }).getByRole("button", { name: "49 more, not drawn" }).waitFor();
+    // A name has one colour in both drawings, in which it is at different places.
+    const coloursIn = async (chart: Locator) =>
+      new Map(
+        await page
+          .locator("figure", { has: chart })
+          .locator("button[aria-pressed]")
+          .evaluateAll((all) =>
+            all.map((each) => {
+              const key = each.firstElementChild ?? each;
+              return [each.textContent, getComputedStyle(key).backgroundColor] as const;
+            }),
+          ),
+      );
+    const [ofCounts, ofHighest] = [await coloursIn(counts), await coloursIn(highest)];
+    const common = [...ofCounts.keys()].filter((name) => ofHighest.has(name));
+    expect(new Set(ofCounts.values()).size).toBe(7);
+    expect(common.map((name) => ofHighest.get(name))).toEqual(common.map((name) => ofCounts.get(name)));
 
     await page.mouse.move(x + 14.5 * part, y);
     await page.mouse.down();

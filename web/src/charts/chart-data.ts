@@ -1,4 +1,5 @@
 import { LEVELS, type Level } from "../model/types.ts";
+import { COLOURS } from "./series-colours.ts";
 import { isAdded, isAddedOverTime, nullName, type Shape } from "./table-shape.ts";
 
 /** What is drawn of the table of a query. */
@@ -31,8 +32,8 @@ export interface TimeChart {
   edges: { from: number; to: number };
   /** The first groups, each with a colour of its own or neutral. */
   series: Series[];
-  /** Groups that are not among the series. */
-  hidden: number;
+  /** Names of the groups that are not among the series. */
+  hidden: string[];
   /** In a stack, takes the place of the neutral series and the hidden groups: their sum. `null` if nothing is hidden or cannot be added. */
   rest: Series | null;
   /** Whether a span without a row means 0, and values of groups can be added. */
@@ -46,7 +47,8 @@ export interface GroupChart {
   kind: "groups";
   measure: string;
   groups: { name: string; level: Level | null; value: number }[];
-  hidden: number;
+  /** Names of the groups that have no room. */
+  hidden: string[];
 }
 
 /** One value: over time the total of all groups, or the last value of one. */
@@ -60,7 +62,6 @@ export interface NumberChart {
 }
 
 /** Series that are drawn: those with a colour of their own, and a neutral one. */
-export const COLOURS = 6;
 const MAX_SERIES = COLOURS + 1;
 const MAX_GROUPS = 20;
 /** Spans of time beyond which a table is not drawn: its times lie too far apart. */
@@ -133,8 +134,8 @@ function groupsOf(table: Table, keys: readonly number[], measure: number, shape:
     return typeof value === "number" ? [{ ...named(table, row, keys, shape), value }] : [];
   });
   if (groups.length === 0) return null;
-  const shown = groups.slice(0, MAX_GROUPS);
-  return { kind: "groups", measure: nameOf(table, measure), groups: shown, hidden: groups.length - shown.length };
+  const hidden = groups.slice(MAX_GROUPS).map(({ name }) => name);
+  return { kind: "groups", measure: nameOf(table, measure), groups: groups.slice(0, MAX_GROUPS), hidden };
 }
 
 /**
@@ -193,11 +194,11 @@ function timeChart(
   const all = [...groups.values()];
   const isLevels = all.every(({ level }) => level !== null);
   const sorted = all.sort((a, b) => (isLevels ? severity(b) - severity(a) : b.peak - a.peak));
-  const hidden = Math.max(0, all.length - MAX_SERIES);
+  const hidden = sorted.slice(MAX_SERIES).map((each) => each.name);
   return {
     ...{ kind: "time", measure: name, from, binMs, spans, edges, isCount, hidden },
     series: sorted.slice(0, MAX_SERIES),
-    rest: isCount && hidden > 0 ? restOf(sorted.slice(COLOURS), spans) : null,
+    rest: isCount && hidden.length > 0 ? restOf(sorted.slice(COLOURS), spans) : null,
     totals: isCount && isAddedOverTime(shape, name) ? sumsOf(all, spans) : null,
   };
 }

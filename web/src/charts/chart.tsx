@@ -17,6 +17,7 @@ import {
 } from "./chart-data.ts";
 import { lineOf } from "./chart-paths.ts";
 import { ChartTable } from "./chart-table.tsx";
+import { GroupNames } from "./group-names.tsx";
 import { type Overlay, OverTime, type Zoom } from "./over-time.tsx";
 import { shapeOf } from "./table-shape.ts";
 import { toneClass } from "./tones.ts";
@@ -110,7 +111,11 @@ function Groups({ chart: { measure, groups, hidden } }: { chart: GroupChart }) {
           </span>
         </li>
       ))}
-      {hidden > 0 ? <li class={css.more}>{hidden} more, not drawn</li> : null}
+      {hidden.length > 0 ? (
+        <li class={css.more}>
+          <GroupNames label={`${hidden.length} more, not drawn`} names={hidden} />
+        </li>
+      ) : null}
     </ol>
   );
 }

@@ -1,5 +1,7 @@
+import { evenCeiling, niceCeiling } from "../lib/nice-ceiling.ts";
 import type { Level } from "../model/types.ts";
-import { COLOURS, type Series, type TimeChart } from "./chart-data.ts";
+import type { Series, TimeChart } from "./chart-data.ts";
+import { COLOURS, coloursOf, type KnownColours, NEUTRAL, PAGE_COLOURS } from "./series-colours.ts";
 
 /** Returns the tops of stacked series: each on the sum of those before. */
 export function stackedOf(
@@ -15,8 +17,10 @@ export function stackedOf(
 
 /** One series as it is drawn. */
 export interface DrawnSeries extends Series {
-  /** Place among all series, which is that of its colour. */
+  /** Place among all series. */
   index: number;
+  /** Its colour, if it is not that of a level. */
+  colour: number;
   /** Names it among all series. A refresh may change its place, and two series may have one name. */
   key: string;
 }
@@ -31,24 +35,54 @@ export interface Drawn {
   stacked: ReturnType<typeof stackedOf> | null;
   /** The highest value. */
   most: number;
-  /** Groups that are not drawn. */
-  hidden: number;
+  /** Names of the groups of which the last series is the sum. */
+  summed: readonly string[];
+  /** Names of the groups that are not drawn. */
+  hidden: readonly string[];
 }
 
-/** Returns what is drawn. @param only key of a series that is drawn alone */
-export function drawnOf({ series, rest, hidden, isCount }: TimeChart, isLines: boolean, only: string | null): Drawn {
+/** Key of the sum of further groups: a refresh may change their number, and so its name. */
+const REST = "rest";
+
+/**
+ * Returns what is drawn.
+ * @param only key of a series that is drawn alone
+ * @param known colours of names; gets those of new ones
+ */
+export function drawnOf(
+  { series, rest, hidden, isCount }: TimeChart,
+  isLines: boolean,
+  only: string | null,
+  known: KnownColours = PAGE_COLOURS,
+): Drawn {
   // Percentiles of groups cannot be added.
   const isStacked = !isLines && (isCount || series.length === 1);
-  const withRest = isStacked && rest !== null ? [...series.slice(0, COLOURS), rest] : series;
-  const all = withRest.map((each, index) => {
-    const before = withRest.slice(0, index).filter(({ name }) => name === each.name).length;
+  const sum = isStacked ? rest : null;
+  const keyed = (sum === null ? series : series.slice(0, COLOURS)).map((each, index, own) => {
+    const before = own.slice(0, index).filter(({ name }) => name === each.name).length;
     return { ...each, index, key: `${before} ${each.name}` };
   });
+  const colours = coloursOf(
+    keyed.flatMap(({ level, name, key }) => (level === null && name !== "" ? [key] : [])),
+    known,
+  );
+  const all: DrawnSeries[] = keyed.map((each) => ({ ...each, colour: colours.get(each.key) ?? 0 }));
+  if (sum !== null) all.push({ ...sum, index: COLOURS, key: REST, colour: NEUTRAL });
   const alone = all.filter(({ key }) => key === only);
   const shown = alone.length === 0 ? all : alone;
   const stacked = isStacked ? stackedOf(shown) : null;
   const most = Math.max(...(stacked?.at(-1)?.to ?? shown.map(({ peak }) => peak)));
-  return { all, shown, stacked, most, hidden: isStacked && rest !== null ? 0 : hidden };
+  const summed = sum === null ? [] : [...series.slice(COLOURS).map(({ name }) => name), ...hidden];
+  return { all, shown, stacked, most, summed, hidden: sum === null ? hidden : [] };
+}
+
+/**
+ * Returns the top of the axis, whose marks are this, its half, and 0. Marks of whole values are whole.
+ * @param least what has room, also above the highest value
+ */
+export function topOf({ all, most }: Pick<Drawn, "all" | "most">, least = 0): number {
+  const isWhole = all.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
+  return (isWhole ? evenCeiling : niceCeiling)(Math.max(most, least));
 }
 
 /**

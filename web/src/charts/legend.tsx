@@ -3,6 +3,7 @@ import { listedNames } from "../pages/investigate/releases/release-names.ts";
 import type { Release } from "../pages/investigate/releases/releases.ts";
 import css from "./chart.module.css";
 import type { Drawn } from "./drawn.ts";
+import { GroupNames } from "./group-names.tsx";
 import { toneClass } from "./tones.ts";
 
 interface LegendProps {
@@ -18,12 +19,13 @@ interface LegendProps {
 }
 
 /** The names of the series; a click on one shows it alone, or all again. */
-export function Legend({ drawn: { all, shown, hidden }, measure, only, onOnly, isCut, isLines }: LegendProps) {
+export function Legend({ drawn, measure, only, onOnly, isCut, isLines }: LegendProps) {
+  const { all, shown, summed, hidden } = drawn;
   const isAlone = shown.length < all.length;
   return (
     <ul class={css.legend}>
-      {all.map(({ name, level, index, key }) => (
-        <li key={index} class={toneClass(level, index)}>
+      {all.map(({ name, level, index, colour, key }) => (
+        <li key={index} class={toneClass(level, colour)}>
           {all.length === 1 ? (
             <span class={css.series}>
               <span class={css.key} aria-hidden="true" />
@@ -44,7 +46,16 @@ export function Legend({ drawn: { all, shown, hidden }, measure, only, onOnly, i
           )}
         </li>
       ))}
-      {hidden > 0 ? <li class={css.more}>{hidden} more, not drawn</li> : null}
+      {summed.length > 0 ? (
+        <li class={css.more}>
+          <GroupNames label="Names" name={`Names of the ${summed.length}`} names={summed} />
+        </li>
+      ) : null}
+      {hidden.length > 0 ? (
+        <li class={css.more}>
+          <GroupNames label={`${hidden.length} more, not drawn`} names={hidden} />
+        </li>
+      ) : null}
       {isLines ? <li class={css.more}>Lines: these values cannot be added</li> : null}
       {isCut ? (
         <li class={css.more}>

@@ -1,6 +1,5 @@
 import { ZoomIn } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { niceCeiling } from "../lib/nice-ceiling.ts";
 import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
@@ -16,7 +15,7 @@ import { Brush } from "./brush.tsx";
 import css from "./chart.module.css";
 import { type TimeChart, ticksOf } from "./chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
-import { cutOf, drawnOf } from "./drawn.ts";
+import { cutOf, drawnOf, topOf } from "./drawn.ts";
 import { Legend, ListedReleases } from "./legend.tsx";
 import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import { firstOf, lastOf, type Selection, useSelection } from "./selection.ts";
@@ -78,7 +77,7 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
   // The drawing begins at 0.
   const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
   // Above a threshold there is room for its value.
-  const peak = niceCeiling(Math.max(most, (threshold ?? 0) * 1.1));
+  const peak = topOf(drawn, (threshold ?? 0) * 1.1);
   const to = from + spans * binMs;
   const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
   const placeOf = (time: number): number => (100 * (time - from)) / (to - from);
@@ -107,14 +106,14 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
             class={css.drawing}
             style={fade === null ? {} : { maskImage: fade }}
           >
-            {shown.map(({ level, index, values }, at) => {
+            {shown.map(({ level, index, colour, values }, at) => {
               const { from: low, to: high } = stacked?.[at] ?? {};
               return low === undefined || high === undefined ? (
-                <path key={index} class={`${toneClass(level, index)} ${css.line}`} d={lineOf(values, peak, HEIGHT)} />
+                <path key={index} class={`${toneClass(level, colour)} ${css.line}`} d={lineOf(values, peak, HEIGHT)} />
               ) : (
                 <path
                   key={index}
-                  class={`${toneClass(level, index)} ${css.fill}`}
+                  class={`${toneClass(level, colour)} ${css.fill}`}
                   d={kind === "area" ? areaOf(low, high, peak) : barsOf(low, high, peak)}
                 />
               );

@@ -82,8 +82,8 @@ export function Readout({ time, values, total, measure, host, left, right }: Rea
             Total <b>{cellText(total, "number")}</b>
           </li>
         )}
-        {values.map(({ series: { name, level, index }, value }) => (
-          <li key={index} class={toneClass(level, index)}>
+        {values.map(({ series: { name, level, index, colour }, value }) => (
+          <li key={index} class={toneClass(level, colour)}>
             <span class={css.key} />
             <span class={css.label}>{visible(name === "" ? measure : name)}</span>
             <b>{cellText(value, "number")}</b>

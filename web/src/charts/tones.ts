@@ -1,7 +1,7 @@
 import css from "./chart.module.css";
 import type { Series } from "./chart-data.ts";
 
-/** Returns the class of the colour of a series: that of its level, or of its place among all. */
-export function toneClass(level: Series["level"], index: number): string | undefined {
-  return css[level === null ? `series${index + 1}` : level];
+/** Returns the class of the colour of a series: that of its level, or its own. */
+export function toneClass(level: Series["level"], colour: number): string | undefined {
+  return css[level === null ? `series${colour + 1}` : level];
 }

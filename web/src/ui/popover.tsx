@@ -14,6 +14,8 @@ interface PopoverProps {
   iconOnly?: boolean;
   look?: ButtonLook;
   small?: boolean;
+  /** Class of the button in place of its look. */
+  class?: string | undefined;
   placement?: "bottom-start" | "bottom-end";
   /** Shown after the text, less prominent. */
   hint?: string;
@@ -31,6 +33,7 @@ export function Popover({
   icon,
   iconOnly = false,
   placement = "bottom-start",
+  class: className,
   children,
   ...rest
 }: PopoverProps) {
@@ -47,7 +50,7 @@ export function Popover({
       <button
         type="button"
         id={id}
-        class={iconOnly ? iconButtonClass(look, small) : buttonClass(look, small)}
+        class={className ?? (iconOnly ? iconButtonClass(look, small) : buttonClass(look, small))}
         aria-label={iconOnly || name !== label ? name : undefined}
         data-shortcut={shortcut}
         data-tooltip={iconOnly && !isOpen ? label : undefined}

@@ -9,10 +9,10 @@ import {
   type Table,
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
-import { cutOf, drawnOf, stackedOf } from "../../../../web/src/charts/drawn.ts";
+import { cutOf, drawnOf, stackedOf, topOf } from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
-import { niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
+import { evenCeiling, niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
 import { scaleMark } from "../../../../web/src/pages/explorer/view/format.ts";
 
 const OPEN = { from: null, to: null };
@@ -43,7 +43,7 @@ describe("charts of a table over time", () => {
     const [chart, ...others] = chartsOf(table, byRoute, OPEN);
     expect(others).toEqual([]);
     expect(chart).toMatchObject({
-      ...{ kind: "time", measure: "n", from: Date.parse(at(0)), spans: 3, hidden: 0, isCount: false },
+      ...{ kind: "time", measure: "n", from: Date.parse(at(0)), spans: 3, hidden: [], isCount: false },
       series: [
         { name: "/b", values: [null, null, 9], peak: 9 },
         { name: "/a", values: [4, null, null], peak: 4 },
@@ -138,7 +138,8 @@ describe("charts of a table over time", () => {
     if (chart?.kind !== "time") throw new Error("No chart over time.");
     const bars = drawnOf(chart, false, null);
     expect(bars.all.map(({ name }) => name)).toEqual(["h0", "h1", "h2", "h3", "h4", "h5", "3 more"]);
-    expect([bars.hidden, bars.stacked?.at(-1)?.to, bars.most]).toEqual([0, [30, 24], 30]);
+    expect([bars.hidden, bars.summed]).toEqual([[], ["h6", "h7", "h8"]]);
+    expect([bars.stacked?.at(-1)?.to, bars.most]).toEqual([[30, 24], 30]);
     const alone = drawnOf(chart, false, bars.all[2]?.key ?? null);
     expect([alone.all.length, alone.stacked, alone.most]).toEqual([
       7,
@@ -149,11 +150,15 @@ describe("charts of a table over time", () => {
     // A series that is gone hides no other.
     expect(drawnOf(chart, false, "0 h9").shown.length).toBe(7);
     const lines = drawnOf(chart, true, null);
-    expect([lines.all.at(-1)?.name, lines.stacked, lines.hidden]).toEqual(["h6", null, 2]);
+    expect([lines.all.at(-1)?.name, lines.stacked, lines.hidden]).toEqual(["h6", null, ["h7", "h8"]]);
+    expect(lines.summed).toEqual([]);
     const renamed = counted("* | stats sum(ms) as n by host, bin(5m)", "n");
     expect(renamed?.kind === "time" && renamed.rest?.values).toEqual([6, 3]);
     const highest = counted("* | stats max(ms) as n by host, bin(5m)", "n");
-    expect(highest?.kind === "time" && drawnOf(highest, false, null)).toMatchObject({ stacked: null, hidden: 2 });
+    expect(highest?.kind === "time" && drawnOf(highest, false, null)).toMatchObject({
+      stacked: null,
+      hidden: ["h7", "h8"],
+    });
   });
 
   it("name the groups without a value, which no text is", () => {
@@ -238,7 +243,7 @@ describe("charts of groups, and numbers", () => {
   it("have a bar for each row", () => {
     expect(chartsOf(top, shape("* | top 10 by level, type"), OPEN)).toEqual([
       {
-        ...{ kind: "groups", measure: "n", hidden: 0 },
+        ...{ kind: "groups", measure: "n", hidden: [] },
         groups: [
           { name: "error · request", level: null, value: 7 },
           { name: "warn · no type", level: null, value: 3 },
@@ -318,6 +323,15 @@ describe("drawing", () => {
       }),
     );
     expect([0, 1, 3, 9, 11, 240].map(niceCeiling)).toEqual([1, 1, 3, 10, 12, 250]);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1e12 }), (value) => {
+        const top = evenCeiling(value);
+        expect(top).toBeGreaterThanOrEqual(value);
+        expect(top).toBeLessThanOrEqual(value * 2.5);
+        expect(Number.isInteger(top / 2)).toBe(true);
+      }),
+    );
+    expect([0, 1, 3, 5, 13, 22, 150, 240].map(evenCeiling)).toEqual([2, 2, 4, 6, 16, 30, 150, 250]);
   });
 
   it("has whole times of the zone below it, at most 7, inside the range", () => {
@@ -338,6 +352,14 @@ describe("drawing", () => {
     const { times } = ticksOf(noon - 86_400_000 + 60_000, noon, 3_600_000);
     expect(times.map((time) => new Date(time).getUTCHours())).toEqual([15, 19, 23, 3, 7]);
   });
+});
+
+it("the marks of whole values are whole, and those of other values as close as before", () => {
+  const top = (...values: (number | null)[]) => {
+    const most = Math.max(...values.map((each) => each ?? 0));
+    return topOf({ all: [{ name: "", level: null, values, peak: most, index: 0, key: "", colour: 0 }], most });
+  };
+  expect([top(0, 1), top(25, null, 3), top(25, 2.5), top(0.4)]).toEqual([2, 30, 25, 0.4]);
 });
 
 it("the middle of a scale is half of its peak, not rounded to another number", () => {

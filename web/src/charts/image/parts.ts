@@ -1,4 +1,3 @@
-import { niceCeiling } from "../../lib/nice-ceiling.ts";
 import { zone } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
 import { cellText } from "../../pages/explorer/search/cell-text.ts";
@@ -8,9 +7,10 @@ import { visible } from "../../pages/explorer/view/visible.ts";
 import { offsetAt } from "../../pages/explorer/view/wall-time.ts";
 import { listedNames } from "../../pages/investigate/releases/release-names.ts";
 import { groupedByPlace, type Release } from "../../pages/investigate/releases/releases.ts";
-import { type GroupChart, type NumberChart, type Series, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
+import { type GroupChart, type NumberChart, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
-import { cutOf, drawnOf } from "../drawn.ts";
+import { cutOf, type DrawnSeries, drawnOf, topOf } from "../drawn.ts";
+import { NEUTRAL } from "../series-colours.ts";
 import { groupWithout, type Shape } from "../table-shape.ts";
 import { INNER, keysPart, type Layout, MARGIN, text, WIDTH, widthOf, write } from "./layout.ts";
 
@@ -23,16 +23,17 @@ const ROWS = 20;
 /** Pixels between two signs of releases, at least. */
 const APART = 16;
 
-function toneOf(level: Series["level"], index: number): string {
-  return level === null ? (index < 6 ? `--series-${index + 1}` : "--quiet") : `--fill-${level}`;
+function toneOf({ level, colour }: Pick<DrawnSeries, "level" | "colour">): string {
+  return level === null ? (colour === NEUTRAL ? "--quiet" : `--series-${colour + 1}`) : `--fill-${level}`;
 }
 
 export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, known: readonly Release[]): void {
   const { from, binMs, spans, measure } = chart;
   const { context, colour } = layout;
-  const { all: series, stacked, most, hidden } = drawnOf(chart, kind === "line", null);
+  const drawn = drawnOf(chart, kind === "line", null);
+  const { all: series, stacked, hidden } = drawn;
   const cut = cutOf(chart, stacked === null || kind === "area");
-  const peak = niceCeiling(most);
+  const peak = topOf(drawn);
   const to = from + spans * binMs;
   const labels = [scaleMark(peak), scaleMark(peak / 2), "0"];
   const left = MARGIN + 8 + Math.max(...labels.map((label) => widthOf(layout, label, { size: 11 })));
@@ -53,16 +54,18 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
       scaled.addPath(new Path2D(path), matrix);
       return scaled;
     };
-    for (const [index, { level, from: low, to: high }] of (stacked ?? []).entries()) {
-      context.fillStyle = colour(toneOf(level, index));
+    for (const [index, each] of series.entries()) {
+      const { from: low, to: high } = stacked?.[index] ?? {};
+      if (low === undefined || high === undefined) continue;
+      context.fillStyle = colour(toneOf(each));
       context.fill(shape(kind === "area" ? areaOf(low, high, peak) : barsOf(low, high, peak)));
     }
-    for (const [index, { level, values }] of (stacked === null ? series : []).entries()) {
-      context.strokeStyle = colour(toneOf(level, index));
+    for (const each of stacked === null ? series : []) {
+      context.strokeStyle = colour(toneOf(each));
       context.lineWidth = 1.75;
       context.lineJoin = "round";
       context.lineCap = "round";
-      context.stroke(shape(lineOf(values, peak, HEIGHT)));
+      context.stroke(shape(lineOf(each.values, peak, HEIGHT)));
     }
     context.fillStyle = colour("--card");
     context.globalAlpha = 0.6;
@@ -81,8 +84,8 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   });
   layout.y = top + PLOT + 28;
   keysPart(layout, [
-    ...series.map(({ name, level }, index) => ({ name: name === "" ? measure : name, token: toneOf(level, index) })),
-    ...(hidden > 0 ? [{ name: `${hidden} more, not drawn`, token: null }] : []),
+    ...series.map((each) => ({ name: each.name === "" ? measure : each.name, token: toneOf(each) })),
+    ...(hidden.length > 0 ? [{ name: `${hidden.length} more, not drawn`, token: null }] : []),
     ...(cut.start + cut.end > 0 ? [{ name: "Lighter: cut by the range", token: null }] : []),
   ]);
   const { names, earlier } = listedNames(releases);
@@ -128,12 +131,12 @@ export function groupsPart(layout: Layout, { groups, measure, hidden }: GroupCha
       write(layout, name === "" ? measure : name, MARGIN, y + 14, { most: INNER - amount - 16 });
       layout.context.fillStyle = layout.colour("--sunk");
       layout.context.fillRect(MARGIN, y + 20, INNER, 6);
-      layout.context.fillStyle = layout.colour(toneOf(level, 0));
+      layout.context.fillStyle = layout.colour(toneOf({ level, colour: 0 }));
       layout.context.fillRect(MARGIN, y + 20, (INNER * Math.max(0, value)) / peak, 6);
     });
     layout.y += 34;
   }
-  if (hidden > 0) text(layout, `${hidden} more`, { token: "--quiet" });
+  if (hidden.length > 0) text(layout, `${hidden.length} more`, { token: "--quiet" });
 }
 
 export function numberPart(layout: Layout, { measure, value, of }: NumberChart): void {

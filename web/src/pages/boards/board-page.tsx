@@ -228,7 +228,13 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
           {mayChange && draft === null ? <Button onClick={() => setDraft(board)}>Edit</Button> : null}
         </Empty>
       ) : (
-        <div class={css.grid} ref={grid} data-editing={draft !== null} aria-busy={answers.busy}>
+        <div
+          class={css.grid}
+          ref={grid}
+          data-editing={draft !== null}
+          aria-busy={answers.busy}
+          data-stale={answers.failure !== null}
+        >
           {/* While panels can be dragged in a fixed order: an element that moves in the document loses focus and pointer. */}
           {(draft === null || isStacked ? inOrder(answers.panels) : answers.panels).map((panel, index, panels) => (
             <ShownPanel

@@ -65,11 +65,12 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
   if (loaded.data !== null) last.current = { shown, answer: loaded.data };
   const answer = last.current?.shown === shown ? last.current.answer : null;
   const table = useMemo(() => answer && tableOf(answer), [answer]);
-  if (loaded.failure !== null) return <Failure failure={loaded.failure} onRetry={loaded.reload} />;
-  if (answer === null || table === null) return <Loading />;
+  const failure = loaded.failure === null ? null : <Failure failure={loaded.failure} onRetry={loaded.reload} />;
+  if (answer === null || table === null) return failure ?? <Loading />;
   const { rows } = table;
   return (
-    <div class={css.answer} aria-busy={loaded.busy}>
+    <div class={css.answer} aria-busy={loaded.busy && failure === null} data-stale={failure !== null}>
+      {failure}
       <p class={css.status} role="status">
         {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
         {rows.length > SHOWN ? ` The first ${SHOWN} are shown.` : ""}
