@@ -54,7 +54,7 @@ async function search(
 }
 
 /** The rows of an answer as its client reads them. */
-function rowsOf(answer: SearchAnswer): unknown[] {
+function rowsOf(answer: SearchAnswer): unknown[][] {
   const texts = answer.kind === "table" ? answer.rows : answer.rows.map(rowText);
   return texts.map((text) => JSON.parse(Buffer.from(text, "latin1").toString("utf8")));
 }
