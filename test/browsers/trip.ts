@@ -118,4 +118,6 @@ export async function signIn({ page }: Trip, email: string): Promise<void> {
   await page.fill(await page.label("Password"), PASSWORD);
   await page.click("button", "Sign in");
   await page.role("button", "Sign out");
+  // The page leads on by itself, and would overtake an address that is opened now.
+  await page.address("the page behind the sign-in", ({ pathname }) => pathname !== "/login");
 }

@@ -54,6 +54,8 @@ export const INVESTIGATE_FLOWS: readonly Flow[] = [
       await openFirst(trip, '"timed out"');
       await page.click("button", "Show in context");
       const dialog = await page.role("dialog", "In context");
+      // The choices wait for the entry, which shows what it has.
+      await page.role("list", "Neighbouring entries", dialog);
       await (await page.label("Service", dialog)).click();
       await page.address("the context", ({ searchParams }) => searchParams.get("by") === "service");
       await page.driver.navigate().refresh();
