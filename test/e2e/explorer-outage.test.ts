@@ -1,7 +1,7 @@
-import type { APIResponse, Page } from "playwright-core";
+import type { APIResponse, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
-import { type OwnConsole, startConsole } from "./support/console.ts";
+import { axeFaults, type OwnConsole, startConsole } from "./support/console.ts";
 import { ask, fieldValue, logsOf, row, send } from "./support/explorer.ts";
 
 /** Longest wait between two attempts. */
@@ -35,6 +35,11 @@ function chartSays(page: Page, words: string): Promise<void> {
     .getByRole("slider", { name: "Entries over time" })
     .and(page.locator(`[aria-valuetext^='${words}']`))
     .waitFor();
+}
+
+/** The notice above entries that are not of the query of the page. */
+function ofPrevious(page: Page): Locator {
+  return page.getByRole("status").filter({ hasText: /^Entries of the previous query\./ });
 }
 
 describe("3: an outage", () => {
@@ -100,9 +105,14 @@ describe("3: an outage", () => {
       .getByRole("status")
       .filter({ hasText: /^Live$/ })
       .waitFor();
+    await sendOne(tenant, { message: "unrelated", level: "info" });
+    await row(page, "unrelated").waitFor();
     await console.server.kill9();
     // Another query, of which nothing is loaded yet.
     await ask(page, "level:error");
+    await ofPrevious(page).waitFor();
+    expect(await page.locator("[data-message]").allTextContents()).toEqual(["unrelated", "before"]);
+    expect(await axeFaults(page)).toEqual([]);
     const again = page.getByRole("button", { name: "Try now" });
     await again.first().waitFor();
     // There is one notice, also while attempts fail.
@@ -114,8 +124,10 @@ describe("3: an outage", () => {
       await page.waitForTimeout(100);
     }
     await console.server.restart();
-    await row(page, "before").waitFor();
     await again.waitFor({ state: "detached" });
+    await row(page, "unrelated").waitFor({ state: "detached" });
+    await row(page, "before").waitFor();
+    expect(await ofPrevious(page).count()).toBe(0);
     await chartSays(page, "1 entry");
     await fieldValue(page, "level", "error", 1).waitFor();
     await page
@@ -136,6 +148,17 @@ describe("3: an outage", () => {
     await page.getByText("The service could not be reached. Trying again.").waitFor();
     expect(await row(page, "before").count()).toBe(1);
     expect(await page.getByRole("button", { name: "Try now" }).count()).toBe(1);
+    expect(await ofPrevious(page).count()).toBe(0);
+    // Another query leaves the entries, without marks of its text and without its chart.
+    await ask(page, "bef");
+    await ofPrevious(page).waitFor();
+    expect(await row(page, "before").count()).toBe(1);
+    expect(await page.locator("mark").count()).toBe(0);
+    expect(await page.getByRole("slider", { name: "Entries over time" }).count()).toBe(0);
+    // That of the entries again.
+    await page.goBack();
+    await ofPrevious(page).waitFor({ state: "detached" });
+    expect(await row(page, "before").count()).toBe(1);
     await console.server.restart();
     await sendOne(tenant, { message: "after" });
     await page.getByRole("button", { name: "Try now" }).waitFor({ state: "detached" });

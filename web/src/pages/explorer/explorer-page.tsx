@@ -56,6 +56,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const explorer = useExplorer(workspaceId, projectId);
   const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure, asked, hasList } =
     explorer;
+  const { isStale } = explorer;
   const context = useShownEntry(projectId);
   const contextView = useLazy(CONTEXT, context.shown !== null, context.close);
   const answerView = useLazy(ANSWER, asked.isAnswer, () => undefined);
@@ -144,7 +145,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       </div>
     );
   return (
-    <SearchedText.Provider value={asked.text}>
+    <SearchedText.Provider value={isStale ? "" : asked.text}>
       <div class={css.explorer}>
         <h1 class="visually-hidden">Logs</h1>
         {commands === null ? null : (
@@ -216,8 +217,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
         ) : null}
         {asked.isInvalid ? null : <h2 class="visually-hidden">{asked.isAnswer ? "Answer" : "Histogram"}</h2>}
         {isAtEnd ? null : notice}
-        {!hasList ? null : stats.data === null || histogram === null ? (
-          failure === null && !explorer.isEmpty ? (
+        {!hasList ? null : stats.data === null || histogram === null || isStale ? (
+          // Also above the rows of the query before, which stay where they are.
+          (failure === null && !explorer.isEmpty) || isStale ? (
             <div class={css.waiting} />
           ) : null
         ) : (
@@ -236,7 +238,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           />
         )}
         <div class={css.columns}>
-          <aside class={css.side} id={panelId} aria-label="Fields" data-open={panelOpen}>
+          <aside class={css.side} id={panelId} aria-label="Fields" data-open={panelOpen} data-stale={isStale}>
             {fields === null ? null : (
               <fields.FieldsPanel
                 scope={{ workspaceId, projectId, times }}
@@ -280,20 +282,21 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 order={view.order}
                 isLive={isLive}
                 isFailing={isFailing}
+                isStale={isStale}
                 isCounted={stats.failure === null && stats.counted?.stats.complete !== false}
                 onOrder={(order) => change((before) => ({ ...before, order }))}
               />
             )}
             {isAtEnd ? notice : null}
             {!hasList || (isFailing && entries.length === 0) ? null : (
-              <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
+              <div class={css.list} aria-busy={results.busy === "load" && !isFailing} data-stale={isStale}>
                 <MissingEntries.Provider value={explorer.missing}>
                   <Results
                     entries={entries}
                     query={results.query}
                     busy={results.busy === "load" || results.busy === "more"}
                     hasFailed={results.failedOn === "more"}
-                    hasMore={results.nextCursor !== null && results.complete}
+                    hasMore={results.nextCursor !== null && results.complete && !isStale}
                     onMore={results.more}
                     onFilter={onFilter}
                     onContext={context.show}

@@ -17,35 +17,42 @@ interface StatusLineProps {
   isLive: boolean;
   /** Whether a notice about a failed load is shown, so that retries are not announced. */
   isFailing: boolean;
+  /** Whether the entries are of the query before. */
+  isStale: boolean;
   /** Whether the histogram has counted all entries, or is counting them. */
   isCounted: boolean;
   onOrder: (order: "desc" | "asc") => void;
 }
 
 /** Number and order of the loaded entries. An incomplete search is shown as such, with a button to continue. */
-export function StatusLine({ results, shown, order, isLive, isFailing, isCounted, onOrder }: StatusLineProps) {
+export function StatusLine({ results, shown, order, isLive, isFailing, isStale, isCounted, onOrder }: StatusLineProps) {
   const { entries, nextCursor, complete, scanned, total, busy } = results;
-  const isPartial = !complete && nextCursor !== null;
+  const isPartial = !isStale && !complete && nextCursor !== null;
   return (
     <div class={css.line}>
       <p class={css.text} role="status">
         {isFailing
-          ? shown === 0
+          ? shown === 0 || isStale
             ? ""
             : loadedText(results, shown)
           : busy === "load"
             ? "Searching …"
             : loadedText(results, shown)}
       </p>
-      {busy !== "load" && !isCounted && (nextCursor !== null || isPartial) && total === null ? (
+      {busy !== "load" && !isStale && !isCounted && (nextCursor !== null || isPartial) && total === null ? (
         <Button small look="quiet" busy={busy === "count"} onClick={results.count}>
           {busy === "count" ? "Counting …" : "Count all"}
         </Button>
       ) : null}
-      {total === "too many" ? <span class={css.quiet}>too many to count</span> : null}
+      {total === "too many" && !isStale ? <span class={css.quiet}>too many to count</span> : null}
       <span class={css.order}>
         <Select label="Order" small look="quiet" value={order} options={ORDERS} disabled={isLive} onChange={onOrder} />
       </span>
+      {isStale ? (
+        <p class={css.partial} role="status">
+          Entries of the previous query. This query has no answer yet.
+        </p>
+      ) : null}
       {isPartial && busy !== "load" ? (
         <div class={css.partial} role="status">
           <p>

@@ -93,7 +93,15 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   // The fields only help selecting, so they load after the list.
   const isSettled =
     hasScope && !asked.isInvalid && (isAnswer || (results.busy === null && results.failure === null && !isEmpty));
-  const entries = useMerged(live.entries, results.entries);
+  const merged = useMerged(live.entries, results.entries);
+  const failure = results.failure ?? live.failure ?? stats.failure;
+  // Live entries of this query do not belong to the list of another one.
+  const isOfQuery = isEmpty || listed.query === query;
+  const last = useRef({ projectId, entries: merged });
+  if (isOfQuery) last.current = { projectId, entries: merged };
+  const hasFailed = results.failure !== null || live.failure !== null;
+  // Another project's entries would have the names and links of this one.
+  const entries = hasFailed && last.current.projectId !== projectId ? NONE : last.current.entries;
   const missing = useMissing(workspaceId, projectId, from, key, isSettled && entries.length > 0);
   // Compares ids, because the number of live entries stays the same once old ones are dropped.
   const newest = live.entries[0]?.id;
@@ -127,7 +135,6 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     waited.current = isWaiting;
   }, [hasEntries, isWaiting]);
 
-  const failure = results.failure ?? live.failure ?? stats.failure;
   /** Retries everything that failed. */
   const retry = (): void => {
     recovery.now();
@@ -169,6 +176,8 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     stats,
     missing,
     entries,
+    /** Whether the entries are of the query before, because this one could not be loaded. */
+    isStale: !isOfQuery && hasFailed && entries.length > 0,
     /** When the fields are counted: a new key counts again, `null` waits. */
     fieldsKey: isSettled ? `${key} ${recounts}` : null,
     failure,

@@ -45,8 +45,8 @@ export interface FoundEntries extends Omit<State, "key" | "request"> {
 /**
  * Loads a query page by page. A new `key` starts again and aborts the current step. The previous entries stay visible
  * (`busy`) until the first page arrives, so that a changed filter does not blank the page. If a load fails, they stay
- * if they are of the same `query`, which does not contain the time of the load. Outages are retried: a first page by
- * `reload`, because its time has moved on.
+ * while it is retried, and if they are of the same `query`, which does not contain the time of the load. Outages are
+ * retried: a first page by `reload`, because its time has moved on.
  */
 export function useResults(
   key: string,
@@ -78,7 +78,7 @@ export function useResults(
         if (controller.signal.aborted) return;
         const failure = failureOf(error);
         setState((before) => {
-          const isKept = busy !== "load" || before.query === query;
+          const isKept = busy !== "load" || before.query === query || shownWhileRetrying(failure) !== null;
           const entries = isKept ? before : empty(key, query, before.loads + 1);
           return { ...entries, key, busy: null, failure, failedOn: busy };
         });
