@@ -52,7 +52,7 @@ describe("the console's shell", () => {
     expect(tops.size).toBeLessThanOrEqual(2);
     expect(await axeFaults(page)).toEqual([]);
     await header.getByRole("button", { name: "Menu" }).click();
-    for (const name of ["Account", "Sign out"]) await page.getByRole("menuitem", { name }).waitFor();
+    for (const name of ["Commands Ctrl K", "Account", "Sign out"]) await page.getByRole("menuitem", { name }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "hidden" });
@@ -63,6 +63,10 @@ describe("the console's shell", () => {
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByRole("heading", { name: "Logs" }).waitFor();
     // The pages of one query lead to each other with it.
     await page.goto(`/w/${account.workspaceId}?q=level%3Aerror&range=1h`);
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    for (const name of ["Patterns g p", "Compare g c", "Refresh r", "Help ?"])
+      await page.getByRole("menuitem", { name, exact: true }).waitFor();
+    await page.keyboard.press("Escape");
     for (const name of ["Patterns", "Compare", "Logs"]) {
       await header.getByRole("link", { name }).click();
       const tool = name === "Logs" ? "" : `/${name.toLowerCase()}`;

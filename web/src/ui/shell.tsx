@@ -108,6 +108,7 @@ function PhoneMenu() {
       look="quiet"
       placement="bottom-end"
       items={[
+        { label: "Commands", icon: CommandShape, shortcut: "Ctrl K", onSelect: openPalette },
         { label: "Account", icon: CircleUserRound, onSelect: () => route("/auth/account") },
         { label: "Playground", icon: FlaskConical, onSelect: () => route("/playground") },
         ...helpLinks(route),

@@ -1,10 +1,12 @@
 import { may } from "../../../../src/workspace/permissions.ts";
-import { BROWSER_ZONE, setZone, zoneLabel } from "../../lib/zone.ts";
+import { BROWSER_ZONE, isTwelveHour, localeCountsTo12, setTwelveHour, setZone, zoneLabel } from "../../lib/zone.ts";
 import { SETTINGS_PAGES } from "../../model/settings-pages.ts";
 import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { signOut, user } from "../../session/session.ts";
 import { helpCommands } from "../help-menu.tsx";
+import { goKeysOf } from "../shortcuts/go-keys.ts";
+import { setShortcutsOn, shortcutsOn } from "../shortcuts/shortcuts.ts";
 import { appearanceCommands } from "../theme.tsx";
 import type { Command } from "./commands.ts";
 
@@ -13,7 +15,7 @@ export function commonCommands(path: string, route: (path: string) => void): Com
   const workspaceId = shownWorkspace(path);
   const project = shownProject(path);
   const ofUser = user.value === null ? [] : [...pages(workspaceId, project, route), ...helpCommands(route)];
-  return [...ofUser, ...appearanceCommands(), ...zoneCommands()];
+  return [...ofUser, ...appearanceCommands(), ...zoneCommands(), ...clockCommands(), shortcutsCommand()];
 }
 
 /** Zones in which times are shown and read. The explorer's choice of times has the others. */
@@ -24,6 +26,30 @@ function zoneCommands(): Command[] {
     group: "Appearance",
     run: () => setZone(name),
   }));
+}
+
+/** The clock, where the locale has both. */
+function clockCommands(): Command[] {
+  if (!localeCountsTo12()) return [];
+  const is12 = isTwelveHour.value;
+  return [
+    {
+      label: is12 ? "24-hour clock" : "12-hour clock",
+      words: "time format am pm",
+      group: "Appearance",
+      run: () => setTwelveHour(!is12),
+    },
+  ];
+}
+
+function shortcutsCommand(): Command {
+  const isOn = shortcutsOn.value;
+  return {
+    label: `Turn ${isOn ? "off" : "on"} single-key shortcuts`,
+    words: "keyboard keys",
+    group: "Help",
+    run: () => setShortcutsOn(!isOn),
+  };
 }
 
 /** What a member of a workspace may add. */
@@ -56,6 +82,7 @@ function pages(workspaceId: string | null, project: string, route: (path: string
     ["Overview", `${base}/overview`],
     ["Patterns", `${logs}/patterns`, "messages new"],
     ["Compare", `${logs}/compare`, "release before after"],
+    ["Send the first entry", `${base}/start`, "get started install client library"],
     ["Rules as a file", `${base}/alerts/file`, "alerts yaml export import apply"],
     ["Traces: entries of a trace", `${logs}?${new URLSearchParams({ q: "trace:*" })}`, "spans timeline"],
     ...SETTINGS_PAGES.map(({ slug, title, words }): [string, string, string] => [
@@ -74,6 +101,8 @@ function pages(workspaceId: string | null, project: string, route: (path: string
       label,
       words,
       group: "Go to",
+      // The settings open at their first page.
+      ...goKeysOf(label === `Settings: ${SETTINGS_PAGES[0].title}` ? "Settings" : label),
       run: () => route(to),
     })),
     ...(workspaces.value ?? []).map(({ id, name }) => ({

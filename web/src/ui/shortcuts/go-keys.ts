@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { isShortcut } from "./shortcuts.ts";
+import { isShortcut, shortcutsOn } from "./shortcuts.ts";
 
 /** Keys that open a page of the workspace after `g`, and the pages. */
 export const GO_KEYS = {
@@ -13,6 +13,12 @@ export const GO_KEYS = {
 } as const;
 
 export type GoKey = keyof typeof GO_KEYS;
+
+/** The keys that open a page of a workspace, for an item that opens it, too. */
+export function goKeysOf(page: string): { shortcut?: string } {
+  const key = Object.entries(GO_KEYS).find(([, name]) => name === page)?.[0];
+  return key === undefined || !shortcutsOn.value ? {} : { shortcut: `g ${key}` };
+}
 
 /** Milliseconds within which the second key follows. */
 const SECOND_KEY_MS = 1500;

@@ -5,6 +5,7 @@ import type { Project } from "../../../model/types.ts";
 import { IconButton, iconButtonClass } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { Menu } from "../../../ui/menu.tsx";
+import { goKeysOf } from "../../../ui/shortcuts/go-keys.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { useMedia } from "../../../ui/use-media.ts";
 import { LinkedWorkspace } from "../../investigate/linked-workspace.ts";
@@ -85,6 +86,7 @@ export function Actions({ panelId, panelOpen, onPanel, onReload, dialog, onDialo
               ? QUERY_PAGES.filter(({ tool }) => tool !== null).map(({ tool, label, shape }) => ({
                   label,
                   icon: shape,
+                  ...goKeysOf(label),
                   onSelect: () => route(toolLink(scope.workspaceId, scope.projectId, tool, scope.view)),
                 }))
               : []),
