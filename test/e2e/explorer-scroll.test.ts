@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anotherProject, createTenant, type Tenant } from "../support/api.ts";
-import { type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 import { logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
@@ -349,6 +349,74 @@ describe("6: a rotated window", () => {
     await page.setViewportSize({ width: 700, height: 1200 });
     await expect.poll(heights).toBeGreaterThan(before);
     await expect.poll(() => firstInSight(page)).toBe(first);
+  });
+});
+
+describe("6: entries of several days", () => {
+  it("have the date between them, which is no row, in both orders, densities and widths", async () => {
+    const tenant = await anotherProject(console.server.url, unchanged);
+    // Noon of days that all zones have in common in part.
+    const noon = new Date().setUTCHours(12, 0, 0, 0) - 24 * 3_600_000;
+    await send(console.server.url, tenant, 40, (n) => ({
+      ...{ message: `hour ${n}.`, timestamp: noon - n * 3_600_000 },
+    }));
+    const page = await console.reuse({ as: tenant.account, timezoneId: "UTC" });
+    const dates = () => page.locator("[data-index] > p").allTextContents();
+    const dateOf = (ms: number): string =>
+      new Date(ms).toLocaleDateString("en-US", { dateStyle: "full", timeZone: "UTC" });
+    /** Gaps and overlaps of neighbouring rows in pixels. */
+    const gaps = () =>
+      page.evaluate(() => {
+        const items = [...document.querySelectorAll("[data-index]")]
+          .map((item) => ({ at: Number(item.getAttribute("data-index")), box: item.getBoundingClientRect() }))
+          .sort((a, b) => a.at - b.at);
+        return items.flatMap(({ at, box }, n) => {
+          const next = items[n + 1];
+          return next?.at === at + 1 && Math.abs(next.box.top - box.bottom) > 0.5 ? [next.box.top - box.bottom] : [];
+        });
+      });
+    for (const [width, density, order] of [
+      [360, "compact", "desc"],
+      [360, "comfortable", "asc"],
+      [1280, "compact", "asc"],
+      [1280, "comfortable", "desc"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 2600 });
+      await page.goto(logsOf(tenant, order === "asc" ? "&order=asc" : ""));
+      await page.evaluate((density) => localStorage.setItem("taffrail.density", density), density);
+      await page.reload();
+      await row(page, "hour 39.").waitFor();
+      const days = [dateOf(noon - 24 * 3_600_000), dateOf(noon - 48 * 3_600_000)];
+      const asc = [dateOf(noon - 24 * 3_600_000), dateOf(noon)];
+      await expect.poll(dates).toEqual(order === "desc" ? days : asc);
+      await expect.poll(gaps).toEqual([]);
+    }
+    // Newest first: the first day has 13 entries.
+    expect(await page.locator("[data-index='13'] > p").count()).toBe(1);
+    await row(page, "hour 12.").click();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("j");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("hour 13.");
+    await page.keyboard.press("k");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("hour 12.");
+    // A click on the date opens nothing, and a row that was open has the height for it once it is closed.
+    await page.locator("[data-index='13'] > p").click();
+    await row(page, "hour 13.").click();
+    await page.getByRole("region", { name: /^Details of entry/ }).waitFor();
+    await expect.poll(gaps).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: /^Details of entry/ }).waitFor({ state: "detached" });
+    await expect.poll(gaps).toEqual([]);
+    // In another zone other rows have it.
+    await page.evaluate(() => localStorage.setItem("taffrail.zone", "Asia/Tokyo"));
+    await page.reload();
+    await page.locator("[data-index='22'] > p").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Find a command" }).fill("time zone utc");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-index='13'] > p").waitFor();
+    await expect.poll(gaps).toEqual([]);
+    expect(await axeFaults(page)).toEqual([]);
   });
 });
 

@@ -3,10 +3,10 @@ import { signal } from "@preact/signals";
 export const DENSITIES = ["compact", "comfortable"] as const;
 export type Density = (typeof DENSITIES)[number];
 
-/** Heights of a closed row of the list in pixels: `--row` and `--row-two` of tokens.css. */
-export const ROW_HEIGHTS: Record<Density, { one: number; two: number }> = {
-  compact: { one: 24, two: 48 },
-  comfortable: { one: 32, two: 56 },
+/** Heights of a closed row of the list in pixels, and of a date above one: `--row`, `--row-two` and `--row-day` of tokens.css. */
+export const ROW_HEIGHTS: Record<Density, { one: number; two: number; day: number }> = {
+  compact: { one: 24, two: 48, day: 24 },
+  comfortable: { one: 32, two: 56, day: 32 },
 };
 
 const KEY = "taffrail.density";

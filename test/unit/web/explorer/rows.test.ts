@@ -6,6 +6,7 @@ import { fieldGroups, whyUnlisted } from "../../../../web/src/pages/explorer/fie
 import { ansiParts } from "../../../../web/src/pages/explorer/results/ansi.ts";
 import { cellReader } from "../../../../web/src/pages/explorer/results/cells.ts";
 import { entryCurl, textOf } from "../../../../web/src/pages/explorer/results/copy-entry.ts";
+import { dayStarts } from "../../../../web/src/pages/explorer/results/days.ts";
 import {
   fieldsWithin,
   inlineFields,
@@ -343,5 +344,35 @@ describe("the fields of a query", () => {
       "Texts too long to count",
     ]);
     expect(fieldGroups(fields, "STAT").flatMap((group) => group.fields.map(({ name }) => name))).toEqual(["status"]);
+  });
+});
+
+describe("days of a list", () => {
+  const starts = (times: string[], zone: string): number[] =>
+    dayStarts(
+      times.map((timestamp) => ({ timestamp })),
+      zone,
+    );
+
+  it("begin where the chosen zone's date changes, in both orders", () => {
+    const times = [
+      "2026-11-27T23:30:00.000Z",
+      "2026-11-27T22:59:59.999Z",
+      "2026-11-27T00:00:00.000Z",
+      "2026-11-26T23:59:59.999Z",
+      "2025-11-26T23:59:59.999Z",
+    ];
+    expect(starts(times, "UTC")).toEqual([3, 4]);
+    expect(starts(times, "Europe/Berlin")).toEqual([1, 4]);
+    expect(starts(times.toReversed(), "UTC")).toEqual([1, 2]);
+    expect(starts(times.toReversed(), "Europe/Berlin")).toEqual([1, 4]);
+    expect(starts([], "UTC")).toEqual([]);
+  });
+
+  it("have 23 and 25 hours where the clock is changed", () => {
+    const hours = (from: string, count: number): string[] =>
+      Array.from({ length: count }, (_, hour) => new Date(Date.parse(from) + hour * 3_600_000).toISOString());
+    expect(starts(hours("2026-03-28T23:00:00Z", 50), "Europe/Berlin")).toEqual([23, 47]);
+    expect(starts(hours("2026-10-24T22:00:00Z", 50), "Europe/Berlin")).toEqual([25, 49]);
   });
 });

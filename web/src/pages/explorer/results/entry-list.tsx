@@ -1,9 +1,8 @@
 import { ArrowUp } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useCallback, useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
-import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
 import { isSelecting } from "../../../ui/selection.ts";
 import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
@@ -15,7 +14,8 @@ import { MATCHES, SearchedText } from "./marked.tsx";
 import { MissingEntries } from "./missing.ts";
 import { cellsClass, Row } from "./row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
-import { useRowElements } from "./use-row-elements.ts";
+import { useClosedHeights, useDays } from "./use-days.ts";
+import { openRows, useRowElements } from "./use-row-elements.ts";
 import { indexOfRow, rowAt, useRowKeys } from "./use-row-keys.ts";
 import { useRowParts } from "./use-row-parts.ts";
 import { useVirtual } from "./use-virtual.ts";
@@ -29,8 +29,6 @@ const DETAILS = lazyModule(() => import("./details.tsx"));
 const OVERSCAN = 5;
 /** Rows before the end at which the next page is requested. */
 const NEAR_END = 40;
-/** Open entries that stay in the page when scrolled away, with their expanded state. */
-const KEPT_OPEN = 20;
 
 export interface EntryListProps {
   /** Accessible name of the list. */
@@ -79,13 +77,12 @@ export function EntryList(props: EntryListProps) {
     props.opened && marked !== undefined ? [marked] : props.shown === undefined ? [] : [props.shown],
   );
   const [width, setWidth] = useState(usualWidth);
-  const height = ROW_HEIGHTS[density.value];
   const head = useRef<HTMLDivElement>(null);
   const { inline, cells, candidates, source, isOneDay, hasYears } = useRowParts(entries, columns, props.query, width);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = hasTwoLines(width, isMixed);
-  const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
-  const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
+  const { dateAbove, sizeOf, getItemKey } = useDays(entries, isNarrow);
+  const openIndexes = useMemo(() => openRows(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => {
     virtual?.scrollToIndex(index, { align: "auto" });
     return virtual !== null;
@@ -100,7 +97,7 @@ export function EntryList(props: EntryListProps) {
   const list = useVirtual(
     (isInPage) => ({
       count: entries.length,
-      estimateSize: () => (isNarrow ? height.two : height.one),
+      estimateSize: sizeOf,
       getItemKey,
       overscan: OVERSCAN,
       // Keeps the visible rows in place when rows are added or grow above them. In the page the controls are above the
@@ -161,9 +158,10 @@ export function EntryList(props: EntryListProps) {
     props.onShown?.(isOpen ? null : entry.id);
     // The element in which the entry was open before may show another open entry now, which must stay measured.
     virtual?.elementsCache.delete(entry.id);
-    // A closed row is not measured: its height is constant.
-    if (isOpen) virtual?.resizeItem(entries.indexOf(entry), isNarrow ? height.two : height.one);
+    // A closed row is not measured: its height is known.
+    if (isOpen) virtual?.resizeItem(entries.indexOf(entry), sizeOf(entries.indexOf(entry)));
   });
+  useClosedHeights(list, open, sizeOf);
   return (
     <div class={`${css.frame} ${cellsClass({ isMixed, isOneDay, hasYears, isNarrow })}`} style={widths(columns)}>
       {arrivals.fresh > 0 ? (
@@ -238,6 +236,7 @@ export function EntryList(props: EntryListProps) {
             if (entry === undefined) return null;
             const element = elements.get(key);
             const isOpen = open.includes(entry.id);
+            const date = dateAbove(index);
             const project = projectNames?.get(entry.projectId) ?? entry.projectId;
             // Their code may still be loading.
             const areDetailsShown = isOpen && parts !== null && virtual !== null;
@@ -249,11 +248,12 @@ export function EntryList(props: EntryListProps) {
                 ref={isOpen ? (node) => virtual?.measureElement(node) : null}
                 data-index={index}
                 data-level={entry.level}
-                class={`${css.item} ${isOpen ? css.opened : css.closed}`}
+                class={`${css.item} ${isOpen ? css.opened : css.closed} ${date === null ? "" : css.first}`}
                 aria-posinset={index + 1}
                 aria-setsize={hasMore ? -1 : entries.length}
                 style={{ top: `${start - margin}px` }}
               >
+                {date === null ? null : <p class={css.date}>{date}</p>}
                 <Row
                   entry={entry}
                   project={isMixed ? project : null}
@@ -292,9 +292,3 @@ export function EntryList(props: EntryListProps) {
 }
 
 const NO_COLUMNS: readonly Column[] = [];
-
-function indexesOf(entries: readonly LogEntry[], ids: readonly string[]): number[] {
-  if (ids.length === 0) return [];
-  const wanted = new Set(ids.slice(-KEPT_OPEN));
-  return entries.flatMap(({ id }, index) => (wanted.has(id) ? [index] : []));
-}

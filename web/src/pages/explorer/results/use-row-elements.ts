@@ -1,6 +1,9 @@
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 
+/** Open entries that stay in the page when scrolled away, with their expanded state. */
+const KEPT_OPEN = 20;
+
 type Key = string | number | bigint;
 
 /** Elements of the rows in the page, by the key of the entry that each shows, in the order of the page. */
@@ -65,4 +68,11 @@ function pinsOf(list: HTMLElement | null): { focused: string | null; isSelected:
     focused: focused?.getAttribute("data-element") ?? null,
     isSelected: list !== null && hasRange && selection.containsNode(list, true),
   };
+}
+
+/** Indexes of the open entries whose rows stay in the page. */
+export function openRows(entries: readonly { id: string }[], ids: readonly string[]): number[] {
+  if (ids.length === 0) return [];
+  const wanted = new Set(ids.slice(-KEPT_OPEN));
+  return entries.flatMap(({ id }, index) => (wanted.has(id) ? [index] : []));
 }

@@ -29,11 +29,11 @@ interface VirtualList {
   onScroll: (distance: number) => void;
 }
 
-interface Virtual {
+export interface Virtual {
   /** `null` until its code is loaded. */
   virtual: Virtualizer<Scroller, HTMLElement> | null;
   /** The rows to render. */
-  items: readonly Pick<VirtualItem, "index" | "key" | "start">[];
+  items: readonly (Pick<VirtualItem, "index" | "key" | "start"> & { size?: number })[];
   /** Indexes of the first and the last visible row. */
   range: { startIndex: number; endIndex: number };
   /** Height of all rows in pixels. */
@@ -167,21 +167,32 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
   // A virtualizer without a scroller has no rows, which would remove the focused one.
   const hasBegun = virtual !== null && virtual.scrollElement !== null;
   const first = top ?? -Math.floor(ABOVE / rowHeight);
+  const tops = virtual === null || !hasBegun || virtual.range === null ? topsOf(ofList) : [];
   const plain = {
-    startIndex: Math.max(0, first),
+    startIndex: Math.max(
+      0,
+      tops.findLastIndex((each) => each <= first * rowHeight),
+    ),
     endIndex: Math.max(0, Math.min(ofList.count - 1, first + Math.floor(innerHeight / rowHeight))),
   };
   return {
     virtual,
-    items: hasBegun ? virtual.getVirtualItems() : plainRows(ofList, plain, rowHeight),
+    items: hasBegun ? virtual.getVirtualItems() : plainRows(ofList, plain, tops),
     range: (hasBegun ? virtual.range : null) ?? plain,
-    height: virtual?.getTotalSize() ?? complete.count * rowHeight,
+    height: virtual?.getTotalSize() ?? tops.at(-1) ?? 0,
     margin: margin.current,
     toTop() {
       const { current } = scroller;
       if (current !== null && offsetOf(current) > margin.current) current.scrollTo({ top: margin.current });
     },
   };
+}
+
+/** Tops of all rows, and the end of the last one, in pixels. */
+function topsOf({ count, estimateSize }: Options): number[] {
+  const tops = [0];
+  for (let index = 0; index < count; index++) tops.push((tops[index] ?? 0) + estimateSize(index));
+  return tops;
 }
 
 /**
@@ -191,10 +202,10 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
 function plainRows(
   { count, getItemKey, rangeExtractor }: Options,
   range: Virtual["range"],
-  rowHeight: number,
+  tops: readonly number[],
 ): Virtual["items"] {
   const indexes = rangeExtractor({ ...range, overscan: 0, count });
-  return indexes.map((index) => ({ index, key: getItemKey(index), start: index * rowHeight }));
+  return indexes.map((index) => ({ index, key: getItemKey(index), start: tops[index] ?? 0 }));
 }
 
 /** Moves to another scroller, at the same row if the list had one. */
