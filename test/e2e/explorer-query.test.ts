@@ -399,10 +399,20 @@ describe("the query language in the search box", () => {
     // A series alone has its own height, and is one of the stack again after the next click.
     const drawn = page.locator("figure", { has: counts });
     const more = drawn.getByRole("button", { name: "50 more" });
+    const named = drawn.locator("button[aria-pressed]").first();
+    const firstName = (await named.textContent()) ?? "";
     await more.click();
     await drawn.getByRole("button", { name: "50 more", pressed: true }).waitFor();
     expect(await counts.locator("path").count()).toBe(1);
-    await more.click();
+    // The table has the same groups.
+    const cells = () => page.locator("tbody tr > :first-child").allTextContents();
+    await page.getByRole("status").getByText("Only rows of 50 more: 50 of 56.", { exact: true }).waitFor();
+    expect([(await cells()).length, (await cells()).includes(firstName)]).toEqual([50, false]);
+    await named.click();
+    await page.getByRole("status").getByText(`Only rows of ${firstName}: 1 of 56.`, { exact: true }).waitFor();
+    expect(await cells()).toEqual([firstName]);
+    await named.click();
+    expect((await cells()).length).toBe(56);
     expect(await counts.locator("path").count()).toBe(7);
     // The names behind the sum, by keys.
     await drawn.getByRole("button", { name: "Names of the 50" }).focus();

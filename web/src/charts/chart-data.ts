@@ -12,6 +12,8 @@ export interface Table {
 /** One group of entries over time. */
 export interface Series {
   name: string;
+  /** Its groups, as `groupOf` names them: one, or those of a sum. */
+  groups: readonly string[];
   /** Set if the series is that of a level, which has a colour of its own. */
   level: Level | null;
   /** A value for each span; `null` where there is none. */
@@ -96,7 +98,17 @@ interface Columns {
 
 /** Returns a chart for each column of numbers that is no key; none if there is nothing to draw. */
 export function chartsOf(table: Table, shape: Shape, range: ChartRange): (TimeChart | GroupChart)[] {
-  const { columns } = table;
+  const { time, keys, measures } = columnsOf(table, shape);
+  return measures.slice(0, MAX_MEASURES).flatMap((measure) => {
+    const isOverTime = shape.binMs !== null && time >= 0;
+    return (
+      (isOverTime ? timeChart(table, { time, keys }, measure, shape, range) : groupsOf(table, keys, measure, shape)) ??
+      []
+    );
+  });
+}
+
+function columnsOf({ columns }: Pick<Table, "columns">, shape: Shape): Columns & { measures: number[] } {
   const time = shape.binMs === null ? -1 : columns.findIndex(({ name, type }) => name === "time" && type === "time");
   const measures: number[] = [];
   const keys: number[] = [];
@@ -105,13 +117,19 @@ export function chartsOf(table: Table, shape: Shape, range: ChartRange): (TimeCh
     if (type === "number" && !shape.keys.includes(name)) measures.push(at);
     else keys.push(at);
   }
-  return measures.slice(0, MAX_MEASURES).flatMap((measure) => {
-    const isOverTime = shape.binMs !== null && time >= 0;
-    return (
-      (isOverTime ? timeChart(table, { time, keys }, measure, shape, range) : groupsOf(table, keys, measure, shape)) ??
-      []
-    );
-  });
+  return { time, keys, measures };
+}
+
+/** Names the group of a row. A group without a value and one whose value is the same text are two. */
+function groupOf(row: readonly unknown[], keys: readonly number[]): string {
+  return JSON.stringify(keys.map((each) => row[each]));
+}
+
+/** Returns the rows of some groups. */
+export function rowsOfGroups(table: Table, shape: Shape, groups: readonly string[]): unknown[][] {
+  const { keys } = columnsOf(table, shape);
+  const wanted = new Set(groups);
+  return table.rows.filter((row) => wanted.has(groupOf(row, keys)));
 }
 
 /** Returns the chart of a panel: of its first value, or for lines without groups of all its values. */
@@ -181,10 +199,10 @@ function timeChart(
   for (const row of table.rows) {
     const [at, value] = [Date.parse(String(row[time])), row[measure]];
     if (Number.isNaN(at) || typeof value !== "number") continue;
-    // A group without a value and one whose value is the same text are two.
-    const key = JSON.stringify(keys.map((each) => row[each]));
+    const key = groupOf(row, keys);
     const series = groups.get(key) ?? {
       ...named(table, row, keys, shape),
+      groups: [key],
       ...{ values: Array<number | null>(spans).fill(isCount ? 0 : null), peak: 0 },
     };
     series.values[Math.round((at - from) / binMs)] = value;
@@ -205,7 +223,8 @@ function timeChart(
 
 function restOf(series: readonly Series[], spans: number): Series {
   const values = sumsOf(series, spans);
-  return { name: `${series.length} more`, level: null, values, peak: Math.max(...values) };
+  const groups = series.flatMap((each) => each.groups);
+  return { name: `${series.length} more`, groups, level: null, values, peak: Math.max(...values) };
 }
 
 function sumsOf(series: readonly Series[], spans: number): number[] {

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { cellText } from "../pages/explorer/search/cell-text.ts";
@@ -12,11 +12,13 @@ import {
   type NumberChart,
   numberOf,
   panelChart,
+  rowsOfGroups,
   type Table,
   type TimeChart,
 } from "./chart-data.ts";
 import { lineOf } from "./chart-paths.ts";
 import { ChartTable } from "./chart-table.tsx";
+import { type Choice, chosenOf } from "./drawn.ts";
 import { GroupNames } from "./group-names.tsx";
 import { type Overlay, OverTime, type Zoom } from "./over-time.tsx";
 import { shapeOf } from "./table-shape.ts";
@@ -35,19 +37,20 @@ type PanelChartProps = ChartProps & { title: string; overlay?: Overlay };
 
 /** The table of a query as a drawing. A table from which the kind cannot be drawn is shown as it is. */
 export function Chart({ table, query, kind, range, title, overlay }: PanelChartProps) {
+  const [choice, setChoice] = useState<Choice | null>(null);
   const charts = useCharts(table, query, range);
   const chart = useMemo(() => panelChart(charts, kind === "line"), [charts, kind]);
   if (table.rows.length === 0) return <p class={css.nothing}>No entries</p>;
   const number = kind === "number" ? numberOf(charts) : null;
   if (number !== null) return <BigNumber {...number} />;
   if (chart === null || kind === "table") return <ChartTable table={table} query={query} label={`Table of ${title}`} />;
-  return <Drawing chart={chart} kind={kind} overlay={overlay} />;
+  return <Drawing chart={chart} kind={kind} overlay={overlay} choice={choice} onChoice={setChoice} />;
 }
 
-type ChartsProps = ChartProps & { releases: MarkedReleases; zoom: Zoom };
+type ChartsProps = ChartProps & { releases: MarkedReleases; zoom: Zoom } & Choosing;
 
 /** A drawing for each value of a table, one below the other, with the releases of its time. */
-export function Charts({ table, query, kind, range, releases, zoom }: ChartsProps) {
+export function Charts({ table, query, kind, range, releases, zoom, ...choosing }: ChartsProps) {
   const charts = useCharts(table, query, range);
   const overlay = { threshold: null, marks: [], releases, zoom };
   if (kind === "table") return null;
@@ -58,18 +61,35 @@ export function Charts({ table, query, kind, range, releases, zoom }: ChartsProp
       {charts.map((chart) => (
         <div key={chart.measure} class={css.one} data-kind={chart.kind}>
           {charts.length > 1 ? <p class={css.measure}>{visible(chart.measure)}</p> : null}
-          <Drawing chart={chart} kind={kind} overlay={overlay} />
+          <Drawing chart={chart} kind={kind} overlay={overlay} {...choosing} />
         </div>
       ))}
     </div>
   );
 }
 
+/** Returns the rows of the series that `Charts` shows alone, with its name; `null` if all are shown. */
+export function rowsOfChoice(
+  { table, query, kind, range }: ChartProps,
+  choice: Choice | null,
+): { name: string; rows: unknown[][] } | null {
+  if (choice === null || kind === "number" || kind === "table") return null;
+  const shape = shapeOf(parse(query));
+  const chosen = chosenOf(chartsOf(table, shape, range), kind === "line", choice);
+  return chosen === null ? null : { name: chosen.name, rows: rowsOfGroups(table, shape, chosen.groups) };
+}
+
 function useCharts(table: Table, query: string, range: ChartRange) {
   return useMemo(() => chartsOf(table, shapeOf(parse(query)), range), [table, query, range.from, range.to]);
 }
 
-interface DrawingProps<C> {
+interface Choosing {
+  /** The series that is shown alone. */
+  choice: Choice | null;
+  onChoice: (choice: Choice | null) => void;
+}
+
+interface DrawingProps<C> extends Choosing {
   chart: C;
   kind: PanelKind;
   overlay?: Overlay | undefined;

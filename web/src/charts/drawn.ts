@@ -1,6 +1,6 @@
 import { evenCeiling, niceCeiling } from "../lib/nice-ceiling.ts";
 import type { Level } from "../model/types.ts";
-import type { Series, TimeChart } from "./chart-data.ts";
+import type { GroupChart, Series, TimeChart } from "./chart-data.ts";
 import { COLOURS, coloursOf, type KnownColours, NEUTRAL, PAGE_COLOURS } from "./series-colours.ts";
 
 /** Returns the tops of stacked series: each on the sum of those before. */
@@ -43,6 +43,31 @@ export interface Drawn {
 
 /** Key of the sum of further groups: a refresh may change their number, and so its name. */
 const REST = "rest";
+
+/** The series that was chosen in the legend of a drawing. */
+export interface Choice {
+  /** Of the drawing. */
+  measure: string;
+  key: string;
+}
+
+/** Returns the key of what a drawing shows alone: in those of other values, too, but the rest, which is another one there. */
+export function onlyOf(choice: Choice | null, measure: string): string | null {
+  if (choice === null || (choice.key === REST && choice.measure !== measure)) return null;
+  return choice.key;
+}
+
+/** Returns the series that a choice shows alone; `null` if it is no longer there, and so all are shown. */
+export function chosenOf(
+  charts: readonly (TimeChart | GroupChart)[],
+  isLines: boolean,
+  choice: Choice | null,
+): DrawnSeries | null {
+  if (choice === null) return null;
+  const chart = charts.find(({ measure }) => measure === choice.measure);
+  if (chart?.kind !== "time") return null;
+  return drawnOf(chart, isLines, choice.key).all.find(({ key }) => key === choice.key) ?? null;
+}
 
 /**
  * Returns what is drawn.

@@ -15,7 +15,7 @@ import { Brush } from "./brush.tsx";
 import css from "./chart.module.css";
 import { type TimeChart, ticksOf } from "./chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
-import { cutOf, drawnOf, topOf } from "./drawn.ts";
+import { type Choice, cutOf, drawnOf, onlyOf, topOf } from "./drawn.ts";
 import { Legend, ListedReleases } from "./legend.tsx";
 import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import { firstOf, lastOf, type Selection, useSelection } from "./selection.ts";
@@ -41,6 +41,8 @@ interface OverTimeProps {
   chart: TimeChart;
   kind: PanelKind;
   overlay?: Overlay | undefined;
+  choice: Choice | null;
+  onChoice: (choice: Choice | null) => void;
 }
 
 /** Pixels of a drawing around its marks of releases: half of a sign is above it. */
@@ -49,12 +51,12 @@ const MARKS = { top: -8, bottom: 0, left: 0, right: 0 } as const;
 const moment = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /** Values over time, with a legend that selects series, and spans of time that are selected with the mouse or the arrow keys. */
-export function OverTime({ chart, kind, overlay }: OverTimeProps) {
+export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimeProps) {
   const { measure, from, binMs, spans, edges } = chart;
   const [hovered, setHovered] = useState<number | null>(null);
   const [dragged, setDragged] = useState<Selection | null>(null);
   const [hasFocus, setFocus] = useState(false);
-  const [only, setOnly] = useState<string | null>(null);
+  const only = onlyOf(choice, measure);
   const canvas = useRef<HTMLDivElement>(null);
   const { width } = useSize(canvas);
   const isLines = kind === "line";
@@ -185,7 +187,7 @@ export function OverTime({ chart, kind, overlay }: OverTimeProps) {
           drawn={drawn}
           measure={measure}
           only={only}
-          onOnly={setOnly}
+          onOnly={(key) => onChoice(key === null ? null : { measure, key })}
           isCut={fade !== null}
           // As chosen, the values would be stacked.
           isLines={stacked === null && !isLines}

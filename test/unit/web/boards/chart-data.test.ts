@@ -6,10 +6,11 @@ import {
   chartsOf,
   numberOf,
   panelChart,
+  rowsOfGroups,
   type Table,
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
-import { cutOf, drawnOf, stackedOf, topOf } from "../../../../web/src/charts/drawn.ts";
+import { chosenOf, cutOf, drawnOf, onlyOf, stackedOf, topOf } from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { evenCeiling, niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
@@ -176,6 +177,34 @@ describe("charts of a table over time", () => {
     expect([groupWithout(byRoute, "route"), groupWithout(byRoute, "n")]).toEqual(["no route", null]);
   });
 
+  it("say which rows a series of the legend has, as the table below follows it", () => {
+    const rows = Array.from({ length: 9 }, (_, n) => [n === 8 ? null : `h${n}`, at(0), 10 - n, n]);
+    const counted = {
+      columns: columns("host", "time", "count()", "max(ms)"),
+      rows: [...rows, ["no host", at(0), 9, 0]],
+    };
+    const by = shape("* | stats count(), max(ms) by host, bin(5m)");
+    const charts = chartsOf(counted, by, OPEN);
+    const hostsOf = (measure: string, key: string, isLines = false) => {
+      const chosen = chosenOf(charts, isLines, { measure, key });
+      return chosen && [chosen.name, ...rowsOfGroups(counted, by, chosen.groups).map(([host]) => host)];
+    };
+    expect(hostsOf("count()", "0 h0")).toEqual(["h0", "h0"]);
+    expect(hostsOf("count()", "rest")).toEqual(["4 more", "h5", "h6", "h7", null]);
+    expect(hostsOf("count()", "0 no host")).toEqual(["no host", "no host"]);
+    // The highest of the other value is the group without one.
+    expect(hostsOf("max(ms)", "0 no host")).toEqual(["no host", null]);
+    expect([hostsOf("count()", "rest", true), hostsOf("count()", "0 h9"), hostsOf("n", "0 h0")]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    // The rest of one value is not that of another.
+    const choices = ["0 h1", "rest"].map((key) => ({ measure: "count()", key }));
+    expect(choices.map((each) => onlyOf(each, "max(ms)"))).toEqual(["0 h1", null]);
+    expect(choices.map((each) => onlyOf(each, "count()"))).toEqual(["0 h1", "rest"]);
+  });
+
   it("keep the place at which a drag began when a refresh moves the spans", () => {
     const [from, binMs, spans] = [600_000, 60_000, 10];
     const begun = from + 4 * binMs;
@@ -299,6 +328,7 @@ describe("drawing", () => {
         const length = Math.min(...all.map((each) => each.length));
         const series = all.map((each, index) => ({
           name: `${index}`,
+          groups: [`${index}`],
           level: null,
           values: each.slice(0, length),
           peak: 0,
@@ -357,7 +387,10 @@ describe("drawing", () => {
 it("the marks of whole values are whole, and those of other values as close as before", () => {
   const top = (...values: (number | null)[]) => {
     const most = Math.max(...values.map((each) => each ?? 0));
-    return topOf({ all: [{ name: "", level: null, values, peak: most, index: 0, key: "", colour: 0 }], most });
+    return topOf({
+      all: [{ name: "", groups: [], level: null, values, peak: most, index: 0, key: "", colour: 0 }],
+      most,
+    });
   };
   expect([top(0, 1), top(25, null, 3), top(25, 2.5), top(0.4)]).toEqual([2, 30, 25, 0.4]);
 });

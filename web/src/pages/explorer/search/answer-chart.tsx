@@ -1,7 +1,8 @@
 import { LayoutDashboard } from "lucide";
 import { useMemo, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
-import type { Table } from "../../../charts/chart-data.ts";
+import type { ChartRange, Table } from "../../../charts/chart-data.ts";
+import type { Choice } from "../../../charts/drawn.ts";
 import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -9,6 +10,7 @@ import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { Range, Times } from "../view/range.ts";
+import { AnswerTable } from "./answer-table.tsx";
 import css from "./answer-view.module.css";
 
 /** The drawing, loaded for the first table, so that no page waits for it. */
@@ -33,25 +35,53 @@ interface AnswerChartProps {
   onCompare: CompareRange | undefined;
 }
 
-/** A chart of a table, with a choice of its kind. The table is below it. */
-export function AnswerChart({ workspaceId, projectId, query, table, range, times, chosen, ...rest }: AnswerChartProps) {
-  const { kind, onKind, onShow, onZoom, onZoomOut, onCompare } = rest;
-  const [isSaving, setSaving] = useState(false);
+/** A chart of a table, with a choice of its kind, and the table below it, which follows the legend. */
+export function AnswerChart({ query, table, range, kind, ...rest }: AnswerChartProps) {
+  const [choice, setChoice] = useState<Choice | null>(null);
   const loaded = useLazy(PARTS, true, () => undefined);
   const answeredAt = useMemo(() => Date.now(), [table]);
+  const drawing = useMemo(() => {
+    if (loaded === null) return null;
+    const shown = kind === undefined ? loaded.usualKind(query) : loaded.fittingKind(query, kind);
+    return { table, query, kind: shown, range: loaded.answeredRange(range, answeredAt) };
+  }, [loaded, kind, query, table, range, answeredAt]);
+  const chosen = useMemo(
+    () => (loaded === null || drawing === null ? null : loaded.rowsOfChoice(drawing, choice)),
+    [loaded, drawing, choice],
+  );
+  return (
+    <>
+      {loaded === null || drawing === null ? null : (
+        <DrawnAnswer parts={loaded} drawing={drawing} choice={choice} onChoice={setChoice} {...rest} />
+      )}
+      <AnswerTable table={table} query={query} chosen={chosen} />
+    </>
+  );
+}
+
+type Parts = typeof import("./chart-parts.ts");
+
+interface DrawnAnswerProps extends Omit<AnswerChartProps, "query" | "table" | "range" | "kind"> {
+  parts: Parts;
+  drawing: { table: Table; query: string; kind: PanelKind; range: ChartRange };
+  choice: Choice | null;
+  onChoice: (choice: Choice | null) => void;
+}
+
+function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId, ...rest }: DrawnAnswerProps) {
+  const { times, chosen, onKind, onShow, onZoom, onZoomOut, onCompare } = rest;
+  const { Charts, ImageMenu, KindField, kindsOf, SaveToBoard, titleOf } = parts;
+  const { query, kind } = drawing;
+  const [isSaving, setSaving] = useState(false);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  const isOverTime = loaded?.kindsOf(query).includes("line") ?? false;
-  const releases = useReleases({ workspaceId, projectId, bounds, span: times, isWanted: isOverTime });
-  if (loaded === null) return null;
-  const { Charts, fittingKind, ImageMenu, KindField, SaveToBoard, titleOf, usualKind } = loaded;
-  const drawn = loaded.answeredRange(range, answeredAt);
-  const shown = kind === undefined ? usualKind(query) : fittingKind(query, kind);
+  const isWanted = kindsOf(query).includes("line");
+  const releases = useReleases({ workspaceId, projectId, bounds, span: times, isWanted });
   return (
     <div class={css.charts}>
       <div class={css.kinds}>
-        <KindField query={query} kind={shown} onChange={onKind} />
+        <KindField query={query} kind={kind} onChange={onKind} />
         <span class={css.tools}>
           {role !== undefined && may(role, "board.update") ? (
             <Button icon={LayoutDashboard} onClick={() => setSaving(true)}>
@@ -60,23 +90,12 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
           ) : null}
           <ImageMenu
             label="Image"
-            picture={() => ({
-              title: titleOf(query) || query,
-              table,
-              query,
-              kind: shown,
-              range: drawn,
-              releases,
-              isEach: true,
-            })}
+            picture={() => ({ ...drawing, title: titleOf(query) || query, releases, isEach: true })}
           />
         </span>
       </div>
       <Charts
-        table={table}
-        query={query}
-        kind={shown}
-        range={drawn}
+        {...drawing}
         releases={{
           scope: { workspaceId, projectId },
           releases,
@@ -85,6 +104,8 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
           onCompare: comparing(onCompare, releases, times),
         }}
         zoom={{ onZoom, onZoomOut }}
+        choice={choice}
+        onChoice={onChoice}
       />
       {isSaving ? (
         <SaveToBoard
@@ -92,7 +113,7 @@ export function AnswerChart({ workspaceId, projectId, query, table, range, times
           projectId={projectId}
           query={query}
           range={chosen}
-          kind={shown}
+          kind={kind}
           onClose={() => setSaving(false)}
         />
       ) : null}

@@ -1,5 +1,4 @@
 import { useMemo, useRef } from "preact/hooks";
-import { RowsTable } from "../../../charts/rows-table.tsx";
 import { useLoad } from "../../../lib/load.ts";
 import type { PanelKind } from "../../../model/boards.ts";
 import type { LogEntry } from "../../../model/types.ts";
@@ -8,6 +7,7 @@ import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import type { CompareRange } from "../../investigate/releases/releases.ts";
 import type { Range, Times } from "../view/range.ts";
 import { AnswerChart } from "./answer-chart.tsx";
+import { AnswerTable } from "./answer-table.tsx";
 import css from "./answer-view.module.css";
 import { Notes } from "./notes.tsx";
 
@@ -27,9 +27,6 @@ export interface Table {
 }
 
 export type SearchAnswer = Answered & (({ kind: "table" } & Table) | { kind: "entries"; logs: LogEntry[] });
-
-/** Rows on the page. The terminal and the API have all of them. */
-const SHOWN = 500;
 
 interface AnswerViewProps {
   workspaceId: string;
@@ -73,7 +70,6 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
       {failure}
       <p class={css.status} role="status">
         {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
-        {rows.length > SHOWN ? ` The first ${SHOWN} are shown.` : ""}
         {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}
       </p>
       <Notes notes={answer.notes} />
@@ -92,9 +88,7 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
           {...acts}
         />
       ) : null}
-      {rows.length === 0 ? null : (
-        <RowsTable table={table} query={text} label="Answer" shown={SHOWN} class={css.table} />
-      )}
+      {answer.kind === "table" || rows.length === 0 ? null : <AnswerTable table={table} query={text} chosen={null} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** What the explorer loads for the first table of a query, after its first rows. */
-export { Charts } from "../../../charts/chart.tsx";
+export { Charts, rowsOfChoice } from "../../../charts/chart.tsx";
 export { answeredRange } from "../../../charts/chart-data.ts";
 export { ImageMenu } from "../../../charts/image/image-menu.tsx";
 export { fittingKind, kindsOf, usualKind } from "../../boards/board-query.ts";
