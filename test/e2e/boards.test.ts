@@ -299,6 +299,22 @@ describe("19.4: boards", () => {
     await expect.poll(() => arrange.evaluate((element) => element === document.activeElement)).toBe(true);
     expect(await tooWide(page)).toEqual([]);
     expect(await axeFaults(page)).toEqual([]);
+    // Nothing differs from what is saved: no question.
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await arrange.click();
+    await page.getByRole("menuitem", { name: "Move down" }).click();
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    const question = page.getByRole("dialog", { name: "Discard changes?" });
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await page.goBack();
+    expect(await axeFaults(page, "dialog")).toEqual([]);
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    expect(await page.getByRole("region").nth(1).getAttribute("aria-label")).toBe("Top patterns");
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await question.getByRole("button", { name: "Discard changes" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    expect((await boardNamed("shop")).version).toBe(2);
     await page.context().close();
   });
 

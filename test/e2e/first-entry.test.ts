@@ -167,12 +167,16 @@ describe("the steps to the first entry", () => {
     }
   });
 
-  it("forget the key once it is revoked", async () => {
+  it("ask before the key is left, and forget it once it is revoked", async () => {
     const account = await register(url);
     const projectId = await createProject(url, account, "shop");
-    const page = await (await under.open({ as: account })).newPage();
+    const context = await under.open({ as: account, permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
     const start = `/w/${account.workspaceId}/start?project=${projectId}`;
-    await page.goto(start);
+    await page.goto("/");
+    await page.getByRole("region", { name: "E-mail address" }).waitFor();
+    await page.getByRole("link", { name: "Send the first entry of shop" }).click();
+    await page.waitForURL(`**${start}`);
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByRole("button", { name: "Send one from here" }).waitFor();
     expect(await page.content()).toMatch(/sk_\w{30,}/);
@@ -184,13 +188,57 @@ describe("the steps to the first entry", () => {
         link.click();
         link.remove();
       }, to);
-    await go(`/w/${account.workspaceId}/settings/keys?project=${projectId}`);
+    const keys = `/w/${account.workspaceId}/settings/keys?project=${projectId}`;
+    await go(keys);
+    const question = page.getByRole("dialog", { name: "Leave without the key?" });
+    await question.waitFor();
+    expect(await axeFaults(page, "dialog")).toEqual([]);
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "hidden" });
+    expect(new URL(page.url()).pathname).toBe(`/w/${account.workspaceId}/start`);
+    // Closing the tab is asked for by the browser.
+    const asked = page.waitForEvent("dialog");
+    const closing = page.close({ runBeforeUnload: true });
+    const prompt = await asked;
+    expect(prompt.type()).toBe("beforeunload");
+    await prompt.dismiss();
+    await closing;
+    // A command, and the way back in the history.
+    await page.getByRole("link", { name: "Skip to the logs" }).focus();
+    await page.keyboard.press("g");
+    await page.keyboard.press("o");
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "hidden" });
+    await page.goBack();
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "hidden" });
+    expect(new URL(page.url()).pathname).toBe(`/w/${account.workspaceId}/start`);
+    await go(keys);
+    await question.getByRole("button", { name: "Leave without the key" }).click();
     await page.getByRole("button", { name: /^Revoke/ }).click();
     await page.getByRole("button", { name: "Revoke key" }).click();
     await page.getByText("Revoked First key.").waitFor();
     await go(start);
     await page.getByRole("button", { name: "Create key" }).waitFor();
     expect(await page.getByRole("button", { name: "Send one from here" }).count()).toBe(0);
+    expect(await page.content()).not.toMatch(/sk_\w{30,}/);
+
+    // By another tab: the page learns of it as soon as it is opened again.
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("button", { name: "Copy key" }).click();
+    await page.getByText("Copied").waitFor();
+    await go(keys);
+    await page.getByRole("button", { name: /^Revoke/ }).waitFor();
+    const listed = await call<{ items: { id: string; revokedAt: string | null }[] }>(
+      url,
+      `/projects/${projectId}/keys`,
+      asUser(account),
+    );
+    const id = listed.body.data.items.find(({ revokedAt }) => revokedAt === null)?.id;
+    const ended = await call(url, `/projects/${projectId}/keys/${id}`, { ...asUser(account), method: "DELETE" });
+    expect(ended.status).toBe(200);
+    await go(start);
+    await page.getByRole("button", { name: "Create key" }).waitFor();
     expect(await page.content()).not.toMatch(/sk_\w{30,}/);
     await page.context().close();
   });

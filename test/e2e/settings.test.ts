@@ -168,10 +168,9 @@ describe("the workspace", () => {
     const page = await (await under.open({ as: await register(url) })).newPage();
     await page.goto("/");
     await page.getByRole("button", { name: "Create workspace" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Ours");
-    await page.getByRole("button", { name: "Create", exact: true }).click();
-    const link = page.getByRole("alert").getByRole("link");
-    expect(await link.getAttribute("href")).toBe("/auth/account");
+    const dialog = page.getByRole("dialog", { name: "Create workspace" });
+    await dialog.getByRole("heading", { name: "Confirm your e-mail address first" }).waitFor();
+    expect(await dialog.getByRole("link").getAttribute("href")).toBe("/auth/account");
     await page.context().close();
   });
 

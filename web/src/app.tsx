@@ -1,6 +1,7 @@
-import type { FunctionComponent } from "preact";
-import { useEffect } from "preact/hooks";
+import type { ComponentChildren, FunctionComponent } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
+import { askToLeave, isHere } from "./lib/leaving.ts";
 import { loadAfterOutage } from "./lib/needed-loads.ts";
 import { Explorer } from "./pages/explorer/explorer.tsx";
 import { NotFound } from "./pages/not-found.tsx";
@@ -69,15 +70,30 @@ export function App() {
   const tooltips = useLazy(TOOLTIPS, true, () => undefined);
   return (
     <LocationProvider scope={PAGES}>
-      <Shell>
-        <Routes />
-        {/* In the main landmark, as all text of a page. */}
-        {tooltips === null ? null : <tooltips.Tooltips />}
-      </Shell>
-      <Palette named={NAMED} />
-      <Toasts />
+      <AskingFirst>
+        <Shell>
+          <Routes />
+          {/* In the main landmark, as all text of a page. */}
+          {tooltips === null ? null : <tooltips.Tooltips />}
+        </Shell>
+        <Palette named={NAMED} />
+        <Toasts />
+      </AskingFirst>
     </LocationProvider>
   );
+}
+
+/** Lets a page ask before a command leaves it. Links and the browser's history are asked for by the page. */
+function AskingFirst({ children }: { children: ComponentChildren }) {
+  const at = useLocation();
+  const asking = useMemo<typeof at>(() => {
+    const route: typeof at.route = (url, replace) => {
+      if (isHere(url)) at.route(url, replace);
+      else askToLeave(() => at.route(url, replace));
+    };
+    return { ...at, route };
+  }, [at]);
+  return <LocationProvider.ctx.Provider value={asking}>{children}</LocationProvider.ctx.Provider>;
 }
 
 function Routes() {

@@ -17,8 +17,14 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+interface CopyProps {
+  text: string;
+  label?: string;
+  onCopied?: (() => void) | undefined;
+}
+
 /** A button that copies a text to the clipboard. */
-export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
+export function Copy({ text, label = "Copy", onCopied }: CopyProps) {
   const [copied, setCopied] = useState(false);
   return (
     <Button
@@ -26,6 +32,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
       icon={copied ? Check : CopyShape}
       onClick={async () => {
         if (!(await copyText(text))) return;
+        onCopied?.();
         setCopied(true);
         setTimeout(() => setCopied(false), SAID_MS);
       }}

@@ -4,6 +4,7 @@ import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import {
   freePlace,
   inOrder,
+  isChanged,
   LEAST,
   moved,
   movedInOrder,
@@ -120,5 +121,23 @@ describe("the layout of a board", () => {
   it("bounds sizes", () => {
     const [panel] = resized([{ id: "a", x: 4, y: 0, w: 6, h: 5 }], "a", 99, -3);
     expect(panel).toEqual({ id: "a", x: 4, y: 0, w: 8, h: LEAST.h });
+  });
+
+  it("finds a draft changed by what would be stored, not by an arrangement that was undone", () => {
+    const panels = [
+      { id: "a", x: 0, y: 0, w: 6, h: 5, title: "A", query: "| count", kind: "number" as const },
+      { id: "b", x: 6, y: 0, w: 6, h: 5, title: "B", query: "| count", kind: "number" as const },
+    ];
+    const stored = { name: "Shop", panels };
+    const further = moved(panels, "b", 0, 0);
+    expect(isChanged({ name: "Shop", panels: further }, stored)).toBe(true);
+    expect(isChanged({ name: "Shop ", panels: resized(resized(panels, "a", 5, 5), "a", 6, 5) }, stored)).toBe(false);
+    expect(isChanged({ name: "Shop 2", panels }, stored)).toBe(true);
+    const [first, second] = panels as [(typeof panels)[0], (typeof panels)[0]];
+    const { kind, query, title, ...place } = second;
+    const reordered = { kind, query, title, ...place };
+    expect(isChanged({ name: "Shop", panels: [reordered, first] }, stored)).toBe(false);
+    // All times, which is not the board's range.
+    expect(isChanged({ name: "Shop", panels: [first, { ...second, range: null }] }, stored)).toBe(true);
   });
 });

@@ -4,12 +4,14 @@ import { useLocation, useRoute } from "preact-iso";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { may } from "../../../../src/workspace/permissions.ts";
 import { useAction } from "../../lib/action.ts";
+import { askToLeave, leaveFreely } from "../../lib/leaving.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { type Board, boardCalls, type Panel } from "../../model/boards.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
+import { LeaveGuard } from "../../ui/leave-guard.tsx";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -24,7 +26,7 @@ import { visible } from "../explorer/view/visible.ts";
 import { panelName, viewRange } from "./board-query.ts";
 import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
 import css from "./boards.module.css";
-import { freePlace, inOrder, settled } from "./layout.ts";
+import { freePlace, inOrder, isChanged, settled } from "./layout.ts";
 import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
 import { useArrange } from "./use-arrange.ts";
@@ -199,10 +201,12 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
                 Add panel
               </Button>
               <Button
-                onClick={() => {
-                  saving.clear();
-                  setDraft(null);
-                }}
+                onClick={() =>
+                  askToLeave(() => {
+                    saving.clear();
+                    setDraft(null);
+                  })
+                }
               >
                 Cancel
               </Button>
@@ -263,6 +267,11 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
       <p class="visually-hidden" role="status">
         {arrange.said}
       </p>
+      {draft === null || !isChanged(draft, board) ? null : (
+        <LeaveGuard title="Discard changes?" action="Discard changes" stay="Keep editing">
+          <p>The changes to the board {board.name} have not been saved.</p>
+        </LeaveGuard>
+      )}
       {edited === null ? null : (
         <PanelDialog
           panel={edited}
@@ -284,6 +293,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
             await boardCalls.remove(workspaceId, board.id);
+            leaveFreely();
             route(`/w/${workspaceId}/boards`);
           }}
         >

@@ -1,4 +1,5 @@
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
+import type { Board, Panel } from "../../model/boards.ts";
 
 /** The places of panels on the grid of a board. */
 
@@ -74,6 +75,18 @@ export function settled<P extends Place>(panels: readonly P[]): P[] {
 /** Panels from the top left to the bottom right: as they are read, printed and stacked on a phone. */
 export function inOrder<P extends Place>(panels: readonly P[]): P[] {
   return [...panels].sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+/** Whether a draft of a board differs from what is stored: not after a panel was moved away and back. */
+export function isChanged(draft: Pick<Board, "name" | "panels">, stored: Pick<Board, "name" | "panels">): boolean {
+  const textOf = (board: Pick<Board, "name" | "panels">): string =>
+    JSON.stringify([board.name.trim(), ...inOrder(settled(board.panels)).map(valuesOf)]);
+  return textOf(draft) !== textOf(stored);
+}
+
+function valuesOf({ id, title, query, kind, range, ...place }: Panel): unknown[] {
+  // One without a range of its own differs from one with all times.
+  return [id, title, query, kind, range === undefined ? [] : [range], placeOf({ id, ...place })];
 }
 
 export function overlaps(a: Place, b: Place): boolean {

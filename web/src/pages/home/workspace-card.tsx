@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
+import { reasonAgainst } from "../../model/roles.ts";
 import { ERRORS, type Project, type Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
 import { authorized } from "../../session/session.ts";
@@ -65,6 +66,7 @@ function Projects({ workspace }: { workspace: Workspace }) {
 
 function ProjectLinks({ workspace, projects }: { workspace: Workspace; projects: readonly Project[] }) {
   const rest = projects.length - LISTED;
+  const maySend = reasonAgainst(workspace.role, "project.create") === null;
   return (
     <>
       <Items label={`Projects of ${workspace.name}`}>
@@ -73,9 +75,16 @@ function ProjectLinks({ workspace, projects }: { workspace: Workspace; projects:
             key={id}
             title={<a href={`/w/${workspace.id}/p/${id}`}>{name}</a>}
             actions={
-              <span class={css.count}>
-                {COUNT.format(lastSeq)} {lastSeq === 1 ? "entry" : "entries"}
-              </span>
+              <>
+                <span class={css.count}>
+                  {COUNT.format(lastSeq)} {lastSeq === 1 ? "entry" : "entries"}
+                </span>
+                {lastSeq === 0 && maySend ? (
+                  <a class={buttonClass("plain", true)} href={`/w/${workspace.id}/start?project=${id}`}>
+                    Send the first entry<span class="visually-hidden"> of {name}</span>
+                  </a>
+                ) : null}
+              </>
             }
           />
         ))}

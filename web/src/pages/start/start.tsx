@@ -3,18 +3,20 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useLoad } from "../../lib/load.ts";
-import { dropKept, keepKey, keptKey } from "../../model/kept-key.ts";
+import { dropKept, isKeptStored, keepKey, keptIsStored, keptKey } from "../../model/kept-key.ts";
 import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { MadeKey, Project, Workspace } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { useTitle } from "../../ui/page.tsx";
+import { SecretGuard } from "../../ui/secret-guard.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { ConfirmationNotice } from "../auth/confirmation.tsx";
 import { rememberedNext, rememberNext } from "../auth/next.ts";
 import { OfWorkspace } from "../of-workspace.tsx";
 import { createKey } from "./create-key.ts";
 import { type FirstEntry, useFirstEntry } from "./first-entry.ts";
+import { useGoneKey } from "./gone-key.ts";
 import { MissingKey } from "./missing-key.tsx";
 import { NewProject } from "./new-project.tsx";
 import { SnippetCard } from "./snippet-card.tsx";
@@ -100,7 +102,8 @@ interface OfProjectProps {
   workspace: Workspace;
   projectId: string;
   made: MadeKey | null;
-  onMade: (key: MadeKey) => void;
+  /** `null` once the key is no longer valid. */
+  onMade: (key: MadeKey | null) => void;
 }
 
 function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
@@ -114,7 +117,21 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
     // The open page still shows the secret; it is not kept beyond it.
     if (first !== null) dropKept(projectId);
   }, [first, projectId]);
-  if (data === null) {
+  const [isStored, setStored] = useState(isKeptStored);
+  const stored = (): void => {
+    keptIsStored();
+    setStored(true);
+  };
+  const remade = (key: MadeKey): void => {
+    setStored(false);
+    onMade(key);
+  };
+  const gone = (): void => {
+    onMade(null);
+    reload();
+  };
+  useGoneKey(workspace.id, made, gone);
+  if (data === null || failure?.status === 404) {
     return (
       <Frame title="Send the first entry">
         {failure ? <Failure failure={failure} onRetry={reload} /> : <Loading />}
@@ -131,10 +148,21 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
         at={stepOf(first, made)}
         workspace={workspace}
         project={data}
-        after={<Waiting workspaceId={workspace.id} projectId={projectId} secret={target.secret} first={first} />}
+        after={
+          <Waiting
+            workspaceId={workspace.id}
+            projectId={projectId}
+            secret={target.secret}
+            first={first}
+            onRefused={gone}
+          />
+        }
       >
-        {made === null && first === null ? <MissingKey workspace={workspace} project={data} onMade={onMade} /> : null}
-        <SnippetCard target={target} />
+        {made === null && first === null ? <MissingKey workspace={workspace} project={data} onMade={remade} /> : null}
+        <SnippetCard target={target} onStored={stored} />
+        {made === null || first !== null || isStored ? null : (
+          <SecretGuard what="key" text={made.secret} onLeave={stored} />
+        )}
       </Columns>
     </Frame>
   );

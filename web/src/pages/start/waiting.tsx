@@ -1,3 +1,4 @@
+import { failureOf } from "../../api/failure.ts";
 import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -13,15 +14,20 @@ interface WaitingProps {
   /** Sends an entry from the page; `null` if the page has no key. */
   secret: string | null;
   first: FirstEntry | null;
+  /** Called if the service refuses the key. */
+  onRefused: () => void;
 }
 
 /** Shows that the page waits for the first entry, and the entry once it is there. */
-export function Waiting({ workspaceId, projectId, secret, first }: WaitingProps) {
+export function Waiting({ workspaceId, projectId, secret, first, onRefused }: WaitingProps) {
   const logs = `/w/${workspaceId}/p/${projectId}`;
   const sending = useAction(async () => {
     if (secret === null) return;
     const body = { level: "info", message: "Hello from the console", data: { page: location.pathname } };
-    await request(`/logger/${projectId}/log`, { token: secret, body });
+    await request(`/logger/${projectId}/log`, { token: secret, body }).catch((error: unknown) => {
+      if (failureOf(error).status === 401) onRefused();
+      throw error;
+    });
   });
   return (
     <section class={css.wait} data-arrived={first !== null} aria-label="First entry">
