@@ -140,6 +140,38 @@ describe("19.4: boards", () => {
     }
   });
 
+  it("19: a board asks for what its search for fields found alone, with the releases, and from then on for all at once", async () => {
+    const account = { ...owner, workspaceId };
+    const projectId = await createProject(url, account, "lanes");
+    const key = await createKey(url, account, projectId);
+    const logs = Array.from({ length: 40 }, (_, n) => ({
+      ...{ level: "info", message: "handled", timestamp: Date.now() - (n + 1) * 60_000 },
+      data: { service: "ferry", version: n < 20 ? "2.0.0" : "1.0.0", duration: n, path: `/p${n % 2}` },
+    }));
+    await send(url, { account, projectId, key }, logs);
+    const page = await opened(owner, "/boards");
+    const asked = searches(page);
+    const answered = async (): Promise<void> => {
+      await panel(page, "Slowest requests").getByRole("cell", { name: "/p1" }).waitFor();
+      await page.getByRole("img", { name: /; releases: .*ferry 2\.0\.0/ }).waitFor();
+    };
+    const open = () => page.getByRole("main").getByRole("link", { name: "lanes" }).click();
+    await open();
+    await answered();
+    const slowest = expect.stringContaining("p95(duration)");
+    const releases = expect.stringContaining("stats min(time) as first");
+    expect(asked.splice(0)).toEqual([expect.any(Array), "* | facets 1", "duration:* | facets 1", [slowest, releases]]);
+    await page.goBack();
+    await open();
+    await answered();
+    expect(asked.splice(0)).toEqual([expect.arrayContaining([slowest, releases])]);
+    await page.getByRole("button", { name: "Refresh now" }).click();
+    await expect.poll(() => asked.length).toBe(1);
+    await answered();
+    expect(asked).toEqual([expect.arrayContaining([slowest, releases])]);
+    await page.context().close();
+  });
+
   it("19: a board marks releases, asked for with its panels, until they are hidden", async () => {
     const account = { ...owner, workspaceId };
     const projectId = await createProject(url, account, "fleet");

@@ -3,6 +3,7 @@ import type { BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asUser, call, createKey, createProject, createTenant, register, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, queryIn, rows, send } from "./explorer-query-support.ts";
+import { choose } from "./support/choose.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 import { ask } from "./support/explorer.ts";
 
@@ -264,10 +265,17 @@ describe("refusals", () => {
     await counted(page, "100 loaded").waitFor();
     expect(await rows(page).count()).toBeGreaterThan(0);
     expect((await alert.boundingBox())?.y).toBeLessThan((await histogram.boundingBox())?.y ?? 0);
-    // Entries of another query would be wrong.
+    // Those of another query would be wrong: its entries stay with a notice that they are of it.
     await ask(page, "level:>=fatal");
-    await page.getByRole("list", { name: "Log entries" }).waitFor({ state: "detached" });
+    const previous = page.getByText("Entries of the previous query. This query has no answer yet.");
+    await previous.waitFor();
     await histogram.waitFor({ state: "detached" });
+    expect(await counted(page, "100 loaded").count()).toBe(0);
+    // Another project's entries do not stay.
+    await choose(page.getByRole("combobox", { name: "Project" }), "All projects");
+    await page.getByRole("list", { name: "Log entries" }).waitFor({ state: "detached" });
+    await page.goBack();
+    await previous.waitFor();
     await context.unroute("**/logger/*");
     await page.getByRole("button", { name: "Clear query" }).click();
     await counted(page, "100 loaded").waitFor();

@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import type { FailureDetail } from "../../api/failure.ts";
 import { type Loaded, useLoad } from "../../lib/load.ts";
-import type { Board } from "../../model/boards.ts";
+import type { Board, Panel } from "../../model/boards.ts";
 import { authorized } from "../../session/session.ts";
 import type { SearchAnswer } from "../explorer/search/answer-view.tsx";
 import type { Times } from "../explorer/view/range.ts";
@@ -49,9 +49,20 @@ export interface Answers {
   at: number;
 }
 
+/** Milliseconds for which a changed panel is asked for alone, on the snapshot of the others. */
+const SAME_MS = 60_000;
+
+/** The last answers, with the moment that they are of and what each panel asked. */
+interface LastAnswers {
+  board: string;
+  moment: string;
+  panels: ReadonlyMap<string, string>;
+  answers: Answers;
+}
+
 /**
  * Loads the answers to all queries of a board with one request. A refresh, also with other times, keeps the answers until the
- * next ones are there.
+ * next ones are there. A panel that changes in between is asked for alone, on the same snapshot.
  * @param further queries of the same request at a moment; a change of them does not trigger a load
  */
 export function useAnswers(
@@ -63,21 +74,44 @@ export function useAnswers(
 ): Loaded<Answers> {
   const { projectId, panels } = board;
   const key = JSON.stringify([board.id, projectId, panels.map(({ id, query, range }) => [id, query, range]), round]);
-  const last = useRef<{ board: string; answers: Answers } | null>(null);
+  const moment = JSON.stringify([projectId, round, times.from, times.to]);
+  const last = useRef<LastAnswers | null>(null);
   const loaded = useLoad(`${key} ${times.from} ${times.to}`, async (signal): Promise<Answers> => {
-    const now = Date.now();
-    const queries = panels.map((panel) => queryOf(panel, times, projectId, now));
-    const { answers, ...rest } = await askAll(workspaceId, queries, further(now), signal);
+    const known = sameMoment(last.current, board.id, moment, Date.now());
+    const now = known?.answers.at ?? Date.now();
+    const isKnown = (panel: Panel): boolean => known !== null && known.panels.get(panel.id) === askedBy(panel);
+    const changed = panels.filter((panel) => !isKnown(panel));
+    const queries = changed.map((panel) => queryOf(panel, times, projectId, now));
+    const others = further(now).filter(({ key }) => !known?.answers.further.has(key));
+    const found = await askAll(workspaceId, queries, others, signal, known?.answers.asOf ?? null);
+    const kept = panels.filter(isKnown).flatMap(({ id }) => {
+      const answer = known?.answers.of.get(id);
+      return answer === undefined ? [] : [[id, answer] as const];
+    });
+    const fresh = changed.flatMap(({ id }, at) => (found.answers[at] ? [[id, found.answers[at]] as const] : []));
     return {
-      of: new Map(panels.flatMap(({ id }, at) => (answers[at] ? [[id, answers[at]]] : []))),
+      of: new Map([...kept, ...fresh]),
       asked: new Map(panels.map(({ id, query }) => [id, query])),
-      ...rest,
+      further: new Map([...(known?.answers.further ?? []), ...found.further]),
+      asOf: found.asOf,
       at: now,
     };
   });
-  if (loaded.data !== null) last.current = { board: board.id, answers: loaded.data };
+  if (loaded.data !== null && loaded.data !== last.current?.answers) {
+    const asked = panels.map((panel) => [panel.id, askedBy(panel)] as const);
+    last.current = { board: board.id, moment, panels: new Map(asked), answers: loaded.data };
+  }
   const kept = last.current?.board === board.id ? last.current.answers : null;
   return { ...loaded, data: loaded.data ?? kept };
+}
+
+function askedBy({ query, range }: Panel): string {
+  return JSON.stringify([query, range]);
+}
+
+/** The last answers, if they are of the same board and moment, and recent. @param now epoch milliseconds */
+function sameMoment(last: LastAnswers | null, board: string, moment: string, now: number): LastAnswers | null {
+  return last?.board === board && last.moment === moment && now - last.answers.at < SAME_MS ? last : null;
 }
 
 /**

@@ -71,7 +71,11 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
   const isUnknown = isWanted && field === null && data !== null && !isSearching;
   useVersionSearch({ workspaceId, projectId }, boundsOf(times), isUnknown ? `${board.id} ${range}` : null);
   // Those without room, and those of answers that were requested before the field was found.
-  const missing = data === null ? [] : ranges.filter((panel) => !data.further.has(timesKey(panel)));
+  const due = data === null ? [] : ranges.filter((panel) => !data.further.has(timesKey(panel)));
+  const lastDue = useRef(due);
+  // What the search for fields finds is asked for with the releases.
+  if (!isSearching && !answers.busy) lastDue.current = due;
+  const missing = lastDue.current;
   const missingKey = missing.length === 0 ? "" : `${board.id} ${range} ${missing.map(timesKey)}`;
   const asked = useRef({ key: "", at: 0 });
   if (data !== null && (asked.current.key !== missingKey || data.at - asked.current.at >= AGAIN_MS))

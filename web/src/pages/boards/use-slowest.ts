@@ -25,6 +25,9 @@ export interface ShownAnswers extends Loaded<Answers> {
   isSearching: boolean;
 }
 
+/** The fields that were found, by workspace and project: a board that is opened again asks for them at once. */
+const lastFound = new Map<string, Slowest>();
+
 const isSlowest = ({ query }: Panel): boolean => SLOWEST_QUERIES.includes(query);
 
 /**
@@ -41,7 +44,8 @@ export function useBoardAnswers(
   range: string,
   further: (now: number) => Further[],
 ): ShownAnswers {
-  const [found, setFound] = useState<Slowest | null>(null);
+  const scopeKey = `${workspaceId} ${board.projectId}`;
+  const [found, setFound] = useState<Slowest | null>(() => lastFound.get(scopeKey) ?? null);
   const [nothingIn, setNothingIn] = useState<string | null>(null);
   /** The answers after which the search for fields has ended. */
   const [searchedFor, setSearchedFor] = useState<Answers | null>(null);
@@ -77,6 +81,7 @@ export function useBoardAnswers(
       (next) => {
         if (controller.signal.aborted) return;
         setFound((before) => (before?.query === next?.query ? before : next));
+        if (next !== null) lastFound.set(scopeKey, next);
         setNothingIn(next === null ? range : null);
         setSearchedFor(answers.data);
       },
