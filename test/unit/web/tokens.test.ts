@@ -113,7 +113,8 @@ it("the heights of rows are the same in the style sheet and in the list", () => 
   for (const [name, css] of Object.entries({ compact, comfortable })) {
     const one = /--row: (\d+)px/.exec(css)?.[1];
     const two = /--row-two: (\d+)px/.exec(css)?.[1];
-    expect(DENSITY).toContain(`${name}: { one: ${one}, two: ${two} }`);
+    const day = /--row-day: (\d+)px/.exec(css)?.[1];
+    expect(DENSITY).toContain(`${name}: { one: ${one}, two: ${two}, day: ${day} }`);
   }
 });
 
