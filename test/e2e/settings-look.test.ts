@@ -134,7 +134,7 @@ it("the dialog that shows a secret has no axe violations and fits", async () => 
 
 it("the home page has no axe violations and fits, for members and for visitors", async () => {
   await page.goto("/");
-  await page.getByRole("link", { name: "shop" }).waitFor();
+  await page.getByRole("link", { name: "shop", exact: true }).waitFor();
   expect(await faults()).toEqual([]);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Structured logs" }).waitFor();

@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Row } from "./page.tsx";
 
-/** Attribute of a link whose text says that nothing is lost. */
+/** Attribute of a link by which nothing is lost. */
 const FREE = "data-leaves-freely";
 
 interface LeaveGuardProps {

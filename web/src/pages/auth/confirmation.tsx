@@ -66,7 +66,12 @@ function OpenConfirmation({ email }: { email: string }) {
         <Problem failure={again.failure} />
       </div>
       <div class={css.actions}>
-        {isLocal ? <a href="/dev/outbox">Open outbox</a> : null}
+        {isLocal ? (
+          // The key of the start page is kept on this way.
+          <a href="/dev/outbox" data-leaves-freely>
+            Open outbox
+          </a>
+        ) : null}
         <SendAgainButton again={again} small />
       </div>
     </section>
