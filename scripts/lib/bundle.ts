@@ -18,6 +18,7 @@ const ASSETS = [
   // Appended, because the later of two equally specific rules applies.
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
   ["scripts/docs/reference.js", "docs/reference.js"],
+  ["scripts/docs/reference-plugins.js", "docs/reference-plugins.js"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;

@@ -406,8 +406,8 @@ describe("19.4: boards", () => {
     const dialog = page.getByRole("dialog", { name: "Save to board" });
     expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries with “entry” by level");
     const time = dialog.getByRole("group", { name: "Time" });
-    expect(await time.getByRole("radio", { name: /^Fixed stays at / }).isChecked()).toBe(true);
-    await time.getByRole("radio", { name: "Of the board moves with the board's time" }).waitFor();
+    expect(await time.getByRole("radio", { name: /^Fixed: .+Shows these times also later/ }).isChecked()).toBe(true);
+    await time.getByRole("radio", { name: "Of the board Follows the time chosen above the panels." }).waitFor();
     await choose(dialog.getByLabel("Board", { exact: true }), "Categories");
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 500 });
@@ -423,9 +423,10 @@ describe("19.4: boards", () => {
     expect((await boardNamed("Categories")).panels[1]).toMatchObject({ query, kind: "bars", range });
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: "Edit Entries with “entry” by level" }).click();
+    // With the range that the choice leads to.
     await page
       .getByRole("dialog")
-      .getByRole("radio", { name: /^Of the board/ })
+      .getByRole("radio", { name: /^Of the board Follows .+, now last / })
       .check();
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).click();

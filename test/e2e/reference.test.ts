@@ -162,12 +162,19 @@ describe("the API reference", () => {
 
   describe("its contents", () => {
     it("have a filter that / focuses, open an operation below the header and mark it", async () => {
-      const opened = await openReference();
+      const opened = await (await console.open()).newPage();
+      const arrived = Promise.withResolvers<void>();
+      await opened.route("**/docs/swagger-ui-bundle.js", async (route) => {
+        await arrived.promise;
+        await route.continue();
+      });
+      await opened.goto("/docs");
       const contents = opened.getByRole("navigation", { name: "Contents" });
-      const filter = contents.getByRole("searchbox", { name: "Filter operations" });
-      await filter.waitFor();
+      // The filter takes the keys before the reference is there.
+      await contents.getByRole("searchbox", { name: "Filter operations" }).waitFor();
       await opened.keyboard.press("/");
       await opened.keyboard.type("post logger/query");
+      arrived.resolve();
       await contents.getByRole("status").getByText("1 operation", { exact: true }).waitFor({ state: "attached" });
       await contents.getByRole("link", { name: /Query log entries/ }).focus();
       await opened.keyboard.press("Enter");

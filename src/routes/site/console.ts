@@ -61,19 +61,24 @@ export function missingPage(c: Context<AppEnv>, isOfApi: (path: string) => boole
   return isBrowser(c) && !isOfApi(c.req.path) ? page(c, 404) : null;
 }
 
-/** Returns the console's page for a route that answers other clients differently; `null` if the console is not built. */
-export function consoleHtml(c: Context<AppEnv>): Promise<Response | null> {
-  return page(c, 200);
+/**
+ * Returns the console's page for a route that answers other clients differently; `null` if the console is not built.
+ * @param title title of the page until its script sets one
+ */
+export function consoleHtml(c: Context<AppEnv>, title?: string): Promise<Response | null> {
+  return page(c, 200, title);
 }
 
 /** Writes the configured providers into the page, so that it offers only those and needs no request for them. */
 const PROVIDERS_META = /(<meta name="taffrail-providers" content=")[^"]*/;
 
-async function page(c: Context<AppEnv>, status: 200 | 404): Promise<Response | null> {
+async function page(c: Context<AppEnv>, status: 200 | 404, title = "Taffrail"): Promise<Response | null> {
   const found = await c.env.ASSETS.fetch(new URL(PAGE, c.req.url));
   if (found.status !== 200) return null;
   const providers = configuredProviders(c.get("settings")).join(" ");
-  const html = (await found.text()).replace(PROVIDERS_META, `$1${providers}`);
+  const html = (await found.text())
+    .replace(PROVIDERS_META, `$1${providers}`)
+    .replace("<title>Taffrail</title>", `<title>${title}</title>`);
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": policyOf(html),

@@ -26,7 +26,7 @@ export function docs(documented: readonly Resource[]): Resource {
   );
   const page = documentRoute("/docs", "docs.page", "The API reference, as a page of the console");
   routes.route({ ...page, errors: ["NOT_FOUND"] }, [], async (c) => {
-    const html = await consoleHtml(c);
+    const html = await consoleHtml(c, "API reference · Taffrail");
     if (html !== null) return html;
     await countByAddress(c, "API_DEFAULT");
     return refuse("NOT_FOUND", "Path not found.");

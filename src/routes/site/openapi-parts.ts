@@ -54,6 +54,15 @@ export const DESCRIPTION = `Send logs, and query them with the next request. Pro
 
 Every JSON response has the members \`success\`, \`data\`, \`error\` and \`meta\`. \`error.code\` is from a closed list; each route lists the codes that it can return.
 
+## Authentication
+
+Credentials are sent as \`Authorization: Bearer …\`:
+
+- **API key**, for programs: \`Authorization: Bearer sk_…\`. It belongs to one project, and sends or reads entries by its scopes, such as \`logs:write\` and \`logs:read\`. Created in the console under *Settings*, *API keys*, and shown once.
+- **Access token**, for users: from a sign-in such as \`POST /auth/login\`, valid for 15 minutes, and renewed by \`POST /auth/refresh\`. Calls of a workspace name it in \`X-Workspace-Id\`.
+
+Each operation says which of them it accepts. *Authorize* below the next parts takes one for *Try it*.
+
 ## Limits of ingest
 
 | What | Limit |

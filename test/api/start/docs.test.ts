@@ -17,6 +17,7 @@ describe("the API's documentation", () => {
     expect(await new Validator().validate(document)).toEqual({ valid: true });
     expect(document.tags.filter((tag: { description?: string }) => !tag.description)).toEqual([]);
     expect(document.info.description).toContain("5 MiB of JSON, 20 MiB of NDJSON");
+    expect(document.info.description).toMatch(/## Authentication.*Authorization: Bearer sk_.*## Limits of ingest/s);
   });
 
   test("/openapi.json names only existing operations, each once, with the envelope and its error codes", async () => {
@@ -47,8 +48,10 @@ describe("the API's documentation", () => {
     const page = await fetch(`${url}/docs`);
     expect(page.headers.get("Content-Type")).toContain("text/html");
     expect(page.headers.get("Content-Security-Policy")).toContain("default-src 'none'; script-src 'self'");
-    expect(await page.text()).toContain('<div id="app">');
-    for (const file of ["reference.js", "swagger-ui-bundle.js", "swagger-ui.css"]) {
+    const html = await page.text();
+    expect(html).toContain('<div id="app">');
+    expect(html).toContain("<title>API reference · Taffrail</title>");
+    for (const file of ["reference.js", "reference-plugins.js", "swagger-ui-bundle.js", "swagger-ui.css"]) {
       const answer = await fetch(`${url}/docs/${file}`);
       expect([file, answer.status]).toEqual([file, 200]);
       await answer.arrayBuffer();

@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Row } from "../../ui/page.tsx";
 import type { Range } from "../explorer/view/range.ts";
-import { fittingKind, offeredRanges } from "./board-query.ts";
+import { fittingKind, offeredRanges, savedRange } from "./board-query.ts";
 import { KindField } from "./kind-field.tsx";
 import { TextField } from "./text-field.tsx";
 import { TimeField } from "./time-field.tsx";
@@ -57,7 +57,7 @@ export function PanelDialog({ panel, range: shown, onSave, onClose }: PanelDialo
           )}
         </Field>
         <KindField query={query} kind={kind} onChange={setKind} />
-        <TimeField range={range} offered={offered} onChange={setRange} />
+        <TimeField board={savedRange(shown)} range={range} offered={offered} onChange={setRange} />
         <Row>
           <Button type="submit" look="primary">
             {panel.query === "" ? "Add" : "Apply"}

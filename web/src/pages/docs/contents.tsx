@@ -13,13 +13,23 @@ import {
 } from "./reference-place.ts";
 
 interface ContentsProps {
-  reference: ReferenceHandle;
+  /** `null` until the reference is drawn: the filter is there before, so that no key is lost. */
+  reference: ReferenceHandle | null;
   /** Element with the reference. */
-  root: HTMLElement;
+  root: { readonly current: HTMLElement | null };
 }
 
+/** What the contents have until then. */
+const NOTHING: ReferenceHandle = {
+  groups: [],
+  isOpen: () => false,
+  open: () => undefined,
+  onChange: () => () => undefined,
+};
+
 /** Groups and operations of the reference: a column, and in a narrow window a part that opens below its button. */
-export function Contents({ reference, root }: ContentsProps) {
+export function Contents({ reference: drawn, root }: ContentsProps) {
+  const reference = drawn ?? NOTHING;
   const [filter, setFilter] = useState("");
   const [isOpen, setOpen] = useState(false);
   const [, setChanges] = useState(0);
@@ -27,7 +37,7 @@ export function Contents({ reference, root }: ContentsProps) {
   const list = useRef<HTMLUListElement>(null);
   const present = usePresent(reference, root);
   const show = useHash(reference);
-  useEffect(() => reference.onChange(() => setChanges((before) => before + 1)), []);
+  useEffect(() => reference.onChange(() => setChanges((before) => before + 1)), [reference]);
   useSlash(() => setOpen(true), field);
   useLayoutEffect(() => {
     // By the list's own position: `scrollIntoView` would also move the page.
@@ -89,8 +99,8 @@ export function Contents({ reference, root }: ContentsProps) {
           />
           {filter === "" ? <kbd>/</kbd> : null}
         </div>
-        <p class={words.length > 0 && found === 0 ? css.none : "visually-hidden"} role="status">
-          {words.length === 0
+        <p class={words.length > 0 && found === 0 && drawn !== null ? css.none : "visually-hidden"} role="status">
+          {words.length === 0 || drawn === null
             ? ""
             : found === 0
               ? "No operation matches."

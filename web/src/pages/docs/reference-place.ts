@@ -37,7 +37,7 @@ export function nameOf(place: Place | null): string {
 const TOLERANCE = 24;
 
 /** Returns the group or operation at the top of the window, and follows the scroll position. */
-export function usePresent(reference: ReferenceHandle, root: HTMLElement): Place | null {
+export function usePresent(reference: ReferenceHandle, root: { readonly current: HTMLElement | null }): Place | null {
   const [present, setPresent] = useState<Place | null>(null);
   useEffect(() => {
     const places = new Map<string, Place>();
@@ -49,7 +49,7 @@ export function usePresent(reference: ReferenceHandle, root: HTMLElement): Place
     const find = (): void => {
       frame = 0;
       let at: Place | null = null;
-      const parts = root.querySelectorAll(".opblock-tag, .opblock");
+      const parts = root.current?.querySelectorAll(".opblock-tag, .opblock") ?? [];
       const line =
         parts[0] === undefined ? 0 : Number.parseFloat(getComputedStyle(parts[0]).scrollMarginTop) + TOLERANCE;
       for (const element of parts) {
@@ -71,7 +71,7 @@ export function usePresent(reference: ReferenceHandle, root: HTMLElement): Place
       removeEventListener("resize", later);
       cancelAnimationFrame(frame);
     };
-  }, [reference, root]);
+  }, [reference]);
   return present;
 }
 

@@ -51,7 +51,7 @@ export function Reference() {
   }, [themeVersion.value]);
   return (
     <div class={css.reference}>
-      {data === null || root.current === null ? null : <Contents reference={data} root={root.current} />}
+      <Contents reference={data} root={root} />
       <div class={css.text}>
         {failure ? <Failure failure={failure} onRetry={reload} /> : null}
         {data === null && failure === null ? <Loading /> : null}
