@@ -94,6 +94,29 @@ describe("20.6: alerts in the console", () => {
     await page.context().close();
   });
 
+  it("20.6: a replay by the entries' own times says what arrived too late to fire", async () => {
+    const account = { ...owner, workspaceId };
+    const projectId = await createProject(url, account, "imported");
+    const imported = { account, projectId, key: await createKey(url, account, projectId) };
+    const timestamp = new Date(Date.now() - 6 * 60 * 60 * 1000).toISOString();
+    await send(
+      url,
+      imported,
+      failing(40).map((entry) => ({ ...entry, timestamp })),
+    );
+    const q = "level:>=error | count by bin(5m)";
+    const page = await opened(owner, `/p/${projectId}?${new URLSearchParams({ q })}`);
+    await page.getByRole("link", { name: "Create alert" }).click();
+    await page.getByLabel("Value", { exact: true }).fill("10");
+    await choose(page.getByLabel("Window", { exact: true }), "1 minute");
+    await page.getByText("Would have fired once").waitFor();
+    await page.getByRole("button", { name: "Count by the entries' times" }).click();
+    await page.getByText("Would not have fired").waitFor();
+    await page.getByText("40 entries arrived after their windows had been decided").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
   it("20.6: times of a mute are typed and shown by the reader's clock, not by that of the locale", async () => {
     const page = await opened(owner, "/alerts/new");
     await page.getByLabel("Fri", { exact: true }).check();

@@ -98,6 +98,8 @@ export interface Preview {
   complete: boolean;
   entries: number;
   notCounted: number;
+  /** Entries that were received after a window with their time was decided. */
+  late: number;
   notes: readonly string[];
 }
 

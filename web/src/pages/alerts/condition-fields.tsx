@@ -112,7 +112,7 @@ export function ConditionFields({ draft, errors, onChange }: ConditionFieldsProp
                 { value: "", label: "Time of receipt" },
                 ...durations(DELAYS, draft.delay === "" ? "10s" : draft.delay).map(({ value, label }) => ({
                   value,
-                  label: `Entry's time, decided ${label} later`,
+                  label: `Entry's time, ${label} later`,
                 })),
               ]}
               onChange={(next) => onChange({ delay: next })}

@@ -96,10 +96,10 @@ function Replayed({ workspaceId, text, onPreview, onOwnTimes }: ReplayedProps) {
   );
 }
 
-function Outcome({ preview: { firings, entries: read } }: { preview: Preview }) {
+function Outcome({ preview: { firings, late, entries: read } }: { preview: Preview }) {
   return (
     <p role="status">
-      <Badge tone={firings === 0 ? "good" : "warn"}>
+      <Badge tone={firings === 0 && late === 0 ? "good" : "warn"}>
         {firings === 0
           ? "Would not have fired"
           : `Would have fired ${firings === 1 ? "once" : `${number(firings)} times`}`}
@@ -109,13 +109,19 @@ function Outcome({ preview: { firings, entries: read } }: { preview: Preview }) 
   );
 }
 
-function Remarks({ preview: { complete, through, notCounted, notes } }: { preview: Preview }) {
+function Remarks({ preview: { complete, through, notCounted, late, notes } }: { preview: Preview }) {
   return (
     <div role="status">
       <Notes notes={notes} />
       {complete ? null : (
         <p class={css.hint}>
           The project has more entries than one preview reads. Times after <Time at={through} /> are missing.
+        </p>
+      )}
+      {late === 0 ? null : (
+        <p class={css.hint}>
+          {entries(late)} arrived after their windows had been decided, as in an import. The chart shows them, but they
+          could not fire. Entries that arrive within the delay can.
         </p>
       )}
       {notCounted === 0 ? null : <p class={css.hint}>{entries(notCounted)} in groups without room.</p>}

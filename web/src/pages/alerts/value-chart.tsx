@@ -104,7 +104,7 @@ function Caption({ from, to, isCut }: Pick<ReturnType<typeof chartSpan>, "from" 
   const length = lengthText(to - from);
   return (
     <figcaption class={css.caption}>
-      {isCut ? `The chart shows the newest ${number(MAX_SPANS)} windows (${length})` : `Values of the last ${length}`}
+      {`Values of the last ${length}${isCut ? `, as a chart has at most ${number(MAX_SPANS)} windows` : ""}`}
     </figcaption>
   );
 }

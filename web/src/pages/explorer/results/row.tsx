@@ -112,7 +112,8 @@ export function Row({ entry, project, isNarrow, isOneDay, hasYears, inline, cell
         )}
         {match === null ? null : (
           <span class={css.match}>
-            {visible(writePath(match.names))}: <Marked text={match.excerpt} />
+            <span class={css.matchName}>{`${visible(writePath(match.names))}=`}</span>
+            <Marked text={match.excerpt} />
           </span>
         )}
         <span class={css.text} data-message>

@@ -174,7 +174,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     } else if (key === "Enter" && !event.isComposing) {
       event.preventDefault();
       void search(text);
-    } else if (key === "Tab" && !event.shiftKey && open !== null) {
+    } else if (key === "Tab" && !event.shiftKey && open !== null && text !== "") {
       const first = continuing(options, text.slice(0, open.position));
       if (first === undefined) return;
       event.preventDefault();
@@ -242,6 +242,10 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
                 if (now === "" && value !== "") void search("");
               }}
               onKeyDown={onKeyDown}
+              // An empty box shows what may be asked, with what was asked before.
+              onClick={() => {
+                if (text === "") setOpen({ position: 0 });
+              }}
               // The menus of the browser and gestures undo, too.
               onBeforeInput={(event) => {
                 const { inputType } = event;
@@ -255,7 +259,15 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
                 setOpen(null);
               }}
             />
-            <button type="submit" class={css.go} aria-label="Search" data-tooltip="Search" data-shortcut-key="Enter">
+            <button
+              type="submit"
+              class={css.go}
+              aria-label="Search"
+              // The page still shows what was asked before.
+              data-unasked={text.trim() !== value.trim()}
+              data-tooltip="Search"
+              data-shortcut-key="Enter"
+            >
               <Icon shape={CornerDownLeft} size={14} />
             </button>
             <OptionList id={listId} options={options} active={active} basis={basis} onChoose={put} />

@@ -94,11 +94,11 @@ function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boole
       Invited <strong>{email}</strong> as {role}.{" "}
       {isKept ? (
         <>
-          This local service does not send e-mail: the mail with the link is in the outbox.{" "}
-          <a href="/dev/outbox">Open outbox</a>
+          The link in the mail gives access. This local service does not send e-mail: the mail with the link is in the
+          outbox, to be passed on. <a href="/dev/outbox">Open outbox</a>
         </>
       ) : (
-        "The mail with the link was sent."
+        "The mail with the link was sent. The link gives access."
       )}
     </p>
   );
@@ -193,7 +193,7 @@ function InviteForm({ workspace, onInvited }: InvitingProps) {
       <div class={css.invite}>
         <Field
           label="E-mail address"
-          hint="The address gets a link that works once, for 7 days. Without an account, it creates one."
+          hint="A mail brings a link that gives access. It works once, for 7 days, and creates an account where there is none."
           error={fieldError(inviting.failure, "email")}
         >
           {(props) => (
