@@ -1,9 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
+import { cellText } from "../lib/cell-text.ts";
+import { visible } from "../lib/visible.ts";
 import type { PanelKind } from "../model/boards.ts";
-import { cellText } from "../pages/explorer/search/cell-text.ts";
-import { visible } from "../pages/explorer/view/visible.ts";
-import type { MarkedReleases } from "../pages/investigate/releases/release-marks.tsx";
 import css from "./chart.module.css";
 import {
   type ChartRange,
@@ -21,6 +20,7 @@ import { ChartTable } from "./chart-table.tsx";
 import { type Choice, chosenOf } from "./drawn.ts";
 import { GroupNames } from "./group-names.tsx";
 import { type Overlay, OverTime, type Zoom } from "./over-time.tsx";
+import type { DrawnReleases } from "./releases.ts";
 import { shapeOf } from "./table-shape.ts";
 import { toneClass } from "./tones.ts";
 
@@ -47,7 +47,7 @@ export function Chart({ table, query, kind, range, title, overlay }: PanelChartP
   return <Drawing chart={chart} kind={kind} overlay={overlay} choice={choice} onChoice={setChoice} />;
 }
 
-type ChartsProps = ChartProps & { releases: MarkedReleases; zoom: Zoom } & Choosing;
+type ChartsProps = ChartProps & { releases: DrawnReleases; zoom: Zoom } & Choosing;
 
 /** A drawing for each value of a table, one below the other, with the releases of its time. */
 export function Charts({ table, query, kind, range, releases, zoom, ...choosing }: ChartsProps) {

@@ -1,4 +1,4 @@
-import { visible } from "../pages/explorer/view/visible.ts";
+import { visible } from "../lib/visible.ts";
 import { Popover } from "../ui/popover.tsx";
 import css from "./chart.module.css";
 

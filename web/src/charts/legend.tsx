@@ -1,9 +1,9 @@
-import { visible } from "../pages/explorer/view/visible.ts";
-import { listedNames } from "../pages/investigate/releases/release-names.ts";
-import type { Release } from "../pages/investigate/releases/releases.ts";
+import { visible } from "../lib/visible.ts";
 import css from "./chart.module.css";
 import type { Drawn } from "./drawn.ts";
 import { GroupNames } from "./group-names.tsx";
+import type { Release } from "./releases.ts";
+import { listedNames } from "./releases.ts";
 import { toneClass } from "./tones.ts";
 
 interface LegendProps {

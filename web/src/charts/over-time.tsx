@@ -1,14 +1,12 @@
 import { ZoomIn } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { axisTime } from "../lib/axis-time.ts";
+import { cellText } from "../lib/cell-text.ts";
+import { scaleMark } from "../lib/scale-mark.ts";
+import { visible } from "../lib/visible.ts";
+import { offsetAt } from "../lib/wall-time.ts";
 import { timeFormat, zone } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
-import { cellText } from "../pages/explorer/search/cell-text.ts";
-import { axisTime } from "../pages/explorer/view/axis-time.ts";
-import { scaleMark } from "../pages/explorer/view/format.ts";
-import { visible } from "../pages/explorer/view/visible.ts";
-import { offsetAt } from "../pages/explorer/view/wall-time.ts";
-import { type MarkedReleases, ReleaseMarks } from "../pages/investigate/releases/release-marks.tsx";
-import { releaseNames } from "../pages/investigate/releases/release-names.ts";
 import { Button } from "../ui/button.tsx";
 import { useSize } from "../ui/use-size.ts";
 import { Brush } from "./brush.tsx";
@@ -18,6 +16,8 @@ import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
 import { type Choice, cutOf, drawnOf, onlyOf, topOf } from "./drawn.ts";
 import { Legend, ListedReleases } from "./legend.tsx";
 import { Readout, readoutOf, readoutText } from "./readout.tsx";
+import type { DrawnReleases } from "./releases.ts";
+import { releaseNames } from "./releases.ts";
 import { firstOf, lastOf, type Selection, useSelection } from "./selection.ts";
 import { toneClass } from "./tones.ts";
 
@@ -27,7 +27,7 @@ export interface Overlay {
   threshold: number | null;
   /** Times that are marked, epoch milliseconds. */
   marks: readonly number[];
-  releases?: MarkedReleases;
+  releases?: DrawnReleases;
   /** Absent: spans of time cannot be selected. */
   zoom?: Zoom | undefined;
 }
@@ -156,7 +156,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
             onKeyDown={onKeyDown}
             onFocus={setFocus}
           />
-          {marked === undefined ? null : <ReleaseMarks {...marked} from={from} to={to} width={width} inset={MARKS} />}
+          {marked?.marks({ from, to, width, inset: MARKS })}
           {selection === null || zooming === undefined ? null : (
             <span class={css.zoom}>
               <Button small icon={ZoomIn} onClick={() => zoom(selection)}>

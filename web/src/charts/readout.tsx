@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { cellText } from "../pages/explorer/search/cell-text.ts";
-import { span } from "../pages/explorer/view/format.ts";
-import { visible } from "../pages/explorer/view/visible.ts";
+import { cellText } from "../lib/cell-text.ts";
+import { span } from "../lib/span-text.ts";
+import { visible } from "../lib/visible.ts";
 import css from "./chart.module.css";
 import type { TimeChart } from "./chart-data.ts";
 import type { Drawn, DrawnSeries } from "./drawn.ts";

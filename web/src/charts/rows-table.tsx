@@ -1,8 +1,8 @@
 import { ChevronDown, ChevronsUpDown, ChevronUp } from "lucide";
 import { useMemo, useState } from "preact/hooks";
 import { parse } from "../../../src/query-language/parse.ts";
-import { cellText, LINE } from "../pages/explorer/search/cell-text.ts";
-import { visible } from "../pages/explorer/view/visible.ts";
+import { cellText, LINE } from "../lib/cell-text.ts";
+import { visible } from "../lib/visible.ts";
 import { Icon } from "../ui/icon.tsx";
 import { ScrollBox } from "../ui/scroll-box.tsx";
 import type { Table } from "./chart-data.ts";

@@ -1,7 +1,7 @@
+import { printField } from "../../../src/query-language/fields.ts";
 import type { ParseResult } from "../../../src/query-language/parse.ts";
-import type { AggregateFunction, Pipe } from "../../../src/query-language/syntax.ts";
+import type { AggregateFunction, Field, Pipe } from "../../../src/query-language/syntax.ts";
 import { columnsAfter } from "../../../src/query-language/table-columns.ts";
-import { axesOf } from "../pages/explorer/search/asked.ts";
 
 /** How the table of a query is made. */
 export interface Shape {
@@ -25,6 +25,33 @@ export function shapeOf(parsed: ParseResult): Shape {
   const grouped = pipes.flatMap((pipe) => ("by" in pipe && Array.isArray(pipe.by) ? [pipe.by.length] : []));
   const keys = parsed.columns?.slice(0, grouped.at(-1) ?? 0).map(({ name }) => name) ?? [];
   return { binMs: null, keys, functions, others };
+}
+
+/** How the table of a query over spans of time is drawn. */
+export interface Axes {
+  /** Milliseconds of a span. */
+  binMs: number;
+  /** Names of the columns that group, which are not drawn as values. */
+  keys: readonly string[];
+}
+
+/** Returns how the table of a query is drawn; `null` if it has no spans of time. */
+export function axesOf(result: ParseResult): Axes | null {
+  if (!result.ok) return null;
+  let binMs: number | null = null;
+  let keys: string[] = [];
+  for (const pipe of result.query.pipes) {
+    if (!("by" in pipe && Array.isArray(pipe.by))) continue;
+    const bin = pipe.by.find(({ kind }) => kind === "bin");
+    // A table of a table has its own keys, and the spans of the first.
+    if (bin?.kind === "bin") binMs = bin.ms;
+    keys = pipe.by.map((key) => (key.kind === "field" ? nameOf(key.field) : "time"));
+  }
+  return binMs === null ? null : { binMs, keys };
+}
+
+function nameOf(field: Field): string {
+  return field.kind === "column" ? field.name : printField(field);
 }
 
 /** Columns of a later pipe replace those of the same name. */

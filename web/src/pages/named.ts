@@ -1,10 +1,10 @@
+import { visible } from "../lib/visible.ts";
 import { loadAlerts } from "../model/alerts.ts";
 import { boardCalls, viewCalls } from "../model/boards.ts";
 import type { Member } from "../model/types.ts";
 import { allOf, loadProjects } from "../model/workspaces.ts";
 import type { Named } from "../ui/palette/named.ts";
 import { viewPath } from "./explorer/actions/saved-views.ts";
-import { visible } from "./explorer/view/visible.ts";
 
 /** Loads what members gave names, for the palette: each kind for itself. */
 export function namedOf(workspaceId: string, signal: AbortSignal): Promise<Named[]>[] {

@@ -14,7 +14,7 @@ import { chosenOf, cutOf, drawnOf, onlyOf, stackedOf, topOf } from "../../../../
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { evenCeiling, niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
-import { scaleMark } from "../../../../web/src/pages/explorer/view/format.ts";
+import { scaleMark } from "../../../../web/src/lib/scale-mark.ts";
 
 const OPEN = { from: null, to: null };
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 10, minute)).toISOString();

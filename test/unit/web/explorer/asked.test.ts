@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
+import { axesOf } from "../../../../web/src/charts/table-shape.ts";
 import { requestBody } from "../../../../web/src/pages/explorer/filters.ts";
-import { askedOf, axesOf } from "../../../../web/src/pages/explorer/search/asked.ts";
+import { askedOf } from "../../../../web/src/pages/explorer/search/asked.ts";
 import { narrowed } from "../../../../web/src/pages/explorer/search/suggestions.ts";
 import { provideLanguage } from "../../../../web/src/pages/explorer/view/language.ts";
 import * as parts from "../../../../web/src/pages/explorer/view/language-parts.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
+import { axisTime } from "../../../../web/src/lib/axis-time.ts";
+import { visible } from "../../../../web/src/lib/visible.ts";
 import { acceptedNames } from "../../../../web/src/pages/explorer/search/suggestions.ts";
-import { axisTime } from "../../../../web/src/pages/explorer/view/axis-time.ts";
-import { visible } from "../../../../web/src/pages/explorer/view/visible.ts";
 
 describe("visible", () => {
   it("escapes invisible characters and keeps the others", () => {

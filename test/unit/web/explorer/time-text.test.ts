@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { timeAt, wallTime } from "../../../../web/src/lib/wall-time.ts";
 import { withPlainDate } from "../../../../web/src/pages/explorer/view/named-date.ts";
 import { lastLabel, lastOf, lastRange, zoomedOut } from "../../../../web/src/pages/explorer/view/range.ts";
 import { readMoment, readTimeText, weekdayOf, writtenTime } from "../../../../web/src/pages/explorer/view/time-text.ts";
-import { timeAt, wallTime } from "../../../../web/src/pages/explorer/view/wall-time.ts";
 
 /** The form of a time in the label of a range. */
 const SHOWN = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
+import type { Release } from "../../../../web/src/charts/releases.ts";
 import type { LogEntry } from "../../../../web/src/model/types.ts";
 import { changeQueries, changesOf } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
-import type { Release } from "../../../../web/src/pages/investigate/releases/releases.ts";
 
 const AT = Date.UTC(2026, 10, 27, 10);
 

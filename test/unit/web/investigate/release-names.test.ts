@@ -1,12 +1,9 @@
 import { expect, it } from "vitest";
+import type { Release } from "../../../../web/src/charts/releases.ts";
+import { listedNames } from "../../../../web/src/charts/releases.ts";
 import { zone } from "../../../../web/src/lib/zone.ts";
 import type { MemberChange, ReleaseChanges } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
-import {
-  listedNames,
-  markDescription,
-  markTooltip,
-} from "../../../../web/src/pages/investigate/releases/release-names.ts";
-import type { Release } from "../../../../web/src/pages/investigate/releases/releases.ts";
+import { markDescription, markTooltip } from "../../../../web/src/pages/investigate/releases/release-names.ts";
 
 zone.value = "UTC";
 

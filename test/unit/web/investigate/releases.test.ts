@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
+import { groupedByPlace, type Release, releaseName } from "../../../../web/src/charts/releases.ts";
 import {
-  groupedByPlace,
   leadStart,
-  type Release,
-  releaseName,
   releasesOf,
   releasesQuery,
   spanAfter,

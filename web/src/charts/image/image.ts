@@ -1,10 +1,10 @@
 import { parse } from "../../../../src/query-language/parse.ts";
+import { openSpan } from "../../lib/span-text.ts";
 import { zone, zoneLabel } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
-import { rangeLabel } from "../../pages/explorer/view/format.ts";
-import type { Release } from "../../pages/investigate/releases/releases.ts";
 import { colours } from "../../ui/colours.ts";
 import { type ChartRange, chartsOf, numberOf, panelChart, type Table } from "../chart-data.ts";
+import type { Release } from "../releases.ts";
 import { shapeOf } from "../table-shape.ts";
 import { fontOf, type Layout, MARGIN, text, WIDTH } from "./layout.ts";
 import { groupsPart, numberPart, tablePart, timePart } from "./parts.ts";
@@ -55,9 +55,7 @@ export async function imageOf(picture: Picture, host: HTMLElement): Promise<Blob
 
 function layOut(layout: Layout, { title, table, query, kind, range, releases, isEach }: Picture): void {
   text(layout, title, { size: 20, weight: 600 });
-  const between = { kind: "between" as const, from: isoOf(range.from), to: isoOf(range.to) };
-  const times = rangeLabel(range.from === null && range.to === null ? { kind: "all" } : between);
-  text(layout, `${times} ${zoneLabel(zone.peek())}`, { token: "--quiet" });
+  text(layout, `${openSpan(range.from, range.to)} ${zoneLabel(zone.peek())}`, { token: "--quiet" });
   text(layout, query, { token: "--quiet", size: 12, isCode: true });
   layout.y += 12;
   const shape = shapeOf(parse(query));
@@ -74,8 +72,4 @@ function layOut(layout: Layout, { title, table, query, kind, range, releases, is
       else timePart(layout, chart, kind, releases);
     }
   }
-}
-
-function isoOf(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }

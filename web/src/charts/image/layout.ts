@@ -1,4 +1,4 @@
-import { visible } from "../../pages/explorer/view/visible.ts";
+import { visible } from "../../lib/visible.ts";
 
 /** What an image is made of: parts below each other, of texts that end where their room ends. */
 

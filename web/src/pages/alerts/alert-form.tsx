@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { fieldError, useAction } from "../../lib/action.ts";
+import { visible } from "../../lib/visible.ts";
 import { type Alert, changeAlert, createAlert, type Preview } from "../../model/alerts.ts";
 import { reasonAgainst } from "../../model/roles.ts";
 import type { Destination, Project } from "../../model/types.ts";
@@ -15,7 +16,6 @@ import { toast } from "../../ui/toasts.tsx";
 import { QueryBox } from "../explorer/search/query-box.tsx";
 import { number } from "../explorer/view/format.ts";
 import { timesOf } from "../explorer/view/range.ts";
-import { visible } from "../explorer/view/visible.ts";
 import css from "./alerts.module.css";
 import { ConditionFields } from "./condition-fields.tsx";
 import { type Draft, readDeciding, readDraft } from "./draft.ts";

@@ -1,7 +1,7 @@
+import { visible } from "../../lib/visible.ts";
 import { timeFormat } from "../../lib/zone.ts";
 import type { Alert } from "../../model/alerts.ts";
 import { Time } from "../../ui/time.tsx";
-import { visible } from "../explorer/view/visible.ts";
 import { AlertState } from "./alert-state.tsx";
 import css from "./alerts.module.css";
 import { MuteMenu } from "./mute-menu.tsx";

@@ -1,5 +1,6 @@
 import { groupText } from "../../../../src/alerts/template.ts";
 import type { Pages } from "../../lib/pages.ts";
+import { visible } from "../../lib/visible.ts";
 import type { Alert, Decision } from "../../model/alerts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -9,7 +10,6 @@ import { ShowOlder } from "../../ui/show-older.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { number } from "../explorer/view/format.ts";
-import { visible } from "../explorer/view/visible.ts";
 import { decisionLink } from "./alert-query.ts";
 import css from "./alerts.module.css";
 import { valueText } from "./words.ts";

@@ -1,10 +1,10 @@
 import { Plus, X } from "lucide";
 import { NOTIFICATION_LIMITS } from "../../../../src/alerts/notifications/notification.ts";
 import { fillTemplate, USUAL_MESSAGE } from "../../../../src/alerts/template.ts";
+import { visible } from "../../lib/visible.ts";
 import type { Destination } from "../../model/types.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
-import { visible } from "../explorer/view/visible.ts";
 import { KINDS, type Kind, pausedBecause } from "../settings/destinations/kinds.ts";
 import css from "./alerts.module.css";
 import { type Draft, type DraftErrors, messageNames } from "./draft.ts";

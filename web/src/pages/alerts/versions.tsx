@@ -1,4 +1,5 @@
 import { useLoad } from "../../lib/load.ts";
+import { visible } from "../../lib/visible.ts";
 import { type Alert, type AlertDefinition, loadVersions } from "../../model/alerts.ts";
 import type { Member } from "../../model/types.ts";
 import { allOf } from "../../model/workspaces.ts";
@@ -7,7 +8,6 @@ import { Item, Items } from "../../ui/items.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
-import { visible } from "../explorer/view/visible.ts";
 import css from "./alerts.module.css";
 import { memberText } from "./definition-words.ts";
 import { differences } from "./version-difference.ts";

@@ -3,6 +3,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { may } from "../../../../src/workspace/permissions.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
+import { visible } from "../../lib/visible.ts";
 import { boardCalls } from "../../model/boards.ts";
 import type { Member } from "../../model/types.ts";
 import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
@@ -13,7 +14,6 @@ import { Problem } from "../../ui/problem.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
-import { visible } from "../explorer/view/visible.ts";
 import css from "./boards-list.module.css";
 import { NewBoardFields } from "./new-board-fields.tsx";
 

@@ -3,14 +3,14 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { answeredRange } from "../../charts/chart-data.ts";
 import { ImageMenu } from "../../charts/image/image-menu.tsx";
+import { visible } from "../../lib/visible.ts";
 import type { Panel } from "../../model/boards.ts";
 import { IconButton, iconButtonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Popover } from "../../ui/popover.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
 import { Notes } from "../explorer/search/notes.tsx";
-import { visible } from "../explorer/view/visible.ts";
-import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
+import { drawnReleases, type MarkedReleases } from "../investigate/releases/release-marks.tsx";
 import { ArrangeHandle } from "./arrange-handle.tsx";
 import { ownTimeText, panelName } from "./board-query.ts";
 import css from "./boards.module.css";
@@ -171,7 +171,7 @@ interface ContentProps extends Pick<ShownPanelProps, "panel" | "answer" | "relea
 function Content({ panel: { query, kind }, title, answer, answeredAt, releases }: ContentProps) {
   const { onZoom } = releases;
   const zoom = onZoom === undefined ? undefined : { onZoom };
-  const overlay = { threshold: null, marks: [], releases, zoom };
+  const overlay = { threshold: null, marks: [], releases: drawnReleases(releases), zoom };
   if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
   if (!answer.ok) {
     const { message, details } = answer.error;

@@ -1,12 +1,13 @@
 import { useMemo, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { Release } from "../../charts/releases.ts";
 import { useLoad } from "../../lib/load.ts";
 import type { Board, Panel } from "../../model/boards.ts";
 import { between, type Range, type Times, timesOf } from "../explorer/view/range.ts";
 import { queryFor } from "../investigate/ask.ts";
 import { toolLink, viewOf } from "../investigate/links.ts";
 import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
-import { comparing, type Release, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
+import { comparing, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
 import { useVersionSearch } from "../investigate/releases/use-releases.ts";
 import { versionField } from "../investigate/releases/version-fields.ts";
 import { BATCH, kindsOf, viewRange } from "./board-query.ts";

@@ -1,4 +1,5 @@
 import { useLocation } from "preact-iso";
+import { visible } from "../../lib/visible.ts";
 import type { LogEntry, Project } from "../../model/types.ts";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { SHORTCUTS, type ShortcutKey } from "../../ui/shortcuts/shortcut-keys.ts";
@@ -13,7 +14,6 @@ import { language } from "./view/language.ts";
 import { PRESETS, type Times, zoomedOut } from "./view/range.ts";
 import { entryLink } from "./view/shown-entry.ts";
 import { type View, viewSearch, withQuery } from "./view/view.ts";
-import { visible } from "./view/visible.ts";
 
 interface ExplorerCommandsProps {
   acts: Record<ShortcutKey, () => void>;

@@ -1,11 +1,11 @@
 import { useLoad } from "../../lib/load.ts";
+import { visible } from "../../lib/visible.ts";
 import { ask, queryFor } from "../investigate/ask.ts";
 import { asksOf, type NextStep } from "./next-steps.ts";
 import css from "./nothing.module.css";
 import { entries } from "./view/format.ts";
 import type { Times } from "./view/range.ts";
 import { type View, viewSearch, withQuery } from "./view/view.ts";
-import { visible } from "./view/visible.ts";
 
 interface NextStepsProps {
   workspaceId: string;

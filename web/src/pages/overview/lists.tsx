@@ -1,3 +1,5 @@
+import { type Release, releaseName } from "../../charts/releases.ts";
+import { visible } from "../../lib/visible.ts";
 import { timeFormat } from "../../lib/zone.ts";
 import type { Alert } from "../../model/alerts.ts";
 import { type AuditItem, ERRORS, type LiveCounter, type Notification } from "../../model/types.ts";
@@ -5,9 +7,8 @@ import { Badge } from "../../ui/badge.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Time } from "../../ui/time.tsx";
 import { between, DEFAULT_RANGE } from "../explorer/view/range.ts";
-import { visible } from "../explorer/view/visible.ts";
 import { toolLink, viewOf } from "../investigate/links.ts";
-import { offeredSearch, type Release, releaseName, spanAfter } from "../investigate/releases/releases.ts";
+import { offeredSearch, spanAfter } from "../investigate/releases/releases.ts";
 import { namesOf } from "../settings/audit/names.ts";
 import { actionInWords } from "../settings/audit/words.ts";
 import { useNames } from "../settings/caller-names.ts";

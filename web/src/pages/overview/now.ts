@@ -1,6 +1,7 @@
 import type { Table } from "../../charts/chart-data.ts";
+import type { Release } from "../../charts/releases.ts";
 import { hasBaseline } from "../investigate/patterns/pattern-model.ts";
-import { type Release, releasesOf } from "../investigate/releases/releases.ts";
+import { releasesOf } from "../investigate/releases/releases.ts";
 
 /** Minutes over which the rate is measured, without the one in progress. */
 export const RATE_MINUTES = 5;

@@ -1,7 +1,7 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { RulesProblem } from "../../../../../sdk/src/cli/alerts/rules-file.ts";
 import { sentence } from "../../../lib/action.ts";
-import { visible } from "../../explorer/view/visible.ts";
+import { visible } from "../../../lib/visible.ts";
 import css from "./file.module.css";
 
 /** Lines of an empty editor. */

@@ -1,8 +1,8 @@
 import { countsAgain, memberLines } from "../../../../../sdk/src/cli/alerts/difference.ts";
 import type { NamedDestination, PlannedChange } from "../../../../../sdk/src/cli/alerts/rule.ts";
+import { visible } from "../../../lib/visible.ts";
 import type { Plan } from "../../../model/alerts.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import { visible } from "../../explorer/view/visible.ts";
 import alertsCss from "../alerts.module.css";
 import css from "./file.module.css";
 

@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { useAction } from "../../../lib/action.ts";
 import { useLoad } from "../../../lib/load.ts";
+import { visible } from "../../../lib/visible.ts";
 import { viewCalls, type WorkspaceView } from "../../../model/boards.ts";
 import type { Project } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
@@ -13,7 +14,6 @@ import { Item, Items } from "../../../ui/items.tsx";
 import { Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
-import { visible } from "../view/visible.ts";
 import { browserViews, keepBrowserViews, moveBrowserViews, viewBody, viewPath } from "./saved-views.ts";
 
 interface ViewsDialogProps {

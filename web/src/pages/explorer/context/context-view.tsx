@@ -1,4 +1,5 @@
 import { useLoad } from "../../../lib/load.ts";
+import { visible } from "../../../lib/visible.ts";
 import { loadProjects } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -7,7 +8,6 @@ import { Failure, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { EntryList } from "../results/entry-list.tsx";
 import { CONTEXTS, type ContextBy, type EntryRef } from "../view/entry-ref.ts";
-import { visible } from "../view/visible.ts";
 import css from "./context-view.module.css";
 import { type Side, sameValue } from "./neighbour-source.ts";
 import { type Neighbours, useNeighbours } from "./use-neighbours.ts";

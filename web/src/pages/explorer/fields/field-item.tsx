@@ -1,11 +1,11 @@
 import { ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
+import { visible } from "../../../lib/visible.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import type { Scalar } from "../filters.ts";
 import { type Column, withColumn } from "../view/columns.ts";
 import { number, short } from "../view/format.ts";
 import { fieldNamed, stateOf, tests, toggled, withoutField, withPipes, withTests } from "../view/query-terms.ts";
-import { visible } from "../view/visible.ts";
 import { Distribution } from "./distribution.tsx";
 import { type FieldFacts, isScalar, TOP_VALUES, type ValueCount } from "./field-facts.ts";
 import { chartPipes, whyUnlisted } from "./field-groups.ts";

@@ -1,11 +1,11 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Selection } from "../../../charts/selection.ts";
+import { axisTime } from "../../../lib/axis-time.ts";
 import { niceCeiling } from "../../../lib/nice-ceiling.ts";
 import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { colours } from "../../../ui/colours.ts";
-import { axisTime } from "../view/axis-time.ts";
 import { short } from "../view/format.ts";
 import { type Bar, type Edges, highest, PLOT } from "./bars.ts";
 

@@ -1,7 +1,7 @@
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import type { Picture } from "../../../charts/image/image.ts";
+import type { Release } from "../../../charts/releases.ts";
 import { titleOf } from "../../boards/panel-title.ts";
-import type { Release } from "../../investigate/releases/releases.ts";
 import { askedOf } from "../search/asked.ts";
 import { type Bar, type Edges, levelsIn } from "./bars.ts";
 

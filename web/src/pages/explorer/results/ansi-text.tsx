@@ -1,5 +1,5 @@
+import { visible } from "../../../lib/visible.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { visible } from "../view/visible.ts";
 import { Marked } from "./marked.tsx";
 
 /** Loaded for the first text with colours. */

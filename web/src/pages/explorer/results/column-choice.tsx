@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
 import { type Column, withColumn } from "../view/columns.ts";
-import { visible } from "../view/visible.ts";
 import css from "./column-choice.module.css";
 
 interface ColumnChoiceProps {

@@ -1,4 +1,4 @@
-import { timeAt, wallTime } from "../view/wall-time.ts";
+import { timeAt, wallTime } from "../../../lib/wall-time.ts";
 
 /**
  * Returns the indexes of entries that are of another day than the entry before, in either order. Finds the bounds of each day once:

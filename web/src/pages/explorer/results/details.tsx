@@ -1,12 +1,12 @@
 import { ListTree } from "lucide";
 import type { ComponentChildren } from "preact";
+import { visible } from "../../../lib/visible.ts";
 import { timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
 import { EntryLinks } from "../../investigate/entry-links.tsx";
 import type { FilterPatch } from "../filters.ts";
-import { visible } from "../view/visible.ts";
 import { AnsiText } from "./ansi-text.tsx";
 import { textOf } from "./copy-entry.ts";
 import { CopyMenu } from "./copy-menu.tsx";

@@ -1,10 +1,10 @@
 import { ChevronDown, ChevronRight } from "lucide";
 import { useContext, useState } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
 import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
-import { visible } from "../view/visible.ts";
 import { AnsiText } from "./ansi-text.tsx";
 import { writePath } from "./data-path.ts";
 import css from "./json-tree.module.css";

@@ -1,8 +1,8 @@
 import { useRef } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { Menu } from "../../../ui/menu.tsx";
 import { Popover } from "../../../ui/popover.tsx";
 import { COLUMN_WIDTH, type Column, moved, resized, withColumn } from "../view/columns.ts";
-import { visible } from "../view/visible.ts";
 import { ColumnChoice } from "./column-choice.tsx";
 import css from "./list-head.module.css";
 import rowCss from "./row.module.css";

@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { visible } from "../view/visible.ts";
 
 /** The search of the current view, whose matches are marked in entries; empty without a search. */
 export const SearchedText = createContext("");

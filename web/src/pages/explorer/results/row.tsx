@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { isTwelveHour, timeFormat } from "../../../lib/zone.ts";
 import type { LogEntry } from "../../../model/types.ts";
-import { visible } from "../view/visible.ts";
 import { AnsiText, hasColours } from "./ansi-text.tsx";
 import type { CellValue } from "./cells.ts";
 import { writePath } from "./data-path.ts";

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { visible } from "../view/visible.ts";
+import { visible } from "../../../lib/visible.ts";
 import { Marked } from "./marked.tsx";
 import { type StackLine, stackGroups, stackLines } from "./stack-trace.ts";
 import css from "./stack-view.module.css";

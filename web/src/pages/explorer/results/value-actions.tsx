@@ -1,10 +1,10 @@
 import { Ellipsis, X } from "lucide";
 import { useState } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import type { DataCondition, Scalar } from "../filters.ts";
-import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
 import css from "./json-tree.module.css";
 

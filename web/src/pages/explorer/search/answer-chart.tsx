@@ -7,6 +7,7 @@ import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { drawnReleases } from "../../investigate/releases/release-marks.tsx";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { Range, Times } from "../view/range.ts";
@@ -96,13 +97,13 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
       </div>
       <Charts
         {...drawing}
-        releases={{
+        releases={drawnReleases({
           scope: { workspaceId, projectId },
           releases,
           onShow,
           onZoom,
           onCompare: comparing(onCompare, releases, times),
-        }}
+        })}
         zoom={{ onZoom, onZoomOut }}
         choice={choice}
         onChoice={onChoice}

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Table } from "../../../charts/chart-data.ts";
 import { RowsTable } from "../../../charts/rows-table.tsx";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
 import { number } from "../view/format.ts";
-import { visible } from "../view/visible.ts";
 import css from "./answer-view.module.css";
 
 /** Rows at first, and those that each press of the button adds. The terminal and the API have all of them. */

@@ -1,8 +1,7 @@
-import { printField } from "../../../../../src/query-language/fields.ts";
 import { hintsOf } from "../../../../../src/query-language/hints.ts";
-import { analyze, type ParseResult } from "../../../../../src/query-language/parse.ts";
+import { analyze } from "../../../../../src/query-language/parse.ts";
 import { printFilter } from "../../../../../src/query-language/print.ts";
-import { type Field, type Filter, joined } from "../../../../../src/query-language/syntax.ts";
+import { type Filter, joined } from "../../../../../src/query-language/syntax.ts";
 
 /** What the query of a view asks for. */
 export interface Asked {
@@ -40,33 +39,6 @@ export function askedOf(query: string): Asked {
   if (isAnswer) return { isAnswer, q, text: "", hints: [], isInvalid: false };
   const hints = hintsOf(query, analysis).filter(({ ifNothing }) => !ifNothing);
   return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message), isInvalid: false };
-}
-
-/** How the table of a query over spans of time is drawn. */
-export interface Axes {
-  /** Milliseconds of a span. */
-  binMs: number;
-  /** Names of the columns that group, which are not drawn as values. */
-  keys: readonly string[];
-}
-
-/** Returns how the table of a query is drawn; `null` if it has no spans of time. */
-export function axesOf(result: ParseResult): Axes | null {
-  if (!result.ok) return null;
-  let binMs: number | null = null;
-  let keys: string[] = [];
-  for (const pipe of result.query.pipes) {
-    if (!("by" in pipe && Array.isArray(pipe.by))) continue;
-    const bin = pipe.by.find(({ kind }) => kind === "bin");
-    // A table of a table has its own keys, and the spans of the first.
-    if (bin?.kind === "bin") binMs = bin.ms;
-    keys = pipe.by.map((key) => (key.kind === "field" ? nameOf(key.field) : "time"));
-  }
-  return binMs === null ? null : { binMs, keys };
-}
-
-function nameOf(field: Field): string {
-  return field.kind === "column" ? field.name : printField(field);
 }
 
 function textOf(filter: Filter): string {

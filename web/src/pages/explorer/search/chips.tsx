@@ -1,9 +1,9 @@
 import { Ban, X } from "lucide";
 import { useMemo } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
 import { negated, type Term, termsOf, withoutTerm, withPipes } from "../view/query-terms.ts";
-import { visible } from "../view/visible.ts";
 import css from "./chips.module.css";
 
 interface ChipsProps {

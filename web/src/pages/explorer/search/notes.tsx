@@ -1,9 +1,9 @@
 import { useLoad } from "../../../lib/load.ts";
+import { visible } from "../../../lib/visible.ts";
 import { timeFormat } from "../../../lib/zone.ts";
 import { authorized } from "../../../session/session.ts";
 import type { Times } from "../view/range.ts";
 import type { View } from "../view/view.ts";
-import { visible } from "../view/visible.ts";
 import css from "./answer-view.module.css";
 
 /** What to know about a query or its answer, one line each. A note that occurs twice is shown once. */

@@ -1,4 +1,4 @@
-import { visible } from "../view/visible.ts";
+import { visible } from "../../../lib/visible.ts";
 import css from "./query-box.module.css";
 import type { Option } from "./query-options.ts";
 

@@ -1,4 +1,5 @@
 import { Radio, RotateCw } from "lucide";
+import { visible } from "../../../lib/visible.ts";
 import type { Project } from "../../../model/types.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
@@ -7,7 +8,6 @@ import type { useFollow } from "../live/use-follow.ts";
 import { QueryBox } from "../search/query-box.tsx";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch, withQuery } from "../view/view.ts";
-import { visible } from "../view/visible.ts";
 import { ProjectChoice } from "./project-choice.tsx";
 import { TimeRange } from "./time-range.tsx";
 import css from "./toolbar.module.css";

@@ -1,4 +1,4 @@
-import { offsetAt } from "../view/wall-time.ts";
+import { offsetAt } from "../../../lib/wall-time.ts";
 
 /** A time zone to choose. */
 export interface ZoneItem {

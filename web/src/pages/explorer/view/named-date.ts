@@ -1,4 +1,4 @@
-import type { WallTime } from "./wall-time.ts";
+import type { WallTime } from "../../../lib/wall-time.ts";
 
 /** Dates with the name of a month, in the forms in which the console shows them: `Nov 27`, `27. Nov. 2026`, `11月27日`. */
 

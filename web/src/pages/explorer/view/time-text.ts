@@ -1,6 +1,6 @@
+import { timeAt, type WallTime, wallTime } from "../../../lib/wall-time.ts";
 import { withPlainDate } from "./named-date.ts";
 import { between, lastRange, type Range } from "./range.ts";
-import { timeAt, type WallTime, wallTime } from "./wall-time.ts";
 
 /** Time ranges as people write them: `last 90m`, `mon 14:00..15:00`, `2026-11-20..2026-11-22`, `Nov 20, 08:00 – 10:30`. */
 

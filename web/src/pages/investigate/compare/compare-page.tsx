@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
+import { span } from "../../../lib/span-text.ts";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { Notes } from "../../explorer/search/notes.tsx";
 import { TimeRange } from "../../explorer/toolbar/time-range.tsx";
-import { entries, span } from "../../explorer/view/format.ts";
+import { entries } from "../../explorer/view/format.ts";
 import { between } from "../../explorer/view/range.ts";
 import { notesOf } from "../ask.ts";
 import { Frame } from "../frame.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
-import { visible } from "../../explorer/view/visible.ts";
 import { valueTest, withTest } from "../added-test.ts";
 import { toolLink } from "../links.ts";
 import type { Investigation } from "../use-investigation.ts";

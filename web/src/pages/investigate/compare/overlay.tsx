@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
 import { ticksOf } from "../../../charts/chart-data.ts";
+import { axisTime } from "../../../lib/axis-time.ts";
 import { niceCeiling } from "../../../lib/nice-ceiling.ts";
-import { axisTime } from "../../explorer/view/axis-time.ts";
-import { number, scaleMark, span } from "../../explorer/view/format.ts";
+import { scaleMark } from "../../../lib/scale-mark.ts";
+import { span } from "../../../lib/span-text.ts";
+import { number } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";
 import css from "./overlay.module.css";
 

@@ -1,4 +1,5 @@
-import { entries, number, span } from "../../explorer/view/format.ts";
+import { span } from "../../../lib/span-text.ts";
+import { entries, number } from "../../explorer/view/format.ts";
 import { lengthText } from "../length-text.ts";
 import { toolLink } from "../links.ts";
 import { percent } from "../percent.ts";

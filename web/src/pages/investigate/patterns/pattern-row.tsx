@@ -1,12 +1,13 @@
 import { ChartColumn, Copy, Ellipsis, FilterX, ListFilter } from "lucide";
 import { useLocation } from "preact-iso";
 import { printDuration } from "../../../../../src/query-language/values.ts";
+import { span } from "../../../lib/span-text.ts";
+import { visible } from "../../../lib/visible.ts";
 import { copyText } from "../../../ui/copy.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { toast } from "../../../ui/toasts.tsx";
 import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
-import { number, short, span } from "../../explorer/view/format.ts";
-import { visible } from "../../explorer/view/visible.ts";
+import { number, short } from "../../explorer/view/format.ts";
 import { not, patternTest, withTest } from "../added-test.ts";
 import { binFor } from "../bins.ts";
 import { toolLink, viewOf } from "../links.ts";

@@ -1,5 +1,5 @@
+import { visible } from "../../../lib/visible.ts";
 import { withoutColours } from "../../explorer/results/inline-fields.ts";
-import { visible } from "../../explorer/view/visible.ts";
 import css from "./pattern-text.module.css";
 
 /** Marks of what varies. Odd parts of a split are the marks. */

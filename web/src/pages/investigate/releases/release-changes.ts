@@ -1,9 +1,9 @@
 import { patternOf } from "../../../../../src/logs/search/pattern.ts";
 import { printFilter } from "../../../../../src/query-language/print.ts";
 import { type Filter, joined } from "../../../../../src/query-language/syntax.ts";
+import type { Release } from "../../../charts/releases.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { not, valueTest } from "../added-test.ts";
-import type { Release } from "./releases.ts";
 
 /** What the entries of a release have that those of the release before do not. */
 

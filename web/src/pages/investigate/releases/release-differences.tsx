@@ -1,4 +1,4 @@
-import { visible } from "../../explorer/view/visible.ts";
+import { visible } from "../../../lib/visible.ts";
 import type { MemberChange, ReleaseChanges } from "./release-changes.ts";
 import { shortened, valueText } from "./release-names.ts";
 import css from "./release-popover.module.css";

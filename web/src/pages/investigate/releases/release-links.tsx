@@ -1,15 +1,16 @@
 import { printFilter } from "../../../../../src/query-language/print.ts";
+import { type Release, releaseName } from "../../../charts/releases.ts";
+import { visible } from "../../../lib/visible.ts";
 import { timeFormat } from "../../../lib/zone.ts";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import { between } from "../../explorer/view/range.ts";
-import { visible } from "../../explorer/view/visible.ts";
 import { boundsOf, customSpan, spanView, type TimeSpan } from "../compare/spans-of-time.ts";
 import { toolLink } from "../links.ts";
 import type { Investigation } from "../use-investigation.ts";
 import { releaseTest, STARTING_MS } from "./release-changes.ts";
 import { ReleaseDifferences } from "./release-differences.tsx";
 import css from "./release-links.module.css";
-import { OFFERED, offeredSearch, type Release, releaseName, spanAfter } from "./releases.ts";
+import { OFFERED, offeredSearch, spanAfter } from "./releases.ts";
 import { useReleaseChanges } from "./use-release-changes.ts";
 import { useReleases } from "./use-releases.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";

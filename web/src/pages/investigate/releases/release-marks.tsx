@@ -1,9 +1,10 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { DrawnReleases, MarkPlace } from "../../../charts/releases.ts";
+import { groupedByPlace, type Release, releaseNames } from "../../../charts/releases.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import css from "./release-marks.module.css";
-import { markDescription, markTooltip, releaseNames } from "./release-names.ts";
+import { markDescription, markTooltip } from "./release-names.ts";
 import type { ReleaseActs } from "./release-popover.tsx";
-import { groupedByPlace, type Release } from "./releases.ts";
 import { useReleaseChanges } from "./use-release-changes.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
 
@@ -22,14 +23,11 @@ export interface MarkedReleases extends ReleaseActs {
   releases: readonly Release[];
 }
 
-interface ReleaseMarksProps extends MarkedReleases {
-  /** Times at the left and the right end of the drawing, epoch milliseconds. */
-  from: number;
-  to: number;
-  /** Pixels of the element around the marks. */
-  width: number;
-  /** Pixels of this element that are around the drawing. Above it are the signs. */
-  inset: Readonly<Record<"top" | "bottom" | "left" | "right", number>>;
+type ReleaseMarksProps = MarkedReleases & MarkPlace;
+
+/** Returns the releases of a drawing with their marks. */
+export function drawnReleases(marked: MarkedReleases): DrawnReleases {
+  return { releases: marked.releases, marks: (place) => <ReleaseMarks {...marked} {...place} /> };
 }
 
 /**

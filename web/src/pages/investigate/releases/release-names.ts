@@ -1,48 +1,15 @@
-import { timeFormat } from "../../../lib/zone.ts";
-import { visible } from "../../explorer/view/visible.ts";
+import { further, NAMED, nameWithTime, type Release, releaseLines } from "../../../charts/releases.ts";
+import { visible } from "../../../lib/visible.ts";
 import type { MemberChange, ReleaseChanges } from "./release-changes.ts";
-import { type Release, releaseName } from "./releases.ts";
 
-/** Formats the time of a release. */
-export const MOMENT = timeFormat({
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-});
-const SHORT_MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
-const DAY = timeFormat({ dateStyle: "short" });
-/** Releases that a name or a tooltip lists. */
-const NAMED = 4;
-/** Releases below a chart. */
-const LISTED = 8;
 /** Members in the tooltip of one release. */
 const TOLD = 3;
 /** Characters of the name or a value of a member. */
 const CHARACTERS = 60;
 
-/** Returns the releases of a mark with their times. */
-export function releaseNames(releases: readonly Release[]): string {
-  return lines(releases).join("; ");
-}
-
-/**
- * Returns the newest releases, the oldest of them first, each with its time: with the day unless all are of one.
- * @returns the number of earlier ones, too
- */
-export function listedNames(releases: readonly Release[]): { names: string[]; earlier: number } {
-  const shown = releases.slice(-LISTED);
-  const days = new Set(shown.map(({ at }) => DAY(at)));
-  const momentOf = days.size > 1 ? SHORT_MOMENT : CLOCK;
-  const names = shown.map((release) => `${visible(releaseName(release))} ${momentOf(release.at)}`);
-  return { names, earlier: releases.length - shown.length };
-}
-
 /** Returns the text of a link about releases: a line for each. */
 export function releaseTooltip(releases: readonly Release[]): string {
-  const [first = "", ...others] = lines(releases);
+  const [first = "", ...others] = releaseLines(releases);
   return others.length === 0 ? `Release ${first}` : ["Releases", first, ...others].join("\n");
 }
 
@@ -84,7 +51,7 @@ function markLines(releases: readonly Release[], changes: readonly ReleaseChange
     const told = changeTexts(changes?.[at], 1);
     return told.length === 0 ? nameWithTime(release) : `${nameWithTime(release)}: ${told.join(", ")}`;
   });
-  return [...named, ...rest(releases.length - named.length)];
+  return [...named, ...further(releases.length - named.length)];
 }
 
 /** What a click on a mark shows: also while its changes are loaded. */
@@ -95,7 +62,7 @@ function clickText(changes: readonly ReleaseChanges[] | null, subject: string): 
 /** Returns the first members that a release changed, and the number of others. */
 function changeTexts(changes: ReleaseChanges | undefined, most: number): string[] {
   const members = changes?.members ?? [];
-  return [...members.slice(0, most).map(changeText), ...rest(members.length - most)];
+  return [...members.slice(0, most).map(changeText), ...further(members.length - most)];
 }
 
 /** `timeoutMs.nordpay 3000 → 300` */
@@ -111,17 +78,4 @@ export function valueText(value: string | null): string {
 /** A text of the sender for a place with room for a line. */
 export function shortened(text: string): string {
   return visible(text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}\u2026` : text);
-}
-
-function lines(releases: readonly Release[]): string[] {
-  const named = releases.slice(0, NAMED).map(nameWithTime);
-  return [...named, ...rest(releases.length - named.length)];
-}
-
-function nameWithTime(release: Release): string {
-  return visible(`${releaseName(release)}, ${MOMENT(release.at)}`);
-}
-
-function rest(count: number): string[] {
-  return count > 0 ? [`${count} more`] : [];
 }

@@ -1,15 +1,14 @@
 import { GitCompareArrows, ListFilter, ZoomIn } from "lucide";
 import { printFilter } from "../../../../../src/query-language/print.ts";
+import { MOMENT, type Release, releaseName } from "../../../charts/releases.ts";
 import type { Loaded } from "../../../lib/load.ts";
+import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
 import { PopoverBox } from "../../../ui/popup/popover-box.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
-import { visible } from "../../explorer/view/visible.ts";
 import { type ReleaseChanges, releaseTest, STARTING_MS } from "./release-changes.ts";
 import { ReleaseDifferences } from "./release-differences.tsx";
-import { MOMENT } from "./release-names.ts";
 import css from "./release-popover.module.css";
-import { type Release, releaseName } from "./releases.ts";
 
 /** Milliseconds around a release that are zoomed to. */
 const CLOSE_MS = 5 * 60_000;

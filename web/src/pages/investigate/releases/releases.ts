@@ -1,19 +1,9 @@
 import type { Table } from "../../../charts/chart-data.ts";
+import type { Release } from "../../../charts/releases.ts";
 import { columnPlaces } from "../column-places.ts";
 import type { TimeSpan } from "../compare/spans-of-time.ts";
 
 /** Which versions begin in a span of time, by the entries that carry them. */
-
-/** The first entry of a version in a span. */
-export interface Release {
-  version: string;
-  /** `null` if its entries have none. */
-  service: string | null;
-  /** Epoch milliseconds. */
-  at: number;
-  /** The version of the service before; `null` if the span has no entry of it. */
-  previous: string | null;
-}
 
 /** Names of members of `data` that hold a version, as senders write them, without their parents, the most specific first. */
 const SPELLINGS = [
@@ -104,10 +94,6 @@ function timeOf(value: unknown): number {
   return typeof value === "number" ? value : Date.parse(String(value));
 }
 
-export function releaseName({ service, version }: Release): string {
-  return service === null ? version : `${service} ${version}`;
-}
-
 /** Parts of a span whose entries show what a release has changed. */
 const PART = 4;
 const MINUTE = 60_000;
@@ -144,30 +130,4 @@ export function comparing(
       compare(start, end, offeredSearch(span));
     })
   );
-}
-
-/** Releases that share a sign, which is at the first of them. Each has a line at its own place. */
-export interface ReleaseGroup {
-  /** Of the first release. */
-  place: number;
-  places: number[];
-  releases: Release[];
-}
-
-/** Groups releases that are drawn less than `least` apart from the first of their group, in the unit of `placeOf`. */
-export function groupedByPlace(
-  releases: readonly Release[],
-  placeOf: (at: number) => number,
-  least: number,
-): ReleaseGroup[] {
-  const groups: ReleaseGroup[] = [];
-  for (const release of releases) {
-    const place = placeOf(release.at);
-    const group = groups.at(-1);
-    if (group !== undefined && place - group.place < least) {
-      group.places.push(place);
-      group.releases.push(release);
-    } else groups.push({ place, places: [place], releases: [release] });
-  }
-  return groups;
 }

@@ -1,7 +1,7 @@
+import type { Release } from "../../../charts/releases.ts";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
 import { ask, queryFor } from "../ask.ts";
 import { changeQueries, changesOf, type ReleaseChanges } from "./release-changes.ts";
-import type { Release } from "./releases.ts";
 import type { ReleaseScope } from "./version-fields.ts";
 
 /**

@@ -1,8 +1,9 @@
 import { useRef } from "preact/hooks";
+import type { Release } from "../../../charts/releases.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { ask, queryFor } from "../ask.ts";
 import type { TimeSpan } from "../compare/spans-of-time.ts";
-import { leadStart, type Release, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
+import { leadStart, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
 import { isSearched, noteEntries, noteSearch, type ReleaseScope, versionField } from "./version-fields.ts";
 
 /** Parts of all time: a version that begins in the first one may have run before the entries that are kept. */

@@ -1,10 +1,10 @@
 import { useLocation } from "preact-iso";
+import { visible } from "../../../lib/visible.ts";
 import type { LogEntry, Project } from "../../../model/types.ts";
 import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
 import { Details } from "../../explorer/results/details.tsx";
 import { patched } from "../../explorer/view/patched.ts";
 import { entryLink } from "../../explorer/view/shown-entry.ts";
-import { visible } from "../../explorer/view/visible.ts";
 import { lengthText } from "../length-text.ts";
 import { toolLink, viewOf } from "../links.ts";
 import type { Source, Span } from "./spans.ts";

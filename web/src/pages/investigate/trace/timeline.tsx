@@ -1,10 +1,10 @@
 import { ChevronDown, ChevronRight } from "lucide";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { visible } from "../../../lib/visible.ts";
 import type { Level } from "../../../model/types.ts";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import { useMedia } from "../../../ui/use-media.ts";
-import { visible } from "../../explorer/view/visible.ts";
 import { lengthText } from "../length-text.ts";
 import { moreSevere } from "../more-severe.ts";
 import tones from "../tones.module.css";

@@ -1,6 +1,6 @@
+import { visible } from "../../../lib/visible.ts";
 import { ScrollBox } from "../../../ui/scroll-box.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
-import { visible } from "../../explorer/view/visible.ts";
 import { lengthText } from "../length-text.ts";
 import css from "./trace.module.css";
 import type { Waterfall } from "./waterfall-model.ts";

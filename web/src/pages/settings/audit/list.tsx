@@ -1,9 +1,9 @@
 import { SYSTEM } from "../../../../../src/workspace/audit-actions.ts";
+import { visible } from "../../../lib/visible.ts";
 import type { AuditItem } from "../../../model/types.ts";
 import { clientIpText } from "../../../ui/client-ip.ts";
 import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { visible } from "../../explorer/view/visible.ts";
 import css from "./audit.module.css";
 import { actionInWords, differences } from "./words.ts";
 

@@ -1,12 +1,12 @@
 import { ApiFailure, failureOf } from "../../../api/failure.ts";
 import { useLoad } from "../../../lib/load.ts";
+import { visible } from "../../../lib/visible.ts";
 import { type Alert, loadAlerts } from "../../../model/alerts.ts";
 import type { Destination } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Failure } from "../../../ui/states.tsx";
 import { toast } from "../../../ui/toasts.tsx";
-import { visible } from "../../explorer/view/visible.ts";
 
 /** Alerts that the dialog names. */
 const NAMED = 10;

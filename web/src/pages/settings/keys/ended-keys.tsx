@@ -1,9 +1,9 @@
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
+import { visible } from "../../../lib/visible.ts";
 import { ableTo } from "../../../model/roles.ts";
 import type { ApiKey, AuditItem, Page, Workspace } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
-import { visible } from "../../explorer/view/visible.ts";
 import { KeyList } from "./key-list.tsx";
 import { type RevokedKey, revokersOf } from "./revocations.ts";
 

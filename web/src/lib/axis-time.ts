@@ -1,5 +1,5 @@
-import { timeFormat, zone } from "../../../lib/zone.ts";
 import { wallTime } from "./wall-time.ts";
+import { timeFormat, zone } from "./zone.ts";
 
 const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
 const SECONDS = timeFormat({ hour: "2-digit", minute: "2-digit", second: "2-digit" });

@@ -1,5 +1,5 @@
-import { timeFormat } from "../../../lib/zone.ts";
-import { visible } from "../view/visible.ts";
+import { visible } from "./visible.ts";
+import { timeFormat } from "./zone.ts";
 
 const MOMENT = timeFormat({ dateStyle: "medium", timeStyle: "medium" });
 

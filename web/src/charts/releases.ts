@@ -1,0 +1,111 @@
+import type { ComponentChildren } from "preact";
+import { visible } from "../lib/visible.ts";
+import { timeFormat } from "../lib/zone.ts";
+
+/** Releases over the time axis of a drawing. The pages that draw find them. */
+
+/** The first entry of a version in a span. */
+export interface Release {
+  version: string;
+  /** `null` if its entries have none. */
+  service: string | null;
+  /** Epoch milliseconds. */
+  at: number;
+  /** The version of the service before; `null` if the span has no entry of it. */
+  previous: string | null;
+}
+
+/** Where a drawing has its marks. */
+export interface MarkPlace {
+  /** Times at the left and the right end of the drawing, epoch milliseconds. */
+  from: number;
+  to: number;
+  /** Pixels of the element around the marks. */
+  width: number;
+  /** Pixels of this element that are around the drawing. Above it are the signs. */
+  inset: Readonly<Record<"top" | "bottom" | "left" | "right", number>>;
+}
+
+/** The releases of a drawing, with the marks that its page makes of them: what these offer leads to other pages. */
+export interface DrawnReleases {
+  releases: readonly Release[];
+  marks: (place: MarkPlace) => ComponentChildren;
+}
+
+/** Releases that share a sign, which is at the first of them. Each has a line at its own place. */
+export interface ReleaseGroup {
+  /** Of the first release. */
+  place: number;
+  places: number[];
+  releases: Release[];
+}
+
+/** Groups releases that are drawn less than `least` apart from the first of their group, in the unit of `placeOf`. */
+export function groupedByPlace(
+  releases: readonly Release[],
+  placeOf: (at: number) => number,
+  least: number,
+): ReleaseGroup[] {
+  const groups: ReleaseGroup[] = [];
+  for (const release of releases) {
+    const place = placeOf(release.at);
+    const group = groups.at(-1);
+    if (group !== undefined && place - group.place < least) {
+      group.places.push(place);
+      group.releases.push(release);
+    } else groups.push({ place, places: [place], releases: [release] });
+  }
+  return groups;
+}
+
+/** Formats the time of a release. */
+export const MOMENT = timeFormat({
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const SHORT_MOMENT = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit" });
+const DAY = timeFormat({ dateStyle: "short" });
+/** Releases that a name or a tooltip lists. */
+export const NAMED = 4;
+/** Releases below a chart. */
+const LISTED = 8;
+
+export function releaseName({ service, version }: Release): string {
+  return service === null ? version : `${service} ${version}`;
+}
+
+export function nameWithTime(release: Release): string {
+  return visible(`${releaseName(release)}, ${MOMENT(release.at)}`);
+}
+
+/** Returns the line about those that a text does not list; none if it lists all. */
+export function further(count: number): string[] {
+  return count > 0 ? [`${count} more`] : [];
+}
+
+/** Returns the first releases with their times, and how many others there are. */
+export function releaseLines(releases: readonly Release[]): string[] {
+  const named = releases.slice(0, NAMED).map(nameWithTime);
+  return [...named, ...further(releases.length - named.length)];
+}
+
+/** Returns the releases of a mark with their times. */
+export function releaseNames(releases: readonly Release[]): string {
+  return releaseLines(releases).join("; ");
+}
+
+/**
+ * Returns the newest releases, the oldest of them first, each with its time: with the day unless all are of one.
+ * @returns the number of earlier ones, too
+ */
+export function listedNames(releases: readonly Release[]): { names: string[]; earlier: number } {
+  const shown = releases.slice(-LISTED);
+  const days = new Set(shown.map(({ at }) => DAY(at)));
+  const momentOf = days.size > 1 ? SHORT_MOMENT : CLOCK;
+  const names = shown.map((release) => `${visible(releaseName(release))} ${momentOf(release.at)}`);
+  return { names, earlier: releases.length - shown.length };
+}
