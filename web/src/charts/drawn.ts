@@ -110,6 +110,12 @@ export function topOf({ all, most }: Pick<Drawn, "all" | "most">, least = 0): nu
   return (isWhole ? evenCeiling : niceCeiling)(Math.max(most, least));
 }
 
+/** Whether a span that the range cuts has anything drawn in it. */
+export function isCutDrawn({ shown }: Pick<Drawn, "shown">, cut: ReturnType<typeof cutOf>): boolean {
+  const isDrawn = (at: number): boolean => shown.some(({ values }) => (values.at(at) ?? 0) !== 0);
+  return (cut.start > 0 && isDrawn(0)) || (cut.end > 0 && isDrawn(-1));
+}
+
 /**
  * Returns the parts of a drawing at its start and end that are lighter, because the range has only part of their span of time.
  * @param isJoined whether the value of a span is joined with that of the next one, from the middle of the spans

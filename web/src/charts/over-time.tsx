@@ -13,7 +13,7 @@ import { Brush } from "./brush.tsx";
 import css from "./chart.module.css";
 import { type TimeChart, ticksOf } from "./chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
-import { type Choice, cutOf, drawnOf, onlyOf, topOf } from "./drawn.ts";
+import { type Choice, cutOf, drawnOf, isCutDrawn, onlyOf, topOf } from "./drawn.ts";
 import { Legend, ListedReleases } from "./legend.tsx";
 import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import type { DrawnReleases } from "./releases.ts";
@@ -90,7 +90,8 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
   const pointed = dragged ?? (hovered === null || hovered >= spans ? null : { anchor: hovered, at: hovered });
   const highlighted = pointed ?? selection;
   const told = pointed ?? (hasFocus ? selection : null);
-  const fade = fadeOf(cutOf(chart, stacked === null || kind === "area"));
+  const cut = cutOf(chart, stacked === null || kind === "area");
+  const fade = fadeOf(cut);
   return (
     <figure class={css.chart}>
       <div class={css.plot}>
@@ -188,7 +189,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
           measure={measure}
           only={only}
           onOnly={(key) => onChoice(key === null ? null : { measure, key })}
-          isCut={fade !== null}
+          isCut={isCutDrawn(drawn, cut)}
           // As chosen, the values would be stacked.
           isLines={stacked === null && !isLines}
         />

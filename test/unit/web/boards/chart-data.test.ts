@@ -10,7 +10,7 @@ import {
   type Table,
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
-import { chosenOf, cutOf, drawnOf, onlyOf, stackedOf, topOf } from "../../../../web/src/charts/drawn.ts";
+import { chosenOf, cutOf, drawnOf, isCutDrawn, onlyOf, stackedOf, topOf } from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { evenCeiling, niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
@@ -226,6 +226,16 @@ describe("charts of a table over time", () => {
     expect(cut(-5, 19)).toEqual({ start: 0, end: 1 / 5 });
     // Joined values meet in the middle of the next span.
     expect(cut(-4, 14, true)).toEqual({ start: 1.5 / 4, end: 1.5 / 4 });
+  });
+
+  it("say that a span is cut only if something is drawn in it", () => {
+    const one = (values: (number | null)[]) => ({
+      shown: [{ name: "", level: null, values, peak: 9, index: 0, colour: 0, key: "", groups: [] }],
+    });
+    expect(isCutDrawn(one([0, 9, null]), { start: 0.3, end: 0.3 })).toBe(false);
+    expect(isCutDrawn(one([0, 9, 2]), { start: 0.3, end: 0.3 })).toBe(true);
+    expect(isCutDrawn(one([2, 9, 0]), { start: 0.3, end: 0.3 })).toBe(true);
+    expect(isCutDrawn(one([2, 9, 2]), { start: 0, end: 0 })).toBe(false);
   });
 
   it("have levels in the order of their severity, and with their names", () => {

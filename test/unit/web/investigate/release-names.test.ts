@@ -27,10 +27,10 @@ function lines(releases: readonly Release[], changes: readonly ReleaseChanges[] 
 
 const TIMEOUT = { name: "timeoutMs.nordpay", before: "3000", now: "300" };
 
-it("19: a mark shows what its release changed once that is known, and before that a click shows it", () => {
+it("19: a mark shows what its release changed once that is known, and what a click does", () => {
   const one = [release("5.8.0")];
-  expect(lines(one, null)).toEqual(["Release payments 5.8.0", "Click: what it changed"]);
-  const click = "Click: compare, first entries";
+  const click = "Click for a menu: compare before and after, show its first entries";
+  expect(lines(one, null)).toEqual(["Release payments 5.8.0", click]);
   expect(lines(one, [changed(TIMEOUT)])).toEqual([
     "Release payments 5.8.0",
     "timeoutMs.nordpay 3000 \u2192 300",
@@ -53,19 +53,28 @@ it("19: a mark shows what its release changed once that is known, and before tha
   expect(markDescription(one, [{ previous: null, members: null }])).toBe("No version before it in the last 30 days");
 });
 
-it("19: a mark of several releases shows the first change of each", () => {
+it("19: a mark of several releases shows the first change of each, those that changed a setting first", () => {
+  const click = "Click for a menu: compare before and after, show their first entries";
   const two = [release("5.8.0"), release("5.8.1")];
-  expect(lines(two, null)).toEqual(["payments 5.8.0", "payments 5.8.1", "Click: what they changed"]);
+  expect(lines(two, null)).toEqual(["payments 5.8.0", "payments 5.8.1", click]);
   expect(lines(two, [changed(TIMEOUT, TIMEOUT), changed()])).toEqual([
     "payments 5.8.0: timeoutMs.nordpay 3000 \u2192 300, 1 more",
     "payments 5.8.1",
-    "Click: compare, first entries",
+    click,
   ]);
   expect(markDescription(two, [changed(TIMEOUT, TIMEOUT), changed()])).toMatch(
     /^payments 5\.8\.0, .*: timeoutMs\.nordpay 3000 \u2192 300, 1 more; payments 5\.8\.1, [^;]*$/,
   );
+  // The culprit comes before an innocent release, and is not among those that are only counted.
+  expect(lines(two, [changed(), changed(TIMEOUT)])).toEqual([
+    "payments 5.8.1: timeoutMs.nordpay 3000 \u2192 300",
+    "payments 5.8.0",
+    click,
+  ]);
   const six = Array.from({ length: 6 }, (_, n) => release(`1.${n}`));
-  expect(lines(six, null).slice(3)).toEqual(["payments 1.3", "2 more", "Click: what they changed"]);
+  expect(lines(six, null).slice(3)).toEqual(["payments 1.3", "2 more", click]);
+  const last = six.map((_, n) => changed(...(n === 5 ? [TIMEOUT] : [])));
+  expect(lines(six, last).slice(0, 2)).toEqual(["payments 1.5: timeoutMs.nordpay 3000 \u2192 300", "payments 1.0"]);
 });
 
 it("19: a chart lists its newest releases with their times, with the day if they are of several", () => {

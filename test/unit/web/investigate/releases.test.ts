@@ -5,6 +5,7 @@ import {
   leadStart,
   releasesOf,
   releasesQuery,
+  releasesSearch,
   spanAfter,
   versionedQuery,
   versionFieldIn,
@@ -111,6 +112,19 @@ describe("19: releases in a span", () => {
     ]);
     // Of an edited link.
     expect(leadStart({ start: -8.64e15, end: 8.64e15 })).toBe(-8.64e15);
+  });
+
+  it("are the same on every page, also near the start of the span", () => {
+    const span = { start: START, end: START + 24 * HOUR };
+    const { start, read } = releasesSearch(span, false);
+    expect(start).toBe(START - 2 * HOUR);
+    // The second one ran already in the time before the span, and the third one only there.
+    const early = row("5.7.3", "payments", 23, 1000, 900);
+    const rows = [early, row("2.0", "search", -119, 1400, 900), row("1.9", "search", -60, -30, 20)];
+    expect(read({ columns: COLUMNS, rows }).map(releaseName)).toEqual(["payments 5.7.3"]);
+    // All time has nothing before it.
+    expect(releasesSearch(span, true).start).toBe(START);
+    expect(releasesSearch(span, true).read({ columns: COLUMNS, rows: [early] })).toEqual([]);
   });
 
   it("are the newest 20, and none of a field that numbers records", () => {

@@ -7,7 +7,7 @@ import { zone } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
 import { type GroupChart, type NumberChart, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
-import { cutOf, type DrawnSeries, drawnOf, topOf } from "../drawn.ts";
+import { cutOf, type DrawnSeries, drawnOf, isCutDrawn, topOf } from "../drawn.ts";
 import { groupedByPlace, listedNames, type Release } from "../releases.ts";
 import { NEUTRAL } from "../series-colours.ts";
 import { groupWithout, type Shape } from "../table-shape.ts";
@@ -85,7 +85,7 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   keysPart(layout, [
     ...series.map((each) => ({ name: each.name === "" ? measure : each.name, token: toneOf(each) })),
     ...(hidden.length > 0 ? [{ name: `${hidden.length} more, not drawn`, token: null }] : []),
-    ...(cut.start + cut.end > 0 ? [{ name: "Lighter: cut by the range", token: null }] : []),
+    ...(isCutDrawn(drawn, cut) ? [{ name: "Lighter: cut by the range", token: null }] : []),
   ]);
   const { names, earlier } = listedNames(releases);
   const listed = names.map((name) => ({ name: `\u25c6 ${name}`, token: null }));

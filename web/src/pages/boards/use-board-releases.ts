@@ -7,15 +7,13 @@ import { between, type Range, type Times, timesOf } from "../explorer/view/range
 import { queryFor } from "../investigate/ask.ts";
 import { toolLink, viewOf } from "../investigate/links.ts";
 import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
-import { comparing, releasesOf, releasesQuery } from "../investigate/releases/releases.ts";
+import { comparing, releasesQuery, releasesSearch } from "../investigate/releases/releases.ts";
 import { useVersionSearch } from "../investigate/releases/use-releases.ts";
 import { versionField } from "../investigate/releases/version-fields.ts";
 import { BATCH, kindsOf, viewRange } from "./board-query.ts";
 import { askAll, type Further } from "./use-answers.ts";
 import { type ShownAnswers, useBoardAnswers } from "./use-slowest.ts";
 
-/** Parts of a span: a version that begins in the first one may have run before. */
-const PARTS = 60;
 /** Milliseconds after which releases for which the request of a board has no room are loaded again by the next refresh. */
 const AGAIN_MS = 5 * 60_000;
 const NONE: readonly Release[] = [];
@@ -61,7 +59,10 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
   const furtherOf = (asked: readonly Panel[], now: number): Further[] =>
     asked.map((panel) => {
       const shown = spanOf(panel, now);
-      const query = queryFor(releasesQuery(field ?? ""), projectId, boundsOf(shown));
+      const bounds = boundsOf(shown);
+      const lead = new Date(releasesSearch(shown, bounds.from === undefined).start).toISOString();
+      const asked = bounds.from === undefined ? bounds : { ...bounds, from: lead };
+      const query = queryFor(releasesQuery(field ?? ""), projectId, asked);
       return { key: timesKey(panel), query, start: shown.start, end: shown.end };
     });
   const room = Math.max(0, BATCH - board.panels.length);
@@ -97,7 +98,7 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
         [...(lateAnswers ?? []), ...(data?.further ?? [])].map(([key, { answer, start, end }]) => [
           key,
           answer.ok && answer.kind === "table" && answer.complete
-            ? releasesOf(answer, start, (end - start) / PARTS)
+            ? releasesSearch({ start, end }, answer.range.from === null).read(answer)
             : NONE,
         ]),
       ),

@@ -1,9 +1,21 @@
 import { type ApiKey, ERRORS, type LogEntry, type Page } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
+import type { BatchQuery } from "../boards/board-query.ts";
 import { releasesQuery, versionedQuery } from "../investigate/releases/releases.ts";
 import { isSearched, noteEntries, noteSearch, versionField } from "../investigate/releases/version-fields.ts";
 import { type KeyUse, keyUse, UNUSED_DAYS } from "./key-use.ts";
-import { BAR_MS, HOURS, isWhole, LISTED, MINUTES, type Now, type NowAnswer, newestReleases, nowOf } from "./now.ts";
+import {
+  BAR_MS,
+  HOURS,
+  isWhole,
+  LISTED,
+  MINUTES,
+  type Now,
+  type NowAnswer,
+  newestReleases,
+  nowOf,
+  releasesStart,
+} from "./now.ts";
 
 /** That of the search for a field with versions has entries. */
 type Answer = NowAnswer & { logs?: LogEntry[] };
@@ -27,8 +39,8 @@ const PAGE = 200;
  * of the last minutes found none; if there is one, a second request asks for the releases.
  */
 export async function loadNow(workspaceId: string, signal: AbortSignal): Promise<Now> {
-  const ask = async (queries: readonly string[]): Promise<Answer[]> => {
-    const body = { queries: queries.map((query) => ({ query })) };
+  const ask = async (queries: readonly (string | BatchQuery)[]): Promise<Answer[]> => {
+    const body = { queries: queries.map((query) => (typeof query === "string" ? { query } : query)) };
     return (await authorized<{ answers: Answer[] }>("/logger/search/batch", { workspaceId, body, signal })).data
       .answers;
   };
@@ -37,24 +49,24 @@ export async function loadNow(workspaceId: string, signal: AbortSignal): Promise
   const asked = Date.now();
   const range = { from: new Date(asked - HOURS * 3_600_000).toISOString() };
   const isKnownWithout = known === null && isSearched(scope, range, asked);
-  const further = known !== null ? [releasesOf(known)] : isKnownWithout ? [] : [VERSIONED];
+  const further = known !== null ? [releasesOf(known, asked)] : isKnownWithout ? [] : [VERSIONED];
   const answers = await ask([...COUNTS, ...further, PATTERNS]);
   const last = answers[COUNTS.length];
   const now = Date.now();
   const shown = nowOf([...answers.slice(0, COUNTS.length), answers.at(-1)], now);
-  if (known !== null) return { ...shown, releases: newestReleases(last, now) };
+  if (known !== null) return { ...shown, releases: newestReleases(last, asked) };
   if (isKnownWithout) return { ...shown, releases: [] };
   if (last?.ok !== true) return { ...shown, releases: null };
   noteEntries(scope, last.logs ?? []);
   const field = versionField(scope);
-  if (field !== null) return { ...shown, releases: newestReleases((await ask([releasesOf(field)]))[0], now) };
+  if (field !== null) return { ...shown, releases: newestReleases((await ask([releasesOf(field, asked)]))[0], asked) };
   if (!isWhole(last)) return { ...shown, releases: null };
   noteSearch(scope, range, asked);
   return { ...shown, releases: [] };
 }
 
-function releasesOf(field: string): string {
-  return `time:${HOURS}h ${releasesQuery(field)}`;
+function releasesOf(field: string, now: number): BatchQuery {
+  return { query: releasesQuery(field), from: new Date(releasesStart(now)).toISOString() };
 }
 
 /** Loads the keys without use: with one request, or two if the workspace has more keys than a page. */

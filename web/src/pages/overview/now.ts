@@ -1,7 +1,7 @@
 import type { Table } from "../../charts/chart-data.ts";
 import type { Release } from "../../charts/releases.ts";
 import { hasBaseline } from "../investigate/patterns/pattern-model.ts";
-import { releasesOf } from "../investigate/releases/releases.ts";
+import { releasesSearch } from "../investigate/releases/releases.ts";
 
 /** Minutes over which the rate is measured, without the one in progress. */
 export const RATE_MINUTES = 5;
@@ -18,8 +18,6 @@ const WHOLE_BARS = HOURS_MS / BAR_MS;
 const BARS = WHOLE_BARS + 1;
 /** Items of a list of the overview. */
 export const LISTED = 6;
-/** A version whose first entry is in the first of so many parts of the hours may have run before. */
-const PARTS = 60;
 
 /** A kind of message that occurs today and did not the day before. */
 export interface NewPattern {
@@ -118,10 +116,19 @@ function sumOf(bars: readonly ErrorBar[]): number {
   return bars.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Reads the answer to `releasesQuery`; `null` if it is not whole. @param now epoch milliseconds */
+/** Returns where to look from for the releases of the hours, epoch milliseconds. @param now epoch milliseconds */
+export function releasesStart(now: number): number {
+  return searchOf(now).start;
+}
+
+function searchOf(now: number): ReturnType<typeof releasesSearch> {
+  return releasesSearch({ start: now - HOURS_MS, end: now }, false);
+}
+
+/** Reads the answer to `releasesQuery`; `null` if it is not whole. @param now when it was asked for, epoch milliseconds */
 export function newestReleases(answer: NowAnswer | undefined, now: number): Release[] | null {
   if (answer === undefined || !isWhole(answer)) return null;
-  return releasesOf(answer, now - HOURS_MS, HOURS_MS / PARTS).reverse();
+  return searchOf(now).read(answer).reverse();
 }
 
 /** Returns a count for each span up to `now`, 0 where the table has no row. */

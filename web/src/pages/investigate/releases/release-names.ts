@@ -14,11 +14,11 @@ export function releaseTooltip(releases: readonly Release[]): string {
 }
 
 /**
- * Returns the text of a mark's tooltip: its releases, what each changed, and what a click shows.
+ * Returns the text of a mark's tooltip: its releases, what each changed, and what a click does.
  * @param changes by release; `null` until they are loaded
  */
 export function markTooltip(releases: readonly Release[], changes: readonly ReleaseChanges[] | null): string {
-  return [...markLines(releases, changes), clickText(changes, releases.length === 1 ? "it" : "they")].join("\n");
+  return [...markLines(releases, changes), clickText(releases.length)].join("\n");
 }
 
 /**
@@ -47,16 +47,26 @@ function markLines(releases: readonly Release[], changes: readonly ReleaseChange
       : [];
     return [`Release ${nameWithTime(only)}`, ...told, ...none];
   }
-  const named = releases.slice(0, NAMED).map((release, at) => {
+  // Those that changed a setting come first, as they are more likely to be the cause of what follows them.
+  const changing = releases.map((_, at) => at).filter((at) => hasChanges(changes?.[at]));
+  const order = [...changing, ...releases.keys()].filter((at, place, all) => all.indexOf(at) === place);
+  const named = order.slice(0, NAMED).flatMap((at) => {
+    const release = releases[at];
+    if (release === undefined) return [];
     const told = changeTexts(changes?.[at], 1);
     return told.length === 0 ? nameWithTime(release) : `${nameWithTime(release)}: ${told.join(", ")}`;
   });
   return [...named, ...further(releases.length - named.length)];
 }
 
-/** What a click on a mark shows: also while its changes are loaded. */
-function clickText(changes: readonly ReleaseChanges[] | null, subject: string): string {
-  return changes === null ? `Click: what ${subject} changed` : "Click: compare, first entries";
+/** What a click on a mark does. */
+function clickText(count: number): string {
+  return `Click for a menu: compare before and after, show ${count === 1 ? "its" : "their"} first entries`;
+}
+
+/** Whether a release came with a changed setting. */
+export function hasChanges(changes: ReleaseChanges | undefined): boolean {
+  return (changes?.members?.length ?? 0) > 0;
 }
 
 /** Returns the first members that a release changed, and the number of others. */

@@ -94,6 +94,19 @@ function timeOf(value: unknown): number {
   return typeof value === "number" ? value : Date.parse(String(value));
 }
 
+/** Parts of all time, which has nothing before it: a version that begins in the first one may have run before the entries that are kept. */
+const PARTS = 60;
+
+/**
+ * Returns where the releases of a span are looked for, and what finds them in the answer: every page shows the same ones.
+ * @param isAll whether the span is all time
+ */
+export function releasesSearch(span: TimeSpan, isAll: boolean): { start: number; read: (answer: Table) => Release[] } {
+  const start = isAll ? span.start : leadStart(span);
+  const leastMs = isAll ? (span.end - span.start) / PARTS : 0;
+  return { start, read: (answer) => releasesOf(answer, start, leastMs).filter(({ at }) => at >= span.start) };
+}
+
 /** Parts of a span whose entries show what a release has changed. */
 const PART = 4;
 const MINUTE = 60_000;

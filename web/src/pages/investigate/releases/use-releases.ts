@@ -3,11 +3,9 @@ import type { Release } from "../../../charts/releases.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { ask, queryFor } from "../ask.ts";
 import type { TimeSpan } from "../compare/spans-of-time.ts";
-import { leadStart, releasesOf, releasesQuery, versionedQuery } from "./releases.ts";
+import { releasesQuery, releasesSearch, versionedQuery } from "./releases.ts";
 import { isSearched, noteEntries, noteSearch, type ReleaseScope, versionField } from "./version-fields.ts";
 
-/** Parts of all time: a version that begins in the first one may have run before the entries that are kept. */
-const PARTS = 60;
 const MINUTE = 60_000;
 const NONE: readonly Release[] = [];
 
@@ -37,13 +35,11 @@ export function useReleases({ bounds, span, isWanted, ...scope }: ReleasesOption
   if (isWanted && field !== null) begun.current = JSON.stringify([of, field, from, to, minutes]);
   const { data } = useLoad(begun.current, async (signal): Promise<Found> => {
     if (field === null) return { of, releases: NONE };
-    // All time has nothing before it.
-    const lead = from === undefined ? start : leadStart(span);
-    const asked = from === undefined ? range : { ...range, from: new Date(lead).toISOString() };
+    const search = releasesSearch(span, from === undefined);
+    const asked = from === undefined ? range : { ...range, from: new Date(search.start).toISOString() };
     const query = queryFor(releasesQuery(field), projectId, asked);
     const [answer] = await ask(workspaceId, [query], signal, { followsSearch: true });
-    const releases = answer?.complete ? releasesOf(answer, lead, from === undefined ? (end - start) / PARTS : 0) : NONE;
-    return { of, releases: releases.filter(({ at }) => at >= start) };
+    return { of, releases: answer?.complete ? search.read(answer) : NONE };
   });
   const last = useRef(data);
   if (data !== null) last.current = data;
