@@ -54,16 +54,31 @@ async function boardNamed(name: string): Promise<FoundBoard> {
   return (await call<FoundBoard>(url, `/workspaces/${workspaceId}/boards/${id}`, asUser(tenant.account))).body.data;
 }
 
-/** Records what a page searches for: the queries of a batch, or the one of a search. */
-function searches(page: Page): (string | string[])[] {
+/**
+ * Records what a page searches for: the queries of a batch, or the one of a search.
+ * @param ofChanges gets the requests for what releases changed, which are made once for each release, whenever it is marked first
+ */
+function searches(page: Page, ofChanges: string[][] = []): (string | string[])[] {
   const asked: (string | string[])[] = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
     if (!pathname.startsWith("/logger/")) return;
     const { query, queries } = request.postDataJSON();
-    asked.push(pathname.endsWith("/batch") ? queries.map((each: { query: string }) => each.query) : query);
+    const texts: string | string[] = pathname.endsWith("/batch")
+      ? queries.map((each: { query: string }) => each.query)
+      : query;
+    if (Array.isArray(texts) && texts[0]?.endsWith("| sort time | limit 20")) ofChanges.push(texts);
+    else asked.push(texts);
   });
   return asked;
+}
+
+/** Waits for the font of the console: it arrives after the content, and moves texts by less than a pixel. */
+async function withFonts(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    [...document.fonts].some(({ family, status }) => family.includes("Inter Variable") && status === "loaded"),
+  );
+  await page.evaluate(() => document.fonts.ready.then(() => undefined));
 }
 
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
@@ -91,11 +106,7 @@ describe("19.4: boards", () => {
       expect(asked).toEqual([expect.any(Array), [expect.stringMatching(/^\(service\.version:\* OR /)]]);
       expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
       expect(await axeFaults(page)).toEqual([]);
-      // The font of the console arrives after the content, and moves texts by less than a pixel.
-      await page.waitForFunction(() =>
-        [...document.fonts].some(({ family, status }) => family.includes("Inter Variable") && status === "loaded"),
-      );
-      await page.evaluate(() => document.fonts.ready.then(() => undefined));
+      await withFonts(page);
       // The drawing stays where it is under the pointer, and a drag over it is the time of the board.
       const drawn = panel(page, "Entries by level").getByRole("img");
       const place = await drawn.boundingBox();
@@ -179,19 +190,38 @@ describe("19.4: boards", () => {
     const now = Date.now();
     const logs = Array.from({ length: 40 }, (_, n) => ({
       ...{ level: "info", message: "handled", timestamp: now - (n + 1) * 60_000 },
-      data: { service: "ferry", version: n < 20 ? "2.0.0" : "1.0.0" },
+      data: { service: "ferry", version: n < 20 ? "2.0.0" : "1.0.0", pool: n < 20 ? 5 : 20 },
     }));
     await send(url, { account, projectId, key }, logs);
     const { id, name, version, panels } = await boardNamed("fleet");
     const page = await opened(owner, "/boards");
-    const asked = searches(page);
+    const ofChanges: string[][] = [];
+    const asked = searches(page, ofChanges);
+    // Releases that arrive late move nothing: neither the bar of the board nor its drawings.
+    const late = Promise.withResolvers<void>();
+    await page.route("**/logger/search/batch", async (route) => {
+      if (route.request().postData()?.includes("stats min(time) as first")) await late.promise;
+      await route.continue();
+    });
     await page.goto(`/w/${workspaceId}/boards/${id}?range=40m`);
     const drawn = panel(page, "Entries by level").getByRole("img");
     const marked = /^count.*; releases: ferry 2\.0\.0, [^;]*$/;
+    await drawn.waitFor();
+    await withFonts(page);
+    const places = () =>
+      Promise.all([drawn, page.getByRole("button", { name: "Print" })].map((each) => each.boundingBox()));
+    const before = await places();
+    late.resolve();
     await page.getByRole("img", { name: marked }).waitFor();
+    expect(await places()).toEqual(before);
     const one = [expect.stringContaining("stats min(time) as first")];
     // The fields that were looked for the slowest paths have the one with versions.
     expect(asked.splice(0)).toEqual([expect.any(Array), "* | facets 1", one]);
+    // They are listed once, and what they changed is asked for once for all drawings.
+    const listed = page.getByRole("list", { name: "Releases of the board" });
+    await listed.getByText(/ferry 2\.0\.0 .*pool 20 \u2192 5$/).waitFor();
+    expect(await page.getByText(/ferry 2\.0\.0 \d/).count()).toBe(1);
+    expect(ofChanges).toEqual([expect.any(Array)]);
     expect(await axeFaults(page)).toEqual([]);
     const refresh = page.getByRole("button", { name: "Refresh now" });
     const [response] = await Promise.all([page.waitForResponse("**/logger/search/batch"), refresh.click()]);

@@ -283,6 +283,10 @@ describe("19: a release", () => {
     // Below the drawing, so that it covers no bar.
     const [drawn, told] = [await page.locator(".u-over").boundingBox(), await tip.boundingBox()];
     expect(told?.y).toBeGreaterThanOrEqual((drawn?.y ?? Number.NaN) + (drawn?.height ?? Number.NaN));
+    // Its shape and its line say that it changed a setting, without the tooltip.
+    expect(await marks.first().getAttribute("data-changed")).toBe("true");
+    const shapeOf = () => marks.first().evaluate((mark) => getComputedStyle(mark, "::before").clipPath);
+    expect(await shapeOf()).toMatch(/^polygon/);
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await axeFaults(page, "section[aria-label=Histogram]")).toEqual([]);
     await ask(page, "level:error | count by level, bin(1m)");

@@ -2,7 +2,7 @@ import { visible } from "../lib/visible.ts";
 import css from "./chart.module.css";
 import type { Drawn } from "./drawn.ts";
 import { GroupNames } from "./group-names.tsx";
-import type { Release } from "./releases.ts";
+import type { DrawnReleases } from "./releases.ts";
 import { listedNames } from "./releases.ts";
 import { toneClass } from "./tones.ts";
 
@@ -68,15 +68,16 @@ export function Legend({ drawn, measure, only, onOnly, isCut, isLines }: LegendP
 }
 
 /** The releases of a drawing with their times. Its own name and the names of the signs have them, too. */
-export function ListedReleases({ releases }: { releases: readonly Release[] }) {
+export function ListedReleases({ releases, signOf }: Required<Omit<DrawnReleases, "marks">>) {
   if (releases.length === 0) return null;
   const { names, earlier } = listedNames(releases);
+  const signs = releases.slice(earlier).map(signOf);
   return (
     <ul class={css.named} aria-hidden="true">
       {earlier === 0 ? null : <li>{earlier} earlier</li>}
       {names.map((name, at) => (
         <li key={at}>
-          {"\u25c6"} {name}
+          {signs[at]} {name}
         </li>
       ))}
     </ul>

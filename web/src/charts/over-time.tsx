@@ -193,7 +193,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
           // As chosen, the values would be stacked.
           isLines={stacked === null && !isLines}
         />
-        <ListedReleases releases={releases} />
+        {marked?.signOf === undefined ? null : <ListedReleases releases={releases} signOf={marked.signOf} />}
       </figcaption>
     </figure>
   );

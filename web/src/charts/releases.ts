@@ -30,32 +30,49 @@ export interface MarkPlace {
 export interface DrawnReleases {
   releases: readonly Release[];
   marks: (place: MarkPlace) => ComponentChildren;
+  /** The sign before a release in the list below the drawing, as that of its mark; absent: the page lists those of several drawings once. */
+  signOf?: (release: Release) => string;
 }
 
-/** Releases that share a sign, which is at the first of them. Each has a line at its own place. */
+/** Releases that share a sign, which is in the middle of them. Each has a line at its own place. */
 export interface ReleaseGroup {
-  /** Of the first release. */
+  /** Of the sign. */
   place: number;
   places: number[];
   releases: Release[];
 }
 
-/** Groups releases that are drawn less than `least` apart from the first of their group, in the unit of `placeOf`. */
+/**
+ * Groups releases whose signs would be less than `least` apart, in the unit of `placeOf`.
+ * @param room for signs: one at an end of the drawing stays within it
+ */
 export function groupedByPlace(
   releases: readonly Release[],
   placeOf: (at: number) => number,
   least: number,
+  room: { from: number; to: number } = { from: -Infinity, to: Infinity },
 ): ReleaseGroup[] {
   const groups: ReleaseGroup[] = [];
   for (const release of releases) {
-    const place = placeOf(release.at);
-    const group = groups.at(-1);
-    if (group !== undefined && place - group.place < least) {
-      group.places.push(place);
-      group.releases.push(release);
-    } else groups.push({ place, places: [place], releases: [release] });
+    const line = placeOf(release.at);
+    let group = groupOf([line], [release], room);
+    // A sign that moves to the middle of its group comes closer to the one before.
+    for (
+      let before = groups.at(-1);
+      before !== undefined && group.place - before.place < least;
+      before = groups.at(-1)
+    ) {
+      group = groupOf([...before.places, ...group.places], [...before.releases, ...group.releases], room);
+      groups.pop();
+    }
+    groups.push(group);
   }
   return groups;
+}
+
+function groupOf(places: number[], releases: Release[], room: { from: number; to: number }): ReleaseGroup {
+  const middle = ((places[0] ?? 0) + (places.at(-1) ?? 0)) / 2;
+  return { place: Math.max(room.from, Math.min(room.to, middle)), places, releases };
 }
 
 /** Formats the time of a release. */

@@ -157,13 +157,25 @@ describe("19: releases in a span", () => {
     expect(spanAfter({ ...wrong, at: span.end - 1 }, [], span).end).toBe(span.end - 1 + MINUTE);
   });
 
-  it("share a mark at the first of them if they are drawn close to each other", () => {
+  it("share a mark in the middle of them if they are drawn close to each other, and no two marks touch", () => {
     const releases = [0, 5, 15, 17, 40].map((at) => ({ service: null, version: `v${at}`, at, previous: null }));
     const groups = groupedByPlace(releases, (at) => at, 16);
     expect(groups.map(({ place, places, releases: each }) => [place, places, each.length])).toEqual([
-      [0, [0, 5, 15], 3],
-      [17, [17], 1],
+      [8.5, [0, 5, 15, 17], 4],
       [40, [40], 1],
+    ]);
+    // Each mark in the middle of two that are far apart is far from the next.
+    const even = Array.from({ length: 30 }, (_, n) => ({ service: null, version: `v${n}`, at: 7 * n, previous: null }));
+    const places = groupedByPlace(even, (at) => at, 16).map(({ place }) => place);
+    expect(places.slice(1).every((place, at) => place - (places[at] ?? 0) >= 16)).toBe(true);
+    expect(groupedByPlace(even, (at) => at, 16).flatMap((group) => group.places)).toEqual(even.map(({ at }) => at));
+    // At the ends of a drawing they stay within it.
+    const ends = groupedByPlace(releases, (at) => at, 2, { from: 8, to: 32 });
+    expect(ends.map((group) => [group.place, group.places])).toEqual([
+      [8, [0, 5]],
+      [15, [15]],
+      [17, [17]],
+      [32, [40]],
     ]);
   });
 });

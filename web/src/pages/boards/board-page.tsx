@@ -24,6 +24,7 @@ import { TimeRange } from "../explorer/toolbar/time-range.tsx";
 import { timesOf } from "../explorer/view/range.ts";
 import { viewSearch } from "../explorer/view/view.ts";
 import { panelName, viewRange } from "./board-query.ts";
+import { BoardReleases } from "./board-releases.tsx";
 import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
 import css from "./boards.module.css";
 import { freePlace, inOrder, isChanged, settled } from "./layout.ts";
@@ -176,7 +177,8 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
                 busy={answers.busy && answers.data !== null}
                 onClick={refresh}
               />
-              {answers.isOverTime && (answers.hasReleases || !view.releases) ? (
+              {/* Also before a release is found: a button that comes late moves the others. */}
+              {answers.isOverTime ? (
                 <IconButton
                   look="plain"
                   icon={Tag}
@@ -264,6 +266,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
           ))}
         </div>
       )}
+      {draft === null ? <BoardReleases {...answers.marked} /> : null}
       <p class="visually-hidden" role="status">
         {arrange.said}
       </p>

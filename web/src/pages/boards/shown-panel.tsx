@@ -171,7 +171,7 @@ interface ContentProps extends Pick<ShownPanelProps, "panel" | "answer" | "relea
 function Content({ panel: { query, kind }, title, answer, answeredAt, releases }: ContentProps) {
   const { onZoom } = releases;
   const zoom = onZoom === undefined ? undefined : { onZoom };
-  const overlay = { threshold: null, marks: [], releases: drawnReleases(releases), zoom };
+  const overlay = { threshold: null, marks: [], releases: drawnReleases(releases, false), zoom };
   if (answer === undefined) return <p class={css.pending} aria-hidden="true" />;
   if (!answer.ok) {
     const { message, details } = answer.error;

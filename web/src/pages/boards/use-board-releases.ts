@@ -1,6 +1,6 @@
 import { useMemo, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Release } from "../../charts/releases.ts";
+import { type Release, releaseName } from "../../charts/releases.ts";
 import { useLoad } from "../../lib/load.ts";
 import type { Board, Panel } from "../../model/boards.ts";
 import { between, type Range, type Times, timesOf } from "../explorer/view/range.ts";
@@ -35,7 +35,8 @@ interface BoardOptions {
 interface AnswersWithReleases extends ShownAnswers {
   /** Whether a panel is drawn over time. */
   isOverTime: boolean;
-  hasReleases: boolean;
+  /** All releases that its panels mark, by time. */
+  marked: Pick<MarkedReleases, "scope" | "releases">;
   /** Releases of the times of a panel, and where they lead. */
   releasesOf: (panel: Panel) => MarkedReleases;
 }
@@ -107,7 +108,7 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
   return {
     ...answers,
     isOverTime: drawn.length > 0,
-    hasReleases: isWanted && drawn.some((panel) => (found.get(timesKey(panel)) ?? NONE).length > 0),
+    marked: { scope: { workspaceId, projectId }, releases: isWanted ? eachOnce(drawn, found) : NONE },
     releasesOf: (panel) => {
       const releases = isWanted ? (found.get(timesKey(panel)) ?? NONE) : NONE;
       const compare = (start: number, end: number, further = ""): void =>
@@ -123,6 +124,13 @@ export function useBoardWithReleases(options: BoardOptions): AnswersWithReleases
       };
     },
   };
+}
+
+/** Returns the releases of panels by time, those of panels with different times once. */
+function eachOnce(panels: readonly Panel[], found: ReadonlyMap<string, readonly Release[]>): readonly Release[] {
+  const all = panels.flatMap((panel) => found.get(timesKey(panel)) ?? NONE);
+  const byName = new Map(all.map((release) => [`${releaseName(release)} ${release.at}`, release]));
+  return [...byName.values()].sort((a, b) => a.at - b.at);
 }
 
 function isDrawnOverTime({ kind, query }: Panel): boolean {

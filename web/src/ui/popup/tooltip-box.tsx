@@ -22,7 +22,7 @@ export function TooltipBox({ targetId, text, shortcut, placement, below, onClose
     ids: { trigger: targetId },
     defaultOpen: true,
     positioning: {
-      placement,
+      placement: below === undefined ? placement : sideOf(targetId),
       strategy: "fixed",
       gutter: 6,
       ...(below !== undefined && { getAnchorRect: () => columnOf(targetId, below) }),
@@ -40,6 +40,18 @@ export function TooltipBox({ targetId, text, shortcut, placement, below, onClose
       </div>
     </Layer>
   );
+}
+
+/** Pixels from an end of a drawing within which a tooltip in the middle of its target would reach beyond it: half of its greatest width. */
+const END = 200;
+
+/** At which end the tooltip begins or ends at its target, so that it stays within the drawing. */
+function sideOf(targetId: string): "bottom-start" | "bottom-end" | "bottom" {
+  const target = document.getElementById(targetId);
+  const drawing = target?.closest("[data-tooltip-below]")?.getBoundingClientRect();
+  if (!target || !drawing) return "bottom";
+  const { left, right } = target.getBoundingClientRect();
+  return left - drawing.left < END ? "bottom-start" : drawing.right - right < END ? "bottom-end" : "bottom";
 }
 
 /** Returns the target with everything of its drawing that is below it, so that the tooltip covers none of it. */

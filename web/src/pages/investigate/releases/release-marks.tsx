@@ -2,8 +2,10 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { DrawnReleases, MarkPlace } from "../../../charts/releases.ts";
 import { groupedByPlace, type Release, releaseNames } from "../../../charts/releases.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { CHANGES_AT_ONCE, knownChanges, useKnownChanges } from "./known-changes.ts";
+import type { ReleaseChanges } from "./release-changes.ts";
 import css from "./release-marks.module.css";
-import { markDescription, markTooltip } from "./release-names.ts";
+import { hasChanges, markDescription, markTooltip, signOf } from "./release-names.ts";
 import type { ReleaseActs } from "./release-popover.tsx";
 import { useReleaseChanges } from "./use-release-changes.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
@@ -14,8 +16,6 @@ const POPOVER = lazyModule(() => import("./release-popover.tsx"));
 const LEAST = 16;
 /** Milliseconds that the pointer rests on a sign before its changes are loaded: fewer than before its tooltip appears. */
 const REST_MS = 150;
-/** Releases of one mark whose changes are loaded: their queries fit into one request. */
-const LISTED = 6;
 
 /** Releases that a drawing marks, and what its reader can do with one. */
 export interface MarkedReleases extends ReleaseActs {
@@ -25,14 +25,19 @@ export interface MarkedReleases extends ReleaseActs {
 
 type ReleaseMarksProps = MarkedReleases & MarkPlace;
 
-/** Returns the releases of a drawing with their marks. */
-export function drawnReleases(marked: MarkedReleases): DrawnReleases {
-  return { releases: marked.releases, marks: (place) => <ReleaseMarks {...marked} {...place} /> };
+/** Returns the releases of a drawing with their marks. @param isListed whether they are listed below it */
+export function drawnReleases(marked: MarkedReleases, isListed = true): DrawnReleases {
+  return {
+    releases: marked.releases,
+    marks: (place) => <ReleaseMarks {...marked} {...place} />,
+    ...(isListed && { signOf: (release) => signOf(knownChanges(marked.scope)(release)) }),
+  };
 }
 
 /**
  * Where versions begin, over a drawing: one tab stop, in which the arrow keys move. A sign's tooltip and box show what its releases changed.
- * Releases that are close to each other share a sign, which is at the first; each has a line at its own time.
+ * Releases that are close to each other share a sign, which is in the middle of them; each has a line at its own time. Those that came
+ * with a changed setting have another sign and another line.
  */
 export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts }: ReleaseMarksProps) {
   const { left, right, top, bottom } = inset;
@@ -48,17 +53,14 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
   const field = versionField(scope);
   const isDrawn = to > from && width > left + right;
   const placeOf = (at: number): number => left + ((at - from) / (to - from)) * (width - left - right);
-  const groups = isDrawn
-    ? groupedByPlace(
-        releases.filter(({ at }) => at >= from && at < to),
-        placeOf,
-        LEAST,
-      )
-    : [];
+  const within = isDrawn ? releases.filter(({ at }) => at >= from && at < to) : [];
+  // A sign beyond an end would cover the scale.
+  const groups = groupedByPlace(within, placeOf, LEAST, { from: left + LEAST / 2, to: width - right - LEAST / 2 });
+  const changesOf = useKnownChanges(scope, within);
   const groupAt = (time: number | null) => groups.find(({ releases: [first] }) => first?.at === time);
   const shown = groupAt(opened);
   const told = (shown ?? groupAt(pointed))?.releases;
-  const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, LISTED) ?? []);
+  const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, CHANGES_AT_ONCE) ?? []);
   // Otherwise the popover would open without a click, and take the focus, when the release is in view again.
   const isGone = opened !== null && shown === undefined;
   useEffect(() => {
@@ -87,7 +89,10 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
       >
         {groups.map(({ place, places, releases: each }, at) => {
           const first = each[0]?.at ?? 0;
-          const known = each === told ? changes.data : null;
+          const all = each.map(changesOf);
+          const known = all.every(isDefined) ? all : each === told ? changes.data : null;
+          const ends = [place, places[0] ?? place, places.at(-1) ?? place];
+          const [start, end] = [Math.min(...ends), Math.max(...ends)];
           const point = (): void => {
             POPOVER.preload();
             setPointed(first);
@@ -95,8 +100,14 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
           return (
             <div key={first}>
               {places.map((line, index) => (
-                <div key={index} class={css.release} style={{ left: `${line}px` }} />
+                <div
+                  key={index}
+                  class={css.release}
+                  data-changed={hasChanges(all[index])}
+                  style={{ left: `${line}px` }}
+                />
               ))}
+              {end > start ? <div class={css.joint} style={{ left: `${start}px`, width: `${end - start}px` }} /> : null}
               <button
                 type="button"
                 id={triggerOf(first)}
@@ -108,6 +119,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
                 aria-expanded={opened === first}
                 data-tooltip={opened === first ? undefined : markTooltip(each, known)}
                 data-count={each.length > 1 ? each.length : undefined}
+                data-changed={all.some(hasChanges)}
                 tabIndex={at === focusable ? 0 : -1}
                 onPointerEnter={() => {
                   clearTimeout(resting.current);
@@ -130,9 +142,10 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
           field={field}
           releases={shown.releases}
           changes={changes}
-          listed={LISTED}
+          listed={CHANGES_AT_ONCE}
           triggerId={triggerOf(opened)}
           label={shown.releases.length === 1 ? "Release" : "Releases"}
+          placement={sideOf(shown.place, left, width - right)}
           // Beside the whole line, so that the box covers no bar.
           anchor={() => {
             const plot = host.current?.getBoundingClientRect();
@@ -144,6 +157,18 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
       )}
     </>
   );
+}
+
+function isDefined(changes: ReleaseChanges | undefined): changes is ReleaseChanges {
+  return changes !== undefined;
+}
+
+/** Pixels from an end of a drawing within which a box in the middle of a mark would reach beyond it. */
+const END = 200;
+
+/** At which end a box begins or ends at its mark, so that it stays within the drawing. */
+function sideOf(place: number, start: number, end: number): "bottom-start" | "bottom-end" | "bottom" {
+  return place - start < END ? "bottom-start" : end - place < END ? "bottom-end" : "bottom";
 }
 
 /** Pixels of the axis below a drawing, as in the style sheets. */

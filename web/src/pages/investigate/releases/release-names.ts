@@ -69,6 +69,16 @@ export function hasChanges(changes: ReleaseChanges | undefined): boolean {
   return (changes?.members?.length ?? 0) > 0;
 }
 
+/** Returns the sign of a release in a text: a diamond if it came with a changed setting, as its mark. */
+export function signOf(changes: ReleaseChanges | undefined): string {
+  return hasChanges(changes) ? "\u25c6" : "\u25cf";
+}
+
+/** Returns the first setting that a release changed, and how many others; empty for none. */
+export function firstChange(changes: ReleaseChanges | undefined): string {
+  return changeTexts(changes, 1).join(", ");
+}
+
 /** Returns the first members that a release changed, and the number of others. */
 function changeTexts(changes: ReleaseChanges | undefined, most: number): string[] {
   const members = changes?.members ?? [];

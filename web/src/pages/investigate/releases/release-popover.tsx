@@ -4,7 +4,7 @@ import { MOMENT, type Release, releaseName } from "../../../charts/releases.ts";
 import type { Loaded } from "../../../lib/load.ts";
 import { visible } from "../../../lib/visible.ts";
 import { Button } from "../../../ui/button.tsx";
-import { PopoverBox } from "../../../ui/popup/popover-box.tsx";
+import { PopoverBox, type PopoverBoxProps } from "../../../ui/popup/popover-box.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import { type ReleaseChanges, releaseTest, STARTING_MS } from "./release-changes.ts";
 import { ReleaseDifferences } from "./release-differences.tsx";
@@ -34,16 +34,17 @@ interface ReleasePopoverProps extends ReleaseActs {
   listed: number;
   triggerId: string;
   label: string;
+  placement: PopoverBoxProps["placement"];
   anchor: () => DOMRect | null;
   onClose: () => void;
 }
 
 /** The releases of a mark: what each changed, and the ways to its entries. */
 export function ReleasePopover({ field, releases, changes, listed, ...rest }: ReleasePopoverProps) {
-  const { triggerId, label, anchor, onClose, ...acts } = rest;
+  const { triggerId, label, placement, anchor, onClose, ...acts } = rest;
   const { data, failure, reload } = changes;
   return (
-    <PopoverBox triggerId={triggerId} label={label} placement="bottom" anchor={anchor} onClose={onClose}>
+    <PopoverBox triggerId={triggerId} label={label} placement={placement} anchor={anchor} onClose={onClose}>
       <div class={css.releases}>
         {releases.slice(0, listed).map((release, at) => (
           <section key={`${release.service} ${release.version}`} class={css.release}>
