@@ -335,6 +335,23 @@ describe("19: a release", () => {
     await chosen.waitFor();
     expect(await tooWide(page)).toEqual([]);
   });
+
+  it("at the start of the range has its mark and the tooltip of it within the drawing, beside the scale and the fields", async () => {
+    const [from, to] = [5, 35].map((at) => new Date(incident + at * MINUTE).toISOString());
+    const page = await opened(`/p/${shop.projectId}?${new URLSearchParams({ from: from ?? "", to: to ?? "" })}`);
+    const toolbar = page.getByRole("toolbar", { name: "Releases" });
+    const mark = toolbar.getByRole("button");
+    await mark.waitFor();
+    const drawing = (await page.locator(".u-over").boundingBox())?.x ?? Number.NaN;
+    expect((await mark.boundingBox())?.x).toBeGreaterThanOrEqual(drawing - 1);
+    await mark.focus();
+    const tip = page.getByRole("tooltip").filter({ hasText: "Click for a menu" });
+    await tip.waitFor();
+    expect((await tip.boundingBox())?.x).toBeGreaterThanOrEqual(drawing - 1);
+    // Its line stays at its time.
+    const line = await toolbar.locator("[data-changed]").first().boundingBox();
+    expect(Math.abs((line?.x ?? Number.NaN) - drawing)).toBeLessThanOrEqual(1);
+  });
 });
 
 describe("19.3: a trace as a timeline", () => {
