@@ -24,13 +24,16 @@ export function ArrangeHandle({ panel, title, arrange, isStacked }: ArrangeHandl
   const drag = arrange.handle(panel, "move");
   /** Whether the pointer has moved the panel, so that its release is no click. */
   const hasMoved = useRef(false);
-  const go = (step: ArrangeStep): void => {
-    const focused = document.activeElement;
-    arrange.step(panel, step);
-    // A panel that moves in the document loses the focus.
+  // A panel that moves in the document loses the focus.
+  const keepFocus = (): void => {
+    const { activeElement } = document;
     requestAnimationFrame(() => {
-      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
+      if (activeElement instanceof HTMLElement && activeElement.isConnected) activeElement.focus();
     });
+  };
+  const go = (step: ArrangeStep): void => {
+    keepFocus();
+    arrange.step(panel, step);
   };
   const item = (label: string, step: ArrangeStep, more: Partial<MenuItem> = {}): MenuItem => ({
     label,
@@ -65,7 +68,11 @@ export function ArrangeHandle({ panel, title, arrange, isStacked }: ArrangeHandl
         if (step !== undefined) {
           event.preventDefault();
           go(step);
-        } else if (!isStacked) drag.onKeyDown(event);
+        } else if (!isStacked) {
+          drag.onKeyDown(event);
+          // The panels are rendered after this event.
+          if (event.defaultPrevented) keepFocus();
+        }
         // Otherwise the arrow keys open the menu.
         if (event.defaultPrevented) event.stopPropagation();
       }}
