@@ -63,9 +63,21 @@ export class BrowserPage {
   async click(role: string, name: Wanted, inside?: WebElement): Promise<void> {
     await this.until(`a click on ${role} ${name}`, async () => {
       // An element may be replaced between the search and the click.
-      await (await this.role(role, name, inside)).click();
+      const found = await this.role(role, name, inside);
+      await this.#show(found);
+      await found.click();
       return true;
     });
+  }
+
+  /** Scrolls to an element and draws it there: WebKitGTK's driver clicks what was at its place before its own scrolling. */
+  async #show(element: WebElement): Promise<void> {
+    await this.driver.executeAsyncScript(
+      `const [element, done] = arguments;
+      element.scrollIntoView({ block: "nearest" });
+      requestAnimationFrame(() => requestAnimationFrame(() => done()));`,
+      element,
+    );
   }
 
   /** Replaces the text of an input. */

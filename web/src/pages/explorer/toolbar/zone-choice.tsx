@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { BROWSER_ZONE, recentZones, setZone, zone } from "../../../lib/zone.ts";
 import css from "./zone-choice.module.css";
 import { foundZones, offsetText, zoneItems } from "./zone-list.ts";
@@ -21,7 +21,8 @@ export function ZoneChoice() {
     [isOpen],
   );
   const found = useMemo(() => foundZones(all, text ?? ""), [all, text]);
-  useEffect(() => {
+  // Before the frame: a later one would scroll a list that the reader has already moved.
+  useLayoutEffect(() => {
     if (isOpen) document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: "nearest" });
   }, [isOpen, active, text]);
   const show = (next: string | null): void => {
