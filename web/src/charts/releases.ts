@@ -15,6 +15,12 @@ export interface Release {
   previous: string | null;
 }
 
+/** A release as an image marks it. */
+export interface PicturedRelease extends Release {
+  /** Whether it is known to have changed a setting. */
+  isChanged: boolean;
+}
+
 /** Where a drawing has its marks. */
 export interface MarkPlace {
   /** Times at the left and the right end of the drawing, epoch milliseconds. */

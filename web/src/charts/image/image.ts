@@ -4,7 +4,7 @@ import { zone, zoneLabel } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
 import { colours } from "../../ui/colours.ts";
 import { type ChartRange, chartsOf, numberOf, panelChart, type Table } from "../chart-data.ts";
-import type { Release } from "../releases.ts";
+import type { PicturedRelease } from "../releases.ts";
 import { shapeOf } from "../table-shape.ts";
 import { fontOf, type Layout, MARGIN, text, WIDTH } from "./layout.ts";
 import { groupsPart, numberPart, tablePart, timePart } from "./parts.ts";
@@ -20,7 +20,7 @@ export interface Picture {
   kind: PanelKind;
   range: ChartRange;
   /** Marked in drawings over time. */
-  releases: readonly Release[];
+  releases: readonly PicturedRelease[];
   /** Whether all values of the table are drawn, each separately. */
   isEach: boolean;
 }

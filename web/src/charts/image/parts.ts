@@ -8,7 +8,7 @@ import type { PanelKind } from "../../model/boards.ts";
 import { type GroupChart, type NumberChart, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
 import { cutOf, type DrawnSeries, drawnOf, isCutDrawn, topOf } from "../drawn.ts";
-import { groupedByPlace, listedNames, type Release } from "../releases.ts";
+import { groupedByPlace, listedNames, type PicturedRelease, type Release } from "../releases.ts";
 import { NEUTRAL } from "../series-colours.ts";
 import { groupWithout, type Shape } from "../table-shape.ts";
 import { INNER, keysPart, type Layout, MARGIN, text, WIDTH, widthOf, write } from "./layout.ts";
@@ -26,7 +26,7 @@ function toneOf({ level, colour }: Pick<DrawnSeries, "level" | "colour">): strin
   return level === null ? (colour === NEUTRAL ? "--quiet" : `--series-${colour + 1}`) : `--fill-${level}`;
 }
 
-export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, known: readonly Release[]): void {
+export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, known: readonly PicturedRelease[]): void {
   const { from, binMs, spans, measure } = chart;
   const { context, colour } = layout;
   const drawn = drawnOf(chart, kind === "line", null);
@@ -40,6 +40,8 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   const width = WIDTH - MARGIN - left;
   const placeOf = (time: number): number => left + ((time - from) / (to - from)) * width;
   const releases = known.filter(({ at }) => at >= from && at < to);
+  const changed: ReadonlySet<Release> = new Set(releases.filter((release) => release.isChanged));
+  const isChanged = (release: Release): boolean => changed.has(release);
   layout.parts.push(() => {
     for (const [at, label] of labels.entries()) {
       const y = top + (at * PLOT) / 2;
@@ -72,8 +74,9 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
     context.fillRect(left + (1 - cut.end) * width, top, cut.end * width, PLOT - 1);
     context.globalAlpha = 1;
     for (const { place, places, releases: each } of groupedByPlace(releases, placeOf, APART)) {
-      for (const line of places) releaseLine(layout, line, top);
-      releaseSign(layout, place, top, each.length);
+      for (const [at, line] of places.entries())
+        releaseLine(layout, line, top, each[at] !== undefined && isChanged(each[at]));
+      releaseSign(layout, place, top, each.length, each.some(isChanged));
     }
     const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.peek()));
     for (const time of times)
@@ -88,15 +91,17 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
     ...(isCutDrawn(drawn, cut) ? [{ name: "Lighter: cut by the range", token: null }] : []),
   ]);
   const { names, earlier } = listedNames(releases);
-  const listed = names.map((name) => ({ name: `\u25c6 ${name}`, token: null }));
+  const signs = releases.slice(earlier).map((release) => (release.isChanged ? "\u25c6" : "\u25cf"));
+  const listed = names.map((name, at) => ({ name: `${signs[at]} ${name}`, token: null }));
   if (listed.length > 0)
     keysPart(layout, [...(earlier > 0 ? [{ name: `${earlier} earlier`, token: null }] : []), ...listed]);
 }
 
-function releaseLine({ context, colour }: Layout, x: number, top: number): void {
-  context.strokeStyle = colour("--quiet");
-  context.lineWidth = 1;
-  context.setLineDash([3, 3]);
+/** Solid with a changed setting, as on the page. */
+function releaseLine({ context, colour }: Layout, x: number, top: number, isChanged: boolean): void {
+  context.strokeStyle = colour(isChanged ? "--text" : "--quiet");
+  context.lineWidth = isChanged ? 2 : 1;
+  context.setLineDash(isChanged ? [] : [3, 3]);
   context.beginPath();
   context.moveTo(x, top);
   context.lineTo(x, top + PLOT);
@@ -104,19 +109,21 @@ function releaseLine({ context, colour }: Layout, x: number, top: number): void 
   context.setLineDash([]);
 }
 
-function releaseSign(layout: Layout, x: number, y: number, count: number): void {
+/** A diamond with a changed setting, or a disc. */
+function releaseSign(layout: Layout, x: number, y: number, count: number, isChanged: boolean): void {
   const { context, colour } = layout;
   context.fillStyle = colour("--text");
   context.beginPath();
-  if (count > 1) context.arc(x, y, 7, 0, 2 * Math.PI);
-  else
+  if (isChanged) {
+    const size = count > 1 ? 10 : 7;
     for (const [dx, dy] of [
-      [0, -6],
-      [6, 0],
-      [0, 6],
-      [-6, 0],
+      [0, -size],
+      [size, 0],
+      [0, size],
+      [-size, 0],
     ] as const)
       context.lineTo(x + dx, y + dy);
+  } else context.arc(x, y, count > 1 ? 7 : 4, 0, 2 * Math.PI);
   context.fill();
   if (count > 1) write(layout, String(count), x, y + 4, { size: 10, weight: 600, token: "--card", align: "center" });
 }

@@ -10,6 +10,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { Popover } from "../../ui/popover.tsx";
 import { tableOf } from "../explorer/search/answer-view.tsx";
 import { Notes } from "../explorer/search/notes.tsx";
+import { picturedReleases } from "../investigate/releases/known-changes.ts";
 import { drawnReleases, type MarkedReleases } from "../investigate/releases/release-marks.tsx";
 import { ArrangeHandle } from "./arrange-handle.tsx";
 import { ownTimeText, panelName } from "./board-query.ts";
@@ -116,7 +117,7 @@ export function ShownPanel({ panel, nameIndex, answer, releases, link, note, isM
                   picture={() => ({
                     ...{ title, table: tableOf(answer), query: panel.query, kind: asTable ? "table" : panel.kind },
                     range: answeredRange(answer.range, answeredAt),
-                    releases: releases.releases,
+                    releases: picturedReleases(releases.scope, releases.releases),
                     isEach: false,
                   })}
                 />

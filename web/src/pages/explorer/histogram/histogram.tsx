@@ -9,6 +9,7 @@ import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule } from "../../../ui/use-lazy.ts";
 import { useSize } from "../../../ui/use-size.ts";
+import { picturedReleases } from "../../investigate/releases/known-changes.ts";
 import { ReleaseMarks } from "../../investigate/releases/release-marks.tsx";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
@@ -168,7 +169,14 @@ export function Histogram(props: HistogramProps) {
           <ImageMenu
             label="Image"
             small
-            picture={async () => (await PICTURE.load()).pictureOf(query, bars, edges, releases)}
+            picture={async () =>
+              (await PICTURE.load()).pictureOf(
+                query,
+                bars,
+                edges,
+                picturedReleases({ workspaceId, projectId }, releases),
+              )
+            }
           />
         </span>
       </div>

@@ -1,6 +1,6 @@
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import type { Picture } from "../../../charts/image/image.ts";
-import type { Release } from "../../../charts/releases.ts";
+import type { PicturedRelease } from "../../../charts/releases.ts";
 import { titleOf } from "../../boards/panel-title.ts";
 import { askedOf } from "../search/asked.ts";
 import { type Bar, type Edges, levelsIn } from "./bars.ts";
@@ -10,7 +10,7 @@ export function pictureOf(
   query: string,
   bars: readonly Bar[],
   { from, to }: Edges,
-  releases: readonly Release[],
+  releases: readonly PicturedRelease[],
 ): Picture {
   const [first] = bars;
   const width = printDuration(first === undefined ? 1000 : first.end - first.start);

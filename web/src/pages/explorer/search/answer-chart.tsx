@@ -7,6 +7,7 @@ import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
+import { picturedReleases } from "../../investigate/releases/known-changes.ts";
 import { drawnReleases } from "../../investigate/releases/release-marks.tsx";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
@@ -91,7 +92,12 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
           ) : null}
           <ImageMenu
             label="Image"
-            picture={() => ({ ...drawing, title: titleOf(query) || query, releases, isEach: true })}
+            picture={() => ({
+              ...drawing,
+              title: titleOf(query) || query,
+              releases: picturedReleases({ workspaceId, projectId }, releases),
+              isEach: true,
+            })}
           />
         </span>
       </div>

@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Release } from "../../../charts/releases.ts";
+import type { PicturedRelease, Release } from "../../../charts/releases.ts";
 import { ask, queryFor } from "../ask.ts";
 import { changeQueries, changesOf, type ReleaseChanges, STARTING_MS } from "./release-changes.ts";
+import { hasChanges } from "./release-names.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
 
 /** What releases changed, as far as it is known: once for all drawings that mark them. */
@@ -19,6 +20,12 @@ export type KnownChanges = (release: Release) => ReleaseChanges | undefined;
 export function knownChanges(scope: ReleaseScope): KnownChanges {
   const field = versionField(scope);
   return (release) => known.value.get(keyOf(scope, field, release));
+}
+
+/** Returns releases for an image, with what is known of them. */
+export function picturedReleases(scope: ReleaseScope, releases: readonly Release[]): PicturedRelease[] {
+  const changesOf = knownChanges(scope);
+  return releases.map((release) => ({ ...release, isChanged: hasChanges(changesOf(release)) }));
 }
 
 /** Loads what releases changed, the newest first and each once, so that those with a changed setting are marked as such. */
