@@ -42,7 +42,8 @@ export function timeAt({ year, month, day, hour, minute, second }: WallTime, nam
   let ms = wanted;
   // The offset is that of the time that is searched for.
   for (let round = 0; round < 2; round++) ms += wanted - asUtc(wallTime(ms, name));
-  return ms;
+  // West of Greenwich, the second round ends before a time that the clock leaves out: for midnight, on the day before.
+  return ms + Math.max(0, wanted - asUtc(wallTime(ms, name)));
 }
 
 /** Returns the milliseconds by which the clock of a zone is ahead of UTC at a time. */

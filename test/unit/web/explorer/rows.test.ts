@@ -369,9 +369,27 @@ describe("days of a list", () => {
     expect(starts([], "UTC")).toEqual([]);
   });
 
+  const hours = (from: string, count: number): string[] =>
+    Array.from({ length: count }, (_, hour) => new Date(Date.parse(from) + hour * 3_600_000).toISOString());
+
+  it("begin once where the clock leaves midnight out, or shows it twice", () => {
+    // The local day before begins each list; the clock changes at the end of it.
+    for (const [from, zone, length] of [
+      ["2026-03-07T05:00:00Z", "America/Havana", 23],
+      ["2026-09-05T04:00:00Z", "America/Santiago", 23],
+      ["2026-03-28T01:00:00Z", "Atlantic/Azores", 23],
+      ["2026-04-22T22:00:00Z", "Africa/Cairo", 23],
+      ["2026-10-31T04:00:00Z", "America/Havana", 25],
+      ["2021-10-27T21:00:00Z", "Asia/Amman", 25],
+    ] as const) {
+      const times = hours(from, 24 + length + 1);
+      const [first, second] = [24, 24 + length];
+      expect(starts(times, zone), zone).toEqual([first, second]);
+      expect(starts(times.toReversed(), zone), zone).toEqual([1, 1 + length]);
+    }
+  });
+
   it("have 23 and 25 hours where the clock is changed", () => {
-    const hours = (from: string, count: number): string[] =>
-      Array.from({ length: count }, (_, hour) => new Date(Date.parse(from) + hour * 3_600_000).toISOString());
     expect(starts(hours("2026-03-28T23:00:00Z", 50), "Europe/Berlin")).toEqual([23, 47]);
     expect(starts(hours("2026-10-24T22:00:00Z", 50), "Europe/Berlin")).toEqual([25, 49]);
   });

@@ -19,6 +19,12 @@ export function dayStarts(entries: readonly { timestamp: string }[], zone: strin
 
 function dayOf(timestamp: string, zone: string): [start: string, end: string] {
   const midnight = { ...wallTime(Date.parse(timestamp), zone), hour: 0, minute: 0, second: 0 };
-  const at = (day: number): string => new Date(timeAt({ ...midnight, day }, zone)).toISOString();
+  const at = (day: number): string => new Date(firstOf(timeAt({ ...midnight, day }, zone), zone)).toISOString();
   return [at(midnight.day), at(midnight.day + 1)];
+}
+
+/** Returns the first of two midnights, which the clock shows if it is turned back by an hour at 01:00; otherwise the time. */
+function firstOf(ms: number, zone: string): number {
+  const before = ms - 3_600_000;
+  return wallTime(before, zone).hour === wallTime(ms, zone).hour ? before : ms;
 }
