@@ -357,7 +357,7 @@ describe("an open entry", () => {
     const page = await opened({}, "&search=504");
     const found = row(page, "Request number 240");
     await found.locator("mark").first().waitFor();
-    expect(await found.textContent()).toContain("status: 504");
+    expect(await found.textContent()).toContain("status=504");
     expect(await found.locator("mark").allTextContents()).toEqual(["504"]);
     await found.click();
     const details = page.getByRole("region", { name: "Details of entry 241" });

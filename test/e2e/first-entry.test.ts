@@ -219,6 +219,8 @@ describe("the steps to the first entry", () => {
     await page.getByRole("button", { name: "Revoke key" }).click();
     await page.getByText("Revoked First key.").waitFor();
     await go(start);
+    // The page of the keys has a button of the same name.
+    await page.getByRole("heading", { name: "Send the first entry of shop" }).waitFor();
     await page.getByRole("button", { name: "Create key" }).waitFor();
     expect(await page.getByRole("button", { name: "Send one from here" }).count()).toBe(0);
     expect(await page.content()).not.toMatch(/sk_\w{30,}/);
@@ -238,6 +240,8 @@ describe("the steps to the first entry", () => {
     const ended = await call(url, `/projects/${projectId}/keys/${id}`, { ...asUser(account), method: "DELETE" });
     expect(ended.status).toBe(200);
     await go(start);
+    // The page of the keys has a button of the same name.
+    await page.getByRole("heading", { name: "Send the first entry of shop" }).waitFor();
     await page.getByRole("button", { name: "Create key" }).waitFor();
     expect(await page.content()).not.toMatch(/sk_\w{30,}/);
     await page.context().close();

@@ -24,10 +24,17 @@ describe("the console's shell", () => {
     const page = await context.newPage();
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const auth = () => asked.filter((path) => path.startsWith("/auth/"));
+    // A session that does not know yet whether its address is confirmed asks once.
+    const answered = page.waitForResponse("**/auth/me");
     await page.goto("/");
+    await answered;
+    await page.getByRole("region", { name: "E-mail address" }).waitFor();
+    expect(auth()).toEqual(["/auth/me"]);
     await page.reload();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
-    expect(asked.filter((path) => path.startsWith("/auth/"))).toEqual([]);
+    await page.getByRole("region", { name: "E-mail address" }).waitFor();
+    expect(auth()).toEqual(["/auth/me"]);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("link", { name: "Sign in" }).first().waitFor();
     await context.close();

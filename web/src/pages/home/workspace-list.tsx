@@ -18,8 +18,11 @@ export function WorkspaceList() {
   const known = workspaces.value;
   const isConfirmed = user.value?.emailVerified;
   useEffect(() => {
-    // A sign-in by password does not say. Once: what it says is stored.
-    if (isConfirmed === undefined) void loadProfile().catch(() => undefined);
+    // A sign-in by password does not say. Once: what it says is stored, and of many tabs opened at once the first one asks.
+    if (isConfirmed !== undefined) return;
+    void navigator.locks.request("taffrail.profile", async () => {
+      if (user.peek()?.emailVerified === undefined) await loadProfile().catch(() => undefined);
+    });
   }, []);
   useEffect(() => {
     // Another member may have changed the user's role, which the cards show.

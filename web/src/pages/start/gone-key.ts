@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { failureOf } from "../../api/failure.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { hasEnded } from "../../model/key-state.ts";
@@ -10,8 +10,18 @@ const CHECK_MS = 10_000;
 
 /** Calls `onGone` once the service says that a key is no longer valid: another tab may have ended it, or its project. */
 export function useGoneKey(workspaceId: string, key: MadeKey | null, onGone: () => void): void {
+  const shown = useRef<string | null>(null);
+  shown.current = key?.id ?? null;
+  useEffect(
+    () => () => {
+      shown.current = null;
+    },
+    [],
+  );
   const check = (): void => {
-    if (key !== null) isGone(workspaceId, key).then((isGone) => isGone && onGone());
+    if (key === null) return;
+    // By the time of the answer the page may show another key, or be left.
+    isGone(workspaceId, key).then((isGone) => isGone && shown.current === key.id && onGone());
   };
   // A key that the page was opened with may be old.
   useEffect(check, []);

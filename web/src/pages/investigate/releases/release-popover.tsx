@@ -52,6 +52,8 @@ export function ReleasePopover({ field, releases, changes, listed, ...rest }: Re
               {visible(releaseName(release))}{" "}
               <time dateTime={new Date(release.at).toISOString()}>{MOMENT(release.at)}</time>
             </h3>
+            {/* First, so that what arrives moves no button under the pointer. */}
+            <Acts field={field} release={release} onClose={onClose} {...acts} />
             {data === null ? (
               failure === null ? (
                 <Loading what="Comparing with the release before" />
@@ -59,7 +61,6 @@ export function ReleasePopover({ field, releases, changes, listed, ...rest }: Re
             ) : (
               <ReleaseDifferences changes={data[at]} />
             )}
-            <Acts field={field} release={release} onClose={onClose} {...acts} />
           </section>
         ))}
         {releases.length > listed ? <p class={css.quiet}>{releases.length - listed} more: zoom in.</p> : null}

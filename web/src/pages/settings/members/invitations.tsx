@@ -95,7 +95,7 @@ function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boole
       {isKept ? (
         <>
           The link in the mail gives access. This local service does not send e-mail: the mail with the link is in the
-          outbox, to be passed on. <a href="/dev/outbox">Open outbox</a>
+          outbox. <a href="/dev/outbox">Open outbox</a>
         </>
       ) : (
         "The mail with the link was sent. The link gives access."
