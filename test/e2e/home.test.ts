@@ -217,6 +217,7 @@ describe("the overview of a workspace", () => {
     const page = await open("settings/export");
     // Without this API the browser gets a file in memory, which needs no dialog.
     await page.evaluate(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+    await page.getByRole("button", { name: "Export", exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export", exact: true }).click();
