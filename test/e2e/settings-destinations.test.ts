@@ -54,6 +54,11 @@ it("creates a webhook, shows its secret once, tests it with the answer shown, an
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByText("The secret is shown only once.").waitFor();
   const secret = (await dialog.locator("pre").textContent()) ?? "";
+  // Escape would lose it.
+  await page.keyboard.press("Escape");
+  const question = page.getByRole("dialog", { name: "Leave without the secret?" });
+  await question.getByRole("button", { name: "Stay" }).click();
+  await question.waitFor({ state: "hidden" });
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   expect(await page.content()).not.toContain(secret);
 

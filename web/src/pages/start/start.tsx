@@ -130,7 +130,8 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
     onMade(null);
     reload();
   };
-  useGoneKey(workspace.id, made, gone);
+  // With its first entry the page is done, and needs no key.
+  useGoneKey(workspace.id, first === null ? made : null, gone);
   if (data === null || failure?.status === 404) {
     return (
       <Frame title="Send the first entry">
