@@ -415,7 +415,7 @@ describe("19.4: boards", () => {
     await page.route("**/logger/search/batch", (route) => route.abort());
     await page.getByRole("button", { name: "Refresh now" }).click();
     await page.getByRole("alert").getByText("The service could not be reached").waitFor();
-    expect(await opacity()).toBe(0.6);
+    await expect.poll(opacity).toBe(0.6);
     await page.unroute("**/logger/search/batch");
     await page.getByRole("alert").waitFor({ state: "detached" });
     expect(await opacity()).toBe(1);

@@ -116,9 +116,13 @@ describe("the list of fields", () => {
     });
     const list = fields().locator("[data-stale]");
     await expect.poll(() => list.getAttribute("data-stale")).toBe("false");
+    const colour = () => list.evaluate((element) => getComputedStyle(element).getPropertyValue("--text"));
+    const current = await colour();
     await fieldValue(page, "level", "fatal").click();
     await expect.poll(() => list.getAttribute("data-stale")).toBe("true");
     expect(await list.getAttribute("aria-busy")).toBe("true");
+    await expect.poll(colour).not.toBe(current);
+    expect(await axeFaults(page)).toEqual([]);
     answer();
     await expect.poll(() => list.getAttribute("data-stale")).toBe("false");
     await page.unroute("**/logger/search");

@@ -136,6 +136,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const liveBar = useLazy(LIVE_BAR, isLive, () => undefined);
   if (explorer.isMissing) return <NotFoundInExplorer workspaceId={workspaceId} />;
   const isFailing = results.failure !== null || live.failure !== null;
+  const isLoading = results.busy === "load" && !isFailing;
   // One notice for all failures: at the end of the list if only the next page failed, otherwise at the top.
   const isAtEnd = failure !== null && failure === results.failure && results.failedOn !== "load";
   const notice =
@@ -289,7 +290,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
             {isAtEnd ? notice : null}
             {!hasList || (isFailing && entries.length === 0) ? null : (
-              <div class={css.list} aria-busy={results.busy === "load" && !isFailing} data-stale={isStale}>
+              <div class={css.list} aria-busy={isLoading} data-stale={isStale || isLoading}>
                 <MissingEntries.Provider value={explorer.missing}>
                   <Results
                     entries={entries}

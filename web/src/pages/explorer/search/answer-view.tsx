@@ -66,7 +66,7 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
   if (answer === null || table === null) return failure ?? <Loading />;
   const { rows } = table;
   return (
-    <div class={css.answer} aria-busy={loaded.busy && failure === null} data-stale={failure !== null}>
+    <div class={css.answer} aria-busy={loaded.busy && failure === null} data-stale={loaded.busy || failure !== null}>
       {failure}
       <p class={css.status} role="status">
         {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}

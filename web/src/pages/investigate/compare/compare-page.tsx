@@ -107,7 +107,7 @@ function Compared({ investigation, before, now, controls }: ComparedProps) {
           <Loading what="Comparing" />
         ) : null
       ) : (
-        <div class={css.content} aria-busy={overview.busy}>
+        <div class={css.content} aria-busy={overview.busy} data-stale={overview.busy}>
           <div class={css.notes}>
             {patterns === null ? <NotCompared investigation={investigation} overview={shownOverview} /> : null}
             <Notes notes={notesOf(shownOverview.answers)} />

@@ -128,7 +128,7 @@ function List({ investigation, found, order, chosen, busy, hasFailed }: ListProp
     );
   }
   return (
-    <section class={css.list} aria-label="Patterns" aria-busy={busy}>
+    <section class={css.list} aria-label="Patterns" aria-busy={busy} data-stale={busy}>
       <div class={css.head}>
         <p class={css.total} role="status">
           <strong>{number(kinds)}</strong> {kinds === 1 ? "pattern" : "patterns"} of {entries(total)}
