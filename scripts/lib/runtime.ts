@@ -1,19 +1,18 @@
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import {
-  convertV4MiniflareOptions,
-  Log,
-  LogLevel,
-  Miniflare,
-  type V4SharedOptions,
-  type V4WorkerOptionsShape,
-} from "miniflare";
+import type { Miniflare, V4SharedOptions, V4WorkerOptionsShape } from "miniflare";
 import { childRunning } from "./child-processes.ts";
 import { hasMigrations, MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
 import { BUNDLE, migrationsDirOf, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
 import { answerOf } from "./wrangler-answers.ts";
+
+const require = createRequire(import.meta.url);
+// `import` would read its 5 MB several times, to find out what kind of module it is: at each start, 80 ms of CPU.
+// SAFETY: the package has these types.
+const simulator = require("miniflare") as typeof import("miniflare");
+const { convertV4MiniflareOptions, Log, LogLevel } = simulator;
 
 /** The worker's name in wrangler.toml, under which objects are stored. */
 const WORKER_NAME = "taffrail";
@@ -80,7 +79,7 @@ export async function migrateDatabase(dataDir: string): Promise<string[]> {
     ),
   );
   if (isCurrent) return [];
-  const runtime = new Miniflare(
+  const runtime = new simulator.Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),
       workers: [
@@ -122,7 +121,7 @@ async function migrationTarget(runtime: Miniflare, binding: string): Promise<Mig
 
 /**
  * Serves the worker on its own socket, the only one that is not a file below `dataDir`, and resolves once it listens.
- * Copies its static files, so that a concurrent build cannot remove them.
+ * Links or copies its static files, so that a concurrent build cannot remove them.
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { worker: source = SERVICE, dataDir, host, port, overrides, inspectorPort, onLine } = options;
@@ -131,7 +130,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   mkdirSync(runDir, { recursive: true });
   chmodSync(runDir, 0o700);
   const worker = withOwnAssets(workerOptions(source.config), path.join(dataDir, "assets"));
-  const runtime = new Miniflare(
+  const runtime = new simulator.Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),
       unsafeRuntimeEnv: {
@@ -180,8 +179,25 @@ export function outboundNetwork(setting: string | undefined) {
 function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOptionsShape {
   if (!worker.assets) return worker;
   rmSync(copy, { recursive: true, force: true });
-  cpSync(worker.assets.directory, copy, { recursive: true });
+  linkTree(worker.assets.directory, copy);
   return { ...worker, assets: { ...worker.assets, directory: copy } };
+}
+
+/** A copy of a directory whose files are replaced, but never written to: of links where the system allows them. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) {
+      linkTree(source, target);
+      continue;
+    }
+    try {
+      linkSync(source, target);
+    } catch {
+      copyFileSync(source, target);
+    }
+  }
 }
 
 /** The simulator's name for the socket of the first worker's entrypoint `control`. */
@@ -192,8 +208,7 @@ const WORKERD_SCRIPT = path.join(import.meta.dirname, "workerd.sh");
 
 /** No external host is ever contacted. */
 function sharedOptions(dataDir: string): V4SharedOptions {
-  const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
-  process.env.TAFFRAIL_WORKERD = require("workerd").default;
+  process.env.TAFFRAIL_WORKERD = createRequire(require.resolve("miniflare"))("workerd").default;
   process.env.MINIFLARE_WORKERD_PATH = WORKERD_SCRIPT;
   return {
     resourcePersistencePath: stateDir(dataDir),
