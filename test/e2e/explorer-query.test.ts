@@ -367,7 +367,7 @@ describe("the query language in the search box", () => {
     await expect.poll(colour).not.toBe(current);
     expect(await axeFaults(page)).toEqual([]);
     await page.unroute("**/logger/search");
-    await page.getByRole("alert").getByRole("button", { name: "Try now" }).click();
+    // By itself: a click on "Try now" would race with it.
     await page.getByRole("alert").waitFor({ state: "detached" });
     expect(await colour()).toBe(current);
   });
