@@ -336,6 +336,44 @@ describe("19: a release", () => {
     expect(await tooWide(page)).toEqual([]);
   });
 
+  it("is drawn once its shape is known; its first entries lead back to the search, also after a reload", async () => {
+    const page = await opened(`/p/${shop.projectId}${hour()}&q=level:error`);
+    let answer = (): void => undefined;
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/batch$/, async (route) => {
+      const { queries } = route.request().postDataJSON();
+      if (queries[0].query.endsWith("| sort time | limit 20")) await isAnswered;
+      await route.continue();
+    });
+    await page.reload();
+    const mark = page.getByRole("toolbar", { name: "Releases" }).locator("button");
+    await mark.waitFor({ state: "attached" });
+    expect(await mark.isVisible()).toBe(false);
+    answer();
+    await mark.waitFor();
+    expect(await mark.getAttribute("data-changed")).toBe("true");
+    await page.unroute(/\/batch$/);
+    await mark.click();
+    await page.getByRole("dialog", { name: "Release" }).getByRole("button", { name: "Show its first entries" }).click();
+    const way = page.getByRole("navigation", { name: "Search before" });
+    await way.getByText(/^level:error, /).waitFor();
+    await page.reload();
+    await looksRight(page, () => way.waitFor());
+    // Another order has the same entries, whose search is the same.
+    await choose(page.getByLabel("Order"), "Oldest first");
+    await page.waitForURL("**order=asc*");
+    await way.getByRole("link", { name: "Back to the search before" }).focus();
+    await page.keyboard.press("Enter");
+    await way.waitFor({ state: "detached" });
+    await page.getByRole("status").filter({ hasText: "51 entries" }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual(
+      Object.fromEntries(new URLSearchParams(hour({ q: "level:error" }))),
+    );
+  });
+
   it("at the start of the range has its mark and the tooltip of it within the drawing, beside the scale and the fields", async () => {
     const [from, to] = [5, 35].map((at) => new Date(incident + at * MINUTE).toISOString());
     const page = await opened(`/p/${shop.projectId}?${new URLSearchParams({ from: from ?? "", to: to ?? "" })}`);
@@ -347,7 +385,9 @@ describe("19: a release", () => {
     await mark.focus();
     const tip = page.getByRole("tooltip").filter({ hasText: "Click for a menu" });
     await tip.waitFor();
-    expect((await tip.boundingBox())?.x).toBeGreaterThanOrEqual(drawing - 1);
+    // It covers no bar, and not the search of the fields.
+    const fields = await page.getByRole("complementary", { name: "Fields" }).boundingBox();
+    expect((await tip.boundingBox())?.x).toBeGreaterThanOrEqual((fields?.x ?? Number.NaN) + (fields?.width ?? 0) - 1);
     // Its line stays at its time.
     const line = await toolbar.locator("[data-changed]").first().boundingBox();
     expect(Math.abs((line?.x ?? Number.NaN) - drawing)).toBeLessThanOrEqual(1);

@@ -77,7 +77,7 @@ export function ListedReleases({ releases, signOf }: Required<Omit<DrawnReleases
       {earlier === 0 ? null : <li>{earlier} earlier</li>}
       {names.map((name, at) => (
         <li key={at}>
-          {signs[at]} {name}
+          <span class={css.sign}>{signs[at]}</span> {name}
         </li>
       ))}
     </ul>

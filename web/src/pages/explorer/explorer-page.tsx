@@ -48,6 +48,7 @@ const LIVE_BAR = lazyModule(() => import("./live/live-bar.tsx"));
 const COMMANDS = lazyModule(() => import("./explorer-commands.ts"));
 const ACTIONS = lazyModule(() => import("./actions/actions.tsx"));
 const CHIPS = lazyModule(() => import("./search/chips.tsx"));
+const WAY_BACK = lazyModule(() => import("./search/way-back.tsx"));
 const EMPTY = lazyModule(() => import("./empty-results.tsx"));
 const FIELDS = lazyModule(() => import("./fields/fields-panel.tsx"));
 
@@ -80,6 +81,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   }, [isPainted]);
   const actions = useLazy(ACTIONS, isPainted, () => undefined);
   const histogram = useLazy(HISTOGRAM, isPainted && hasList, () => undefined);
+  const wayBack = useLazy(WAY_BACK, explorer.before !== null, () => undefined);
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
   useLazy(LANGUAGE, isPainted || view.query !== undefined, () => undefined);
   const openEntry = useOpenEntry();
@@ -106,7 +108,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       return { ...before, range, live: before.live && isOpen(range) };
     });
   const onShow = (query: string, start: number, end: number): void =>
-    change((before) => ({ ...withQuery(before, query), range: between(start, end), live: false }));
+    explorer.showPart((before) => ({ ...withQuery(before, query), range: between(start, end), live: false }));
   const onCompare = hasPages
     ? (start: number, end: number, further = ""): void =>
         route(`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${further}`)
@@ -211,6 +213,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             }}
           />
         )}
+        {wayBack === null || explorer.before === null ? null : <wayBack.WayBack before={explorer.before} />}
         {invalidParameters.length > 0 ? (
           <p class={css.warning} role="alert">
             Ignored invalid parts of this link: {invalidParameters.join(", ")}.
@@ -239,7 +242,14 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           />
         )}
         <div class={css.columns}>
-          <aside class={css.side} id={panelId} aria-label="Fields" data-open={panelOpen} data-stale={isStale}>
+          <aside
+            class={css.side}
+            id={panelId}
+            aria-label="Fields"
+            data-open={panelOpen}
+            data-stale={isStale}
+            data-tooltip-clear
+          >
             {fields === null ? null : (
               <fields.FieldsPanel
                 scope={{ workspaceId, projectId, times }}

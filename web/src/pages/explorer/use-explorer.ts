@@ -34,7 +34,7 @@ const EVERYTHING: Asked = { isAnswer: false, q: null, text: "", hints: [], isInv
 
 /** State of the explorer: the view in the address and the responses of the service to it. */
 export function useExplorer(workspaceId: string, projectId: string | null) {
-  const { view, invalidParameters, change } = useView();
+  const { view, invalidParameters, before, change, showPart } = useView();
   const [round, setRound] = useState(0);
   const retentionDays = workspaces.value?.find(({ id }) => id === workspaceId)?.retentionDays ?? RETENTION_DAYS;
   const isRelative = view.range.kind === "last";
@@ -166,7 +166,9 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     key,
     view,
     invalidParameters,
+    before,
     change,
+    showPart,
     times,
     filters,
     request,

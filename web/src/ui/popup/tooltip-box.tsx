@@ -45,20 +45,27 @@ export function TooltipBox({ targetId, text, shortcut, placement, below, onClose
 /** Pixels from an end of a drawing within which a tooltip in the middle of its target would reach beyond it: half of its greatest width. */
 const END = 200;
 
+/** Where a tooltip below a drawing may begin: right of what is to be kept free (`data-tooltip-clear`), if that is beside the rest of the page. */
+function startOf(drawing: DOMRect): number {
+  const kept = document.querySelector("[data-tooltip-clear]")?.getBoundingClientRect();
+  const isBeside = kept !== undefined && kept.width > 0 && kept.width < drawing.width / 2;
+  return isBeside ? Math.max(drawing.left, kept.right) : drawing.left;
+}
+
 /** At which end the tooltip begins or ends at its target, so that it stays within the drawing. */
 function sideOf(targetId: string): "bottom-start" | "bottom-end" | "bottom" {
   const target = document.getElementById(targetId);
   const drawing = target?.closest("[data-tooltip-below]")?.getBoundingClientRect();
   if (!target || !drawing) return "bottom";
   const { left, right } = target.getBoundingClientRect();
-  return left - drawing.left < END ? "bottom-start" : drawing.right - right < END ? "bottom-end" : "bottom";
+  return left - startOf(drawing) < END ? "bottom-start" : drawing.right - right < END ? "bottom-end" : "bottom";
 }
 
 /** Returns the target with everything of its drawing that is below it, so that the tooltip covers none of it. */
 function columnOf(targetId: string, below: number): DOMRect | null {
   const target = document.getElementById(targetId);
-  const drawing = target?.closest("[data-tooltip-below]");
+  const drawing = target?.closest("[data-tooltip-below]")?.getBoundingClientRect();
   if (!target || !drawing) return null;
   const { left, top, width } = target.getBoundingClientRect();
-  return new DOMRect(left, top, width, drawing.getBoundingClientRect().bottom + below - top);
+  return new DOMRect(Math.max(left, startOf(drawing)), top, width, drawing.bottom + below - top);
 }

@@ -3,13 +3,15 @@ import { useEffect } from "preact/hooks";
 import type { PicturedRelease, Release } from "../../../charts/releases.ts";
 import { ask, queryFor } from "../ask.ts";
 import { changeQueries, changesOf, type ReleaseChanges, STARTING_MS } from "./release-changes.ts";
-import { hasChanges } from "./release-names.ts";
+import { hasChanges, signOf } from "./release-names.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
 
 /** What releases changed, as far as it is known: once for all drawings that mark them. */
 const known = signal<ReadonlyMap<string, ReleaseChanges>>(new Map());
 /** Keys of releases of which this was asked for. A failure leaves it to the pointer to ask again. */
 const asked = new Set<string>();
+/** Keys of releases of which this could not be loaded. */
+const failed = signal<ReadonlySet<string>>(new Set());
 /** Releases of a request: their queries fit into it. */
 export const CHANGES_AT_ONCE = 6;
 
@@ -20,6 +22,21 @@ export type KnownChanges = (release: Release) => ReleaseChanges | undefined;
 export function knownChanges(scope: ReleaseScope): KnownChanges {
   const field = versionField(scope);
   return (release) => known.value.get(keyOf(scope, field, release));
+}
+
+/** Whether a release is drawn as it stays: what it changed is known, or could not be loaded. */
+export function settledReleases(scope: ReleaseScope): (release: Release) => boolean {
+  const field = versionField(scope);
+  return (release) => {
+    const key = keyOf(scope, field, release);
+    return field === null || known.value.has(key) || failed.value.has(key);
+  };
+}
+
+/** The sign of a release in a list, as that of its mark: none until the mark is drawn. */
+export function signsOf(scope: ReleaseScope): (release: Release) => string {
+  const [changesOf, isSettled] = [knownChanges(scope), settledReleases(scope)];
+  return (release) => (isSettled(release) ? signOf(changesOf(release)) : "");
 }
 
 /** Returns releases for an image, with what is known of them. */
@@ -46,6 +63,7 @@ async function loadMissing(scope: ReleaseScope, field: string, releases: readonl
       await loadChanges(scope, field, some, NEVER);
     } catch {
       // Their marks look like those of releases that changed nothing known, and say so when they are pointed at.
+      failed.value = new Set([...failed.peek(), ...some.map((release) => keyOf(scope, field, release))]);
     }
     // Its hosts still start.
     for (const release of some) if (Date.now() < release.at + STARTING_MS) asked.delete(keyOf(scope, field, release));

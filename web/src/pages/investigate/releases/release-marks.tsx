@@ -2,10 +2,10 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { DrawnReleases, MarkPlace } from "../../../charts/releases.ts";
 import { groupedByPlace, type Release, releaseNames } from "../../../charts/releases.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { CHANGES_AT_ONCE, knownChanges, useKnownChanges } from "./known-changes.ts";
+import { CHANGES_AT_ONCE, settledReleases, signsOf, useKnownChanges } from "./known-changes.ts";
 import type { ReleaseChanges } from "./release-changes.ts";
 import css from "./release-marks.module.css";
-import { hasChanges, markDescription, markTooltip, signOf } from "./release-names.ts";
+import { hasChanges, markDescription, markTooltip } from "./release-names.ts";
 import type { ReleaseActs } from "./release-popover.tsx";
 import { useReleaseChanges } from "./use-release-changes.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
@@ -30,7 +30,7 @@ export function drawnReleases(marked: MarkedReleases, isListed = true): DrawnRel
   return {
     releases: marked.releases,
     marks: (place) => <ReleaseMarks {...marked} {...place} />,
-    ...(isListed && { signOf: (release) => signOf(knownChanges(marked.scope)(release)) }),
+    ...(isListed && { signOf: signsOf(marked.scope) }),
   };
 }
 
@@ -57,6 +57,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
   // A sign beyond an end would cover the scale.
   const groups = groupedByPlace(within, placeOf, LEAST, { from: left + LEAST / 2, to: width - right - LEAST / 2 });
   const changesOf = useKnownChanges(scope, within);
+  const isSettled = settledReleases(scope);
   const groupAt = (time: number | null) => groups.find(({ releases: [first] }) => first?.at === time);
   const shown = groupAt(opened);
   const told = (shown ?? groupAt(pointed))?.releases;
@@ -98,7 +99,8 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
             setPointed(first);
           };
           return (
-            <div key={first}>
+            // In its place, but not drawn before its shape is known: it does not change below the eye.
+            <div key={first} class={css.group} data-settled={each.every(isSettled)}>
               {places.map((line, index) => (
                 <div
                   key={index}
