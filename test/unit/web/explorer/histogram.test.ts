@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { barsOf, bucketsOf, edgesOf, highest } from "../../../../web/src/pages/explorer/histogram/bars.ts";
 import { fineMs, intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
+import { layersOf } from "../../../../web/src/pages/explorer/histogram/layers.ts";
 
 const DAY = 86_400_000;
 /** Largest number of buckets in a response of the API. */
@@ -105,5 +106,24 @@ describe("the histogram", () => {
         { start: second, count: 2, groups: { error: 2 } },
       ],
     });
+  });
+
+  it("draws errors among many entries two pixels high, and everything else as high as it is", () => {
+    const none = { trace: 0, debug: 0, log: 0, info: 0, warn: 0, error: 0, fatal: 0 };
+    const bar = (levels: Partial<typeof none>) => ({ start: 0, end: 1, count: 0, levels: { ...none, ...levels } });
+    const bars = [
+      bar({ info: 9000, error: 1 }),
+      bar({ info: 9000, error: 900, fatal: 1 }),
+      bar({ info: 3 }),
+      bar({ info: 50, error: 1 }),
+      bar({}),
+      bar({ info: 5000, error: 700 }),
+    ];
+    // A pixel is 100 entries.
+    expect(layersOf(bars, ["fatal", "error", "info"], 100)).toEqual([
+      [null, 200, null, null, null, null],
+      [200, 901, null, 200, null, 700],
+      [9001, 9901, 100, 200, null, 5700],
+    ]);
   });
 });

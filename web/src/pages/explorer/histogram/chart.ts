@@ -8,6 +8,7 @@ import type { Level } from "../../../model/types.ts";
 import { colours } from "../../../ui/colours.ts";
 import { short } from "../view/format.ts";
 import { type Bar, type Edges, highest, PLOT } from "./bars.ts";
+import { layersOf } from "./layers.ts";
 
 export interface ChartOptions {
   host: HTMLElement;
@@ -24,6 +25,9 @@ export interface ChartOptions {
   onBrush: (first: number, last: number) => void;
 }
 
+/** Pixels above the bars and of the times below them. */
+const ABOVE = 8;
+const AXIS = 22;
 /** Least pixels of pointer movement that count as a brush instead of a click. */
 const BRUSH_MIN = 4;
 
@@ -41,6 +45,11 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
   const bounds: [number, number] = [edges.from, edges.to];
   // The library measures only bars that begin within the bounds, and the first one may begin before them.
   let top = niceCeiling(highest(bars));
+  const data = (bars: readonly Bar[]): uPlot.AlignedData => [
+    bars.map(({ start }) => start),
+    // Highest first, so that lower layers are drawn over them.
+    ...layersOf(bars, levels, top / Math.max(1, height - ABOVE - AXIS)).reverse(),
+  ];
   /** Returns the bar that contains a position, not the one with the nearest start. */
   const at = (self: uPlot, left: number): number => {
     const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));
@@ -63,7 +72,7 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
       tzDate: (ms) => uPlot.tzDate(new Date(ms), zone.peek()),
       width,
       height,
-      padding: [8, PLOT.right, 0, 0],
+      padding: [ABOVE, PLOT.right, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,
@@ -75,7 +84,7 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
         {
           ...axis,
           grid: { show: false },
-          size: 22,
+          size: AXIS,
           space: 70,
           values: (_, splits) => splits.map((at) => axisTime(at, (splits[1] ?? at) - (splits[0] ?? at))),
         },
@@ -116,26 +125,14 @@ export function drawChart({ host, bars, edges, levels, width, height, onHover, o
         ],
       },
     },
-    stacked(bars, levels),
+    data(bars),
     host,
   );
   return {
     update: (bars) => {
       top = niceCeiling(highest(bars));
-      chart.setData(stacked(bars, levels));
+      chart.setData(data(bars));
     },
     destroy: () => chart.destroy(),
   };
-}
-
-/** Cumulative sums, highest first, so that lower layers are drawn over them. */
-function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedData {
-  const sums = bars.map(() => 0);
-  const layers = levels.map((level) =>
-    bars.map(({ levels }, index) => {
-      sums[index] = (sums[index] ?? 0) + levels[level];
-      return sums[index] === 0 ? null : sums[index];
-    }),
-  );
-  return [bars.map(({ start }) => start), ...layers.reverse()];
 }
