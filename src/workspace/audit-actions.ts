@@ -68,7 +68,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   rename: "renamed changed",
   rotate: "rotated changed",
   delete: "deleted removed",
-  revoke: "revoked deleted removed ended withdrawn",
+  revoke: "revoked deleted removed ended withdrawn for good",
   remove: "removed deleted",
   end: "ended revoked deleted removed",
   leave: "left",

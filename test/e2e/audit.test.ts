@@ -101,6 +101,21 @@ describe("B17: the audit page", () => {
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.context().close();
   });
+
+  it("B17: finds the revoked key for who looks for a deleted one, and says that it is gone for good", async () => {
+    const here = { ...owner, workspaceId };
+    const projectId = await createProject(url, here, "yard");
+    const { id } = await createKey(url, here, projectId);
+    await call(url, `/projects/${projectId}/keys/${id}`, { ...asUser(here), method: "DELETE" });
+    const page = await openSettings(under, owner, "audit", workspaceId);
+    await page.getByLabel("Search", { exact: true }).fill("deleted key");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await rows(page).filter({ hasText: "API key revoked for good" }).filter({ hasText: id }).waitFor();
+    await page.getByLabel("Search", { exact: true }).fill("key revoked for good");
+    await page.waitForURL("**search=key+revoked+for+good");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.context().close();
+  });
 });
 
 describe("B17: the account's activity", () => {

@@ -49,7 +49,7 @@ export const SETTINGS_FLOWS: readonly Flow[] = [
         "the audit of the key",
         ({ pathname, search }) => /audit$/.test(pathname) && /key_/.test(search),
       );
-      await shown(trip, "[aria-label='Audit, newest first'] > li", "API key revoked");
+      await shown(trip, "[aria-label='Audit, newest first'] > li", "API key revoked for good");
     },
   },
   {

@@ -18,7 +18,8 @@ const WORDS: Record<AuditAction, string> = {
   "key.create": "API key created",
   "key.update": "API key changed",
   "key.rotate": "API key rotated",
-  "key.revoke": "API key revoked",
+  // Keys are never deleted otherwise: who looks for a deleted one has found it.
+  "key.revoke": "API key revoked for good",
   "view.create": "View saved",
   "view.update": "View changed",
   "view.delete": "View deleted",
