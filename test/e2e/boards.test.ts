@@ -88,7 +88,21 @@ describe("19.4: boards", () => {
     for (const theme of ["light", "dark"] as const) {
       const page = await opened(viewer, "/boards", theme);
       const asked = searches(page);
+      let load = (): void => undefined;
+      const isLoading = new Promise<void>((resolve) => {
+        load = resolve;
+      });
+      await page.route(/\/boards\/board_\w+$/, async (route) => {
+        if (route.request().resourceType() === "fetch") await isLoading;
+        await route.continue();
+      });
       await page.getByRole("link", { name: "shop" }).click();
+      // Its name is known from the list, and its panels have their usual places.
+      await page.getByRole("heading", { level: 1, name: "shop" }).waitFor();
+      await page.getByRole("status").filter({ hasText: "Loading …" }).waitFor();
+      expect(await page.title()).toBe("shop · Taffrail");
+      expect(await page.locator("main [aria-hidden=true] > [style*=grid-]").count()).toBe(4);
+      load();
       await panel(page, "Entries by level")
         .getByRole("img", { name: /^count\(\) from .* at most \d/ })
         .waitFor();

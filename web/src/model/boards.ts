@@ -51,5 +51,29 @@ export function savedItems<T extends Saved>(kind: "boards" | "views") {
   };
 }
 
-export const boardCalls = savedItems<Board>("boards");
+/** What is known of a board: of one in a list its name alone. */
+export type KnownBoard = Pick<Board, "name"> & Partial<Pick<Board, "panels">>;
+
+const known = new Map<string, KnownBoard>();
+
+/** Returns what a list, or a call for the board itself, has told about a board. Its page has it until the board is loaded. */
+export function knownBoard(id: string): KnownBoard | undefined {
+  return known.get(id);
+}
+
+function remembered<Item extends { id: string } & KnownBoard>(item: Item): Item {
+  const { id, name, panels = known.get(id)?.panels } = item;
+  known.set(id, { name, ...(panels !== undefined && { panels }) });
+  return item;
+}
+
+const calls = savedItems<Board>("boards");
+
+export const boardCalls: typeof calls = {
+  ...calls,
+  list: async (...of) => (await calls.list(...of)).map(remembered),
+  get: async (...of) => remembered(await calls.get(...of)),
+  create: async (...of) => remembered(await calls.create(...of)),
+  change: async (...of) => remembered(await calls.change(...of)),
+};
 export const viewCalls = savedItems<WorkspaceView>("views");

@@ -8,7 +8,7 @@ import { askToLeave, leaveFreely } from "../../lib/leaving.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { visible } from "../../lib/visible.ts";
-import { type Board, boardCalls, type Panel } from "../../model/boards.ts";
+import { type Board, boardCalls, knownBoard, type Panel } from "../../model/boards.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -17,7 +17,7 @@ import { Page, useTitle } from "../../ui/page.tsx";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Empty, Failure } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useMedia } from "../../ui/use-media.ts";
 import { TimeRange } from "../explorer/toolbar/time-range.tsx";
@@ -28,6 +28,7 @@ import { BoardReleases } from "./board-releases.tsx";
 import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
 import css from "./boards.module.css";
 import { freePlace, inOrder, isChanged, settled } from "./layout.ts";
+import { LoadingBoard } from "./loading-board.tsx";
 import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
 import { useArrange } from "./use-arrange.ts";
@@ -38,7 +39,12 @@ export function BoardPage() {
   const loaded = useLoad(`${workspaceId} ${boardId}`, (signal) => boardCalls.get(workspaceId, boardId, signal));
   if (loaded.data !== null)
     return <ShownBoard key={boardId} workspaceId={workspaceId} board={loaded.data} onBoard={loaded.put} />;
-  return <Page title="Board">{loaded.failure === null ? <Loading /> : <Missing loaded={loaded} />}</Page>;
+  if (loaded.failure === null) return <LoadingBoard known={knownBoard(boardId)} />;
+  return (
+    <Page title="Board">
+      <Missing loaded={loaded} />
+    </Page>
+  );
 }
 
 function Missing({ loaded: { failure, reload } }: { loaded: Pick<ReturnType<typeof useLoad>, "failure" | "reload"> }) {
