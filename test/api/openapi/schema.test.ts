@@ -25,8 +25,8 @@ interface Case {
   query: string;
   headers: Record<string, string>;
   body: { mediaType: string; value: unknown } | null;
-  /** Whether the document accepts the request. */
-  documented: boolean;
+  /** Whether the document accepts the request: asked only of those that are sent, because each schema is compiled first. */
+  documented: () => boolean;
 }
 
 const OPERATOR_TOKEN = "operator-token-operator-token-0001";
@@ -102,27 +102,27 @@ function casesOf(operation: Operation, tenant: Tenant): Case[] {
   const required = operation.parameters.filter((each) => each.in === "query" && each.required);
   const params = Object.fromEntries(required.map(({ name, schema }) => [name, String(sampleOf(schema, accepts))]));
   const base = { operation, tenant, query: queryOf(params), headers: {}, body: sampleBody(operation, tenant) };
-  const cases: Case[] = [{ ...base, documented: true }];
+  const cases: Case[] = [{ ...base, documented: () => true }];
   for (const [mediaType, schema] of Object.entries(operation.body?.schemas ?? {})) {
     if (mediaType !== "application/json") continue;
     const sample = fitted(operation, sampleOf(schema, accepts), tenant);
     for (const mutant of mutantsOf(schema, accepts, sample)) {
       const value: unknown = withoutSample(JSON.parse(JSON.stringify(mutant)));
-      cases.push({ ...base, body: { mediaType, value }, documented: operation.acceptsBody(mediaType, value) });
+      cases.push({ ...base, body: { mediaType, value }, documented: () => operation.acceptsBody(mediaType, value) });
     }
   }
-  if (operation.body) cases.push({ ...base, body: null, documented: !operation.body.required });
+  if (operation.body) cases.push({ ...base, body: null, documented: () => operation.body?.required !== true });
   for (const parameter of operation.parameters) {
     if (parameter.in === "path" || /^(X-Workspace-Id|Upgrade)$/.test(parameter.name)) continue;
     // Every operation has this parameter, and one place reads it.
     if (parameter.name === "X-Request-Id" && operation.id !== "service.health") continue;
     for (const text of textsOf(parameter.schema, accepts)) {
-      const documented = operation.acceptsParameter(parameter, [text]);
       if (parameter.in === "query") {
         const wellFormed = text.toWellFormed();
         const query = queryOf({ ...params, [parameter.name]: wellFormed });
-        cases.push({ ...base, query, documented: operation.acceptsParameter(parameter, [wellFormed]) });
+        cases.push({ ...base, query, documented: () => operation.acceptsParameter(parameter, [wellFormed]) });
       } else if (/^[\x20-\x7e\x80-\xff]*$/.test(text) && text === text.trim()) {
+        const documented = () => operation.acceptsParameter(parameter, [text]);
         cases.push({ ...base, headers: { [parameter.name]: text }, documented });
       }
     }
@@ -240,7 +240,8 @@ test(`D23: the document and the server agree on requests (seed ${SEED})`, async 
   let refused = 0;
   const worker = async () => {
     for (let item = cases[next++]; item; item = cases[next++]) {
-      const { operation, documented, body, query, headers } = item;
+      const { operation, body, query, headers } = item;
+      const documented = item.documented();
       const shown = JSON.stringify({ query, headers, body: body?.value }).slice(0, 400);
       try {
         const reasons = await refusal(item);
