@@ -23,13 +23,17 @@ export interface Rejection {
   message: string;
 }
 
-/** Thrown inside the validator only. Valid entries pay nothing for the check of a result. */
-export class EntryRejected extends Error {
+/**
+ * Thrown inside the validator only. Valid entries pay nothing for the check of a result, and as this is no `Error`,
+ * invalid ones do not pay for a stack that nobody reads.
+ */
+export class EntryRejected {
   readonly code: RejectionCode;
+  readonly message: string;
 
   constructor(code: RejectionCode, message: string) {
-    super(message);
     this.code = code;
+    this.message = message;
   }
 }
 
