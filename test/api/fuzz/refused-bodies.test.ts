@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { createTenant, type Tenant } from "../../support/api.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import { sharedServerUrl } from "../../support/shared-server-url.ts";
 import { Wire } from "./wire.ts";
 
-let server: TestServer;
+let port: number;
 let tenant: Tenant;
 beforeAll(async () => {
-  server = await startServer();
-  tenant = await createTenant(server.url);
+  const url = await sharedServerUrl();
+  port = Number(new URL(url).port);
+  tenant = await createTenant(url);
 });
-afterAll(() => server.stop());
 
 const MIB = 1024 * 1024;
 
@@ -35,7 +35,7 @@ test.each([
   // Each on a separate connection, because a reset affects only the request that was answered too early.
   const answers = await Promise.all(
     Array.from({ length: 5 }, async () => {
-      const wire = new Wire(server.port, 1);
+      const wire = new Wire(port, 1);
       const answer = await wire.send({ method, path: target, headers, body: Buffer.alloc(size, " ") });
       wire.close();
       return answer.status;

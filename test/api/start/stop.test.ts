@@ -218,7 +218,6 @@ describe.concurrent("27: a stop", () => {
     expect(await server.stop()).toBe(0);
     await tail.until(() => tail.closed !== null);
     expect(tail.closed).toMatchObject({ code: 1001, reason: expect.stringMatching(/^since=\d+$/) });
-    await server.restart();
   });
 });
 
