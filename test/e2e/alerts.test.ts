@@ -174,6 +174,13 @@ describe("20.6: alerts in the console", () => {
     await list.getByRole("link", { name: "Checkout errors" }).click();
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await page.getByLabel("Recovers below").fill("1");
+    const question = page.getByRole("dialog", { name: "Discard changes?" });
+    await page.getByRole("link", { name: "Cancel" }).click();
+    expect(await axeFaults(page, "dialog")).toEqual([]);
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await page.goBack();
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    expect(await page.getByLabel("Recovers below").inputValue()).toBe("1");
     await choose(page.getByLabel("Window", { exact: true }), "5 minutes");
     await page.getByText("Saving begins the count again").waitFor();
     await page.getByRole("button", { name: "Save" }).click();

@@ -387,7 +387,33 @@ describe("19.4: boards", () => {
     expect(await axeFaults(page, "dialog")).toEqual([]);
     await question.getByRole("button", { name: "Keep editing" }).click();
     expect(await page.getByRole("region").nth(1).getAttribute("aria-label")).toBe("Top patterns");
+    // Signing out, too, from the menu of a phone and by the palette.
+    await page.getByRole("button", { name: "Menu", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Sign out" }).click();
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    // A panel asks about its own changes alone, and dropping them keeps those of the board.
+    await page.getByRole("button", { name: "Edit Top patterns", exact: true }).click();
+    const edited = page.getByRole("dialog", { name: "Edit panel" });
+    await edited.getByLabel("Title").waitFor();
+    await page.keyboard.press("Escape");
+    await edited.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Edit Top patterns", exact: true }).click();
+    await edited.getByLabel("Title").fill("Patterns");
+    await page.keyboard.press("Escape");
+    await question.getByText("The changes to the panel have not been saved.").waitFor();
+    expect(await axeFaults(page, "dialog")).toEqual([]);
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    // The place in the dialog is kept.
+    const titled = edited.getByLabel("Title");
+    await expect.poll(() => titled.evaluate((input) => input === document.activeElement)).toBe(true);
+    await edited.getByRole("button", { name: "Cancel" }).click();
+    await question.getByRole("button", { name: "Discard changes" }).click();
+    await edited.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await question.getByText("The changes to the board shop have not been saved.").waitFor();
     await question.getByRole("button", { name: "Discard changes" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
     expect((await boardNamed("shop")).version).toBe(2);

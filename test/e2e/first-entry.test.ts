@@ -244,6 +244,22 @@ describe("the steps to the first entry", () => {
     await page.getByRole("heading", { name: "Send the first entry of shop" }).waitFor();
     await page.getByRole("button", { name: "Create key" }).waitFor();
     expect(await page.content()).not.toMatch(/sk_\w{30,}/);
+
+    await page.getByRole("button", { name: "Create key" }).click();
+    // The page's own entry gives the key to nobody.
+    await page.getByRole("button", { name: "Send one from here" }).click();
+    await page.getByText("The first entry is here").waitFor();
+    await page.getByRole("link", { name: "Open the entry" }).click();
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "hidden" });
+    // Once it is copied, nothing is lost.
+    await page.getByRole("button", { name: "Copy key" }).click();
+    await page.getByText("Copied").waitFor();
+    await page.getByRole("link", { name: "Open the entry" }).click();
+    await page.waitForURL("**/p/proj_*?entry=log_*");
     await page.context().close();
   });
 

@@ -31,7 +31,8 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
-    const opener = openerOf(document.activeElement);
+    const focused = document.activeElement;
+    const opener = openerOf(focused);
     if (dialog && !dialog.open) dialog.showModal();
     // Focus the first input, unless the content marks another element: an input at its end would scroll it there.
     const first = dialog?.querySelector<HTMLElement>("[data-focus-first]");
@@ -40,7 +41,9 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
       dialog?.close();
       // The element is already removed, so the browser cannot restore the focus itself.
       const isLost = document.activeElement === null || document.activeElement === document.body;
-      if (isLost && opener?.isConnected) opener.focus();
+      // A dialog behind this one that stays open keeps its place.
+      const behind = focused instanceof HTMLElement && focused.closest("dialog")?.isConnected ? focused : opener;
+      if (isLost && behind?.isConnected) behind.focus();
     };
   }, []);
   return (

@@ -61,8 +61,7 @@ export function LeaveGuard({ title, action, stay, rescue, onLeave, children }: L
   const go = (): void => {
     setLeave(null);
     onLeave?.();
-    leaveFreely();
-    leave();
+    leaveFreely(leave);
   };
   return (
     <Dialog title={title} onClose={() => setLeave(null)} closeOnBackdrop={false}>

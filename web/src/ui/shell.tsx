@@ -16,6 +16,7 @@ import {
 } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
+import { askToLeave } from "../lib/leaving.ts";
 import { shownWorkspace } from "../model/shown-workspace.ts";
 import { workspaces } from "../model/workspaces.ts";
 import { signInFrom } from "../session/next-path.ts";
@@ -86,7 +87,12 @@ function OwnLinks({ path, query }: OwnLinksProps) {
       {user.value ? (
         <>
           <NavLink to="/auth/account" label="Account" shape={CircleUserRound} isCurrent={path === "/auth/account"} />
-          <IconButton icon={LogOut} label="Sign out" tooltipSide="right" onClick={() => signOut()} />
+          <IconButton
+            icon={LogOut}
+            label="Sign out"
+            tooltipSide="right"
+            onClick={() => askToLeave(() => void signOut())}
+          />
         </>
       ) : (
         <a class={css.link} href={signInFrom(path, query)} aria-current={path === "/login" ? "page" : undefined}>
@@ -113,7 +119,7 @@ function PhoneMenu() {
         { label: "Playground", icon: FlaskConical, onSelect: () => route("/playground") },
         ...helpLinks(route),
         ...appearanceItems().map((item, at) => ({ ...item, startsGroup: at === 0 || item.startsGroup === true })),
-        { label: "Sign out", icon: LogOut, startsGroup: true, onSelect: () => void signOut() },
+        { label: "Sign out", icon: LogOut, startsGroup: true, onSelect: () => askToLeave(() => void signOut()) },
       ]}
     />
   );

@@ -1,12 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { fieldError, useAction } from "../../lib/action.ts";
+import { leaveFreely } from "../../lib/leaving.ts";
 import { visible } from "../../lib/visible.ts";
 import { type Alert, changeAlert, createAlert, type Preview } from "../../model/alerts.ts";
 import { reasonAgainst } from "../../model/roles.ts";
 import type { Destination, Project } from "../../model/types.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
+import { ChangesGuard } from "../../ui/changes-guard.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Row, useTitle } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -40,11 +42,12 @@ export function AlertForm({
   workspaceId,
   projectId: ofAlert,
   alert,
-  draft: start,
+  draft: ofStart,
   lists: { projects, destinations },
 }: AlertFormProps) {
   useTitle(alert === null ? "New alert" : "Edit alert");
   const { route } = useLocation();
+  const [start] = useState(ofStart);
   const [draft, setDraft] = useState(start);
   const [projectId, setProjectId] = useState(ofAlert);
   const [isChecked, setChecked] = useState(false);
@@ -59,7 +62,7 @@ export function AlertForm({
         ? await createAlert(workspaceId, projectId, read.definition)
         : await changeAlert(workspaceId, alert, read.definition);
     toast(alert === null ? `Created ${saved.name}.` : `Saved ${saved.name}.`);
-    route(`/w/${workspaceId}/alerts/${saved.projectId}/${saved.id}`);
+    leaveFreely(() => route(`/w/${workspaceId}/alerts/${saved.projectId}/${saved.id}`));
   });
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const reason = role === undefined ? null : reasonAgainst(role, "alert.create");
@@ -190,6 +193,9 @@ export function AlertForm({
           onOwnTimes={() => change({ delay: "1m" })}
         />
       </div>
+      {JSON.stringify(draft) === JSON.stringify(start) && projectId === ofAlert ? null : (
+        <ChangesGuard what="the alert" />
+      )}
     </div>
   );
 }

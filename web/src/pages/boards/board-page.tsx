@@ -11,8 +11,8 @@ import { visible } from "../../lib/visible.ts";
 import { type Board, boardCalls, knownBoard, type Panel } from "../../model/boards.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { ChangesGuard } from "../../ui/changes-guard.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { LeaveGuard } from "../../ui/leave-guard.tsx";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -276,11 +276,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
       <p class="visually-hidden" role="status">
         {arrange.said}
       </p>
-      {draft === null || !isChanged(draft, board) ? null : (
-        <LeaveGuard title="Discard changes?" action="Discard changes" stay="Keep editing">
-          <p>The changes to the board {board.name} have not been saved.</p>
-        </LeaveGuard>
-      )}
+      {draft === null || !isChanged(draft, board) ? null : <ChangesGuard what={`the board ${visible(board.name)}`} />}
       {edited === null ? null : (
         <PanelDialog
           panel={edited}
@@ -302,8 +298,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
             await boardCalls.remove(workspaceId, board.id);
-            leaveFreely();
-            route(`/w/${workspaceId}/boards`);
+            leaveFreely(() => route(`/w/${workspaceId}/boards`));
           }}
         >
           <p>The board is deleted for all members of the workspace. Entries stay.</p>

@@ -118,6 +118,7 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
     if (first !== null) dropKept(projectId);
   }, [first, projectId]);
   const [isStored, setStored] = useState(isKeptStored);
+  const [isSentHere, setSentHere] = useState(false);
   const stored = (): void => {
     keptIsStored();
     setStored(true);
@@ -155,13 +156,15 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
             projectId={projectId}
             secret={target.secret}
             first={first}
+            onSent={() => setSentHere(true)}
             onRefused={gone}
           />
         }
       >
         {made === null && first === null ? <MissingKey workspace={workspace} project={data} onMade={remade} /> : null}
         <SnippetCard target={target} onStored={stored} />
-        {made === null || first !== null || isStored ? null : (
+        {/* An entry that a program sent says that the program has the key. */}
+        {made === null || isStored || (first !== null && !isSentHere) ? null : (
           <SecretGuard what="key" text={made.secret} onLeave={stored} />
         )}
       </Columns>

@@ -14,12 +14,14 @@ interface WaitingProps {
   /** Sends an entry from the page; `null` if the page has no key. */
   secret: string | null;
   first: FirstEntry | null;
+  /** Called once the page has sent an entry. */
+  onSent: () => void;
   /** Called if the service refuses the key. */
   onRefused: () => void;
 }
 
 /** Shows that the page waits for the first entry, and the entry once it is there. */
-export function Waiting({ workspaceId, projectId, secret, first, onRefused }: WaitingProps) {
+export function Waiting({ workspaceId, projectId, secret, first, onSent, onRefused }: WaitingProps) {
   const logs = `/w/${workspaceId}/p/${projectId}`;
   const sending = useAction(async () => {
     if (secret === null) return;
@@ -28,6 +30,7 @@ export function Waiting({ workspaceId, projectId, secret, first, onRefused }: Wa
       if (failureOf(error).status === 401) onRefused();
       throw error;
     });
+    onSent();
   });
   return (
     <section class={css.wait} data-arrived={first !== null} aria-label="First entry">

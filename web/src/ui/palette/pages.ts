@@ -1,4 +1,5 @@
 import { may } from "../../../../src/workspace/permissions.ts";
+import { askToLeave } from "../../lib/leaving.ts";
 import { BROWSER_ZONE, isTwelveHour, localeCountsTo12, setTwelveHour, setZone, zoneLabel } from "../../lib/zone.ts";
 import { SETTINGS_PAGES } from "../../model/settings-pages.ts";
 import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
@@ -113,6 +114,6 @@ function pages(workspaceId: string | null, project: string, route: (path: string
     })),
     ...additions(workspaceId, project, route),
     ...others.map(([label, to]) => ({ label, group: "Go to", run: () => route(to) })),
-    { label: "Sign out", group: "Account", run: () => void signOut() },
+    { label: "Sign out", group: "Account", run: () => askToLeave(() => void signOut()) },
   ];
 }
