@@ -236,12 +236,14 @@ describe("3: an outage", () => {
     await page.getByRole("heading", { name: "General" }).first().waitFor();
     await notice.waitFor({ state: "detached" });
     expect(await page.evaluate(() => Reflect.get(globalThis, "isSamePage"))).toBe(true);
-    const missing = await page.evaluate(() =>
-      [...document.querySelectorAll<HTMLLinkElement>("link[rel=stylesheet]")]
-        .filter(({ sheet }) => sheet === null)
-        .map(({ href }) => href),
-    );
-    expect(missing).toEqual([]);
+    const missing = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll<HTMLLinkElement>("link[rel=stylesheet]")]
+          .filter(({ sheet }) => sheet === null)
+          .map(({ href }) => href),
+      );
+    // Parts that the page loads ahead are under way.
+    await expect.poll(missing).toEqual([]);
     await page.context().close();
   });
 

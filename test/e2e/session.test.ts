@@ -89,6 +89,10 @@ describe("tabs of one browser", () => {
     const context = await signedInBrowser();
     const first = await context.newPage();
     await load(first);
+    // It has stored the profile, which is asked for once and beside the page's last call.
+    await first.waitForFunction(
+      () => JSON.parse(localStorage.getItem("taffrail.session") ?? "{}").user?.emailVerified !== undefined,
+    );
     await first.close();
     const calls = authCallsOf(context);
     const statuses: number[] = [];
