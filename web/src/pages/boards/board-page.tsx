@@ -1,4 +1,3 @@
-import { Pencil, Plus, Printer, RefreshCw, Tag } from "lucide";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
@@ -10,19 +9,18 @@ import { usePoll } from "../../lib/poll.ts";
 import { visible } from "../../lib/visible.ts";
 import { type Board, boardCalls, knownBoard, type Panel } from "../../model/boards.ts";
 import { workspaces } from "../../model/workspaces.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { ChangesGuard } from "../../ui/changes-guard.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { type Command, useCommands } from "../../ui/palette/commands.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
 import { Empty, Failure } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useMedia } from "../../ui/use-media.ts";
-import { TimeRange } from "../explorer/toolbar/time-range.tsx";
 import { timesOf } from "../explorer/view/range.ts";
 import { viewSearch } from "../explorer/view/view.ts";
+import { EditControls, ViewControls } from "./board-controls.tsx";
 import { panelName, viewRange } from "./board-query.ts";
 import { BoardReleases } from "./board-releases.tsx";
 import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
@@ -166,67 +164,30 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
         )}
         <div class={css.controls}>
           {draft === null ? (
-            <>
-              {hasOwnTimes ? null : (
-                <TimeRange range={view.range} times={times} onChange={(range) => change({ range })} />
-              )}
-              <Select
-                label="Refresh"
-                value={String(view.refresh)}
-                options={REFRESHES.map((each) => ({ value: String(each), label: REFRESH_LABELS[each] }))}
-                onChange={(value) => change({ refresh: REFRESHES.find((each) => String(each) === value) ?? 0 })}
-              />
-              <IconButton
-                look="plain"
-                icon={RefreshCw}
-                label="Refresh now"
-                busy={answers.busy && answers.data !== null}
-                onClick={refresh}
-              />
-              {/* Also before a release is found: a button that comes late moves the others. */}
-              {answers.isOverTime ? (
-                <IconButton
-                  look="plain"
-                  icon={Tag}
-                  label="Releases"
-                  aria-pressed={view.releases}
-                  onClick={() => change({ releases: !view.releases })}
-                />
-              ) : null}
-              <IconButton look="plain" icon={Printer} label="Print" onClick={() => print()} />
-              {mayChange ? (
-                <Button icon={Pencil} onClick={() => setDraft(board)}>
-                  Edit
-                </Button>
-              ) : null}
-            </>
+            <ViewControls
+              view={view}
+              times={hasOwnTimes ? null : times}
+              isBusy={answers.busy && answers.data !== null}
+              hasReleases={answers.isOverTime}
+              onView={change}
+              onRefresh={refresh}
+              onEdit={mayChange ? () => setDraft(board) : undefined}
+            />
           ) : (
-            <>
-              <Button look="danger" onClick={() => setDeleting(true)}>
-                Delete board
-              </Button>
-              <Button icon={Plus} onClick={add} disabled={shown.panels.length >= BOARD_LIMITS.panels}>
-                Add panel
-              </Button>
-              <Button
-                onClick={() =>
-                  askToLeave(() => {
-                    saving.clear();
-                    setDraft(null);
-                  })
-                }
-              >
-                Cancel
-              </Button>
-              <Button
-                look="primary"
-                busy={saving.busy}
-                disabled={draft.name.trim() === ""}
-                onClick={() => void saving.run(draft)}
-              >
-                Save
-              </Button>
-            </>
+            <EditControls
+              isFull={shown.panels.length >= BOARD_LIMITS.panels}
+              isNamed={draft.name.trim() !== ""}
+              isSaving={saving.busy}
+              onDelete={() => setDeleting(true)}
+              onAdd={add}
+              onCancel={() =>
+                askToLeave(() => {
+                  saving.clear();
+                  setDraft(null);
+                })
+              }
+              onSave={() => void saving.run(draft)}
+            />
           )}
         </div>
       </div>
