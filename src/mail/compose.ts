@@ -143,7 +143,7 @@ function words(content: MailContent, site: string): Wording & { subject: string;
         paragraphs: [invitationWords(content, site)],
         button: "See the invitation",
         after: [
-          "The link works once, for 7 days. It also confirms that this address is yours: do not pass it on.",
+          "The link works once, for 7 days, and is for you alone: it also confirms that this address is yours.",
           "If you do not recognize the sender, ignore this mail.",
         ],
       };

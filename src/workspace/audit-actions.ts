@@ -68,7 +68,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   rename: "renamed changed",
   rotate: "rotated changed",
   delete: "deleted removed",
-  revoke: "revoked deleted removed ended withdrawn for good",
+  revoke: "revoked deleted removed ended withdrawn",
   remove: "removed deleted",
   end: "ended revoked deleted removed",
   leave: "left",
@@ -79,5 +79,5 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** Returns the words by which a search finds an action: `key.revoke` also by `deleted`. */
 export function actionWords(action: string): string {
   const [group = "", verb = ""] = action.split(".");
-  return `${action} ${group === "key" ? "api key" : group} ${SYNONYMS[verb] ?? ""}`;
+  return `${action} ${group === "key" ? "api key" : group} ${SYNONYMS[verb] ?? ""}${action === "key.revoke" ? " for good" : ""}`;
 }

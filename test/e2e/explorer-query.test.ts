@@ -367,7 +367,7 @@ describe("the query language in the search box", () => {
     await expect.poll(colour).not.toBe(current);
     expect(await axeFaults(page)).toEqual([]);
     await page.unroute("**/logger/search");
-    // By itself: a click on "Try now" would race with it.
+    // Without a click, which would race with the next attempt.
     await page.getByRole("alert").waitFor({ state: "detached" });
     expect(await colour()).toBe(current);
   });

@@ -246,7 +246,7 @@ describe("the steps to the first entry", () => {
     expect(await page.content()).not.toMatch(/sk_\w{30,}/);
 
     await page.getByRole("button", { name: "Create key" }).click();
-    // The page's own entry gives the key to nobody.
+    // The page's own entry does not prove that a program has the key.
     await page.getByRole("button", { name: "Send one from here" }).click();
     await page.getByText("The first entry is here").waitFor();
     await page.getByRole("link", { name: "Open the entry" }).click();

@@ -360,6 +360,7 @@ describe("19: a release", () => {
     const way = page.getByRole("navigation", { name: "Search before" });
     await way.getByText(/^level:error, /).waitFor();
     await page.reload();
+    await way.waitFor();
     await looksRight(page, () => way.waitFor());
     // Another order has the same entries, whose search is the same.
     await choose(page.getByLabel("Order"), "Oldest first");

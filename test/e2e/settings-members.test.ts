@@ -78,7 +78,7 @@ it("invites a guest, who accepts through the mail's link in another browser", as
   expect(await pending.textContent()).toContain("Valid until");
   // The service under test keeps its mails, which what was done and the invitation say.
   const kept = page.getByRole("status").filter({ hasText: `Invited ${guest.email} as viewer.` });
-  await kept.getByText("the mail with the link is in the outbox").waitFor();
+  await kept.getByText("copy the link in the outbox and give it to").waitFor();
   const outbox = await kept.getByRole("link", { name: "Open outbox" }).getAttribute("href");
   expect(await pending.getByRole("link", { name: "in the outbox" }).getAttribute("href")).toBe(outbox);
   const mails = await (await under.open()).newPage();

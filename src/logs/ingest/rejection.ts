@@ -25,7 +25,7 @@ export interface Rejection {
 
 /**
  * Thrown inside the validator only. Valid entries pay nothing for the check of a result, and as this is no `Error`,
- * invalid ones do not pay for a stack that nobody reads.
+ * invalid ones do not pay for an unused stack.
  */
 export class EntryRejected {
   readonly code: RejectionCode;

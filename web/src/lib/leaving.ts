@@ -11,21 +11,32 @@ interface Guard {
 const UNDER_WAY_MS = 2000;
 
 /**
- * What asks where leaving would lose something: a page, and behind it a dialog of the page. The last one asks.
+ * What asks where leaving would lose something: a page, then a dialog over it. The last one asks first.
  * In the first files, which leave pages; `ui/leave-guard.tsx` asks.
  */
 let guards: readonly Guard[] = [];
-/** Ends the leave that is under way; `null` if none is. */
-let arrive: (() => void) | null = null;
+/** Those whose answer was to leave, while the leave is under way. */
+let passed: readonly Guard[] = [];
+let underWay: ReturnType<typeof setTimeout> | undefined;
 
-/** Makes a page ask. @returns a function that ends it */
-export function guardLeaving(ask: Question, address: () => string): () => void {
+/** The part of a page that asks. */
+export interface Guarded {
+  /** Leaves once the user has confirmed it. What was opened before this part asks for itself. */
+  leave: (leave: () => void) => void;
+  end: () => void;
+}
+
+/** Makes a page, or a dialog of it, ask. */
+export function guardLeaving(ask: Question, address: () => string): Guarded {
   const guard = { ask, address };
   guards = [...guards, guard];
-  arrive?.();
-  return () => {
-    guards = guards.filter((each) => each !== guard);
-    arrive?.();
+  arrive();
+  return {
+    leave: (leave) => pass(guards.slice(guards.indexOf(guard)), leave),
+    end: () => {
+      guards = guards.filter((each) => each !== guard);
+      arrive();
+    },
   };
 }
 
@@ -43,22 +54,36 @@ export function isGuarded(): boolean {
   return asking() !== null;
 }
 
-/** Leaves by an action that the user has just confirmed. A page that is still there a moment later asks again. */
+/** Leaves by an action that the user has just confirmed for the whole page. */
 export function leaveFreely(leave: () => void): void {
-  arrive?.();
-  const timer = setTimeout(() => arrive?.(), UNDER_WAY_MS);
-  arrive = () => {
-    clearTimeout(timer);
-    arrive = null;
-  };
-  leave();
+  pass(guards, leave);
 }
 
-/** Leaves, after the question if there is one. */
+/** Leaves the page, after the questions if there are any. */
 export function askToLeave(leave: () => void): void {
   const guard = asking();
   if (guard === null) leave();
-  else guard.ask(leave);
+  else guard.ask(() => askToLeave(leave));
+}
+
+/** Closes the part of the page that was opened last, after its question if it has one. */
+export function askToClose(close: () => void): void {
+  const guard = asking();
+  if (guard === null) close();
+  else guard.ask(close);
+}
+
+/** A page that is still there a moment later was not left, and asks again. */
+function pass(past: readonly Guard[], leave: () => void): void {
+  clearTimeout(underWay);
+  passed = past;
+  underWay = setTimeout(arrive, UNDER_WAY_MS);
+  leave();
+}
+
+function arrive(): void {
+  clearTimeout(underWay);
+  passed = [];
 }
 
 /** Whether an address is one of the page: a page that only changes its query is not left. */
@@ -67,5 +92,5 @@ export function isHere(url: string): boolean {
 }
 
 function asking(): Guard | null {
-  return arrive === null ? (guards.at(-1) ?? null) : null;
+  return guards.filter((guard) => !passed.includes(guard)).at(-1) ?? null;
 }

@@ -1,5 +1,5 @@
 import type { PANEL_KINDS, Panel, SavedRange } from "../../../src/workspace/panels.ts";
-import { authorized } from "../session/session.ts";
+import { authorized, user } from "../session/session.ts";
 import { allOf } from "./workspaces.ts";
 
 export type { Panel, SavedRange };
@@ -54,16 +54,21 @@ export function savedItems<T extends Saved>(kind: "boards" | "views") {
 /** What is known of a board: of one in a list its name alone. */
 export type KnownBoard = Pick<Board, "name"> & Partial<Pick<Board, "panels">>;
 
+/** By account, as another one may sign in, and board. */
 const known = new Map<string, KnownBoard>();
 
-/** Returns what a list, or a call for the board itself, has told about a board. Its page has it until the board is loaded. */
+function keyOf(id: string): string {
+  return `${user.peek()?.id} ${id}`;
+}
+
+/** Returns what is known of a board from a list or from an earlier call. Its page shows it until the board is loaded. */
 export function knownBoard(id: string): KnownBoard | undefined {
-  return known.get(id);
+  return known.get(keyOf(id));
 }
 
 function remembered<Item extends { id: string } & KnownBoard>(item: Item): Item {
-  const { id, name, panels = known.get(id)?.panels } = item;
-  known.set(id, { name, ...(panels !== undefined && { panels }) });
+  const { id, name, panels = knownBoard(id)?.panels } = item;
+  known.set(keyOf(id), { name, ...(panels !== undefined && { panels }) });
   return item;
 }
 
@@ -75,5 +80,9 @@ export const boardCalls: typeof calls = {
   get: async (...of) => remembered(await calls.get(...of)),
   create: async (...of) => remembered(await calls.create(...of)),
   change: async (...of) => remembered(await calls.change(...of)),
+  remove: async (workspaceId, id) => {
+    await calls.remove(workspaceId, id);
+    known.delete(keyOf(id));
+  },
 };
 export const viewCalls = savedItems<WorkspaceView>("views");

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { guardLeaving, isGuarded, isHere, leaveFreely } from "../lib/leaving.ts";
+import { askToLeave, type Guarded, guardLeaving, isGuarded, isHere } from "../lib/leaving.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Row } from "./page.tsx";
@@ -31,12 +31,14 @@ export function LeaveGuard({ title, action, stay, rescue, onLeave, children }: L
   const [leave, setLeave] = useState<(() => void) | null>(null);
   const { url } = useLocation();
   const here = useRef(url);
+  const guard = useRef<Guarded | null>(null);
   useEffect(() => {
     here.current = url;
   }, [url]);
   useLayoutEffect(() => {
     const ask = (go: () => void): void => setLeave(() => go);
-    const end = guardLeaving(ask, () => here.current);
+    const own = guardLeaving(ask, () => here.current);
+    guard.current = own;
     // Before the router's own listener.
     const clicked = (event: MouseEvent): void => {
       const link = isGuarded() ? linkOf(event) : null;
@@ -44,7 +46,7 @@ export function LeaveGuard({ title, action, stay, rescue, onLeave, children }: L
       if (isHere(link.href)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      ask(() => link.click());
+      askToLeave(() => link.click());
     };
     const unloading = (event: BeforeUnloadEvent): void => {
       if (isGuarded()) event.preventDefault();
@@ -52,7 +54,7 @@ export function LeaveGuard({ title, action, stay, rescue, onLeave, children }: L
     addEventListener("click", clicked, true);
     addEventListener("beforeunload", unloading);
     return () => {
-      end();
+      own.end();
       removeEventListener("click", clicked, true);
       removeEventListener("beforeunload", unloading);
     };
@@ -61,7 +63,7 @@ export function LeaveGuard({ title, action, stay, rescue, onLeave, children }: L
   const go = (): void => {
     setLeave(null);
     onLeave?.();
-    leaveFreely(leave);
+    guard.current?.leave(leave);
   };
   return (
     <Dialog title={title} onClose={() => setLeave(null)} closeOnBackdrop={false}>

@@ -108,7 +108,7 @@ describe("the histogram", () => {
     });
   });
 
-  it("draws errors among many entries two pixels high, and everything else as high as it is", () => {
+  it("draws errors among many entries two pixels high, a bar at least one, and everything else as high as it is", () => {
     const none = { trace: 0, debug: 0, log: 0, info: 0, warn: 0, error: 0, fatal: 0 };
     const bar = (levels: Partial<typeof none>) => ({ start: 0, end: 1, count: 0, levels: { ...none, ...levels } });
     const bars = [

@@ -3,7 +3,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
 import { may } from "../../../../src/workspace/permissions.ts";
 import { useAction } from "../../lib/action.ts";
-import { askToLeave, leaveFreely } from "../../lib/leaving.ts";
+import { askToClose, leaveFreely } from "../../lib/leaving.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { visible } from "../../lib/visible.ts";
@@ -181,7 +181,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
               onDelete={() => setDeleting(true)}
               onAdd={add}
               onCancel={() =>
-                askToLeave(() => {
+                askToClose(() => {
                   saving.clear();
                   setDraft(null);
                 })

@@ -1,15 +1,16 @@
 import { listedNames } from "../../charts/releases.ts";
-import { knownChanges, signsOf } from "../investigate/releases/known-changes.ts";
+import { signsOf, useKnownChanges } from "../investigate/releases/known-changes.ts";
 import type { MarkedReleases } from "../investigate/releases/release-marks.tsx";
 import { firstChange } from "../investigate/releases/release-names.ts";
 import css from "./board-releases.module.css";
 
 /** The releases that the panels of a board mark, once for all of them. At its end, where they move nothing when they arrive. */
 export function BoardReleases({ scope, releases }: Pick<MarkedReleases, "scope" | "releases">) {
-  if (releases.length === 0) return null;
   const { names, earlier } = listedNames(releases);
-  const changesOf = knownChanges(scope);
   const shown = releases.slice(earlier);
+  // Also where no panel draws a mark, because nothing matches.
+  const changesOf = useKnownChanges(scope, shown);
+  if (releases.length === 0) return null;
   const changes = shown.map(changesOf);
   const signs = shown.map(signsOf(scope));
   return (

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
-import { askToLeave } from "../../lib/leaving.ts";
+import { askToClose } from "../../lib/leaving.ts";
 import { KIND_LABELS, type Panel, type PanelKind, type SavedRange } from "../../model/boards.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChangesGuard } from "../../ui/changes-guard.tsx";
@@ -37,7 +37,7 @@ export function PanelDialog({ panel, range: shown, onSave, onClose }: PanelDialo
     kind !== panel.kind ||
     JSON.stringify(range) !== JSON.stringify(panel.range);
   // Without changes of its own it does not ask about those of the board behind it.
-  const close = (): void => (isChanged ? askToLeave(onClose) : onClose());
+  const close = (): void => (isChanged ? askToClose(onClose) : onClose());
   const error = isChecked ? errorOf(query, kind) : undefined;
   return (
     <>

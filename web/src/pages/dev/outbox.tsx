@@ -4,7 +4,8 @@ import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { followMailedLink } from "../../session/link-parameters.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Copy } from "../../ui/copy.tsx";
+import { Page, Row } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { rememberedNext } from "../auth/next.ts";
@@ -93,6 +94,12 @@ function MailCard({
             ))}
           </p>
         ))}
+      {/* To give it to somebody else, whose mail this is. */}
+      {links.length === 1 && links[0] !== undefined ? (
+        <Row>
+          <Copy text={links[0]} label="Copy link" />
+        </Row>
+      ) : null}
     </article>
   );
 }

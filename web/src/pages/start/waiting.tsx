@@ -14,7 +14,7 @@ interface WaitingProps {
   /** Sends an entry from the page; `null` if the page has no key. */
   secret: string | null;
   first: FirstEntry | null;
-  /** Called once the page has sent an entry. */
+  /** Called when the page sends an entry. */
   onSent: () => void;
   /** Called if the service refuses the key. */
   onRefused: () => void;
@@ -25,12 +25,13 @@ export function Waiting({ workspaceId, projectId, secret, first, onSent, onRefus
   const logs = `/w/${workspaceId}/p/${projectId}`;
   const sending = useAction(async () => {
     if (secret === null) return;
+    // Before the call: the entry is there also if its response is lost.
+    onSent();
     const body = { level: "info", message: "Hello from the console", data: { page: location.pathname } };
     await request(`/logger/${projectId}/log`, { token: secret, body }).catch((error: unknown) => {
       if (failureOf(error).status === 401) onRefused();
       throw error;
     });
-    onSent();
   });
   return (
     <section class={css.wait} data-arrived={first !== null} aria-label="First entry">

@@ -66,30 +66,32 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
   if (answer === null || table === null) return failure ?? <Loading />;
   const { rows } = table;
   return (
-    <div class={css.answer} aria-busy={loaded.busy && failure === null} data-stale={loaded.busy || failure !== null}>
+    <>
       {failure}
-      <p class={css.status} role="status">
-        {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
-        {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}
-      </p>
-      <Notes notes={answer.notes} />
-      {rows.length === 0 ? <Empty title="No rows" /> : null}
-      {answer.kind === "table" && rows.length > 0 ? (
-        <AnswerChart
-          workspaceId={workspaceId}
-          projectId={projectId}
-          query={text}
-          table={answer}
-          range={answer.range}
-          times={times}
-          chosen={chosen}
-          kind={chart}
-          onKind={onChart}
-          {...acts}
-        />
-      ) : null}
-      {answer.kind === "table" || rows.length === 0 ? null : <AnswerTable table={table} query={text} chosen={null} />}
-    </div>
+      <div class={css.answer} aria-busy={loaded.busy && failure === null} data-stale={loaded.busy || failure !== null}>
+        <p class={css.status} role="status">
+          {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
+          {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}
+        </p>
+        <Notes notes={answer.notes} />
+        {rows.length === 0 ? <Empty title="No rows" /> : null}
+        {answer.kind === "table" && rows.length > 0 ? (
+          <AnswerChart
+            workspaceId={workspaceId}
+            projectId={projectId}
+            query={text}
+            table={answer}
+            range={answer.range}
+            times={times}
+            chosen={chosen}
+            kind={chart}
+            onKind={onChart}
+            {...acts}
+          />
+        ) : null}
+        {answer.kind === "table" || rows.length === 0 ? null : <AnswerTable table={table} query={text} chosen={null} />}
+      </div>
+    </>
   );
 }
 

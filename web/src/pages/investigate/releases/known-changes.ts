@@ -14,6 +14,8 @@ const asked = new Set<string>();
 const failed = signal<ReadonlySet<string>>(new Set());
 /** Releases of a request: their queries fit into it. */
 export const CHANGES_AT_ONCE = 6;
+/** Milliseconds after which marks are drawn without what their releases changed. */
+const WITHIN_MS = 5000;
 
 /** What a release changed; `undefined` until it is known. Renders the component again when it is. */
 export type KnownChanges = (release: Release) => ReleaseChanges | undefined;
@@ -60,7 +62,8 @@ async function loadMissing(scope: ReleaseScope, field: string, releases: readonl
   for (let at = 0; at < missing.length; at += CHANGES_AT_ONCE) {
     const some = missing.slice(at, at + CHANGES_AT_ONCE);
     try {
-      await loadChanges(scope, field, some, NEVER);
+      // Another drawing may wait for it, so it ends with none of them.
+      await loadChanges(scope, field, some, AbortSignal.timeout(WITHIN_MS));
     } catch {
       // Their marks look like those of releases that changed nothing known, and say so when they are pointed at.
       failed.value = new Set([...failed.peek(), ...some.map((release) => keyOf(scope, field, release))]);
@@ -69,9 +72,6 @@ async function loadMissing(scope: ReleaseScope, field: string, releases: readonl
     for (const release of some) if (Date.now() < release.at + STARTING_MS) asked.delete(keyOf(scope, field, release));
   }
 }
-
-/** Another drawing may wait for what this one asks for. */
-const NEVER = new AbortController().signal;
 
 /** Loads what each release changed, in one request, for all drawings. @param releases few enough for one request */
 export async function loadChanges(

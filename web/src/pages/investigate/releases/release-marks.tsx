@@ -68,7 +68,8 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
     if (isGone) setOpened(null);
   }, [isGone]);
   if (groups.length === 0) return null;
-  const focusable = Math.min(stop, groups.length - 1);
+  const drawn = groups.flatMap(({ releases }, at) => (releases.every(isSettled) ? [at] : []));
+  const focusable = drawn.find((at) => at >= stop) ?? drawn.at(-1);
   const triggerOf = (at: number): string => `${id}-${at}`;
   return (
     <>
@@ -81,11 +82,12 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
         aria-label="Releases"
         onKeyDown={(event) => {
           const { key, currentTarget } = event;
-          const end = groups.length - 1;
-          const next = { ArrowLeft: focusable - 1, ArrowRight: focusable + 1, Home: 0, End: end }[key];
+          const end = drawn.length - 1;
+          const at = drawn.indexOf(focusable ?? 0);
+          const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: end }[key];
           if (next === undefined) return;
           event.preventDefault();
-          currentTarget.querySelectorAll("button")[Math.max(0, Math.min(end, next))]?.focus();
+          currentTarget.querySelectorAll("button")[drawn[Math.max(0, Math.min(end, next))] ?? 0]?.focus();
         }}
       >
         {groups.map(({ place, places, releases: each }, at) => {
@@ -99,7 +101,7 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
             setPointed(first);
           };
           return (
-            // In its place, but not drawn before its shape is known: it does not change below the eye.
+            // In its place, but not drawn before its shape is known: it does not change while it is seen.
             <div key={first} class={css.group} data-settled={each.every(isSettled)}>
               {places.map((line, index) => (
                 <div

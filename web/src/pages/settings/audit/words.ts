@@ -18,7 +18,7 @@ const WORDS: Record<AuditAction, string> = {
   "key.create": "API key created",
   "key.update": "API key changed",
   "key.rotate": "API key rotated",
-  // Keys are never deleted otherwise: who looks for a deleted one has found it.
+  // The only end of a key, so also what is meant by a deleted one.
   "key.revoke": "API key revoked for good",
   "view.create": "View saved",
   "view.update": "View changed",

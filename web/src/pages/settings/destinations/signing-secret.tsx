@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { askToLeave } from "../../../lib/leaving.ts";
+import { askToClose } from "../../../lib/leaving.ts";
 import type { CreatedDestination } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
@@ -15,7 +15,7 @@ export function SigningSecret({ made, onClose }: { made: CreatedDestination; onC
   const secret = made.secret ?? "";
   return (
     <>
-      <Dialog title={`Signing secret of ${made.name}`} onClose={() => askToLeave(onClose)} closeOnBackdrop={false}>
+      <Dialog title={`Signing secret of ${made.name}`} onClose={() => askToClose(onClose)} closeOnBackdrop={false}>
         <p class={css.warning}>The secret is shown only once. Give it to the receiver now.</p>
         <div class={css.code} onCopy={whenSelected(secret, copied)}>
           <pre>{secret}</pre>

@@ -94,8 +94,8 @@ function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boole
       Invited <strong>{email}</strong> as {role}.{" "}
       {isKept ? (
         <>
-          The link in the mail gives access. This local service does not send e-mail: the mail with the link is in the
-          outbox. <a href="/dev/outbox">Open outbox</a>
+          The link in the mail gives access. This local service does not send e-mail: copy the link in the outbox and
+          give it to {email}. <a href="/dev/outbox">Open outbox</a>
         </>
       ) : (
         "The mail with the link was sent. The link gives access."
