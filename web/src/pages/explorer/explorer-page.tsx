@@ -300,7 +300,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
             {isAtEnd ? notice : null}
             {!hasList || (isFailing && entries.length === 0) ? null : (
-              <div class={css.list} aria-busy={isLoading} data-stale={isStale || isLoading}>
+              <div class={css.list} aria-busy={isLoading} data-stale={isStale || (isLoading && entries.length > 0)}>
                 <MissingEntries.Provider value={explorer.missing}>
                   <Results
                     entries={entries}

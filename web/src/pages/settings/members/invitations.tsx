@@ -193,7 +193,7 @@ function InviteForm({ workspace, onInvited }: InvitingProps) {
       <div class={css.invite}>
         <Field
           label="E-mail address"
-          hint="A mail brings a link that gives access. It works once, for 7 days, and creates an account where there is none."
+          hint="The link of the invitation gives access. It works once, for 7 days, and creates an account where there is none."
           error={fieldError(inviting.failure, "email")}
         >
           {(props) => (
