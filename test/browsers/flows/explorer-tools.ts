@@ -118,6 +118,8 @@ export const EXPLORER_TOOL_FLOWS: readonly Flow[] = [
       const { page } = trip;
       await page.goto(logs(trip, "&q=answered"));
       await page.until("rows", async () => (await page.texts(ROWS)).length > 0);
+      // In the line of which the order has its place.
+      await page.until("the head of the list", async () => (await page.texts("[data-list-head]")).length > 0);
       const [newest] = await page.texts(ROWS);
       await page.choose(await page.role("combobox", "Order"), /oldest/i);
       await page.address("the order", ({ search }) => search.includes("order=asc"));
