@@ -6,9 +6,9 @@ import css from "./boards.module.css";
 import { inOrder, type Place } from "./layout.ts";
 
 /** Panels of a board of which nothing is known: four of the usual size. */
-const USUAL: readonly Place[] = [0, 1, 2, 3].map((at) => ({
-  ...{ id: String(at), x: (at % 2) * 6, y: Math.floor(at / 2) * 8, w: 6, h: 8 },
-}));
+const USUAL: readonly Place[] = [0, 1, 2, 3].map((at) => {
+  return { id: String(at), x: (at % 2) * 6, y: Math.floor(at / 2) * 8, w: 6, h: 8 };
+});
 
 /** A board that is being loaded: what is known of it already, with its panels or their usual places still empty. */
 export function LoadingBoard({ known }: { known: KnownBoard | undefined }) {
