@@ -12,22 +12,47 @@ const TARGET = "es2023";
 /** Files that every page loads: named again beside each part that is loaded later, they would be a third of its names. */
 const ALWAYS = /\/(?:index|shared)-/;
 
-type ModuleGraph = { getModuleInfo: (id: string) => { importedIds: readonly string[] } | null };
+type ModuleGraph = {
+  getModuleInfo: (id: string) => { importedIds: readonly string[]; code: string | null } | null;
+};
 
-let needed: Set<string> | undefined;
+/** Lucide's index imports every drawing: who imports a drawing is seen only by its name. */
+const DRAWINGS_INDEX = /\/lucide\/dist\/esm\/lucide\.m?js$/;
+const DRAWING = /\/lucide\/dist\/esm\/icons\/([\w-]+)\.m?js$/;
+const NAMED_DRAWINGS = /import\s*\{([^}]*)\}\s*from\s*"lucide"/g;
+
+/** What the first page needs: modules, and drawings by their names in small letters. */
+let needed: { modules: Set<string>; drawings: Set<string> } | undefined;
 
 /**
- * Name of the file that a module is put into: one for what the first page needs and later parts share, instead of thirty small
- * ones; `null` leaves the choice to the bundler.
+ * Name of the file that a module is put into: one for what the first page needs and later parts share, and one for drawings that
+ * only later parts share, instead of thirty small ones each; `null` leaves the choice to the bundler.
  */
 function fileOf(id: string, graph: ModuleGraph): string | null {
-  if (needed === undefined) {
-    needed = new Set([path.join(import.meta.dirname, "src/main.tsx")]);
-    // A set is iterated over what is added meanwhile, too.
-    for (const each of needed)
-      for (const imported of graph.getModuleInfo(each)?.importedIds ?? []) needed.add(imported);
+  needed ??= neededFirst(graph);
+  const [, drawing] = DRAWING.exec(id) ?? [];
+  if (drawing !== undefined) return needed.drawings.has(drawing.replaceAll("-", "")) ? "shared" : "drawings";
+  return needed.modules.has(id) ? "shared" : null;
+}
+
+function neededFirst(graph: ModuleGraph): NonNullable<typeof needed> {
+  const modules = new Set([path.join(import.meta.dirname, "src/main.tsx")]);
+  const drawings = new Set<string>();
+  // A set is iterated over what is added meanwhile, too.
+  for (const each of modules) {
+    if (DRAWINGS_INDEX.test(each)) continue;
+    const info = graph.getModuleInfo(each);
+    for (const imported of info?.importedIds ?? []) modules.add(imported);
+    for (const [, names = ""] of info?.code?.matchAll(NAMED_DRAWINGS) ?? [])
+      for (const name of names.split(","))
+        drawings.add(
+          name
+            .replace(/\sas\s.*/, "")
+            .trim()
+            .toLowerCase(),
+        );
   }
-  return needed.has(id) ? "shared" : null;
+  return { modules, drawings };
 }
 
 /**
