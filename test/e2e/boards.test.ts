@@ -471,11 +471,16 @@ describe("19.4: boards", () => {
     const now = Date.now();
     const range = { from: new Date(now - 7_200_000).toISOString(), to: new Date(now).toISOString() };
     const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ ...range, q: "entry" })}`);
+    await page.getByRole("slider", { name: "Entries over time" }).press("Home");
     await page.getByRole("region", { name: "Histogram" }).getByRole("button", { name: "Save to board" }).click();
     const dialog = page.getByRole("dialog", { name: "Save to board" });
     expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries with “entry” by level");
     const time = dialog.getByRole("group", { name: "Time" });
     expect(await time.getByRole("radio", { name: /^Fixed: .+Shows these times also later/ }).isChecked()).toBe(true);
+    // A part of the chart has bins of its own.
+    await time.getByRole("radio", { name: /^Fixed: .+Only what is selected on the chart/ }).check();
+    await dialog.getByText("entry | count by level, bin(1s)").waitFor();
+    await time.getByRole("radio", { name: /^Fixed: .+Shows these times also later/ }).check();
     await time.getByRole("radio", { name: "Of the board Follows the time chosen above the panels." }).waitFor();
     await choose(dialog.getByLabel("Board", { exact: true }), "Categories");
     expect(await axeFaults(page)).toEqual([]);

@@ -18,7 +18,7 @@ import { Legend, ListedReleases } from "./legend.tsx";
 import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import type { DrawnReleases } from "./releases.ts";
 import { releaseNames } from "./releases.ts";
-import { firstOf, lastOf, type Selection, useSelection } from "./selection.ts";
+import { firstOf, lastOf, type Selection, type Span, useSelection } from "./selection.ts";
 import { toneClass } from "./tones.ts";
 
 /** What is drawn over values in time, and done with their times. */
@@ -35,6 +35,8 @@ export interface Overlay {
 export interface Zoom {
   onZoom: (start: number, end: number) => void;
   onZoomOut?: () => void;
+  /** Called with the span of time that is selected, and with `null` once none is. */
+  onSelect?: (span: Span | null) => void;
 }
 
 interface OverTimeProps {
@@ -63,10 +65,14 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
   const drawn = useMemo(() => drawnOf(chart, isLines, only), [chart, isLines, only]);
   const { shown, stacked, most } = drawn;
   const { zoom: zooming } = overlay ?? {};
+  const timesOf = (chosen: Selection): Span => ({
+    start: Math.max(edges.from, from + firstOf(chosen) * binMs),
+    end: Math.min(edges.to, from + (lastOf(chosen) + 1) * binMs),
+  });
   const zoom = (chosen: Selection): void => {
     select(null);
-    const [start, end] = [from + firstOf(chosen) * binMs, from + (lastOf(chosen) + 1) * binMs];
-    zooming?.onZoom(Math.max(edges.from, start), Math.min(edges.to, end));
+    const { start, end } = timesOf(chosen);
+    zooming?.onZoom(start, end);
   };
   const { selection, select, onKeyDown } = useSelection(spans, zoom, zooming?.onZoomOut);
   // A refresh of a relative range moves the spans.
@@ -76,6 +82,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
     // The next move of the pointer draws it at its new place.
     setDragged(null);
   }, [from, binMs, spans, zooming === undefined]);
+  useEffect(() => zooming?.onSelect?.(selection === null ? null : timesOf(selection)), [selection]);
   // The drawing begins at 0.
   const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
   // Above a threshold there is room for its value.

@@ -3,6 +3,12 @@ import { useState } from "preact/hooks";
 /** Spans that Page Up and Page Down move by. */
 const PAGE = 10;
 
+/** A span of time, epoch milliseconds. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
 /** The two ends of a selection of spans of time, in the order of selection. */
 export interface Selection {
   anchor: number;

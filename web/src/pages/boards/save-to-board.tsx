@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { BOARD_LIMITS } from "../../../../src/workspace/panels.ts";
+import type { Span } from "../../charts/selection.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
 import { visible } from "../../lib/visible.ts";
@@ -12,7 +13,8 @@ import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import type { Range } from "../explorer/view/range.ts";
-import { offeredRanges, spansOf } from "./board-query.ts";
+import { offeredRanges, spansOf, viewRange } from "./board-query.ts";
+import { type ChartParts, spanOf } from "./kept-parts.ts";
 import { KindField } from "./kind-field.tsx";
 import { freePlace } from "./layout.ts";
 import { titleOf } from "./panel-title.ts";
@@ -23,7 +25,12 @@ interface SaveToBoardProps {
   workspaceId: string;
   /** Project of the query; `null`: the whole workspace. */
   projectId: string | null;
-  query: string;
+  /** Returns the query of a panel of some times: a chart of fewer hours may have finer bins. */
+  queryOf: (times: Span) => string;
+  /** The times that are shown. */
+  times: Span;
+  /** Returns the parts of the chart that can be kept, as they are when the dialog opens. */
+  parts?: () => ChartParts;
   /** The range that is shown. One with fixed times is kept unless the member chooses the board's. */
   range: Range;
   kind: PanelKind;
@@ -34,20 +41,26 @@ interface SaveToBoardProps {
 const NEW = "";
 
 /** Adds a query to a board that reads the same entries, or to a new one. */
-export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind: first, onClose }: SaveToBoardProps) {
+export function SaveToBoard(props: SaveToBoardProps) {
+  const { workspaceId, projectId, queryOf, times, range: shown, kind: first, onClose } = props;
   const boards = useLoad(workspaceId, (signal) => boardCalls.list(workspaceId, signal));
   const fitting = boards.data?.filter((board) => board.projectId === projectId) ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState("");
-  const [title, setTitle] = useState(() => titleOf(query));
   const [kind, setKind] = useState(first);
   const [offered] = useState(() => offeredRanges(shown, Date.now()));
   const [range, setRange] = useState<SavedRange | undefined>(shown.kind === "between" ? offered[0] : undefined);
+  const [parts] = useState(() => props.parts?.() ?? {});
+  const query = queryOf(range === undefined ? times : (spanOf(range) ?? times));
+  const [title, setTitle] = useState(() => titleOf(query));
   const [saved, setSaved] = useState<(Pick<Board, "id" | "name"> & { panel: string }) | null>(null);
   const boardId = chosen ?? fitting[0]?.id ?? NEW;
   const saving = useAction(async () => {
     const id = crypto.randomUUID().slice(0, 8);
-    const spans = kind === "table" || kind === "number" ? 0 : spansOf(query, shown, Date.now());
+    const spans =
+      kind === "table" || kind === "number"
+        ? 0
+        : spansOf(query, range === undefined ? shown : viewRange(range, Date.now()), Date.now());
     const panel = { id, title: title.trim(), query, kind, ...(range === undefined ? {} : { range }) };
     if (boardId === NEW) {
       const panels = [{ ...panel, ...freePlace([], spans) }];
@@ -120,7 +133,7 @@ export function SaveToBoard({ workspaceId, projectId, query, range: shown, kind:
             onChange={setTitle}
           />
           <KindField query={query} kind={kind} onChange={setKind} />
-          <TimeField range={range} offered={offered} onChange={setRange} />
+          <TimeField range={range} offered={offered} parts={parts} onChange={setRange} />
           <Problem failure={saving.failure} />
           <Row>
             <Button type="submit" look="primary" busy={saving.busy} disabled={!isReady}>

@@ -2,6 +2,7 @@ import { useId } from "preact/hooks";
 import type { SavedRange } from "../../model/boards.ts";
 import choices from "../../ui/choices.module.css";
 import { isFixed, ownLabel, ownTimeText } from "./board-query.ts";
+import { type ChartParts, fixedRange } from "./kept-parts.ts";
 
 interface TimeFieldProps {
   /** The range that the board shows now; absent where no board is open. */
@@ -10,13 +11,21 @@ interface TimeFieldProps {
   range: SavedRange | undefined;
   /** Ranges that the panel can have of its own. */
   offered: readonly (SavedRange | undefined)[];
+  /** Parts of the chart that the panel can keep as well. */
+  parts?: ChartParts;
   onChange: (range: SavedRange | undefined) => void;
 }
 
 /** A choice between the range of the board and one that the panel keeps. */
-export function TimeField({ board, range, offered, onChange }: TimeFieldProps) {
+export function TimeField({ board, range, offered, parts = {}, onChange }: TimeFieldProps) {
   const name = useId();
-  const own = new Map(offered.flatMap((each) => (each === undefined ? [] : [[JSON.stringify(each), each] as const])));
+  const own = new Map<string, { range: SavedRange; about: string }>();
+  for (const each of offered)
+    if (each !== undefined) own.set(JSON.stringify(each), { range: each, about: aboutOwn(each) });
+  for (const [part, about] of PARTS) {
+    const each = parts[part] === undefined ? null : fixedRange(parts[part]);
+    if (each !== null && !own.has(JSON.stringify(each))) own.set(JSON.stringify(each), { range: each, about });
+  }
   const chosen = range === undefined ? null : JSON.stringify(range);
   return (
     <fieldset class={choices.choices}>
@@ -31,18 +40,24 @@ export function TimeField({ board, range, offered, onChange }: TimeFieldProps) {
           </span>
         </span>
       </label>
-      {[...own].map(([value, each]) => (
+      {[...own].map(([value, { range: each, about }]) => (
         <label key={value}>
           <input type="radio" name={name} checked={chosen === value} onChange={() => onChange(each)} />
           <span>
             {ownTimeText(each, Date.now())}
-            <span class={choices.line}>{aboutOwn(each)}</span>
+            <span class={choices.line}>{about}</span>
           </span>
         </label>
       ))}
     </fieldset>
   );
 }
+
+/** What the parts of a chart are. */
+const PARTS: readonly (readonly [part: keyof ChartParts, about: string])[] = [
+  ["selected", "Only what is selected on the chart, also later."],
+  ["entries", "Only from the first entry on the chart to the last, also later."],
+];
 
 /** Says how a range of a panel's own differs from the board's, and from another one that shows the same now. */
 function aboutOwn(range: SavedRange): string {

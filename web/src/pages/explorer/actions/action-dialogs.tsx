@@ -1,6 +1,8 @@
 import type { Project } from "../../../model/types.ts";
+import { partsOf } from "../../boards/kept-parts.ts";
 import { SaveToBoard } from "../../boards/save-to-board.tsx";
 import { chartPipes, MOST_WIDE_BINS } from "../fields/field-groups.ts";
+import { shownBars } from "../histogram/shown-bars.ts";
 import { askedOf } from "../search/asked.ts";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
@@ -54,7 +56,18 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
         <SaveToBoard
           workspaceId={workspaceId}
           projectId={projectId}
-          query={`${askedOf(view.query ?? "").q ?? "*"} ${chartPipes("level", "string", scope.times, MOST_WIDE_BINS)}`}
+          queryOf={(times) =>
+            `${askedOf(view.query ?? "").q ?? "*"} ${chartPipes("level", "string", times, MOST_WIDE_BINS)}`
+          }
+          times={scope.times}
+          parts={() => {
+            const shown = shownBars();
+            if (shown === null) return {};
+            const { start, end, to } = scope.times;
+            // A live view has later entries.
+            const chart = { start, end: to === undefined ? Math.max(end, Date.now()) : end };
+            return partsOf(chart, shown.filled, shown.selected);
+          }}
           range={view.range}
           kind="bars"
           onClose={onClose}

@@ -7,6 +7,7 @@ import { span } from "../../../lib/span-text.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
+import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule } from "../../../ui/use-lazy.ts";
 import { useSize } from "../../../ui/use-size.ts";
 import { picturedReleases } from "../../investigate/releases/known-changes.ts";
@@ -19,6 +20,7 @@ import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT } from "./bars.ts
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
+import { showBars } from "./shown-bars.ts";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
 
@@ -86,6 +88,14 @@ export function Histogram(props: HistogramProps) {
     select(null);
     setHovered(null);
   }, [isCut]);
+  const shownNow = useLatest(() => ({
+    filled: bars.filter(({ count }) => count > 0),
+    selected: selection === null ? null : joined(bars, selection),
+  }));
+  useEffect(() => {
+    showBars(shownNow);
+    return () => showBars(null);
+  }, []);
   const shown = hovered ?? selection;
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
   return (

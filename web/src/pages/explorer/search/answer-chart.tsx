@@ -1,8 +1,9 @@
 import { LayoutDashboard } from "lucide";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import type { ChartRange, Table } from "../../../charts/chart-data.ts";
 import type { Choice } from "../../../charts/drawn.ts";
+import type { Span } from "../../../charts/selection.ts";
 import type { PanelKind } from "../../../model/boards.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -72,9 +73,10 @@ interface DrawnAnswerProps extends Omit<AnswerChartProps, "query" | "table" | "r
 
 function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId, ...rest }: DrawnAnswerProps) {
   const { times, chosen, onKind, onShow, onZoom, onZoomOut, onCompare } = rest;
-  const { Charts, ImageMenu, KindField, kindsOf, SaveToBoard, titleOf } = parts;
+  const { Charts, ImageMenu, KindField, kindsOf, partsOf, SaveToBoard, spansWithRows, titleOf } = parts;
   const { query, kind } = drawing;
   const [isSaving, setSaving] = useState(false);
+  const selected = useRef<Span | null>(null);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
@@ -110,7 +112,13 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
           onZoom,
           onCompare: comparing(onCompare, releases, times),
         })}
-        zoom={{ onZoom, onZoomOut }}
+        zoom={{
+          onZoom,
+          onZoomOut,
+          onSelect: (span) => {
+            selected.current = span;
+          },
+        }}
         choice={choice}
         onChoice={onChoice}
       />
@@ -118,7 +126,9 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
         <SaveToBoard
           workspaceId={workspaceId}
           projectId={projectId}
-          query={query}
+          queryOf={() => query}
+          times={times}
+          parts={() => partsOf(times, spansWithRows(drawing.table, query), selected.current)}
           range={chosen}
           kind={kind}
           onClose={() => setSaving(false)}
