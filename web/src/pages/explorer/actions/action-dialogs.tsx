@@ -2,7 +2,7 @@ import type { Project } from "../../../model/types.ts";
 import { partsOf } from "../../boards/kept-parts.ts";
 import { SaveToBoard } from "../../boards/save-to-board.tsx";
 import { chartPipes, MOST_WIDE_BINS } from "../fields/field-groups.ts";
-import { shownBars } from "../histogram/shown-bars.ts";
+import { shownBars } from "../histogram/bars.ts";
 import { askedOf } from "../search/asked.ts";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";

@@ -1,4 +1,5 @@
 import type { Table } from "../../../charts/chart-data.ts";
+import type { Span } from "../../../charts/selection.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { columnPlaces } from "../../investigate/column-places.ts";
 import type { Times } from "../view/range.ts";
@@ -96,4 +97,23 @@ export function bucketsOf(table: Table): Pick<Stats, "buckets" | "total"> {
     buckets.set(Date.parse(start), bucket);
   }
   return { buckets: [...buckets].sort(([a], [b]) => a - b).map(([, bucket]) => bucket), total };
+}
+
+/** What the histogram shows, for the dialog that saves it, which its button and a command open. */
+export interface ShownBars {
+  /** The bars with entries. */
+  filled: readonly Span[];
+  selected: Span | null;
+}
+
+let shown: (() => ShownBars) | null = null;
+
+/** Says what the histogram shows; `null` once it is gone. */
+export function showBars(bars: (() => ShownBars) | null): void {
+  shown = bars;
+}
+
+/** Returns what the histogram shows; `null` if there is none. */
+export function shownBars(): ShownBars | null {
+  return shown?.() ?? null;
 }

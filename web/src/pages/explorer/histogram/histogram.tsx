@@ -16,11 +16,10 @@ import { type CompareRange, comparing } from "../../investigate/releases/release
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
 import { barSpan, entries, number } from "../view/format.ts";
-import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT } from "./bars.ts";
+import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT, showBars } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
-import { showBars } from "./shown-bars.ts";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
 
