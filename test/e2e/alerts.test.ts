@@ -130,7 +130,15 @@ describe("20.6: alerts in the console", () => {
     expect(await axeFaults(page)).toEqual([]);
     await from.fill("10:30 pm");
     await page.getByText("Must be a time").waitFor({ state: "detached" });
+    // What is chosen and not added is a change, which neither a leave nor a save loses.
+    await page.getByRole("link", { name: "Cancel" }).click();
+    await page.getByRole("dialog", { name: "Discard changes?" }).getByRole("button", { name: "Keep editing" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("alert").getByText("Add this mute, or uncheck its days.").waitFor();
+    expect(await page.getByLabel("Fri", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    expect(await axeFaults(page)).toEqual([]);
     await from.press("Enter");
+    await page.getByText("Add this mute").waitFor({ state: "detached" });
     await page.getByText("Fri 22:30 – 00:00 (").waitFor();
     await page.evaluate(() => localStorage.setItem("taffrail.clock", "12"));
     await page.reload();

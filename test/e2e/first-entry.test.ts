@@ -213,8 +213,25 @@ describe("the steps to the first entry", () => {
     await question.getByRole("button", { name: "Stay" }).click();
     await question.waitFor({ state: "hidden" });
     expect(new URL(page.url()).pathname).toBe(`/w/${account.workspaceId}/start`);
-    await go(keys);
+    // A leave that fails: the page is still there, and asks again.
+    await page.evaluate((href) => {
+      const link = Object.assign(document.createElement("a"), { href, textContent: "Nowhere" });
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        event.stopPropagation();
+      });
+      document.body.append(link);
+      link.click();
+    }, keys);
     await question.getByRole("button", { name: "Leave without the key" }).click();
+    await page.waitForFunction(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
+    await page.getByRole("link", { name: "Skip to the logs" }).click();
+    await question.getByRole("button", { name: "Leave without the key" }).click();
+    await page.waitForURL(`**/p/${projectId}`);
+    // What was left behind on purpose is not asked for when the user has come back.
+    await go(start);
+    await page.getByRole("button", { name: "Send one from here" }).waitFor();
+    await go(keys);
     await page.getByRole("button", { name: /^Revoke/ }).click();
     await page.getByRole("button", { name: "Revoke key" }).click();
     await page.getByText("Revoked First key.").waitFor();

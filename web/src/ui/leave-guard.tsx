@@ -17,7 +17,7 @@ interface LeaveGuardProps {
   stay: string;
   /** Keeps what would be lost, and returns whether it did. */
   rescue?: { label: string; run: () => Promise<boolean> };
-  /** Called before the page is left. */
+  /** Called once the user has confirmed the leave and it has begun. The page may still be there later, and then asks again. */
   onLeave?: () => void;
   /** What is lost. */
   children: ComponentChildren;
@@ -62,8 +62,8 @@ export function LeaveGuard({ title, action, stay, rescue, onLeave, children }: L
   if (leave === null) return null;
   const go = (): void => {
     setLeave(null);
-    onLeave?.();
     guard.current?.leave(leave);
+    onLeave?.();
   };
   return (
     <Dialog title={title} onClose={() => setLeave(null)} closeOnBackdrop={false}>

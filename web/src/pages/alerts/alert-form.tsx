@@ -21,7 +21,7 @@ import { timesOf } from "../explorer/view/range.ts";
 import css from "./alerts.module.css";
 import { ConditionFields } from "./condition-fields.tsx";
 import { type Draft, readDeciding, readDraft } from "./draft.ts";
-import { MutesField } from "./mutes-field.tsx";
+import { isBegun, MutesField, NO_MUTE } from "./mutes-field.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewPanel } from "./preview-panel.tsx";
 import { sampleOf } from "./sample.ts";
@@ -50,6 +50,8 @@ export function AlertForm({
   const [start] = useState(ofStart);
   const [draft, setDraft] = useState(start);
   const [projectId, setProjectId] = useState(ofAlert);
+  const [begunMute, setBegunMute] = useState(NO_MUTE);
+  const hasBegunMute = isBegun(begunMute, draft.mutes);
   const [isChecked, setChecked] = useState(false);
   const [preview, setPreview] = useState<Preview | null>(null);
   const times = useMemo(() => timesOf({ kind: "last", preset: "7d" }, Date.now(), 30), []);
@@ -104,9 +106,9 @@ export function AlertForm({
             event.preventDefault();
             setChecked(true);
             const { currentTarget } = event;
-            if (read.ok) void saving.run();
+            if (read.ok && !hasBegunMute) void saving.run();
             // After the inputs have their errors.
-            else requestAnimationFrame(() => focusWrong(currentTarget, read.errors.query !== undefined));
+            else requestAnimationFrame(() => focusWrong(currentTarget, !read.ok && read.errors.query !== undefined));
           }}
         >
           <ConditionFields
@@ -154,7 +156,13 @@ export function AlertForm({
             messageError={refused("message")}
             onChange={change}
           />
-          <MutesField mutes={draft.mutes} onChange={(mutes) => change({ mutes })} />
+          <MutesField
+            mutes={draft.mutes}
+            onChange={(mutes) => change({ mutes })}
+            begun={begunMute}
+            onBegun={setBegunMute}
+            error={isChecked && hasBegunMute ? "Add this mute, or uncheck its days." : undefined}
+          />
           <Problem failure={saving.failure} fields={SHOWN} />
           {alert !== null && decidesOtherwise(alert, draft) ? (
             <p class={css.hint}>Saving begins the count again, and resolves groups that fire.</p>
@@ -193,7 +201,7 @@ export function AlertForm({
           onOwnTimes={() => change({ delay: "1m" })}
         />
       </div>
-      {JSON.stringify(draft) === JSON.stringify(start) && projectId === ofAlert ? null : (
+      {JSON.stringify(draft) === JSON.stringify(start) && projectId === ofAlert && !hasBegunMute ? null : (
         <ChangesGuard what="the alert" />
       )}
     </div>

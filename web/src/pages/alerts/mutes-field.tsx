@@ -1,5 +1,5 @@
 import { Plus, X } from "lucide";
-import { useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { WEEKDAYS, type Weekday } from "../../../../src/alerts/mutes.ts";
 import type { Mute } from "../../model/alerts.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -14,14 +14,42 @@ const MAX_MUTES = 20;
 interface MutesFieldProps {
   mutes: readonly Mute[];
   onChange: (mutes: readonly Mute[]) => void;
+  /** The mute that is chosen and not added yet. */
+  begun: BegunMute;
+  onBegun: (begun: BegunMute) => void;
+  /** What is wrong with the mute that is not added yet. */
+  error: string | undefined;
+}
+
+/** A mute while it is chosen; a time is `null` while its text is none. */
+export interface BegunMute {
+  days: readonly Weekday[];
+  start: string | null;
+  end: string | null;
+}
+
+/** Nothing is chosen yet. */
+export const NO_MUTE: BegunMute = { days: [], start: "00:00", end: "00:00" };
+
+/** Whether a mute is chosen that is not among those of the rule, so that it would be lost. */
+export function isBegun(begun: BegunMute, mutes: readonly Mute[]): boolean {
+  return begun.days.length > 0 && !mutes.some((mute) => isSame(mute, begun));
+}
+
+function isSame(mute: Mute, { days, start, end }: BegunMute): boolean {
+  const isOfClock = "days" in mute && mute.timeZone === ownTimeZone();
+  return isOfClock && mute.days.join() === days.join() && mute.start === start && mute.end === end;
+}
+
+function ownTimeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** The mutes of a rule, and those of days of the week to add. */
-export function MutesField({ mutes, onChange }: MutesFieldProps) {
-  const [days, setDays] = useState<readonly Weekday[]>([]);
-  const [start, setStart] = useState<string | null>("00:00");
-  const [end, setEnd] = useState<string | null>("00:00");
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+export function MutesField({ mutes, onChange, begun, onBegun, error }: MutesFieldProps) {
+  const { days, start, end } = begun;
+  const errorId = useId();
+  const timeZone = ownTimeZone();
   const isReady = days.length > 0 && start !== null && end !== null && mutes.length < MAX_MUTES;
   const add = (): void => {
     if (isReady) onChange([...mutes, { days, start, end, timeZone }]);
@@ -36,7 +64,11 @@ export function MutesField({ mutes, onChange }: MutesFieldProps) {
             icon={X}
             small
             label={`Remove mute ${at + 1}`}
-            onClick={() => onChange(mutes.filter((each) => each !== mute))}
+            onClick={() => {
+              onChange(mutes.filter((each) => each !== mute));
+              // It is removed, and not one to add.
+              if (isSame(mute, begun)) onBegun({ ...begun, days: [] });
+            }}
           />
         </p>
       ))}
@@ -47,8 +79,13 @@ export function MutesField({ mutes, onChange }: MutesFieldProps) {
             <input
               type="checkbox"
               checked={days.includes(day)}
+              aria-invalid={error !== undefined && day === days[0]}
+              aria-describedby={error !== undefined && day === days[0] ? errorId : undefined}
               onChange={({ currentTarget }) =>
-                setDays(WEEKDAYS.filter((each) => (each === day ? currentTarget.checked : days.includes(each))))
+                onBegun({
+                  ...begun,
+                  days: WEEKDAYS.filter((each) => (each === day ? currentTarget.checked : days.includes(each))),
+                })
               }
             />
             {DAYS[day]}
@@ -56,9 +93,14 @@ export function MutesField({ mutes, onChange }: MutesFieldProps) {
         ))}
       </div>
       <div class={css.hours}>
-        <ClockField label="Mute from" time={start} onChange={setStart} onEnter={add} />
-        <ClockField label="Mute until" time={end} onChange={setEnd} onEnter={add} />
+        <ClockField label="Mute from" time={start} onChange={(start) => onBegun({ ...begun, start })} onEnter={add} />
+        <ClockField label="Mute until" time={end} onChange={(end) => onBegun({ ...begun, end })} onEnter={add} />
       </div>
+      {error === undefined ? null : (
+        <p class={css.wrong} id={errorId} role="alert">
+          {error}
+        </p>
+      )}
       <Row>
         <Button small icon={Plus} disabled={!isReady} onClick={add}>
           Add mute

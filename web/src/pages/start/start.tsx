@@ -1,6 +1,6 @@
 import { Check } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useLoad } from "../../lib/load.ts";
 import { dropKept, isKeptStored, keepKey, keptIsStored, keptKey } from "../../model/kept-key.ts";
@@ -123,6 +123,14 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
     keptIsStored();
     setStored(true);
   };
+  // A leave may fail. Only a page that is gone has left the key behind, and does not ask when the user comes back.
+  const isLeaving = useRef(false);
+  useEffect(
+    () => () => {
+      if (isLeaving.current) keptIsStored();
+    },
+    [],
+  );
   const remade = (key: MadeKey): void => {
     setStored(false);
     onMade(key);
@@ -165,7 +173,14 @@ function OfProject({ workspace, projectId, made, onMade }: OfProjectProps) {
         <SnippetCard target={target} onStored={stored} />
         {/* An entry that a program sent says that the program has the key. */}
         {made === null || isStored || (first !== null && !isSentHere) ? null : (
-          <SecretGuard what="key" text={made.secret} onLeave={stored} />
+          <SecretGuard
+            what="key"
+            text={made.secret}
+            onCopied={stored}
+            onLeave={() => {
+              isLeaving.current = true;
+            }}
+          />
         )}
       </Columns>
     </Frame>
