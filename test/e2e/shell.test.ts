@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register } from "../support/api.ts";
+import { signedIn, signIn } from "./support/account.ts";
 import { axeFaults, type ConsoleUnderTest, startSharedConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
@@ -80,6 +81,24 @@ describe("the console's shell", () => {
       await page.waitForURL(`**/w/${account.workspaceId}${tool}?q=level%3Aerror&range=1h`);
       await header.getByRole("link", { name }).and(page.locator("[aria-current=page]")).waitFor();
     }
+    await context.close();
+  });
+
+  it("opens and signs in where the browser refuses its storage", async () => {
+    const context = await console.open();
+    await context.addInitScript(() => {
+      const get = (): never => {
+        throw new DOMException("Access is denied for this document.", "SecurityError");
+      };
+      for (const name of ["localStorage", "sessionStorage"]) {
+        Object.defineProperty(window, name, { get, configurable: true });
+      }
+    });
+    const { email, password } = await register(console.server.url);
+    const page = await context.newPage();
+    await page.goto("/login");
+    await signIn(page, email, password);
+    await signedIn(page);
     await context.close();
   });
 

@@ -6,6 +6,7 @@ import { needsLanguage } from "../pages/explorer/view/language.ts";
 import { timesOf } from "../pages/explorer/view/range.ts";
 import { readView } from "../pages/explorer/view/view.ts";
 import { readAccess, readSession } from "../session/storage.ts";
+import { replaceRefusedStorage } from "./refused-storage.ts";
 
 /**
  * Requests the explorer's first entries while the code of the console is loading, or without a project the list of projects.
@@ -39,5 +40,6 @@ function loadLocales(): void {
   (0).toLocaleString();
 }
 
+replaceRefusedStorage();
 requestFirstEntries();
 loadLocales();

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { zone } from "../../../../web/src/lib/zone.ts";
 import {
+  boundsOf,
   fittingKind,
   kindsOf,
   offeredRanges,
@@ -24,6 +25,11 @@ it("19: a panel's own time is called fixed only if it has two times", () => {
   expect(ownTimeText({ from: new Date(NOW).toISOString(), to: null }, NOW)).toMatch(/^Own: since /);
   const between = { from: new Date(NOW - HOUR).toISOString(), to: new Date(NOW).toISOString() };
   expect(offeredRanges({ kind: "between", ...between }, NOW)).toEqual([between]);
+});
+
+it("19: a panel's own duration begins in 1970 at the earliest, because the service refuses earlier times and then the whole board", () => {
+  expect(boundsOf({ last: "2d" }, NOW)).toEqual({ from: new Date(NOW - 48 * HOUR).toISOString() });
+  expect(boundsOf({ last: "9999w" }, NOW)).toEqual({ from: "1970-01-01T00:00:00.000Z" });
 });
 
 it("19: the saved histogram has the bins of the explorer's bars", () => {

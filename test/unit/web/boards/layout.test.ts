@@ -6,6 +6,7 @@ import {
   inOrder,
   isChanged,
   LEAST,
+  legible,
   moved,
   movedInOrder,
   overlaps,
@@ -74,6 +75,23 @@ describe("the layout of a board", () => {
         expect(settled(once)).toEqual(once);
       }),
     );
+  });
+
+  it("shows each panel of a board that the API stored: not below another one, nor too small for its title", () => {
+    fc.assert(
+      fc.property(board, (panels) => {
+        const shown = legible(panels);
+        check(panels, shown);
+        for (const { w, h } of shown) expect(w >= LEAST.w && h >= LEAST.h).toBe(true);
+        // What the console stored stays in its places.
+        expect(legible(shown)).toEqual(shown);
+      }),
+    );
+    const far = { id: "far", x: 11, y: 999, w: 1, h: 1 };
+    expect(legible([far, { ...far, id: "behind" }])).toEqual([
+      { id: "far", x: 10, y: 0, w: 2, h: 3 },
+      { id: "behind", x: 10, y: 3, w: 2, h: 3 },
+    ]);
   });
 
   it("moves a panel to the place of another one, which goes below it", () => {

@@ -25,7 +25,7 @@ import { panelName, viewRange } from "./board-query.ts";
 import { BoardReleases } from "./board-releases.tsx";
 import { type BoardView, boardSearch, REFRESH_LABELS, REFRESHES, readBoardView } from "./board-view.ts";
 import css from "./boards.module.css";
-import { freePlace, inOrder, isChanged, settled } from "./layout.ts";
+import { freePlace, inOrder, isChanged, legible, settled } from "./layout.ts";
 import { LoadingBoard } from "./loading-board.tsx";
 import { PanelDialog } from "./panel-dialog.tsx";
 import { ShownPanel } from "./shown-panel.tsx";
@@ -35,8 +35,9 @@ import { useBoardWithReleases } from "./use-board-releases.ts";
 export function BoardPage() {
   const { workspaceId = "", boardId = "" } = useRoute().params;
   const loaded = useLoad(`${workspaceId} ${boardId}`, (signal) => boardCalls.get(workspaceId, boardId, signal));
-  if (loaded.data !== null)
-    return <ShownBoard key={boardId} workspaceId={workspaceId} board={loaded.data} onBoard={loaded.put} />;
+  const stored = loaded.data;
+  const board = useMemo(() => stored && { ...stored, panels: legible(stored.panels) }, [stored]);
+  if (board !== null) return <ShownBoard key={boardId} workspaceId={workspaceId} board={board} onBoard={loaded.put} />;
   if (loaded.failure === null) return <LoadingBoard known={knownBoard(boardId)} />;
   return (
     <Page title="Board">

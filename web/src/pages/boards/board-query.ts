@@ -30,7 +30,8 @@ export function boundsOf(range: SavedRange, now: number): { from?: string; to?: 
     return { ...(range.from === null ? {} : { from: range.from }), ...(range.to === null ? {} : { to: range.to }) };
   }
   const ms = Number.parseInt(range.last, 10) * (UNITS[range.last.slice(-1)] ?? 0);
-  return { from: new Date(now - ms).toISOString() };
+  // The service refuses times before 1970, and with them the whole board.
+  return { from: new Date(Math.max(0, now - ms)).toISOString() };
 }
 
 /** Returns the range of a view as it is stored. */

@@ -72,6 +72,11 @@ export function settled<P extends Place>(panels: readonly P[]): P[] {
   return settledAfter(panels.map(fitted), null);
 }
 
+/** Panels as they are shown: the API also stores ones that overlap, are below empty rows or are too small for their titles. */
+export function legible<P extends Place>(panels: readonly P[]): P[] {
+  return settled(panels.map((panel) => ({ ...panel, w: Math.max(panel.w, LEAST.w), h: Math.max(panel.h, LEAST.h) })));
+}
+
 /** Panels from the top left to the bottom right: as they are read, printed and stacked on a phone. */
 export function inOrder<P extends Place>(panels: readonly P[]): P[] {
   return [...panels].sort((a, b) => a.y - b.y || a.x - b.x);

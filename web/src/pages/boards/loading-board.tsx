@@ -3,7 +3,7 @@ import type { KnownBoard } from "../../model/boards.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Loading } from "../../ui/states.tsx";
 import css from "./boards.module.css";
-import { inOrder, type Place } from "./layout.ts";
+import { inOrder, legible, type Place } from "./layout.ts";
 
 /** Panels of a board of which nothing is known: four of the usual size. */
 const USUAL: readonly Place[] = [0, 1, 2, 3].map((at) => {
@@ -15,7 +15,7 @@ export function LoadingBoard({ known }: { known: KnownBoard | undefined }) {
   const name = known?.name ?? "Board";
   useTitle(name);
   const panels = known?.panels;
-  const places = panels === undefined ? USUAL : inOrder(panels);
+  const places = panels === undefined ? USUAL : inOrder(legible(panels));
   const kindOf = (id: string) => panels?.find((panel) => panel.id === id)?.kind;
   return (
     <div class={css.board}>
