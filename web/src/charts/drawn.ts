@@ -1,4 +1,4 @@
-import { evenCeiling, niceCeiling } from "../lib/nice-ceiling.ts";
+import { evenCeiling, layerEnds, niceCeiling } from "../lib/bar-heights.ts";
 import type { Level } from "../model/types.ts";
 import type { GroupChart, Series, TimeChart } from "./chart-data.ts";
 import { COLOURS, coloursOf, type KnownColours, NEUTRAL, PAGE_COLOURS } from "./series-colours.ts";
@@ -12,6 +12,23 @@ export function stackedOf(
     const from = values.map((_, at) => sums[at] ?? 0);
     sums = values.map((value, at) => (from[at] ?? 0) + Math.max(0, value ?? 0));
     return { name, level, from, to: sums };
+  });
+}
+
+/**
+ * Returns the tops of stacked series as bars are drawn: those of severe levels can be seen, as in the explorer's histogram.
+ * @param perPixel value of a pixel
+ */
+export function barTops(
+  series: readonly Pick<Series, "level" | "values">[],
+  perPixel: number,
+): { from: number[]; to: number[] }[] {
+  const layers = series.map(({ level, values }) => ({ level, values: values.map((value) => Math.max(0, value ?? 0)) }));
+  let before: number[] = [];
+  return layerEnds(layers, perPixel).map((ends) => {
+    const from = ends.map((_, at) => before[at] ?? 0);
+    before = ends.map((end) => end ?? 0);
+    return { from, to: before };
   });
 }
 

@@ -13,7 +13,7 @@ import { Brush } from "./brush.tsx";
 import css from "./chart.module.css";
 import { type TimeChart, ticksOf } from "./chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
-import { type Choice, cutOf, drawnOf, isCutDrawn, onlyOf, topOf } from "./drawn.ts";
+import { barTops, type Choice, cutOf, drawnOf, isCutDrawn, onlyOf, topOf } from "./drawn.ts";
 import { Legend, ListedReleases } from "./legend.tsx";
 import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import type { DrawnReleases } from "./releases.ts";
@@ -60,7 +60,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
   const [hasFocus, setFocus] = useState(false);
   const only = onlyOf(choice, measure);
   const canvas = useRef<HTMLDivElement>(null);
-  const { width } = useSize(canvas);
+  const { width, height } = useSize(canvas);
   const isLines = kind === "line";
   const drawn = useMemo(() => drawnOf(chart, isLines, only), [chart, isLines, only]);
   const { shown, stacked, most } = drawn;
@@ -87,6 +87,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
   const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
   // Above a threshold there is room for its value.
   const peak = topOf(drawn, (threshold ?? 0) * 1.1);
+  const tops = stacked === null || kind === "area" ? stacked : barTops(shown, peak / Math.max(1, height));
   const to = from + spans * binMs;
   const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
   const placeOf = (time: number): number => (100 * (time - from)) / (to - from);
@@ -117,7 +118,7 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
             style={fade === null ? {} : { maskImage: fade }}
           >
             {shown.map(({ level, index, colour, values }, at) => {
-              const { from: low, to: high } = stacked?.[at] ?? {};
+              const { from: low, to: high } = tops?.[at] ?? {};
               return low === undefined || high === undefined ? (
                 <path key={index} class={`${toneClass(level, colour)} ${css.line}`} d={lineOf(values, peak, HEIGHT)} />
               ) : (

@@ -1,4 +1,4 @@
-import { niceCeiling } from "../lib/nice-ceiling.ts";
+import { layerEnds, niceCeiling } from "../lib/bar-heights.ts";
 import type { BarSeries } from "./bar-series.ts";
 import css from "./stacked-bars.module.css";
 
@@ -16,6 +16,8 @@ interface StackedBarsProps {
 }
 
 const HEIGHT = 100;
+/** Pixels of this height, as in the style sheet. */
+const PIXELS = 96;
 /** Share of a bar's place that is free. */
 const GAP = 0.16;
 const COUNT = new Intl.NumberFormat();
@@ -26,6 +28,10 @@ export function StackedBars({ label, series, names, ends, isTotalShown = true }:
   const totals = names.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const peak = Math.max(1, ...totals);
   const top = niceCeiling(peak);
+  const tops = layerEnds(
+    shown.map(({ level = null, values }) => ({ level, values })),
+    top / PIXELS,
+  );
   return (
     <figure class={css.figure}>
       {/* The accessible name has the highest bar. */}
@@ -40,14 +46,16 @@ export function StackedBars({ label, series, names, ends, isTotalShown = true }:
         aria-label={`${label}, at most ${COUNT.format(peak)}`}
       >
         {names.map((name, at) => {
-          let y = HEIGHT;
+          let before = 0;
           return (
             <g key={name}>
               <title>{`${name}: ${COUNT.format(totals[at] ?? 0)}`}</title>
               <rect class={css.place} x={at} y={0} width={1} height={HEIGHT} />
-              {shown.map(({ color, values }, part) => {
-                const height = ((values[at] ?? 0) / top) * HEIGHT;
-                y -= height;
+              {shown.map(({ color }, part) => {
+                const end = tops[part]?.[at] ?? before;
+                const height = ((end - before) / top) * HEIGHT;
+                const y = HEIGHT - (end / top) * HEIGHT;
+                before = end;
                 return height === 0 ? null : (
                   <rect key={part} x={at + GAP / 2} y={y} width={1 - GAP} height={height} style={{ fill: color }} />
                 );

@@ -10,10 +10,19 @@ import {
   type Table,
   ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
-import { chosenOf, cutOf, drawnOf, isCutDrawn, onlyOf, stackedOf, topOf } from "../../../../web/src/charts/drawn.ts";
+import {
+  barTops,
+  chosenOf,
+  cutOf,
+  drawnOf,
+  isCutDrawn,
+  onlyOf,
+  stackedOf,
+  topOf,
+} from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
-import { evenCeiling, niceCeiling } from "../../../../web/src/lib/nice-ceiling.ts";
+import { evenCeiling, niceCeiling } from "../../../../web/src/lib/bar-heights.ts";
 import { scaleMark } from "../../../../web/src/lib/scale-mark.ts";
 
 const OPEN = { from: null, to: null };
@@ -351,6 +360,34 @@ describe("drawing", () => {
           series.reduce((sum, each) => sum + (each.values[span] ?? 0), 0),
         );
         expect(stacked.at(-1)?.to).toEqual(sums);
+      }),
+    );
+  });
+
+  it("draws few errors among many entries two pixels high, and no bar higher for it", () => {
+    const of = (level: "error" | "info" | null, values: (number | null)[]) => ({ level, values });
+    // A pixel is 100 entries.
+    const series = [of("error", [1, 700, null, 0]), of("info", [9000, 9000, 50, null])];
+    expect(barTops(series, 100)).toEqual([
+      { from: [0, 0, 0, 0], to: [200, 700, 0, 0] },
+      { from: [200, 700, 0, 0], to: [9001, 9700, 100, 0] },
+    ]);
+    const parts = fc.array(fc.nat({ max: 100_000 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(parts, fc.integer({ min: 1, max: 1000 }), (values, perPixel) => {
+        const levels = ["fatal", "error", "warn", "info", "debug"] as const;
+        const tops = barTops(
+          values.map((value, at) => ({ level: levels[at] ?? null, values: [value] })),
+          perPixel,
+        );
+        const sum = values.reduce((all, each) => all + each, 0);
+        const severe = values.slice(0, 2).filter((value) => value > 0).length;
+        const room = values.slice(2).reduce((all, each) => all + each, 0);
+        const total = tops.at(-1)?.to[0] ?? 0;
+        // The levels above give the pixels, as far as they have them.
+        if (room >= 2 * severe * perPixel && sum >= perPixel) expect(total).toBe(sum);
+        expect(total).toBeGreaterThanOrEqual(sum);
+        expect(total).toBeLessThanOrEqual(sum + Math.max(1, 2 * severe) * perPixel);
       }),
     );
   });

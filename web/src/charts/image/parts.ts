@@ -7,7 +7,7 @@ import { zone } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
 import { type GroupChart, type NumberChart, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
-import { cutOf, type DrawnSeries, drawnOf, isCutDrawn, topOf } from "../drawn.ts";
+import { barTops, cutOf, type DrawnSeries, drawnOf, isCutDrawn, topOf } from "../drawn.ts";
 import { groupedByPlace, listedNames, type PicturedRelease, type Release } from "../releases.ts";
 import { NEUTRAL } from "../series-colours.ts";
 import { groupWithout, type Shape } from "../table-shape.ts";
@@ -33,6 +33,7 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   const { all: series, stacked, hidden } = drawn;
   const cut = cutOf(chart, stacked === null || kind === "area");
   const peak = topOf(drawn);
+  const tops = stacked === null || kind === "area" ? stacked : barTops(series, peak / PLOT);
   const to = from + spans * binMs;
   const labels = [scaleMark(peak), scaleMark(peak / 2), "0"];
   const left = MARGIN + 8 + Math.max(...labels.map((label) => widthOf(layout, label, { size: 11 })));
@@ -56,7 +57,7 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
       return scaled;
     };
     for (const [index, each] of series.entries()) {
-      const { from: low, to: high } = stacked?.[index] ?? {};
+      const { from: low, to: high } = tops?.[index] ?? {};
       if (low === undefined || high === undefined) continue;
       context.fillStyle = colour(toneOf(each));
       context.fill(shape(kind === "area" ? areaOf(low, high, peak) : barsOf(low, high, peak)));

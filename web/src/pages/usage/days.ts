@@ -42,7 +42,7 @@ export function seriesByLevel({ days, projects }: UsageDays): BarSeries[] {
       days,
       counted.map(({ day, levels }) => [day, levels[level] ?? 0]),
     );
-    return { name: level, color: `var(--fill-${level})`, values };
+    return { name: level, level, color: `var(--fill-${level})`, values };
   });
 }
 

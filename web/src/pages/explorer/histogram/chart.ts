@@ -2,7 +2,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Selection } from "../../../charts/selection.ts";
 import { axisTime } from "../../../lib/axis-time.ts";
-import { niceCeiling } from "../../../lib/nice-ceiling.ts";
+import { niceCeiling } from "../../../lib/bar-heights.ts";
 import { zone } from "../../../lib/zone.ts";
 import type { Level } from "../../../model/types.ts";
 import { colours } from "../../../ui/colours.ts";

@@ -54,7 +54,7 @@ export function levelBars({ columns, rows }: TableAnswer): Preview["levels"] {
   const series = LEVELS.toReversed().map((name) => {
     const values = Array<number>(spans).fill(0);
     for (const cell of cells) if (cell.level === name) values[Math.round((cell.at - first) / BIN_MS)] = cell.count;
-    return { name, color: `var(--fill-${name})`, values };
+    return { name, level: name, color: `var(--fill-${name})`, values };
   });
   return { names, series };
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { ticksOf } from "../../../charts/chart-data.ts";
 import { axisTime } from "../../../lib/axis-time.ts";
-import { niceCeiling } from "../../../lib/nice-ceiling.ts";
+import { niceCeiling } from "../../../lib/bar-heights.ts";
 import { scaleMark } from "../../../lib/scale-mark.ts";
 import { span } from "../../../lib/span-text.ts";
 import { number } from "../../explorer/view/format.ts";
