@@ -463,6 +463,24 @@ describe("19.4: boards", () => {
     expect(await tooWide(page)).toEqual([]);
     expect(await beyondTab(page)).toEqual([]);
     expect(await axeFaults(page)).toEqual([]);
+    // Range and refresh stay in view above the panels, in a small bar, however long the name of the range is.
+    await page.setViewportSize({ width: 360, height: 320 });
+    for (const range of ["range=15m", "from=2026-11-27T22:59:59.999Z&to=2026-11-28T22:59:59.999Z"]) {
+      await page.goto(`${new URL(page.url()).pathname}?${range}`);
+      await panel(page, "By category").waitFor();
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      await page.waitForFunction(() => scrollY > 150);
+      for (const control of [
+        page.getByRole("button", { name: /^Time range/ }),
+        page.getByRole("combobox", { name: "Refresh" }),
+        page.getByRole("button", { name: "Refresh now" }),
+      ]) {
+        const box = await control.boundingBox();
+        expect(box?.y).toBeGreaterThanOrEqual(0);
+        expect((box?.y ?? 48) + (box?.height ?? 0)).toBeLessThanOrEqual(48);
+        expect((box?.x ?? 360) + (box?.width ?? 0)).toBeLessThanOrEqual(360);
+      }
+    }
     await page.context().close();
   });
 

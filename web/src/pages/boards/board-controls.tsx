@@ -4,6 +4,7 @@ import { Select } from "../../ui/select.tsx";
 import { TimeRange } from "../explorer/toolbar/time-range.tsx";
 import type { Times } from "../explorer/view/range.ts";
 import { type BoardView, REFRESH_LABELS, REFRESHES } from "./board-view.ts";
+import css from "./boards.module.css";
 
 interface ViewControlsProps {
   view: BoardView;
@@ -22,30 +23,34 @@ interface ViewControlsProps {
 export function ViewControls({ view, times, isBusy, hasReleases, onView, onRefresh, onEdit }: ViewControlsProps) {
   return (
     <>
-      {times === null ? null : <TimeRange range={view.range} times={times} onChange={(range) => onView({ range })} />}
-      <Select
-        label="Refresh"
-        value={String(view.refresh)}
-        options={REFRESHES.map((each) => ({ value: String(each), label: REFRESH_LABELS[each] }))}
-        onChange={(value) => onView({ refresh: REFRESHES.find((each) => String(each) === value) ?? 0 })}
-      />
-      <IconButton look="plain" icon={RefreshCw} label="Refresh now" busy={isBusy} onClick={onRefresh} />
-      {/* Also before a release is found: a button that comes late moves the others. */}
-      {hasReleases ? (
-        <IconButton
-          look="plain"
-          icon={Tag}
-          label="Releases"
-          aria-pressed={view.releases}
-          onClick={() => onView({ releases: !view.releases })}
+      <div class={css.times}>
+        {times === null ? null : <TimeRange range={view.range} times={times} onChange={(range) => onView({ range })} />}
+        <Select
+          label="Refresh"
+          value={String(view.refresh)}
+          options={REFRESHES.map((each) => ({ value: String(each), label: REFRESH_LABELS[each] }))}
+          onChange={(value) => onView({ refresh: REFRESHES.find((each) => String(each) === value) ?? 0 })}
         />
-      ) : null}
-      <IconButton look="plain" icon={Printer} label="Print" onClick={() => print()} />
-      {onEdit === undefined ? null : (
-        <Button icon={Pencil} onClick={onEdit}>
-          Edit
-        </Button>
-      )}
+        <IconButton look="plain" icon={RefreshCw} label="Refresh now" busy={isBusy} onClick={onRefresh} />
+      </div>
+      <div class={css.others}>
+        {/* Also before a release is found: a button that comes late moves the others. */}
+        {hasReleases ? (
+          <IconButton
+            look="plain"
+            icon={Tag}
+            label="Releases"
+            aria-pressed={view.releases}
+            onClick={() => onView({ releases: !view.releases })}
+          />
+        ) : null}
+        <IconButton look="plain" icon={Printer} label="Print" onClick={() => print()} />
+        {onEdit === undefined ? null : (
+          <Button icon={Pencil} onClick={onEdit}>
+            Edit
+          </Button>
+        )}
+      </div>
     </>
   );
 }

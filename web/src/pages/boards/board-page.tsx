@@ -148,7 +148,7 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   };
   return (
     <div class={css.board}>
-      <div class={css.bar}>
+      <div class={css.bar} data-editing={draft !== null}>
         {draft === null ? (
           <h1>{visible(board.name)}</h1>
         ) : (
