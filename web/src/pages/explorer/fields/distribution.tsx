@@ -22,17 +22,22 @@ interface DistributionProps {
 /** Where the numbers of a field lie: bars if there are many, a strip from the least to the greatest, and percentiles that narrow on a click. */
 export function Distribution({ field, isMany, filter, scope, round, onFrom }: DistributionProps) {
   const query = `${filter} | stats ${POINTS.map((name) => `${name}(${field})`).join(", ")}`;
-  const { data, failure } = useCounted(round, query, async (signal) => {
+  const { data, failure, isStale } = useCounted(scope, round, query, async (signal) => {
     return pointsOf((await tableOf(scope, query, signal)).rows[0] ?? []);
   });
   // The percentiles hide two peaks.
   const exists = { kind: "field" as const, field: fieldNamed(field), test: { kind: "exists" as const } };
   const counting = isMany ? `${withTests(filter, [exists])} | limit ${READ} | count by ${field}` : "";
-  const { data: rows } = useCounted(round, counting, async (signal) => (await tableOf(scope, counting, signal)).rows);
+  const { data: rows } = useCounted(
+    scope,
+    round,
+    counting,
+    async (signal) => (await tableOf(scope, counting, signal)).rows,
+  );
   if (failure !== null || data === null) return <div class={css.strip} aria-busy={failure === null} />;
   const at = (value: number): number => place(value, data) * 100;
   return (
-    <div class={css.distribution}>
+    <div class={css.distribution} data-stale={isStale || undefined}>
       {isMany ? <Bars field={field} bars={barsOf(rows ?? [], data)} /> : null}
       <div class={css.strip} aria-hidden="true">
         <span style={{ insetInlineStart: "0%", width: `${at(data.p50)}%` }} data-part="half" />

@@ -124,14 +124,21 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
   const { name } = field;
   const isTested = tests(filter, name);
   const wider = isTested ? `${withoutField(filter, name) || "*"} | top ${TOP_VALUES} by ${name}` : "";
-  const { data: wide, busy } = useCounted(round, wider, async (signal) => {
+  const counted = useCounted(scope, round, wider, async (signal) => {
     return valuesOf((await tableOf(scope, wider, signal)).rows);
   });
+  const { data: wide, busy } = counted;
+  const isStale = counted.isStale && counted.failure === null;
   const values = wide ?? field.values;
   const most = values.reduce((highest, { count }) => Math.max(highest, count), 1);
   return (
     <>
-      <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={isTested && busy}>
+      <ul
+        class={css.values}
+        aria-label={`Values of ${name}`}
+        aria-busy={isTested && busy}
+        data-stale={isStale || undefined}
+      >
         {values.map(({ value, count }) => (
           <Value
             key={`${typeof value} ${value}`}
@@ -144,7 +151,7 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
           />
         ))}
       </ul>
-      {wide !== null ? <p class={css.note}>Counts without this filter</p> : null}
+      {wide === null ? null : <p class={css.note}>{isStale ? "Counting …" : "Counts without this filter"}</p>}
     </>
   );
 }

@@ -45,9 +45,13 @@ export function FieldsPanel({ scope, filter, countKey, hasFailed, ...acts }: Fie
       {/* The page's notice and its button are for all that failed. */}
       {failure === null || hasFailed ? null : <Failure failure={failure} onRetry={reload} />}
       {data === null && failure === null ? <p class={css.hint}>Counting …</p> : null}
-      {groups.map(({ title, fields }) => (
+      {groups.map(({ title, fields }, at) => (
         <section key={title} class={css.group} aria-label={title}>
-          <h3 class={css.title}>{title}</h3>
+          <div class={css.head}>
+            <h3 class={css.title}>{title}</h3>
+            {/* In a place of its own, so that nothing below moves. */}
+            {at === 0 && isStale && isWaiting ? <p class={css.counting}>Counting …</p> : null}
+          </div>
           <ul class={css.fields}>
             {fields.map((field) => (
               <FieldItem

@@ -44,13 +44,21 @@ export function useFields(scope: SearchScope, filter: string, key: string | null
     noteLoadedFields({ scope, filter, fields: found });
     return found;
   });
-  const { projectId, times } = scope;
-  // A live view counts the same query again and again.
-  const asked = JSON.stringify([projectId, times.from, times.to, filter]);
+  const asked = askedBy(scope, filter);
   const before = useRef<{ asked: string; fields: Fields | null }>({ asked, fields: null });
   if (loaded.data !== null && key !== null) before.current = { asked, fields: loaded.data };
   const { fields } = before.current;
   return { ...loaded, data: fields, isStale: fields !== null && before.current.asked !== asked };
+}
+
+/** What is counted. A live view counts the same again and again. */
+function askedBy({ projectId, times: { from, to } }: SearchScope, query: string): string {
+  return JSON.stringify([projectId, from, to, query]);
+}
+
+interface ShownCount<T> extends Loaded<T | null> {
+  /** Whether the data are those of the query before. */
+  isStale: boolean;
 }
 
 /**
@@ -59,14 +67,18 @@ export function useFields(scope: SearchScope, filter: string, key: string | null
  * @param query empty: none is needed
  */
 export function useCounted<T>(
+  scope: SearchScope,
   round: string | null,
   query: string,
   load: (signal: AbortSignal) => Promise<T | null>,
-): Loaded<T | null> {
+): ShownCount<T> {
   const key = useRef("");
   if (round !== null) key.current = query === "" ? "" : `${round} ${query}`;
   const loaded = useLoad(key.current, async (signal) => (key.current === "" ? null : load(signal)));
-  const before = useRef<T | null>(null);
-  if (loaded.data !== null || key.current === "") before.current = loaded.data;
-  return { ...loaded, data: before.current };
+  const asked = askedBy(scope, query);
+  const before = useRef<{ asked: string; data: T | null }>({ asked, data: null });
+  // While it waits, the data are those of the query before.
+  if (round !== null && (loaded.data !== null || key.current === "")) before.current = { asked, data: loaded.data };
+  const { data } = before.current;
+  return { ...loaded, data, isStale: data !== null && before.current.asked !== asked };
 }
