@@ -29,7 +29,7 @@ afterAll(() => under?.close());
 const SECTIONS = {
   general: ["General", "Leave workspace"],
   projects: ["Projects", "Delete shop"],
-  keys: ["API keys", "Revoke old"],
+  keys: ["API keys", "Delete old"],
   members: ["Members", "Leave the workspace"],
   limits: ["Limits", "Add rule"],
   danger: ["Danger zone", "Delete workspace"],
@@ -76,16 +76,43 @@ it("invites a guest, who accepts through the mail's link in another browser", as
   const pending = page.getByRole("list", { name: "Pending invitations" });
   await pending.getByText(guest.email).first().waitFor();
   expect(await pending.textContent()).toContain("Valid until");
-  // The service under test keeps its mails, which what was done and the invitation say.
+  // The service under test keeps its mails: nothing is sent, and the link is where the invitation is.
   const kept = page.getByRole("status").filter({ hasText: `Invited ${guest.email} as viewer.` });
-  await kept.getByText("copy the link in the outbox and give it to").waitFor();
-  const outbox = await kept.getByRole("link", { name: "Open outbox" }).getAttribute("href");
+  await kept.getByText("copy the link and give it to").waitFor();
+  expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const [link = ""] = (await nextMail(url, guest.email, "invite")).links;
+  const copies = page.getByRole("button", { name: `Copy link for ${guest.email}` });
+  await expect
+    .poll(() => copies.evaluateAll((buttons) => buttons.filter((each) => !each.matches(":disabled")).length))
+    .toBe(2);
+  expect(await pending.getByRole("button", { name: `Copy link for ${guest.email}` }).count()).toBe(1);
+  await page.clock.install();
+  await copies.first().focus();
+  await page.keyboard.press("Enter");
+  const copied = page.getByRole("button", { name: `Copied for ${guest.email}` });
+  await copied.waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+  const said = page.getByRole("status").filter({ hasText: "On the clipboard" });
+  expect(await said.count()).toBe(1);
+  // As long as the button has the focus, up to ten seconds.
+  await page.clock.fastForward(8000);
+  expect(await copied.count()).toBe(1);
+  await page.keyboard.press("Tab");
+  await copied.waitFor({ state: "detached" });
+  expect(await said.count()).toBe(0);
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Enter");
+  await copied.waitFor();
+  await page.keyboard.press("Tab");
+  await page.clock.fastForward(2000);
+  expect(await copied.count()).toBe(1);
+  await page.clock.fastForward(1500);
+  await copied.waitFor({ state: "detached" });
+  const outbox = await page.getByRole("link", { name: "Open outbox" }).getAttribute("href");
   expect(await pending.getByRole("link", { name: "in the outbox" }).getAttribute("href")).toBe(outbox);
   const mails = await (await under.open()).newPage();
   await mails.goto(`${url}${outbox}`);
-
-  const [link = ""] = (await nextMail(url, guest.email, "invite")).links;
-  await mails.reload();
   await mails.getByRole("link", { name: link }).click();
   await mails.waitForURL(({ pathname }) => pathname === new URL(link).pathname);
   await mails.context().close();
@@ -128,7 +155,7 @@ it("enables for each role exactly the permitted actions", async () => {
   await promote("admin");
   const admin = {
     ...member,
-    keys: ["Create key", "Refresh", "Revoke old", "Rotate old", "Settings of old"],
+    keys: ["Create key", "Delete old", "Refresh", "Rotate old", "Settings of old"],
     members: [`Change role of ${guest.email}`, "Leave the workspace"],
     limits: ["Add rule"],
   };

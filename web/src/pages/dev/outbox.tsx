@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
-import { request } from "../../api/request.ts";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
+import { type LocalMail, loadLocalMails } from "../../model/local-mails.ts";
 import { followMailedLink } from "../../session/link-parameters.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Copy } from "../../ui/copy.tsx";
@@ -14,17 +14,6 @@ import css from "./outbox.module.css";
 /** Milliseconds between two requests for new mails. */
 const POLL_MS = 3000;
 
-/** A mail as `GET /dev/outbox` lists it. */
-interface Mail {
-  id: string;
-  to: string;
-  kind: string;
-  subject: string;
-  text: string;
-  links: readonly string[];
-  createdAt: string;
-}
-
 const KINDS: Readonly<Record<string, string>> = {
   "verify-email": "confirmation",
   "magic-link": "sign-in link",
@@ -36,10 +25,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The mails that a local service keeps instead of sending them, newest first. */
 export function Outbox() {
-  const { data, failure, reload } = useLoad(
-    "outbox",
-    async (signal) => (await request<{ items: Mail[] }>("/dev/outbox", { signal })).data.items,
-  );
+  const { data, failure, reload } = useLoad("outbox", loadLocalMails);
   usePoll(reload, POLL_MS);
   const back = rememberedNext();
   return (
@@ -69,7 +55,7 @@ function MailCard({
   place,
   of,
 }: {
-  mail: Mail;
+  mail: LocalMail;
   place: number;
   of: number;
 }) {

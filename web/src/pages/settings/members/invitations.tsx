@@ -9,6 +9,7 @@ import { authorized, user } from "../../../session/session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
+import { Copy } from "../../../ui/copy.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Item, Items } from "../../../ui/items.tsx";
 import { useLocalOutbox } from "../../../ui/local-outbox.tsx";
@@ -17,6 +18,7 @@ import { Problem, Unverified } from "../../../ui/problem.tsx";
 import { Failure } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { toast } from "../../../ui/toasts.tsx";
+import { type KeptLinks, useKeptLinks } from "./kept-links.ts";
 import css from "./members.module.css";
 import { RoleField } from "./role-field.tsx";
 
@@ -28,6 +30,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   const [invitedAddress, setInvitedAddress] = useState<string | null>(null);
   const isKept = useLocalOutbox();
+  const kept = useKeptLinks(isKept, data);
   // Not of an invitation that is withdrawn or used.
   const invited = data?.find(({ email }) => email === invitedAddress) ?? null;
   const reason = reasonAgainst(workspace.role, "invitation.create");
@@ -44,7 +47,16 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
       ) : (
         <p id={NOTE}>{reason}</p>
       )}
-      <div role="status">{invited === null ? null : <Invited invitation={invited} isKept={isKept} />}</div>
+      <div class={invited === null ? undefined : css.invited}>
+        <div role="status">{invited === null ? null : <Invited invitation={invited} isKept={isKept} />}</div>
+        {/* Outside the status, which would be read again when the button says that it has copied. */}
+        {invited !== null && isKept ? (
+          <Row>
+            <CopyLink invitation={invited} kept={kept} />
+            <a href="/dev/outbox">Open outbox</a>
+          </Row>
+        ) : null}
+      </div>
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data && data.length > 0 ? (
         <>
@@ -56,7 +68,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
                 key={invitation.email}
                 workspace={workspace}
                 invitation={invitation}
-                isKept={isKept}
+                kept={isKept ? kept : null}
                 onRenewed={reload}
                 onWithdraw={() => setWithdrawn(invitation)}
               />
@@ -78,7 +90,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
           onClose={() => setWithdrawn(null)}
         >
           <p>
-            The link sent to <strong>{withdrawn.email}</strong> stops working.
+            The link for <strong>{withdrawn.email}</strong> stops working.
           </p>
         </Confirm>
       ) : null}
@@ -86,41 +98,50 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
   );
 }
 
-/** What was done last, and where its mail is. */
+/** What was done last, and how the link reaches the invitee. */
 function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boolean }) {
-  const { email, role } = invitation;
-  return (
-    <p class={css.invited}>
-      Invited <strong>{email}</strong> as {role}.{" "}
-      {isKept ? (
-        <>
-          The link in the mail gives access. This local service does not send e-mail: copy the link in the outbox and
-          give it to {email}. <a href="/dev/outbox">Open outbox</a>
-        </>
-      ) : (
-        "The mail with the link was sent. The link gives access."
-      )}
+  const { email, role, expiresAt } = invitation;
+  return isKept ? (
+    <p>
+      Invited <strong>{email}</strong> as {role}. This local service does not send e-mail: copy the link and give it to{" "}
+      {email}.
+    </p>
+  ) : (
+    <p>
+      Invitation sent to <strong>{email}</strong>. The link in it gives access as {role} until <Time at={expiresAt} />.
     </p>
   );
+}
+
+/** Copies the link of an invitation whose mail a local service keeps. `null` if it has no such mail. */
+function CopyLink({ invitation: { id, email }, kept }: { invitation: Invitation; kept: KeptLinks }) {
+  const link = kept.links.get(id);
+  if (link !== undefined) return <Copy text={link} label="Copy link" of={`for ${email}`} />;
+  return kept.isWaiting ? (
+    <Button small busy>
+      Copy link<span class="visually-hidden"> for {email}</span>
+    </Button>
+  ) : null;
 }
 
 interface PendingProps {
   workspace: Workspace;
   invitation: Invitation;
-  /** Whether its mail is in the local outbox. */
-  isKept: boolean;
+  /** `null` if the service sends its mails. */
+  kept: KeptLinks | null;
   onRenewed: () => void;
   onWithdraw: () => void;
 }
 
-function Pending({ workspace, invitation, isKept, onRenewed, onWithdraw }: PendingProps) {
-  const { email, role, expiresAt } = invitation;
+function Pending({ workspace, invitation, kept, onRenewed, onWithdraw }: PendingProps) {
+  const { id, email, role, expiresAt } = invitation;
   const renewing = useAction(async () => {
     await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
     toast(`Invitation of ${email} renewed. If a mail was sent in the last minute, its link stays valid.`);
     onRenewed();
   });
   const reason = reasonAgainst(workspace.role, "invitation.create");
+  const hasLink = kept !== null && reason === null && (kept.links.has(id) || kept.isWaiting);
   const isOwners = reason === null && !mayAssign(workspace.role, role);
   const against = {
     disabled: reason !== null || isOwners,
@@ -137,7 +158,7 @@ function Pending({ workspace, invitation, isKept, onRenewed, onWithdraw }: Pendi
       }
       facts={[
         ["Valid until", <Time key="ends" at={expiresAt} />],
-        isKept
+        kept !== null
           ? [
               "Mail",
               <a key="mail" href="/dev/outbox">
@@ -148,10 +169,18 @@ function Pending({ workspace, invitation, isKept, onRenewed, onWithdraw }: Pendi
       ]}
       actions={
         <>
-          {/* Not disabled during the request, so that it keeps the focus. A press then does nothing. */}
-          <Button small {...against} aria-disabled={renewing.busy} onClick={() => void renewing.run()}>
-            Send again<span class="visually-hidden"> to {email}</span>
-          </Button>
+          {hasLink ? (
+            <CopyLink invitation={invitation} kept={kept} />
+          ) : (
+            // Not disabled during the request, so that it keeps the focus. A press then does nothing.
+            <Button small {...against} aria-disabled={renewing.busy} onClick={() => void renewing.run()}>
+              {kept === null ? "Send again" : "New link"}
+              <span class="visually-hidden">
+                {kept === null ? " to " : " for "}
+                {email}
+              </span>
+            </Button>
+          )}
           <Button small look="danger" {...against} onClick={onWithdraw}>
             Withdraw<span class="visually-hidden"> invitation of {email}</span>
           </Button>

@@ -12,7 +12,7 @@ const PERMISSIONS: readonly (readonly [label: string, action: Action])[] = [
   ["Create, change, mute and delete alerts", "alert.update"],
   ["Test destinations, deliver notifications again", "delivery.redeliver"],
   ["Create, rename and delete projects", "project.delete"],
-  ["Create, rotate and revoke API keys", "key.create"],
+  ["Create, rotate and delete API keys", "key.create"],
   ["Create, change and delete destinations", "destination.update"],
   ["Change limits", "limits.set"],
   ["Change name and retention", "workspace.update"],
