@@ -79,5 +79,5 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** Returns the words by which a search finds an action: `key.revoke` also by `deleted`. */
 export function actionWords(action: string): string {
   const [group = "", verb = ""] = action.split(".");
-  return `${action} ${group === "key" ? "api key" : group} ${SYNONYMS[verb] ?? ""}${action === "key.revoke" ? " for good" : ""}`;
+  return `${action} ${group === "key" ? "api key" : group} ${SYNONYMS[verb] ?? ""}`;
 }

@@ -199,8 +199,8 @@ describe("B8: the review of an account", () => {
     await page.getByText("1 session ended, 1 provider unlinked.").waitFor();
     await page.getByText("No other sessions.").waitFor();
     expect((await call(url, "/workspaces", { token: other.body.data.accessToken })).status).toBe(401);
-    await page.getByRole("button", { name: "Revoke odd key" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
+    await page.getByRole("button", { name: "Delete odd key" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete key" }).click();
     await page.getByText("You created no key in the last 30 days that still works.").waitFor();
     const ingest = `/logger/${project.body.data.id}/log`;
     const refused = await call(url, ingest, { token: made.body.data.secret, body: { message: "x" } });

@@ -167,7 +167,7 @@ describe("the steps to the first entry", () => {
     }
   });
 
-  it("ask before the key is left, and forget it once it is revoked", async () => {
+  it("ask before the key is left, and forget it once it is deleted", async () => {
     const account = await register(url);
     const projectId = await createProject(url, account, "shop");
     const context = await under.open({ as: account, permissions: ["clipboard-read", "clipboard-write"] });
@@ -232,9 +232,9 @@ describe("the steps to the first entry", () => {
     await go(start);
     await page.getByRole("button", { name: "Send one from here" }).waitFor();
     await go(keys);
-    await page.getByRole("button", { name: /^Revoke/ }).click();
-    await page.getByRole("button", { name: "Revoke key" }).click();
-    await page.getByText("Revoked First key.").waitFor();
+    await page.getByRole("button", { name: /^Delete/ }).click();
+    await page.getByRole("button", { name: "Delete key" }).click();
+    await page.getByText("Deleted First key.").waitFor();
     await go(start);
     // The page of the keys has a button of the same name.
     await page.getByRole("heading", { name: "Send the first entry of shop" }).waitFor();
@@ -247,7 +247,7 @@ describe("the steps to the first entry", () => {
     await page.getByRole("button", { name: "Copy key" }).click();
     await page.getByText("Copied").waitFor();
     await go(keys);
-    await page.getByRole("button", { name: /^Revoke/ }).waitFor();
+    await page.getByRole("button", { name: /^Delete/ }).waitFor();
     const listed = await call<{ items: { id: string; revokedAt: string | null }[] }>(
       url,
       `/projects/${projectId}/keys`,

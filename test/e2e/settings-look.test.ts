@@ -60,7 +60,7 @@ async function faults(): Promise<string[]> {
 const LOADED: Record<string, (page: Page) => Promise<void>> = {
   general: (page) => page.getByRole("link", { name: "Roles" }).waitFor(),
   projects: (page) => page.getByRole("button", { name: "Delete shop" }).waitFor(),
-  keys: (page) => page.getByRole("button", { name: "Revoke test" }).waitFor(),
+  keys: (page) => page.getByRole("button", { name: "Delete test" }).waitFor(),
   members: (page) => page.getByRole("list", { name: "Pending invitations" }).waitFor(),
   agents: (page) => page.getByText("No agent has access").waitFor(),
   limits: (page) => page.getByText("2 of 2, limit reached").waitFor(),
@@ -100,7 +100,7 @@ const DIALOGS: readonly (readonly [section: string, button: string])[] = [
   ["projects", "Delete shop"],
   ["keys", "Create key"],
   ["keys", "Rotate test"],
-  ["keys", "Revoke test"],
+  ["keys", "Delete test"],
   ["members", "Change role of"],
   ["members", "Withdraw"],
   ["keys", "Settings of"],

@@ -27,7 +27,7 @@ async function shown(dialog: Locator, n: number): Promise<string> {
 }
 
 describe("projects and keys", () => {
-  it("leads from the first steps to a key that sends, is rotated and is revoked", async () => {
+  it("leads from the first steps to a key that sends, is rotated and is deleted", async () => {
     const account = await register(url);
     const page = await (await under.open({ as: account })).newPage();
     await page.goto(settingsPath(account.workspaceId, "projects"));
@@ -73,11 +73,11 @@ describe("projects and keys", () => {
     const old = page.getByRole("listitem").filter({ hasText: secret.slice(0, 18) });
     await old.getByText("ends soon").waitFor();
 
-    await old.getByRole("button", { name: "Revoke backend" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
-    await page.getByRole("button", { name: "Show 1 ended key" }).click();
-    await old.getByText("revoked", { exact: true }).waitFor();
-    await old.getByText(`Revoked by${account.email} Audit of backend`).waitFor();
+    await old.getByRole("button", { name: "Delete backend" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete key" }).click();
+    await page.getByRole("button", { name: "Show 1 deleted key" }).click();
+    await old.getByText("deleted", { exact: true }).waitFor();
+    await old.getByText(`Deleted by${account.email} Audit of backend`).waitFor();
     expect([await send(projectId, secret), await send(projectId, successor)]).toEqual([401, 201]);
     await page.context().close();
   });

@@ -28,7 +28,7 @@ export const SETTINGS_FLOWS: readonly Flow[] = [
     },
   },
   {
-    name: "key settings, revoked and ended",
+    name: "key settings, deleted and ended",
     async run(trip) {
       const { page } = trip;
       await page.goto(`/w/${trip.workspaceId}/settings/keys?project=${trip.projectId}`);
@@ -38,18 +38,18 @@ export const SETTINGS_FLOWS: readonly Flow[] = [
       await accessible(trip);
       await page.click("button", "Save", dialog);
       await page.gone("dialog", "Settings of backend");
-      await page.click("button", "Revoke backend");
-      await page.click("button", "Revoke key", await page.role("dialog"));
-      await page.click("button", /^Show \d ended key/);
-      const ended = await page.role("list", "Ended keys");
-      await page.text("revoked", ended);
-      await page.text(/^Revoked by/, ended);
+      await page.click("button", "Delete backend");
+      await page.click("button", "Delete key", await page.role("dialog"));
+      await page.click("button", /^Show \d deleted key/);
+      const ended = await page.role("list", "Deleted or expired keys");
+      await page.text("deleted", ended);
+      await page.text(/^Deleted by/, ended);
       await page.click("link", "Audit of backend", ended);
       await page.address(
         "the audit of the key",
         ({ pathname, search }) => /audit$/.test(pathname) && /key_/.test(search),
       );
-      await shown(trip, "[aria-label='Audit, newest first'] > li", "API key revoked for good");
+      await shown(trip, "[aria-label='Audit, newest first'] > li", "API key deleted");
     },
   },
   {

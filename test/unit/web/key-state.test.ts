@@ -9,9 +9,9 @@ it.each([
   ["active", 8 * DAY_MS, null],
   ["ends soon", 6 * DAY_MS, null],
   ["expired", 0, null],
-  ["revoked", null, -DAY_MS],
-  ["revoked", -DAY_MS, -DAY_MS],
-])("returns %s for a key that expires in %s ms and was revoked at %s", (state, end, revoked) => {
+  ["deleted", null, -DAY_MS],
+  ["deleted", -DAY_MS, -DAY_MS],
+])("returns %s for a key that expires in %s ms and was deleted at %s", (state, end, revoked) => {
   const iso = (ms: number | null): string | null => (ms === null ? null : new Date(NOW + ms).toISOString());
   const key = {
     id: "key_a",
@@ -28,5 +28,5 @@ it.each([
     hasVercelSecret: false,
   };
   expect(keyState(key, NOW)).toBe(state);
-  expect(hasEnded(key, NOW)).toBe(state === "expired" || state === "revoked");
+  expect(hasEnded(key, NOW)).toBe(state === "expired" || state === "deleted");
 });

@@ -84,7 +84,7 @@ describe("a tail's connection", () => {
 
   it.each([
     ["SESSION_REVOKED", "Your session ended. Sign in to continue."],
-    ["API_KEY_REVOKED", "The API key was revoked."],
+    ["API_KEY_REVOKED", "The API key was deleted."],
     ["NOT_FOUND", "The project was deleted or you no longer have access."],
   ])("ends with a reason for %s", async (code, words) => {
     await live();

@@ -4,10 +4,10 @@ import type { ApiKey } from "./types.ts";
 const SOON_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-export type KeyState = "active" | "ends soon" | "expired" | "revoked";
+export type KeyState = "active" | "ends soon" | "expired" | "deleted";
 
 export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
-  if (revokedAt !== null) return "revoked";
+  if (revokedAt !== null) return "deleted";
   if (expiresAt === null) return "active";
   const left = Date.parse(expiresAt) - now;
   if (left <= 0) return "expired";
@@ -16,5 +16,5 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyStat
 
 export function hasEnded(key: ApiKey, now: number): boolean {
   const state = keyState(key, now);
-  return state === "expired" || state === "revoked";
+  return state === "expired" || state === "deleted";
 }

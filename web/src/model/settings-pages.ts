@@ -2,7 +2,7 @@
 export const SETTINGS_PAGES = [
   { slug: "general", title: "General", words: "name retention" },
   { slug: "projects", title: "Projects", words: "create rename delete" },
-  { slug: "keys", title: "API keys", words: "create rotate revoke token secret" },
+  { slug: "keys", title: "API keys", words: "create rotate delete revoke token secret" },
   { slug: "members", title: "Members", words: "invite invitation people users roles permissions team" },
   { slug: "agents", title: "AI agents", words: "mcp assistant" },
   { slug: "limits", title: "Limits", words: "rate quota" },

@@ -40,7 +40,7 @@ export function Review() {
       ) : (
         <>
           <Access user={account} recovery={data} onDone={() => put({ ...data, otherSessions: 0, providers: [] })} />
-          <Keys recovery={data} onRevoked={(id) => put({ ...data, keys: data.keys.filter((key) => key.id !== id) })} />
+          <Keys recovery={data} onDeleted={(id) => put({ ...data, keys: data.keys.filter((key) => key.id !== id) })} />
           <Card title="Password">
             <div class={css.between}>
               <span>A new password ends all other sessions and invalidates mailed links.</span>
@@ -109,7 +109,7 @@ function Access({ user, recovery, onDone }: AccessProps) {
         >
           <p>
             Ends every other session immediately
-            {providers.length === 0 ? "." : " and unlinks the providers above."} API keys keep working: revoke unknown
+            {providers.length === 0 ? "." : " and unlinks the providers above."} API keys keep working: delete unknown
             keys below.
           </p>
           <Problem failure={recovering.failure} />
@@ -128,7 +128,7 @@ function Reauthenticate({ reauthentication, user }: { reauthentication: Reauthen
   return failure ? <Failure failure={failure} onRetry={reload} /> : <Loading />;
 }
 
-function Keys({ recovery, onRevoked }: { recovery: RecentAdditions; onRevoked: (id: string) => void }) {
+function Keys({ recovery, onDeleted }: { recovery: RecentAdditions; onDeleted: (id: string) => void }) {
   const { keys, complete } = recovery;
   return (
     <Card title="API keys">
@@ -136,20 +136,20 @@ function Keys({ recovery, onRevoked }: { recovery: RecentAdditions; onRevoked: (
         <p>You created no key in the last 30 days that still works.</p>
       ) : (
         <>
-          <p>Working keys that you created, in all your workspaces. Revoke the ones you do not recognise.</p>
+          <p>Working keys that you created, in all your workspaces. Delete the ones you do not recognise.</p>
           <Items label="API keys made in the last 30 days">
             {keys.map((key) => (
-              <KeyItem key={key.id} apiKey={key} onRevoked={() => onRevoked(key.id)} />
+              <KeyItem key={key.id} apiKey={key} onDeleted={() => onDeleted(key.id)} />
             ))}
           </Items>
         </>
       )}
-      {complete ? null : <p>More keys exist. Revoke some, then reload this page.</p>}
+      {complete ? null : <p>More keys exist. Delete some, then reload this page.</p>}
     </Card>
   );
 }
 
-function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => void }) {
+function KeyItem({ apiKey, onDeleted }: { apiKey: RecentKey; onDeleted: () => void }) {
   const { id, name, prefix, scopes, projectId, projectName, workspaceId, workspaceName, createdAt, lastUsedAt } =
     apiKey;
   const [isAsking, setIsAsking] = useState(false);
@@ -169,21 +169,21 @@ function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => vo
         ["Last used", lastUsedAt === null ? "never" : <Time key="used" at={lastUsedAt} />],
       ]}
       actions={
-        <Button small onClick={() => setIsAsking(true)} aria-label={`Revoke ${name}`}>
-          Revoke
+        <Button small onClick={() => setIsAsking(true)} aria-label={`Delete ${name}`}>
+          Delete
         </Button>
       }
     >
       {isAsking ? (
         <Confirm
-          title={`Revoke ${name}?`}
-          action="Revoke key"
+          title={`Delete ${name}?`}
+          action="Delete key"
           onClose={() => setIsAsking(false)}
           onConfirm={async () => {
             await authorized(`/projects/${projectId}/keys/${id}`, { method: "DELETE", workspaceId });
             dropKept(id);
-            toast(`Revoked ${name}.`);
-            onRevoked();
+            toast(`Deleted ${name}.`);
+            onDeleted();
           }}
         >
           <p>Programs that use this key are refused from their next request on.</p>

@@ -38,7 +38,7 @@ export function StateSamples() {
             title={
               <>
                 shop <Badge tone="good">active</Badge> <Badge tone="warn">ends soon</Badge>{" "}
-                <Badge tone="bad">revoked</Badge> <Badge>viewer</Badge>
+                <Badge tone="bad">deleted</Badge> <Badge>viewer</Badge>
               </>
             }
             facts={[

@@ -50,7 +50,7 @@ export function endReason(code: string): string {
     case "SESSION_REVOKED":
       return SESSION_ENDED;
     case "API_KEY_REVOKED":
-      return "The API key was revoked.";
+      return "The API key was deleted.";
     case "API_KEY_EXPIRED":
       return "The API key expired.";
     case "NOT_FOUND":

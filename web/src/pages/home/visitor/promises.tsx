@@ -9,7 +9,7 @@ const PROMISES = [
   [ListOrdered, "No gap", "Entries are numbered 1, 2, 3: a reader can prove that none is missing."],
   [Radio, "Complete tail", "A live view continues after the last entry it had, over restarts and lost connections."],
   [Gauge, "Exact limits", "Never one request above the limit, and none refused below it."],
-  [KeyRound, "Keys end at once", "The next request with a revoked key is refused, everywhere."],
+  [KeyRound, "Keys end at once", "The next request with a deleted key is refused, everywhere."],
   [BellOff, "Good entries survive", "One bad entry is named and rejected; the others are stored."],
   [Files, "Your logs are your files", "Export all of it as NDJSON or Parquet, with its count and SHA-256."],
 ] as const;

@@ -18,8 +18,7 @@ const WORDS: Record<AuditAction, string> = {
   "key.create": "API key created",
   "key.update": "API key changed",
   "key.rotate": "API key rotated",
-  // The only end of a key, so also what is meant by a deleted one.
-  "key.revoke": "API key revoked for good",
+  "key.revoke": "API key deleted",
   "view.create": "View saved",
   "view.update": "View changed",
   "view.delete": "View deleted",
@@ -83,7 +82,7 @@ export const CHOICES: readonly Choice[] = [
 /** Labels of members that differ from their names. */
 const NAMES: Readonly<Record<string, string>> = {
   retentionDays: "retention in days",
-  keysRevoked: "keys revoked",
+  keysRevoked: "API keys deleted",
   grantsEnded: "grants ended",
   replacedBy: "replaced by",
   overlapSeconds: "overlap in seconds",

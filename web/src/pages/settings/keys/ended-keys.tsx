@@ -11,11 +11,11 @@ import { type RevokedKey, revokersOf } from "./revocations.ts";
 const PAGE = 200;
 const PAGES = 10;
 
-/** Keys that have expired or were revoked, with who revoked them for a reader of the audit. */
+/** Keys that have expired or were deleted, with who deleted them for a reader of the audit. */
 export function EndedKeys({ workspace, keys }: { workspace: Workspace; keys: readonly ApiKey[] }) {
   const mayRead = may(workspace.role, "audit.list");
   const revokers = useRevokers(workspace.id, keys, mayRead);
-  const revokedBy = ({ id, name }: ApiKey) => {
+  const deletedBy = ({ id, name }: ApiKey) => {
     if (!mayRead) return `shown to ${ableTo("audit.list")}`;
     const who = revokers.data === null ? "…" : (revokers.data.found.get(id) ?? revokers.data.otherwise);
     return (
@@ -27,7 +27,7 @@ export function EndedKeys({ workspace, keys }: { workspace: Workspace; keys: rea
       </>
     );
   };
-  return <KeyList label="Ended keys" keys={keys} revokedBy={revokedBy} />;
+  return <KeyList label="Deleted or expired keys" keys={keys} deletedBy={deletedBy} />;
 }
 
 interface Revokers {

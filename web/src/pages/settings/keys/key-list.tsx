@@ -10,7 +10,7 @@ const TONE: Record<KeyState, "good" | "warn" | "bad"> = {
   active: "good",
   "ends soon": "warn",
   expired: "bad",
-  revoked: "bad",
+  deleted: "bad",
 };
 
 interface KeyListProps {
@@ -18,15 +18,15 @@ interface KeyListProps {
   keys: readonly ApiKey[];
   /** Id of the sentence that explains why the buttons are disabled; undefined if they are enabled. */
   describedBy?: string | undefined;
-  /** All or none: ended keys have no buttons. */
+  /** All or none: keys that have ended have no buttons. */
   onSettings?: (key: ApiKey) => void;
   onRotate?: (key: ApiKey) => void;
-  onRevoke?: (key: ApiKey) => void;
-  /** Who revoked a key; absent if none is revoked. */
-  revokedBy?: (key: ApiKey) => ComponentChildren;
+  onDelete?: (key: ApiKey) => void;
+  /** Who deleted a key; absent if none is deleted. */
+  deletedBy?: (key: ApiKey) => ComponentChildren;
 }
 
-export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevoke, revokedBy }: KeyListProps) {
+export function KeyList({ label, keys, describedBy, onSettings, onRotate, onDelete, deletedBy }: KeyListProps) {
   const now = Date.now();
   const locked = { small: true, disabled: describedBy !== undefined, "aria-describedby": describedBy };
   return (
@@ -48,14 +48,14 @@ export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevo
               ["Created", <Time at={key.createdAt} />],
               key.revokedAt === null
                 ? ["Expires", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
-                : ["Revoked", <Time at={key.revokedAt} />],
-              key.revokedAt === null || revokedBy === undefined ? null : ["Revoked by", revokedBy(key)],
+                : ["Deleted", <Time at={key.revokedAt} />],
+              key.revokedAt === null || deletedBy === undefined ? null : ["Deleted by", deletedBy(key)],
               key.dedupe === "auto" ? null : ["Repeated requests", key.dedupe],
               Object.keys(key.mapping).length === 0 ? null : ["Mapped", Object.keys(key.mapping).join(", ")],
               ["Last used", key.lastUsedAt === null ? "never" : <Time at={key.lastUsedAt} />],
             ]}
             actions={
-              onSettings && onRotate && onRevoke ? (
+              onSettings && onRotate && onDelete ? (
                 <>
                   <Button {...locked} onClick={() => onSettings(key)}>
                     Settings<span class="visually-hidden"> of {key.name}</span>
@@ -63,8 +63,8 @@ export function KeyList({ label, keys, describedBy, onSettings, onRotate, onRevo
                   <Button {...locked} onClick={() => onRotate(key)}>
                     Rotate<span class="visually-hidden"> {key.name}</span>
                   </Button>
-                  <Button {...locked} look="danger" onClick={() => onRevoke(key)}>
-                    Revoke<span class="visually-hidden"> {key.name}</span>
+                  <Button {...locked} look="danger" onClick={() => onDelete(key)}>
+                    Delete<span class="visually-hidden"> {key.name}</span>
                   </Button>
                 </>
               ) : null

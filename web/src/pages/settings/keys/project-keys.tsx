@@ -23,7 +23,7 @@ const NOTE = "keys-note";
 
 type Asked =
   | { kind: "create" }
-  | { kind: "rotate" | "revoke" | "settings"; key: ApiKey }
+  | { kind: "rotate" | "delete" | "settings"; key: ApiKey }
   | { kind: "secret"; made: MadeKey };
 
 export function ProjectKeys({ workspace, project }: { workspace: Workspace; project: Project }) {
@@ -75,14 +75,14 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
             describedBy={describedBy}
             onSettings={(key) => setAsked({ kind: "settings", key })}
             onRotate={(key) => setAsked({ kind: "rotate", key })}
-            onRevoke={(key) => setAsked({ kind: "revoke", key })}
+            onDelete={(key) => setAsked({ kind: "delete", key })}
           />
         </Card>
       )}
       {ended.length > 0 ? (
         <Row>
           <Button small aria-expanded={showsEnded} onClick={() => setShowsEnded(!showsEnded)}>
-            {showsEnded ? "Hide" : "Show"} {ended.length} ended {ended.length === 1 ? "key" : "keys"}
+            {showsEnded ? "Hide" : "Show"} {endedText(ended)}
           </Button>
         </Row>
       ) : null}
@@ -125,15 +125,15 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
         </RotateDialog>
       ) : null}
       {asked?.kind === "secret" ? <SecretDialog workspaceId={workspace.id} made={asked.made} onClose={close} /> : null}
-      {asked?.kind === "revoke" ? (
+      {asked?.kind === "delete" ? (
         <Confirm
-          title={`Revoke ${asked.key.name}?`}
-          action="Revoke key"
+          title={`Delete ${asked.key.name}?`}
+          action="Delete key"
           onConfirm={async () => {
             await authorized(`${path}/${asked.key.id}`, { method: "DELETE", workspaceId: workspace.id });
             dropKept(asked.key.id);
             close();
-            toast(`Revoked ${asked.key.name}.`);
+            toast(`Deleted ${asked.key.name}.`);
             reload();
           }}
           onClose={close}
@@ -146,4 +146,10 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       ) : null}
     </>
   );
+}
+
+function endedText(ended: readonly ApiKey[]): string {
+  const deleted = ended.filter(({ revokedAt }) => revokedAt !== null).length;
+  const what = deleted === 0 ? "expired" : deleted === ended.length ? "deleted" : "deleted or expired";
+  return `${ended.length} ${what} ${ended.length === 1 ? "key" : "keys"}`;
 }

@@ -1,7 +1,10 @@
 import { SYSTEM } from "../../../../../src/workspace/audit-actions.ts";
 import type { ApiKey, AuditItem } from "../../../model/types.ts";
 
-/** Who revoked a key, by the audit, which has revocations of earlier versions of the console and the service, too. */
+/**
+ * Who revoked a key, which the console calls deleted, by the audit: it has revocations of earlier versions of the console and the
+ * service, too.
+ */
 
 export type RevokedKey = Pick<ApiKey, "id" | "revokedAt">;
 

@@ -29,7 +29,7 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "POST", pattern: "/projects/:projectId/keys", what: "create a key" },
   { method: "PATCH", pattern: "/projects/:projectId/keys/:keyId", what: "change a key" },
   { method: "POST", pattern: "/projects/:projectId/keys/:keyId/rotate", what: "rotate a key" },
-  { method: "DELETE", pattern: "/projects/:projectId/keys/:keyId", what: "revoke a key" },
+  { method: "DELETE", pattern: "/projects/:projectId/keys/:keyId", what: "delete a key" },
   { method: "GET", pattern: "/projects/:projectId/ledger", what: "missing entries" },
   { method: "GET", pattern: "/projects/:projectId/alerts", what: "list alerts" },
   { method: "POST", pattern: "/projects/:projectId/alerts", what: "create an alert" },
