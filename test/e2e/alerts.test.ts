@@ -27,10 +27,13 @@ beforeAll(async () => {
   const account = { ...owner, workspaceId };
   const projectId = await createProject(url, account, "shop");
   tenant = { account, projectId, key: await createKey(url, account, projectId) };
-  await call(url, `/workspaces/${workspaceId}/destinations`, {
-    ...asUser(account),
-    body: { kind: "webhook", name: "On call", url: "https://hooks.example.com/" },
-  });
+  // The longest name has to wrap in the editor.
+  for (const name of ["On call", "W".repeat(100)]) {
+    await call(url, `/workspaces/${workspaceId}/destinations`, {
+      ...asUser(account),
+      body: { kind: "webhook", name, url: "https://hooks.example.com/" },
+    });
+  }
   await send(url, tenant, [{ level: "info", message: "fine" }, ...failing(3)]);
 });
 

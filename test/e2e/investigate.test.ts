@@ -163,6 +163,24 @@ async function keepsColours(page: Page, keys: string): Promise<void> {
 const GATEWAY = "POST /checkout: payment gateway timed out after <N> ms";
 
 describe("19.3: patterns of a query", () => {
+  it("and details fit the window with a character that does not wrap; a message of white space has a name", async () => {
+    const { account } = shop;
+    const projectId = await createProject(under.server.url, account, "accents");
+    const accents = `Z${"\u0301\u0489".repeat(2000)}`;
+    await send(under.server.url, { account, projectId, key: await createKey(under.server.url, account, projectId) }, [
+      { message: accents, data: { [accents]: accents } },
+      { message: " " },
+    ]);
+    const page = await opened(`/p/${projectId}/patterns`, { width: 360 });
+    await page.getByRole("link", { name: "white space only" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await page.goto(`/w/${account.workspaceId}/p/${projectId}`);
+    await page.locator("[data-row]").filter({ hasText: "Z" }).click();
+    await page.getByRole("region", { name: "Details of entry 1" }).waitFor();
+    expect(await tooWide(page)).toEqual([]);
+  });
+
   it("have counts, shares, trends and what is new against yesterday; a click adds one to the query or excludes it", async () => {
     const page = await opened(`/p/${shop.projectId}/patterns${hour()}`);
     const table = page.getByRole("table");

@@ -4,7 +4,7 @@ import { entryRefText, readEntryRef } from "../../../../web/src/pages/explorer/v
 import { provideLanguage } from "../../../../web/src/pages/explorer/view/language.ts";
 import * as parts from "../../../../web/src/pages/explorer/view/language-parts.ts";
 import { patched } from "../../../../web/src/pages/explorer/view/patched.ts";
-import { PRESETS, type Range, timesOf, wider } from "../../../../web/src/pages/explorer/view/range.ts";
+import { DEFAULT_RANGE, PRESETS, type Range, timesOf, wider } from "../../../../web/src/pages/explorer/view/range.ts";
 import { readView, type View, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
 
 provideLanguage(parts);
@@ -90,6 +90,16 @@ describe("a view in the address", () => {
       from: "2026-11-20T14:00:00.000Z",
       to: null,
     });
+  });
+
+  it("reports times that the service refuses, and texts that only a browser reads as times", () => {
+    const refused = ["-271821-04-20T00:00:00Z", "1969-12-31T23:59:59Z", "+010000-01-01T00:00:00Z", "253402300800000"];
+    for (const time of [...refused, "0", "-1", "1", "Nov 20"]) {
+      const { view, invalidParameters } = readView(`?${new URLSearchParams({ from: time, to: time })}`);
+      expect([view.range, invalidParameters], time).toEqual([DEFAULT_RANGE, ["from", "to"]]);
+    }
+    const kept = { from: "1970-01-01T00:00:00.000Z", to: "9999-12-31T23:59:59.999Z" };
+    expect(readView(`?${new URLSearchParams(kept)}`).view.range).toEqual({ kind: "between", ...kept });
   });
 });
 

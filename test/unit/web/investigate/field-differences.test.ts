@@ -105,6 +105,9 @@ describe("19.3: spans that are compared", () => {
     expect(baseSpan(now, "7d", null)).toEqual({ start: -68 * HOUR, end: -66 * HOUR });
     expect(baseSpan(now, "custom", { start: 1, end: 2 })).toEqual({ start: 1, end: 2 });
     expect(baseSpan(now, "custom", null)).toEqual({ start: 98 * HOUR, end: 100 * HOUR });
+    // The service refuses times before 1970.
+    expect(baseSpan({ start: HOUR, end: 3 * HOUR }, "before", null)).toEqual({ start: 0, end: HOUR });
+    expect(baseSpan({ start: 0, end: HOUR }, "before", null)).toEqual({ start: 0, end: 60_000 });
   });
 
   it("of a relative range are both as long as its name says", () => {
@@ -138,5 +141,6 @@ describe("19.3: spans that are compared", () => {
     const [from, to] = ["2026-11-22T00:00:00.000Z", "2026-11-22T01:00:00.000Z"];
     expect(customSpan(from, to)).toEqual({ start: Date.parse(from), end: Date.parse(to) });
     expect([customSpan(to, from), customSpan(from, null), customSpan("x", to)]).toEqual([null, null, null]);
+    expect([customSpan("-271821-04-20", to), customSpan(from, "+275760-09-13")]).toEqual([null, null]);
   });
 });

@@ -117,6 +117,11 @@ export function wider({ start, end }: Times, now: number): Range {
   return { kind: "between", from: new Date(Math.round(now - 2 * length)).toISOString(), to: null };
 }
 
+/** Whether the service accepts a time in epoch milliseconds: from 1970 to 9999. */
+export function isAccepted(ms: number): boolean {
+  return ms >= 0 && ms < 253402300800000;
+}
+
 /** Whether new entries may be in the range. */
 export function isOpen(range: Range): boolean {
   return range.kind !== "between" || range.to === null;

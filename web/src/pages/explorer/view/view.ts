@@ -2,7 +2,7 @@ import { PANEL_KINDS } from "../../../../../src/workspace/panels.ts";
 import type { PanelKind } from "../../../model/boards.ts";
 import type { Column } from "./columns.ts";
 import { language } from "./language.ts";
-import { DEFAULT_RANGE, lastRange, type Range } from "./range.ts";
+import { DEFAULT_RANGE, isAccepted, lastRange, type Range } from "./range.ts";
 
 /** Everything in a permalink of the explorer, except workspace and project, which are in its path. */
 export interface View {
@@ -87,8 +87,9 @@ function rangeOf(params: URLSearchParams, invalidParameters: string[]): Range {
 function timeOf(params: URLSearchParams, name: "from" | "to", invalidParameters: string[]): string | null {
   const text = params.get(name);
   if (text === null) return null;
-  const ms = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Math.abs(ms) <= 8.64e15) return new Date(ms).toISOString();
+  // Browsers read other texts, too: `-1` as a day of 2001.
+  const ms = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(/^\d{4}-/.test(text) ? text : "");
+  if (isAccepted(ms)) return new Date(ms).toISOString();
   invalidParameters.push(name);
   return null;
 }

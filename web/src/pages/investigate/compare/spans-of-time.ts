@@ -1,4 +1,4 @@
-import type { Range } from "../../explorer/view/range.ts";
+import { isAccepted, type Range } from "../../explorer/view/range.ts";
 import type { View } from "../../explorer/view/view.ts";
 import { viewOf } from "../links.ts";
 
@@ -33,13 +33,14 @@ export function baseSpan({ start, end }: TimeSpan, base: Base, custom: TimeSpan 
     return { start: start - shift, end: end - shift };
   }
   if (base === "custom" && custom !== null) return custom;
-  return { start: start - (end - start), end: start };
+  // The service refuses times before 1970.
+  return { start: Math.max(0, start - (end - start)), end: Math.max(MINUTE, start) };
 }
 
-/** Reads the times of another span; `null` if they are missing or in the wrong order. */
+/** Reads the times of another span; `null` if they are missing, refused by the service or in the wrong order. */
 export function customSpan(from: string | null, to: string | null): TimeSpan | null {
   const [start, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
-  return start < end ? { start, end } : null;
+  return start < end && isAccepted(start) && isAccepted(end) ? { start, end } : null;
 }
 
 export function boundsOf({ start, end }: TimeSpan): { from: string; to: string } {

@@ -10,7 +10,7 @@ const SHOWN = 400;
 
 /** A pattern with its marks set apart. */
 export function PatternText({ pattern }: { pattern: string }) {
-  if (pattern === "") return <i>empty message</i>;
+  if (pattern.trim() === "") return <i>{pattern === "" ? "empty message" : "white space only"}</i>;
   const plain = withoutColours(pattern);
   const shown = plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain;
   return (
