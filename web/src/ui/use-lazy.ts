@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { loadAfterOutage } from "../lib/needed-loads.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { recovery } from "../lib/retry.ts";
 
 /** A module that is loaded once, when it is first needed. */
@@ -15,16 +16,17 @@ export interface LazyModule<T> {
 /** @param importing resolves to nothing if a file of the release is missing: see `reload-if-outdated.ts` */
 export function lazyModule<T>(importing: () => Promise<T | undefined>): LazyModule<T> {
   let loaded: T | null = null;
+  const importOnce = oneAtATime(importing);
   const keep = (module: T | undefined): T => {
     loaded ??= module ?? null;
     if (loaded === null) throw new Error("The module could not be loaded.");
     return loaded;
   };
   const preload = (onFail: () => void): void => {
-    if (loaded === null) importing().then(keep).catch(onFail);
+    if (loaded === null) importOnce().then(keep).catch(onFail);
   };
   const module = {
-    load: async () => loaded ?? keep(await importing().catch(() => loadAfterOutage(importing))),
+    load: async () => loaded ?? keep(await importOnce().catch(() => loadAfterOutage(importOnce))),
     current: () => loaded,
     preload: () =>
       preload(() => {
