@@ -122,6 +122,9 @@ describe("19.4: boards", () => {
       expect(await axeFaults(page)).toEqual([]);
       await withFonts(page);
       // The drawing stays where it is under the pointer, and a drag over it is the time of the board.
+      await panel(page, "Entries by level")
+        .getByText(/^per \d+ minutes$/)
+        .waitFor();
       const drawn = panel(page, "Entries by level").getByRole("img");
       const place = await drawn.boundingBox();
       if (place === null) throw new Error("Nothing is drawn.");
@@ -144,6 +147,7 @@ describe("19.4: boards", () => {
         page.getByRole("menuitem", { name: "Download image" }).click(),
       ]);
       expect(image.suggestedFilename()).toBe("Errors-by-service.png");
+      await page.getByText("Image downloaded", { exact: true }).waitFor();
       const png = await readFile(await image.path());
       expect(png.subarray(1, 4).toString()).toBe("PNG");
       expect(png.readUInt32BE(16)).toBe(2400);

@@ -162,8 +162,14 @@ describe("the overview of a workspace", () => {
       timestamp: at(hours),
       data: { version: hours > 5 ? "1.0" : "2.0", pool: hours > 5 ? 20 : 5 },
     }));
+    // A release that changed nothing shares its mark with the one that did.
+    const quiet = [20, 10, 2.02].map((hours) => ({
+      message: "started",
+      timestamp: at(hours),
+      data: { service: "mailer", version: hours > 5 ? "7.0" : "7.1" },
+    }));
     const failures = [3, 1, 1].map((hours) => ({ message: "failed", level: "error", timestamp: at(hours) }));
-    const sent = { token: shop.key.secret, body: [...body, ...failures] };
+    const sent = { token: shop.key.secret, body: [...body, ...quiet, ...failures] };
     expect((await call(url, `/logger/${shop.projectId}/log`, sent)).status).toBe(201);
     const page = await under.reuse({ as: shop.account });
     await page.goto(`/w/${shop.account.workspaceId}/overview`);
@@ -171,8 +177,18 @@ describe("the overview of a workspace", () => {
     await errors.getByRole("link", { name: /^most: 2 at / }).waitFor();
     const mark = errors.getByRole("toolbar", { name: "Releases" }).getByRole("button");
     await mark.focus();
+    // Its tooltip and its box list them in one order, what changed a setting first, each with its sign.
+    const told = /^\u25c6 2\.0, .*: pool 20 \u2192 5\s*\u25cf mailer 7\.1, /;
+    await expect.poll(() => mark.getAttribute("data-tooltip")).toMatch(told);
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Release" }).getByText("pool 20 → 5").waitFor();
+    const box = page.getByRole("dialog", { name: "Releases" });
+    await box.getByText("pool 20 → 5").waitFor();
+    const listed = await box.getByRole("heading").allTextContents();
+    expect(listed.map((name) => name.split(",")[0])).toEqual([
+      expect.stringMatching(/^\u25c6 2\.0 /),
+      expect.stringMatching(/^\u25cf mailer 7\.1 /),
+    ]);
+    await part(page, "Releases").getByText("pool 20 → 5", { exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     // The bar of one error of two is half as high, and no bar is higher than its count says.
     const heights = await errors

@@ -305,10 +305,17 @@ describe("19: a release", () => {
     expect(await marks.first().getAttribute("data-changed")).toBe("true");
     const shapeOf = () => marks.first().evaluate((mark) => getComputedStyle(mark, "::before").clipPath);
     expect(await shapeOf()).toMatch(/^polygon/);
+    // What bars and marks are is said beside the levels, and the mark has its name.
+    const histogram = page.getByRole("region", { name: "Histogram" });
+    await histogram.getByText("release with a changed setting", { exact: true }).waitFor();
+    await histogram.getByText(/^per (minute|\d+ minutes)$/).waitFor();
+    await histogram.getByText("checkout 2.0.0", { exact: true }).waitFor();
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await axeFaults(page, "section[aria-label=Histogram]")).toEqual([]);
     await ask(page, "level:error | count by level, bin(1m)");
     await page.getByRole("img", { name: /^count from .*; releases: checkout 2\.0\.0, [^;]*$/ }).waitFor();
+    await page.getByText("per minute", { exact: true }).waitFor();
+    await page.getByText(/^\u25c6 checkout 2\.0\.0 .* pool\.size 20 \u2192 5$/).waitFor();
     expect(await axeFaults(page, "main")).toEqual([]);
     // A mark of a chart opens the same box.
     await marks.first().click();
@@ -369,9 +376,15 @@ describe("19: a release", () => {
     const mark = page.getByRole("toolbar", { name: "Releases" }).locator("button");
     await mark.waitFor({ state: "attached" });
     expect(await mark.isVisible()).toBe(false);
+    const drawn = page.getByRole("slider", { name: "Entries over time" });
+    const place = await drawn.boundingBox();
+    const key = page.getByText("release with a changed setting", { exact: true });
+    expect(await key.count()).toBe(0);
     answer();
     await mark.waitFor();
     expect(await mark.getAttribute("data-changed")).toBe("true");
+    await key.waitFor();
+    expect(await drawn.boundingBox()).toEqual(place);
     await page.unroute(/\/batch$/);
     await mark.click();
     await page.getByRole("dialog", { name: "Release" }).getByRole("button", { name: "Show its first entries" }).click();

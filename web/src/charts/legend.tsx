@@ -1,3 +1,4 @@
+import { perSpan } from "../lib/span-text.ts";
 import { visible } from "../lib/visible.ts";
 import css from "./chart.module.css";
 import type { Drawn } from "./drawn.ts";
@@ -16,14 +17,19 @@ interface LegendProps {
   isCut: boolean;
   /** Whether lines are drawn in place of what was chosen. */
   isLines: boolean;
+  /** Milliseconds of a span. */
+  binMs: number;
 }
 
 /** The names of the series; a click on one shows it alone, or all again. */
-export function Legend({ drawn, measure, only, onOnly, isCut, isLines }: LegendProps) {
+export function Legend({ drawn, measure, only, onOnly, isCut, isLines, binMs }: LegendProps) {
   const { all, shown, summed, hidden } = drawn;
   const isAlone = shown.length < all.length;
+  const per = <li class={css.more}>{perSpan(binMs)}</li>;
   return (
     <ul class={css.legend}>
+      {/* Before several names, whose end may have no room; what is measured comes before it. */}
+      {all.length > 1 ? per : null}
       {all.map(({ name, level, index, colour, key }) => (
         <li key={index} class={toneClass(level, colour)}>
           {all.length === 1 ? (
@@ -46,6 +52,7 @@ export function Legend({ drawn, measure, only, onOnly, isCut, isLines }: LegendP
           )}
         </li>
       ))}
+      {all.length > 1 ? null : per}
       {summed.length > 0 ? (
         <li class={css.more}>
           <GroupNames label="Names" name={`Names of the ${summed.length}`} names={summed} />
@@ -67,19 +74,27 @@ export function Legend({ drawn, measure, only, onOnly, isCut, isLines }: LegendP
   );
 }
 
-/** The releases of a drawing with their times. Its own name and the names of the signs have them, too. */
-export function ListedReleases({ releases, signOf }: Required<Omit<DrawnReleases, "marks">>) {
-  if (releases.length === 0) return null;
+/**
+ * The releases of a drawing with their times and the first setting that each changed. Its own name and the names of the signs have them,
+ * too. Each is listed once that is known, so that nothing below the list moves twice.
+ */
+export function ListedReleases({ releases, signOf, changeOf }: ListedReleasesProps) {
   const { names, earlier } = listedNames(releases);
-  const signs = releases.slice(earlier).map(signOf);
+  const shown = releases.slice(earlier).flatMap((release, at) => {
+    const sign = signOf(release);
+    return sign === "" ? [] : [{ sign, name: names[at], change: changeOf(release) }];
+  });
+  if (shown.length === 0) return null;
   return (
     <ul class={css.named} aria-hidden="true">
       {earlier === 0 ? null : <li>{earlier} earlier</li>}
-      {names.map((name, at) => (
+      {shown.map(({ sign, name, change }, at) => (
         <li key={at}>
-          <span class={css.sign}>{signs[at]}</span> {name}
+          <span class={css.sign}>{sign}</span> {name} <b>{change}</b>
         </li>
       ))}
     </ul>
   );
 }
+
+type ListedReleasesProps = Pick<DrawnReleases, "releases"> & NonNullable<DrawnReleases["listed"]>;

@@ -200,8 +200,9 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
           isCut={isCutDrawn(drawn, cut)}
           // As chosen, the values would be stacked.
           isLines={stacked === null && !isLines}
+          binMs={binMs}
         />
-        {marked?.signOf === undefined ? null : <ListedReleases releases={releases} signOf={marked.signOf} />}
+        {marked?.listed === undefined ? null : <ListedReleases releases={releases} {...marked.listed} />}
       </figcaption>
     </figure>
   );

@@ -17,8 +17,8 @@ export interface Release {
 
 /** A release as an image marks it. */
 export interface PicturedRelease extends Release {
-  /** Whether it is known to have changed a setting. */
-  isChanged: boolean;
+  /** The first setting that it is known to have changed, and how many others; empty for none. */
+  change: string;
 }
 
 /** Where a drawing has its marks. */
@@ -36,8 +36,13 @@ export interface MarkPlace {
 export interface DrawnReleases {
   releases: readonly Release[];
   marks: (place: MarkPlace) => ComponentChildren;
-  /** The sign before a release in the list below the drawing, as that of its mark; absent: the page lists those of several drawings once. */
-  signOf?: (release: Release) => string;
+  /** How the list below the drawing says a release; absent: the page lists those of several drawings once. */
+  listed?: {
+    /** The sign before it, as that of its mark; empty until that is drawn. */
+    signOf: (release: Release) => string;
+    /** The first setting that it changed; empty for none. */
+    changeOf: (release: Release) => string;
+  };
 }
 
 /** Releases that share a sign, which is in the middle of them. Each has a line at its own place. */

@@ -23,3 +23,19 @@ export function openSpan(start: number | null, end: number | null): string {
   if (start === null) return end === null ? "All time" : `Before ${minute(end)}`;
   return end === null ? `Since ${minute(start)}` : span(start, end);
 }
+
+const UNITS = [
+  ["week", 604_800_000],
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+  ["millisecond", 1],
+] as const;
+
+/** Says of which time a bar or a point is: `per 5 minutes`. @param ms whole milliseconds */
+export function perSpan(ms: number): string {
+  const [unit, size] = UNITS.find(([, size]) => ms % size === 0) ?? UNITS[5];
+  const count = ms / size;
+  return count === 1 ? `per ${unit}` : `per ${count} ${unit}s`;
+}

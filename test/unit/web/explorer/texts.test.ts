@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
 import { axisTime } from "../../../../web/src/lib/axis-time.ts";
+import { perSpan } from "../../../../web/src/lib/span-text.ts";
 import { visible } from "../../../../web/src/lib/visible.ts";
 import { acceptedNames } from "../../../../web/src/pages/explorer/search/suggestions.ts";
 
@@ -41,4 +42,13 @@ describe("names that are accepted in place of another", () => {
     const result = parse(query);
     expect(result.ok ? ["right"] : acceptedNames(query, result.error)).toEqual([]);
   });
+});
+
+it("19: the time of a bar is said in its largest whole unit", () => {
+  const MINUTE = 60_000;
+  const all = [500, 1000, 90_000, MINUTE, 5 * MINUTE, 60 * MINUTE, 36 * 60 * MINUTE, 1440 * MINUTE, 28 * 1440 * MINUTE];
+  expect(all.map(perSpan)).toEqual([
+    ...["per 500 milliseconds", "per second", "per 90 seconds", "per minute", "per 5 minutes", "per hour"],
+    ...["per 36 hours", "per day", "per 4 weeks"],
+  ]);
 });

@@ -3,7 +3,12 @@ import type { Release } from "../../../../web/src/charts/releases.ts";
 import { listedNames } from "../../../../web/src/charts/releases.ts";
 import { zone } from "../../../../web/src/lib/zone.ts";
 import type { MemberChange, ReleaseChanges } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
-import { markDescription, markTooltip } from "../../../../web/src/pages/investigate/releases/release-names.ts";
+import {
+  inOrder,
+  markDescription,
+  markLabel,
+  markTooltip,
+} from "../../../../web/src/pages/investigate/releases/release-names.ts";
 
 zone.value = "UTC";
 
@@ -58,23 +63,39 @@ it("19: a mark of several releases shows the first change of each, those that ch
   const two = [release("5.8.0"), release("5.8.1")];
   expect(lines(two, null)).toEqual(["payments 5.8.0", "payments 5.8.1", click]);
   expect(lines(two, [changed(TIMEOUT, TIMEOUT), changed()])).toEqual([
-    "payments 5.8.0: timeoutMs.nordpay 3000 \u2192 300, 1 more",
-    "payments 5.8.1",
+    "\u25c6 payments 5.8.0: timeoutMs.nordpay 3000 \u2192 300, 1 more",
+    "\u25cf payments 5.8.1",
     click,
   ]);
   expect(markDescription(two, [changed(TIMEOUT, TIMEOUT), changed()])).toMatch(
-    /^payments 5\.8\.0, .*: timeoutMs\.nordpay 3000 \u2192 300, 1 more; payments 5\.8\.1, [^;]*$/,
+    /^\u25c6 payments 5\.8\.0, .*: timeoutMs\.nordpay 3000 \u2192 300, 1 more; \u25cf payments 5\.8\.1, [^;]*$/,
   );
   // The culprit comes before an innocent release, and is not among those that are only counted.
   expect(lines(two, [changed(), changed(TIMEOUT)])).toEqual([
-    "payments 5.8.1: timeoutMs.nordpay 3000 \u2192 300",
-    "payments 5.8.0",
+    "\u25c6 payments 5.8.1: timeoutMs.nordpay 3000 \u2192 300",
+    "\u25cf payments 5.8.0",
     click,
   ]);
   const six = Array.from({ length: 6 }, (_, n) => release(`1.${n}`));
   expect(lines(six, null).slice(3)).toEqual(["payments 1.3", "2 more", click]);
   const last = six.map((_, n) => changed(...(n === 5 ? [TIMEOUT] : [])));
-  expect(lines(six, last).slice(0, 2)).toEqual(["payments 1.5: timeoutMs.nordpay 3000 \u2192 300", "payments 1.0"]);
+  expect(lines(six, last).slice(0, 2)).toEqual([
+    "\u25c6 payments 1.5: timeoutMs.nordpay 3000 \u2192 300",
+    "\u25cf payments 1.0",
+  ]);
+  // The box lists them in the same order, and the label names those that changed a setting.
+  const changesIn = (all: readonly ReleaseChanges[]) => (each: Release) => all[six.indexOf(each)];
+  expect(inOrder(six, changesIn(last)).map(({ version }) => version)).toEqual([
+    "1.5",
+    "1.0",
+    "1.1",
+    "1.2",
+    "1.3",
+    "1.4",
+  ]);
+  expect(markLabel(six, changesIn(last))).toBe("payments 1.5");
+  expect(markLabel(six, changesIn([changed(TIMEOUT), changed(), changed(TIMEOUT)]))).toBe("payments 1.0 +1");
+  expect(markLabel(six, () => undefined)).toBe("");
 });
 
 it("19: a chart lists its newest releases with their times, with the day if they are of several", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../../src/query-language/parse.ts";
-import { groupedByPlace, type Release, releaseName } from "../../../../web/src/charts/releases.ts";
+import { groupedByPlace, type Release, type ReleaseGroup, releaseName } from "../../../../web/src/charts/releases.ts";
+import { labelsBeside, placedGroups } from "../../../../web/src/pages/investigate/releases/release-places.ts";
 import {
   leadStart,
   releasesOf,
@@ -177,5 +178,32 @@ describe("19: releases in a span", () => {
       [17, [17]],
       [32, [40]],
     ]);
+  });
+});
+
+describe("19: labels beside the marks of releases", () => {
+  const release = (version: string, at: number): Release => ({ service: null, version, at, previous: null });
+  const place = { from: 0, to: 1000, width: 1000, inset: { top: 0, bottom: 0, left: 0, right: 0 } };
+  /** Labels of 50 pixels beside the releases whose versions are not `-`. */
+  const labels = (...releases: Release[]) => {
+    const groups = placedGroups(releases, place);
+    const textOf = ({ releases: each }: ReleaseGroup) => each.map(({ version }) => version.replace("-", "")).join("");
+    return labelsBeside(groups, textOf, () => 50, { from: 0, to: 1000 }).map((label) => label?.left ?? null);
+  };
+
+  it("are after the sign and its lines, or before them where the next sign or the end is close", () => {
+    expect(labels(release("a", 100))).toEqual([112]);
+    expect(labels(release("a", 100), release("-", 174))).toEqual([112, null]);
+    expect(labels(release("a", 100), release("-", 173))).toEqual([38, null]);
+    expect(labels(release("a", 990))).toEqual([928]);
+    // Two signs at one place have lines beside the shared sign.
+    expect(labels(release("a", 100), release("b", 112))).toEqual([120]);
+  });
+
+  it("overlap neither each other nor a sign; without room there is none", () => {
+    expect(labels(release("a", 40), release("-", 80))).toEqual([null, null]);
+    expect(labels(release("-", 100), release("a", 178), release("-", 200))).toEqual([null, 116, null]);
+    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, null, null]);
+    expect(labels(release("a", 1000))).toEqual([]);
   });
 });

@@ -38,6 +38,7 @@ export function ImageMenu({ label, small = false, picture }: ImageMenuProps) {
     try {
       const shown = await picture();
       saveBlob(`${fileName(shown.title)}.png`, await drawn(shown));
+      toast("Image downloaded");
     } catch {
       toast(NOT_DRAWN, "error");
     }

@@ -56,7 +56,7 @@ export async function imageOf(picture: Picture, host: HTMLElement): Promise<Blob
 function layOut(layout: Layout, { title, table, query, kind, range, releases, isEach }: Picture): void {
   text(layout, title, { size: 20, weight: 600 });
   text(layout, `${openSpan(range.from, range.to)} ${zoneLabel(zone.peek())}`, { token: "--quiet" });
-  text(layout, query, { token: "--quiet", size: 12, isCode: true });
+  text(layout, query, { token: "--quiet", size: 11, isCode: true });
   layout.y += 12;
   const shape = shapeOf(parse(query));
   const charts = chartsOf(table, shape, range);

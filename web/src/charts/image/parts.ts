@@ -1,6 +1,7 @@
 import { axisTime } from "../../lib/axis-time.ts";
 import { cellText } from "../../lib/cell-text.ts";
 import { scaleMark } from "../../lib/scale-mark.ts";
+import { perSpan } from "../../lib/span-text.ts";
 import { visible } from "../../lib/visible.ts";
 import { offsetAt } from "../../lib/wall-time.ts";
 import { zone } from "../../lib/zone.ts";
@@ -41,7 +42,7 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   const width = WIDTH - MARGIN - left;
   const placeOf = (time: number): number => left + ((time - from) / (to - from)) * width;
   const releases = known.filter(({ at }) => at >= from && at < to);
-  const changed: ReadonlySet<Release> = new Set(releases.filter((release) => release.isChanged));
+  const changed: ReadonlySet<Release> = new Set(releases.filter(({ change }) => change !== ""));
   const isChanged = (release: Release): boolean => changed.has(release);
   layout.parts.push(() => {
     for (const [at, label] of labels.entries()) {
@@ -87,13 +88,16 @@ export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, know
   });
   layout.y = top + PLOT + 28;
   keysPart(layout, [
+    { name: perSpan(binMs), token: null },
     ...series.map((each) => ({ name: each.name === "" ? measure : each.name, token: toneOf(each) })),
     ...(hidden.length > 0 ? [{ name: `${hidden.length} more, not drawn`, token: null }] : []),
     ...(isCutDrawn(drawn, cut) ? [{ name: "Lighter: cut by the range", token: null }] : []),
   ]);
   const { names, earlier } = listedNames(releases);
-  const signs = releases.slice(earlier).map((release) => (release.isChanged ? "\u25c6" : "\u25cf"));
-  const listed = names.map((name, at) => ({ name: `${signs[at]} ${name}`, token: null }));
+  const listed = releases.slice(earlier).map(({ change }, at) => ({
+    name: change === "" ? `\u25cf ${names[at]}` : `\u25c6 ${names[at]} ${change}`,
+    token: null,
+  }));
   if (listed.length > 0)
     keysPart(layout, [...(earlier > 0 ? [{ name: `${earlier} earlier`, token: null }] : []), ...listed]);
 }

@@ -8,6 +8,8 @@ import { Item, Items } from "../../ui/items.tsx";
 import { Time } from "../../ui/time.tsx";
 import { between, DEFAULT_RANGE } from "../explorer/view/range.ts";
 import { toolLink, viewOf } from "../investigate/links.ts";
+import { signsOf, useKnownChanges } from "../investigate/releases/known-changes.ts";
+import { firstChange } from "../investigate/releases/release-names.ts";
 import { offeredSearch, spanAfter } from "../investigate/releases/releases.ts";
 import { namesOf } from "../settings/audit/names.ts";
 import { actionInWords } from "../settings/audit/words.ts";
@@ -162,14 +164,7 @@ export function Releases({ releases, workspaceId }: { releases: readonly Release
   const shown = releases.slice(0, LISTED);
   return (
     <>
-      <ul class={css.list}>
-        {shown.map((release) => (
-          <li key={`${release.service} ${release.version}`}>
-            <a href={comparison(workspaceId, release, releases)}>{visible(releaseName(release))}</a>
-            <Time at={release.at} format={SHORT} />
-          </li>
-        ))}
-      </ul>
+      <ReleaseItems releases={shown} all={releases} workspaceId={workspaceId} />
       {releases.length > shown.length ? (
         <p class={css.quiet}>
           <a href={toolLink(workspaceId, null, "compare", viewOf("", DEFAULT_RANGE))}>
@@ -179,6 +174,35 @@ export function Releases({ releases, workspaceId }: { releases: readonly Release
         </p>
       ) : null}
     </>
+  );
+}
+
+interface ReleaseItemsProps {
+  releases: readonly Release[];
+  all: readonly Release[];
+  workspaceId: string;
+}
+
+/** Each with the first setting that it changed. */
+function ReleaseItems({ releases, all, workspaceId }: ReleaseItemsProps) {
+  const scope = { workspaceId, projectId: null };
+  const changesOf = useKnownChanges(scope, releases.toReversed());
+  const signOf = signsOf(scope);
+  return (
+    <ul class={css.list}>
+      {releases.map((release) => (
+        <li key={`${release.service} ${release.version}`}>
+          <span>
+            <span class={css.sign} aria-hidden="true">
+              {signOf(release)}
+            </span>
+            <a href={comparison(workspaceId, release, all)}>{visible(releaseName(release))}</a>
+            <span class={css.change}>{firstChange(changesOf(release))}</span>
+          </span>
+          <Time at={release.at} format={SHORT} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { ImageMenu } from "../../../charts/image/image-menu.tsx";
 import { firstOf, keysText, lastOf, type Selection, useSelection } from "../../../charts/selection.ts";
-import { span } from "../../../lib/span-text.ts";
+import { perSpan, span } from "../../../lib/span-text.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
 import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -11,6 +11,7 @@ import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule } from "../../../ui/use-lazy.ts";
 import { useSize } from "../../../ui/use-size.ts";
 import { picturedReleases } from "../../investigate/releases/known-changes.ts";
+import { ReleaseKey } from "../../investigate/releases/release-key.tsx";
 import { ReleaseMarks } from "../../investigate/releases/release-marks.tsx";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
@@ -68,6 +69,7 @@ export function Histogram(props: HistogramProps) {
   // All time is as long as the entries.
   const searched = from === undefined ? counted : times;
   const releases = useReleases({ workspaceId, projectId, bounds, span: searched, isWanted: isSettled });
+  const marked = { scope: { workspaceId, projectId }, releases, ...edges, width, inset: MARKS };
   const zoom = (chosen: Selection): void => {
     const [from, to] = [bars[firstOf(chosen)], bars[lastOf(chosen)]];
     if (!from || !to) return;
@@ -126,11 +128,8 @@ export function Histogram(props: HistogramProps) {
           />
         </div>
         <ReleaseMarks
-          scope={{ workspaceId, projectId }}
-          releases={releases}
-          {...edges}
-          width={width}
-          inset={MARKS}
+          {...marked}
+          isLabelled
           onShow={onShow}
           onZoom={onZoom}
           onCompare={comparing(onCompare, releases, searched)}
@@ -143,6 +142,10 @@ export function Histogram(props: HistogramProps) {
           ) : (
             <Readout bar={joined(bars, shown)} />
           )}
+          <span class={css.key}>
+            {first === undefined ? null : <span>{perSpan(first.end - first.start)}</span>}
+            <ReleaseKey {...marked} />
+          </span>
         </p>
         {selection === null ? null : (
           <>

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { PicturedRelease, Release } from "../../../charts/releases.ts";
 import { ask, queryFor } from "../ask.ts";
 import { changeQueries, changesOf, type ReleaseChanges, STARTING_MS } from "./release-changes.ts";
-import { hasChanges, signOf } from "./release-names.ts";
+import { firstChange, signOf } from "./release-names.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
 
 /** What releases changed, as far as it is known: once for all drawings that mark them. */
@@ -41,10 +41,16 @@ export function signsOf(scope: ReleaseScope): (release: Release) => string {
   return (release) => (isSettled(release) ? signOf(changesOf(release)) : "");
 }
 
+/** The first setting that a release is known to have changed; empty for none. */
+export function firstChangeOf(scope: ReleaseScope): (release: Release) => string {
+  const changesOf = knownChanges(scope);
+  return (release) => firstChange(changesOf(release));
+}
+
 /** Returns releases for an image, with what is known of them. */
 export function picturedReleases(scope: ReleaseScope, releases: readonly Release[]): PicturedRelease[] {
-  const changesOf = knownChanges(scope);
-  return releases.map((release) => ({ ...release, isChanged: hasChanges(changesOf(release)) }));
+  const changeOf = firstChangeOf(scope);
+  return releases.map((release) => ({ ...release, change: changeOf(release) }));
 }
 
 /** Loads what releases changed, the newest first and each once, so that those with a changed setting are marked as such. */

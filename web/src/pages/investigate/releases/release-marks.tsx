@@ -1,19 +1,18 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { DrawnReleases, MarkPlace } from "../../../charts/releases.ts";
-import { groupedByPlace, type Release, releaseNames } from "../../../charts/releases.ts";
+import { type Release, releaseNames } from "../../../charts/releases.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { CHANGES_AT_ONCE, settledReleases, signsOf, useKnownChanges } from "./known-changes.ts";
+import { CHANGES_AT_ONCE, firstChangeOf, settledReleases, signsOf, useKnownChanges } from "./known-changes.ts";
 import type { ReleaseChanges } from "./release-changes.ts";
 import css from "./release-marks.module.css";
-import { hasChanges, markDescription, markTooltip } from "./release-names.ts";
+import { hasChanges, inOrder, markDescription, markLabel, markTooltip, signOf } from "./release-names.ts";
+import { LEAST, labelsBeside, placedGroups } from "./release-places.ts";
 import type { ReleaseActs } from "./release-popover.tsx";
 import { useReleaseChanges } from "./use-release-changes.ts";
 import { type ReleaseScope, versionField } from "./version-fields.ts";
 
 const POPOVER = lazyModule(() => import("./release-popover.tsx"));
 
-/** Pixels between two signs, at least: the width of a button. */
-const LEAST = 16;
 /** Milliseconds that the pointer rests on a sign before its changes are loaded: fewer than before its tooltip appears. */
 const REST_MS = 150;
 
@@ -23,14 +22,17 @@ export interface MarkedReleases extends ReleaseActs {
   releases: readonly Release[];
 }
 
-type ReleaseMarksProps = MarkedReleases & MarkPlace;
+interface ReleaseMarksProps extends MarkedReleases, MarkPlace {
+  /** Whether names are beside the signs of those that changed a setting, where there is room. */
+  isLabelled?: boolean;
+}
 
 /** Returns the releases of a drawing with their marks. @param isListed whether they are listed below it */
 export function drawnReleases(marked: MarkedReleases, isListed = true): DrawnReleases {
   return {
     releases: marked.releases,
     marks: (place) => <ReleaseMarks {...marked} {...place} />,
-    ...(isListed && { signOf: signsOf(marked.scope) }),
+    ...(isListed && { listed: { signOf: signsOf(marked.scope), changeOf: firstChangeOf(marked.scope) } }),
   };
 }
 
@@ -39,7 +41,8 @@ export function drawnReleases(marked: MarkedReleases, isListed = true): DrawnRel
  * Releases that are close to each other share a sign, which is in the middle of them; each has a line at its own time. Those that came
  * with a changed setting have another sign and another line.
  */
-export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts }: ReleaseMarksProps) {
+export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: ReleaseMarksProps) {
+  const { from, to, width, inset, ...acts } = rest;
   const { left, right, top, bottom } = inset;
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
@@ -51,17 +54,22 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
   useEffect(() => () => clearTimeout(resting.current), []);
   const popover = useLazy(POPOVER, opened !== null, () => setOpened(null));
   const field = versionField(scope);
-  const isDrawn = to > from && width > left + right;
-  const placeOf = (at: number): number => left + ((at - from) / (to - from)) * (width - left - right);
-  const within = isDrawn ? releases.filter(({ at }) => at >= from && at < to) : [];
-  // A sign beyond an end would cover the scale.
-  const groups = groupedByPlace(within, placeOf, LEAST, { from: left + LEAST / 2, to: width - right - LEAST / 2 });
-  const changesOf = useKnownChanges(scope, within);
+  const groups = placedGroups(releases, { from, to, width, inset });
+  const changesOf = useKnownChanges(
+    scope,
+    groups.flatMap((group) => group.releases),
+  );
   const isSettled = settledReleases(scope);
   const groupAt = (time: number | null) => groups.find(({ releases: [first] }) => first?.at === time);
   const shown = groupAt(opened);
-  const told = (shown ?? groupAt(pointed))?.releases;
+  const toldOf = shown ?? groupAt(pointed);
+  const toldKey = toldOf?.releases.map(({ service, version }) => `${service} ${version}`).join("\n");
+  // An open box keeps its order, whatever is known later: what arrives moves no button under the pointer.
+  const told = useMemo(() => toldOf && inOrder(toldOf.releases, changesOf), [opened, toldKey, field]);
   const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, CHANGES_AT_ONCE) ?? []);
+  const labels = isLabelled
+    ? labelsBeside(groups, (group) => markLabel(group.releases, changesOf), labelWidth, { from: left, to: width })
+    : [];
   // Otherwise the popover would open without a click, and take the focus, when the release is in view again.
   const isGone = opened !== null && shown === undefined;
   useEffect(() => {
@@ -90,10 +98,14 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
           currentTarget.querySelectorAll("button")[drawn[Math.max(0, Math.min(end, next))] ?? 0]?.focus();
         }}
       >
-        {groups.map(({ place, places, releases: each }, at) => {
-          const first = each[0]?.at ?? 0;
+        {groups.map((group, at) => {
+          const { place, places } = group;
+          const first = group.releases[0]?.at ?? 0;
+          const isTold = told !== undefined && group === toldOf;
+          const each = isTold ? told : inOrder(group.releases, changesOf);
           const all = each.map(changesOf);
-          const known = all.every(isDefined) ? all : each === told ? changes.data : null;
+          const known = all.every(isDefined) ? all : isTold ? changes.data : null;
+          const label = labels[at];
           const ends = [place, places[0] ?? place, places.at(-1) ?? place];
           const [start, end] = [Math.min(...ends), Math.max(...ends)];
           const point = (): void => {
@@ -107,11 +119,21 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
                 <div
                   key={index}
                   class={css.release}
-                  data-changed={hasChanges(all[index])}
+                  data-changed={group.releases[index] !== undefined && hasChanges(changesOf(group.releases[index]))}
                   style={{ left: `${line}px` }}
                 />
               ))}
               {end > start ? <div class={css.joint} style={{ left: `${start}px`, width: `${end - start}px` }} /> : null}
+              {label ? (
+                // The name of the sign has it.
+                <span
+                  class={css.label}
+                  style={{ left: `${label.left}px`, width: `${label.width}px` }}
+                  aria-hidden="true"
+                >
+                  {label.text}
+                </span>
+              ) : null}
               <button
                 type="button"
                 id={triggerOf(first)}
@@ -140,12 +162,13 @@ export function ReleaseMarks({ scope, releases, from, to, width, inset, ...acts 
           );
         })}
       </div>
-      {popover === null || shown === undefined || opened === null || field === null ? null : (
+      {popover === null || shown === undefined || told === undefined || opened === null || field === null ? null : (
         <popover.ReleasePopover
           key={opened}
           field={field}
-          releases={shown.releases}
+          releases={told}
           changes={changes}
+          signOf={(release) => signOf(changesOf(release))}
           listed={CHANGES_AT_ONCE}
           triggerId={triggerOf(opened)}
           label={shown.releases.length === 1 ? "Release" : "Releases"}
@@ -167,8 +190,20 @@ function isDefined(changes: ReleaseChanges | undefined): changes is ReleaseChang
   return changes !== undefined;
 }
 
+let measuring: CanvasRenderingContext2D | null | undefined;
+
+/** Returns the pixels of a label, with the space around its text: as in the style sheet. */
+function labelWidth(text: string): number {
+  measuring ??= document.createElement("canvas").getContext("2d");
+  if (measuring === null) return Number.POSITIVE_INFINITY;
+  measuring.font = '11px "Inter Variable", system-ui, sans-serif';
+  return measuring.measureText(text).width + 2 * LABEL_SPACE;
+}
+
+const LABEL_SPACE = 3;
+
 /** Pixels from an end of a drawing within which a box in the middle of a mark would reach beyond it. */
-const END = 200;
+const END = 240;
 
 /** At which end a box begins or ends at its mark, so that it stays within the drawing. */
 function sideOf(place: number, start: number, end: number): "bottom-start" | "bottom-end" | "bottom" {

@@ -1,4 +1,4 @@
-import { further, NAMED, nameWithTime, type Release, releaseLines } from "../../../charts/releases.ts";
+import { further, NAMED, nameWithTime, type Release, releaseLines, releaseName } from "../../../charts/releases.ts";
 import { visible } from "../../../lib/visible.ts";
 import type { MemberChange, ReleaseChanges } from "./release-changes.ts";
 
@@ -36,6 +36,29 @@ export function markDescription(
   return (releases.length === 1 ? others : [first, ...others]).join("; ");
 }
 
+/**
+ * Returns the releases of a mark as its texts and its box list them: those that changed a setting first, as they are more likely to be the
+ * cause of what follows them.
+ */
+export function inOrder(
+  releases: readonly Release[],
+  changesOf: (release: Release) => ReleaseChanges | undefined,
+): Release[] {
+  const changing = releases.filter((release) => hasChanges(changesOf(release)));
+  return [...changing, ...releases.filter((release) => !changing.includes(release))];
+}
+
+/** Returns the text beside a mark: its first release that changed a setting, and how many others did; empty for none. */
+export function markLabel(
+  releases: readonly Release[],
+  changesOf: (release: Release) => ReleaseChanges | undefined,
+): string {
+  const [first, ...others] = releases.filter((release) => hasChanges(changesOf(release)));
+  if (first === undefined) return "";
+  const name = shortened(releaseName(first));
+  return others.length === 0 ? name : `${name} +${others.length}`;
+}
+
 /** A mark's releases, and what each changed. */
 function markLines(releases: readonly Release[], changes: readonly ReleaseChanges[] | null): string[] {
   const [only, ...others] = releases;
@@ -47,15 +70,15 @@ function markLines(releases: readonly Release[], changes: readonly ReleaseChange
       : [];
     return [`Release ${nameWithTime(only)}`, ...told, ...none];
   }
-  // Those that changed a setting come first, as they are more likely to be the cause of what follows them.
-  const changing = releases.map((_, at) => at).filter((at) => hasChanges(changes?.[at]));
-  const order = [...changing, ...releases.keys()].filter((at, place, all) => all.indexOf(at) === place);
-  const named = order.slice(0, NAMED).flatMap((at) => {
-    const release = releases[at];
-    if (release === undefined) return [];
-    const told = changeTexts(changes?.[at], 1);
-    return told.length === 0 ? nameWithTime(release) : `${nameWithTime(release)}: ${told.join(", ")}`;
-  });
+  const byRelease = new Map(releases.map((release, at) => [release, changes?.[at]]));
+  const changesOf = (release: Release): ReleaseChanges | undefined => byRelease.get(release);
+  const named = inOrder(releases, changesOf)
+    .slice(0, NAMED)
+    .map((release) => {
+      const sign = changes === null ? "" : `${signOf(changesOf(release))} `;
+      const told = firstChange(changesOf(release));
+      return told === "" ? `${sign}${nameWithTime(release)}` : `${sign}${nameWithTime(release)}: ${told}`;
+    });
   return [...named, ...further(releases.length - named.length)];
 }
 

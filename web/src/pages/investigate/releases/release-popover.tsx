@@ -26,8 +26,10 @@ export interface ReleaseActs {
 interface ReleasePopoverProps extends ReleaseActs {
   /** Field with versions, as queries name it. */
   field: string;
-  /** By time. */
+  /** In the order of their list. */
   releases: readonly Release[];
+  /** That of a release alone. */
+  signOf: (release: Release) => string;
   /** What the first releases changed. The others are counted. */
   changes: Loaded<ReleaseChanges[]>;
   /** Number of releases that are listed. */
@@ -40,7 +42,7 @@ interface ReleasePopoverProps extends ReleaseActs {
 }
 
 /** The releases of a mark: what each changed, and the ways to its entries. */
-export function ReleasePopover({ field, releases, changes, listed, ...rest }: ReleasePopoverProps) {
+export function ReleasePopover({ field, releases, signOf, changes, listed, ...rest }: ReleasePopoverProps) {
   const { triggerId, label, placement, anchor, onClose, ...acts } = rest;
   const { data, failure, reload } = changes;
   return (
@@ -49,6 +51,7 @@ export function ReleasePopover({ field, releases, changes, listed, ...rest }: Re
         {releases.slice(0, listed).map((release, at) => (
           <section key={`${release.service} ${release.version}`} class={css.release}>
             <h3 class={css.name}>
+              {releases.length === 1 ? null : <span aria-hidden="true">{signOf(release)} </span>}
               {visible(releaseName(release))}{" "}
               <time dateTime={new Date(release.at).toISOString()}>{MOMENT(release.at)}</time>
             </h3>
