@@ -407,6 +407,7 @@ describe("the query language in the search box", () => {
     expect(await counts.locator("path").count()).toBe(1);
     // The table has the same groups.
     const cells = () => page.locator("tbody tr > :first-child").allTextContents();
+    await page.getByText(/^[\d,]+ entries found in [\d,]+ ms, shown in 56 rows\. [\d,]+ scanned$/).waitFor();
     await page.getByRole("status").getByText("Only rows of 50 more: 50 of 56.", { exact: true }).waitFor();
     expect([(await cells()).length, (await cells()).includes(firstName)]).toEqual([50, false]);
     await named.click();

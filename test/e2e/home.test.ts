@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createKey, createProject, createTenant, register } from "../support/api.ts";
 import { choose } from "./support/choose.ts";
 import { axeFaults, beyondTab, type ConsoleUnderTest, startSharedConsole, tooWide } from "./support/console.ts";
-import { settingsPath, verifiedAccount } from "./support/settings.ts";
+import { settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let under: ConsoleUnderTest;
 let url: string;
@@ -72,6 +72,46 @@ describe("the home page of a visitor", () => {
     await query.getByRole("cell", { name: "payment" }).first().waitFor();
     await query.getByRole("link", { name: "Open in the playground" }).click();
     await page.waitForURL("**/playground?q=level%3A%3E%3Derror*");
+    await page.context().close();
+  });
+});
+
+describe("the workspaces of a user", () => {
+  it("begin with those that have entries, in an order that is there at once and stays", async () => {
+    const account = await verifiedAccount(url);
+    const shared = { ...account, workspaceId: await sharedWorkspace(url, account, "Harbour") };
+    const project = await createProject(url, shared, "shop");
+    const { secret } = await createKey(url, shared, project, ["logs:write"]);
+    const body = [{ message: "Payment 81 failed", level: "error" }];
+    expect((await call(url, `/logger/${project}/log`, { token: secret, body })).status).toBe(201);
+    const page = await (await under.open({ as: account })).newPage();
+    let asked = 0;
+    await page.route("**/projects?*", async (route) => {
+      asked++;
+      await route.continue();
+    });
+    await page.route("**/projects", async (route) => {
+      asked++;
+      await route.continue();
+    });
+    await page.addInitScript(() => {
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      new MutationObserver(() => {
+        const names = [...document.querySelectorAll("h2")].map(({ textContent }) => textContent).join();
+        if (names !== "" && seen.at(-1) !== names) seen.push(names);
+      }).observe(document, { childList: true, subtree: true, characterData: true });
+    });
+    await page.goto("/");
+    await page.getByRole("link", { name: "1 error in the last 24 hours" }).waitFor();
+    await page.getByRole("link", { name: "Send the first entry" }).waitFor();
+    const names = await page.getByRole("heading", { level: 2 }).allTextContents();
+    expect(names[0]).toBe("Harbour");
+    expect(names).toHaveLength(2);
+    const seen = await page.evaluate(() => Reflect.get(globalThis, "seen") as unknown);
+    expect(seen).toEqual([names.join()]);
+    // The order costs no request: the cards use the same answers.
+    expect(asked).toBe(2);
     await page.context().close();
   });
 });

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { reasonAgainst } from "../../model/roles.ts";
 import { ERRORS, type Project, type Workspace } from "../../model/types.ts";
@@ -16,8 +16,15 @@ const COUNT = new Intl.NumberFormat();
 /** Projects shown on a card. The settings list all of them. */
 const LISTED = 8;
 
+interface WorkspaceCardProps {
+  workspace: Workspace;
+  isOpen: boolean;
+  /** The load of its projects that has begun already. */
+  first: Promise<Project[]> | undefined;
+}
+
 /** A workspace with its projects. */
-export function WorkspaceCard({ workspace, isOpen }: { workspace: Workspace; isOpen: boolean }) {
+export function WorkspaceCard({ workspace, isOpen, first }: WorkspaceCardProps) {
   const [showsProjects, setShowsProjects] = useState(isOpen);
   const base = `/w/${workspace.id}`;
   return (
@@ -41,7 +48,7 @@ export function WorkspaceCard({ workspace, isOpen }: { workspace: Workspace; isO
         </Row>
       </div>
       {showsProjects ? (
-        <Projects workspace={workspace} />
+        <Projects workspace={workspace} first={first} />
       ) : (
         <Row>
           <Button small onClick={() => setShowsProjects(true)}>
@@ -53,8 +60,14 @@ export function WorkspaceCard({ workspace, isOpen }: { workspace: Workspace; isO
   );
 }
 
-function Projects({ workspace }: { workspace: Workspace }) {
-  const { data, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
+function Projects({ workspace, first }: Omit<WorkspaceCardProps, "isOpen">) {
+  const begun = useRef(first);
+  const { data, failure, reload } = useLoad(workspace.id, (signal) => {
+    const load = begun.current ?? loadProjects(workspace.id, signal);
+    // A reload is one of its own.
+    begun.current = undefined;
+    return load;
+  });
   if (failure) return <Failure failure={failure} onRetry={reload} />;
   if (data === null) return <Loading />;
   return data.length === 0 ? (

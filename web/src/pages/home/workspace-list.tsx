@@ -7,15 +7,14 @@ import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { ConfirmationNotice } from "../auth/confirmation.tsx";
 import { CreateWorkspace } from "../settings/create-workspace.tsx";
+import { useCards } from "./card-order.ts";
 import { WorkspaceCard } from "./workspace-card.tsx";
-
-/** Workspaces whose projects are loaded immediately. Others load on demand. */
-const OPENED = 10;
 
 export function WorkspaceList() {
   const [isCreating, setCreating] = useState(false);
   const failure = workspacesFailure.value;
   const known = workspaces.value;
+  const cards = useCards(known);
   const isConfirmed = user.value?.emailVerified;
   useEffect(() => {
     // A sign-in by password does not say. Once: what it says is stored, and of many tabs opened at once the first one asks.
@@ -32,14 +31,14 @@ export function WorkspaceList() {
     <Page title="Your workspaces" actions={<Button onClick={() => setCreating(true)}>Create workspace</Button>}>
       {isConfirmed === undefined ? null : <ConfirmationNotice />}
       {failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : null}
-      {known === null && failure === null ? <Loading /> : null}
+      {cards === null && failure === null ? <Loading /> : null}
       {known?.length === 0 ? (
         <Empty title="No workspaces">
           <p>Create one or ask for an invitation.</p>
         </Empty>
       ) : null}
-      {known?.map((workspace, index) => (
-        <WorkspaceCard key={workspace.id} workspace={workspace} isOpen={index < OPENED} />
+      {cards?.map(({ workspace, ...card }) => (
+        <WorkspaceCard key={workspace.id} workspace={workspace} {...card} />
       ))}
       {isCreating ? <CreateWorkspace onClose={() => setCreating(false)} /> : null}
     </Page>

@@ -70,8 +70,9 @@ export function AnswerView({ workspaceId, projectId, query: text, times, ...rest
       {failure}
       <div class={css.answer} aria-busy={loaded.busy && failure === null} data-stale={loaded.busy || failure !== null}>
         <p class={css.status} role="status">
-          {`${counted(rows.length, "row")} of ${counted(answer.matched, "entry", "entries")}; ${count(answer.scanned)} scanned in ${count(answer.tookMs)} ms.`}
-          {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}
+          {`${counted(answer.matched, "entry", "entries")} found in ${count(answer.tookMs)} ms, shown in ${counted(rows.length, "row")}.`}
+          {answer.complete ? "" : " Older entries are missing: narrow the query or the time range."}{" "}
+          <span class={css.scanned}>{count(answer.scanned)} scanned</span>
         </p>
         <Notes notes={answer.notes} />
         {rows.length === 0 ? <Empty title="No rows" /> : null}
