@@ -99,6 +99,23 @@ describe("filters of earlier addresses", () => {
   });
 });
 
+it("a hint on the query has a button that corrects it", async () => {
+  await open("?q=level:error or level:fatal");
+  const hint = page.getByText("or is searched for as a word. The operator is OR.");
+  await hint.waitFor();
+  const [note, list] = [
+    await hint.boundingBox(),
+    await page.getByRole("status").filter({ hasText: "entries" }).first().locator("xpath=..").boundingBox(),
+  ];
+  expect((note?.x ?? 0) - (list?.x ?? 0)).toBe(12);
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Use OR", exact: true }).click();
+  await found(({ level }) => level === "error" || level === "fatal");
+  expect(query()).toBe("level:error OR level:fatal");
+  await hint.waitFor({ state: "detached" });
+  expect(await box().evaluate((element) => element === document.activeElement)).toBe(true);
+});
+
 describe("the list of fields", () => {
   it("counts what the query finds, and adds, removes and excludes values in its text", async () => {
     await open("?q=category:http");

@@ -20,7 +20,6 @@ import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
 import { MissingEntries } from "./results/missing.ts";
 import { Results } from "./results/results.tsx";
-import { Notes } from "./search/notes.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
 import { useExplorer } from "./use-explorer.ts";
@@ -48,6 +47,7 @@ const LIVE_BAR = lazyModule(() => import("./live/live-bar.tsx"));
 const COMMANDS = lazyModule(() => import("./explorer-commands.ts"));
 const ACTIONS = lazyModule(() => import("./actions/actions.tsx"));
 const CHIPS = lazyModule(() => import("./search/chips.tsx"));
+const HINTS = lazyModule(() => import("./search/query-hints.tsx"));
 const WAY_BACK = lazyModule(() => import("./search/way-back.tsx"));
 const EMPTY = lazyModule(() => import("./empty-results.tsx"));
 const FIELDS = lazyModule(() => import("./fields/fields-panel.tsx"));
@@ -82,6 +82,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const actions = useLazy(ACTIONS, isPainted, () => undefined);
   const histogram = useLazy(HISTOGRAM, isPainted && hasList, () => undefined);
   const wayBack = useLazy(WAY_BACK, explorer.before !== null, () => undefined);
+  const hints = useLazy(HINTS, asked.hints.length > 0, () => undefined);
   const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
   useLazy(LANGUAGE, isPainted || view.query !== undefined, () => undefined);
   const openEntry = useOpenEntry();
@@ -264,7 +265,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
           </aside>
           <div class={css.main}>
-            <Notes notes={asked.hints} />
+            {hints === null ? null : (
+              <hints.QueryHints hints={asked.hints} query={view.query ?? ""} onQuery={onQuery} />
+            )}
             {asked.isAnswer && answerView !== null ? (
               <answerView.AnswerView
                 workspaceId={workspaceId}
