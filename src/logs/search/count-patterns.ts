@@ -106,8 +106,8 @@ async function missingNotes(
   const isoTime = (time: number) => new Date(time).toISOString();
   const noteOf = (first: number, cause: string) =>
     first >= to
-      ? `The earlier span has no entries to compare with: ${cause}.`
-      : `The earlier span lacks entries: ${cause}. Patterns may look new that are not.`;
+      ? `The earlier range has no entries to compare with: ${cause}.`
+      : `The earlier range lacks entries: ${cause}. Patterns may look new that are not.`;
   if (from < oldest) return [noteOf(oldest, `entries before ${isoTime(oldest)} are no longer kept`)];
   const { source, budget, pacer } = reading;
   const memory = new SharedMemory(

@@ -463,19 +463,19 @@ describe("runSearch", () => {
       expect(await notesOf(text), text).toEqual([]);
     expect(await notesOf("time:1d | patterns vs 29d")).toEqual([]);
     expect(await notesOf("time:2d | patterns vs 29d")).toEqual([
-      `The earlier span lacks entries: the first entry is of ${first}. Patterns may look new that are not.`,
+      `The earlier range lacks entries: the first entry is of ${first}. Patterns may look new that are not.`,
     ]);
-    const none = `The earlier span has no entries to compare with: the first entry is of ${first}.`;
+    const none = `The earlier range has no entries to compare with: the first entry is of ${first}.`;
     expect(await notesOf("time:1h | patterns vs 40d")).toEqual([none]);
     store.flush(ONE, 1, "bucket");
     expect(await notesOf("time:1h | patterns vs 40d")).toEqual([none]);
     store.oldest = NOW - 7 * day;
     const kept = new Date(store.oldest).toISOString();
     expect(await notesOf("time:2d | patterns vs 6d")).toEqual([
-      `The earlier span lacks entries: entries before ${kept} are no longer kept. Patterns may look new that are not.`,
+      `The earlier range lacks entries: entries before ${kept} are no longer kept. Patterns may look new that are not.`,
     ]);
     expect(await notesOf("time:1h | patterns vs 7d")).toEqual([
-      `The earlier span has no entries to compare with: entries before ${kept} are no longer kept.`,
+      `The earlier range has no entries to compare with: entries before ${kept} are no longer kept.`,
     ]);
     expect(await notesOf("time:1h | patterns vs 2d")).toEqual([]);
   });

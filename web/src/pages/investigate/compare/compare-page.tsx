@@ -25,7 +25,7 @@ import { type Overview, useComparison } from "./use-comparison.ts";
 
 const NOT_OFFERED = Object.fromEntries(OFFERED.map((name) => [name, ""]));
 
-/** How the entries of a query differ between two spans of time. */
+/** How the entries of a query differ between two ranges. */
 export function ComparePage() {
   const of = useInvestigation(["with", "baseFrom", "baseTo", ...OFFERED]);
   const { own, view, times } = of;
@@ -62,8 +62,8 @@ export function ComparePage() {
     return (
       <Frame investigation={investigation} tool="compare" busy={false} controls={controls}>
         <div class={css.notice}>
-          <Empty title="No span">
-            <p>All time has no span before it. Choose a time range.</p>
+          <Empty title="No range to compare with">
+            <p>There is no time before all time. Choose a time range.</p>
           </Empty>
         </div>
       </Frame>
@@ -164,18 +164,18 @@ interface NotComparedProps {
   overview: Overview;
 }
 
-/** Says that the earlier span has too few entries, and what can be compared instead. */
+/** Says that the earlier range has too few entries, and what can be compared instead. */
 function NotCompared({ investigation, overview: { before, now } }: NotComparedProps) {
   const { workspaceId, projectId, view } = investigation;
-  if (before.total === 0 && now.total === 0) return <p class={css.warning}>Neither span has entries of this query.</p>;
+  if (before.total === 0 && now.total === 0) return <p class={css.about}>Neither range has entries of this query.</p>;
   const peak = errorPeak(now);
   const found =
     before.total === 0
       ? "no entries of this query to compare with"
       : `only ${entries(before.total)} of this query, too few to compare with`;
   return (
-    <p class={css.warning}>
-      The earlier span has {found}. Choose another span above or the time around a release
+    <p class={css.about}>
+      The earlier range has {found}. Choose another range above or the time around a release
       {peak === null ? "." : ", or "}
       {peak === null ? null : (
         <a href={toolLink(workspaceId, projectId, "compare", { ...view, range: between(peak.start, peak.end) })}>

@@ -26,7 +26,7 @@ interface FieldListProps {
 /** Fields whose values differ between the spans. */
 export function FieldList({ fields, ...of }: FieldListProps) {
   const [isWhole, setWhole] = useState(false);
-  if (fields === null) return <p class={css.none}>Too few entries to compare fields: each span needs {LEAST}.</p>;
+  if (fields === null) return <p class={css.none}>Too few entries to compare fields: each range needs {LEAST}.</p>;
   if (fields.length === 0) return <p class={css.none}>All differences are small enough to be chance.</p>;
   const shown = isWhole ? fields : fields.slice(0, FIELDS);
   return (

@@ -13,10 +13,10 @@ const DAY = 86_400_000;
 
 /** Spans with which the one of the view is compared: value in the address, and label. */
 export const BASES = [
-  { value: "before", label: "The span before" },
+  { value: "before", label: "The range before" },
   { value: "1d", label: "Yesterday" },
   { value: "7d", label: "Last week" },
-  { value: "custom", label: "Another span" },
+  { value: "custom", label: "Another range" },
 ] as const;
 export type Base = (typeof BASES)[number]["value"];
 

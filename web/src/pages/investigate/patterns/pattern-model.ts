@@ -50,11 +50,11 @@ export function hasBaseline(before: number, now: number): boolean {
  */
 export function tooFewText(before: number, chosen: string): string {
   const found = before === 0 ? "no entries" : `only ${entries(before)}`;
-  return `The earlier span has ${found} of this query, so nothing is marked as new. For another span, change “${chosen}” above.`;
+  return `The earlier range has ${found} of this query, so nothing is marked as new. For another range, change “${chosen}” above.`;
 }
 
 /** Begin of the notes of the service on a span that begins before all entries. */
-const MISSING = "The earlier span ";
+const MISSING = "The earlier range ";
 
 /** Returns notes without those that explain what is marked as new, for a list in which nothing is. */
 export function withoutMissing(notes: readonly string[]): string[] {

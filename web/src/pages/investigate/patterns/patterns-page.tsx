@@ -118,6 +118,7 @@ function List({ investigation, found, order, chosen, busy, hasFailed }: ListProp
   const total = patterns.reduce((sum, { count }) => sum + count, 0);
   const before = beforeIn(patterns);
   const isCompared = hasBefore && hasBaseline(before, total);
+  const isUnmarked = hasBefore && !isCompared && total > 0;
   if (patterns.length === 0) {
     return (
       <div class={css.notice}>
@@ -150,13 +151,8 @@ function List({ investigation, found, order, chosen, busy, hasFailed }: ListProp
         ) : null}
       </div>
       <div class={css.notes}>
-        <Notes
-          notes={
-            hasBefore && !isCompared && total > 0
-              ? [tooFewText(before, chosen), ...withoutMissing(notesOf(answers))]
-              : notesOf(answers)
-          }
-        />
+        {isUnmarked ? <p class={css.about}>{tooFewText(before, chosen)}</p> : null}
+        <Notes notes={isUnmarked ? withoutMissing(notesOf(answers)) : notesOf(answers)} />
         {trends?.complete === false ? (
           <Notes notes={["Trends lack older entries: narrow the query or the range."]} />
         ) : null}

@@ -32,7 +32,7 @@ const TREND_QUERIES = 4;
 export const VERSUS = [
   { value: "1d", label: "Against yesterday", ms: 86_400_000 },
   { value: "7d", label: "Against last week", ms: 604_800_000 },
-  { value: "before", label: "Against the span before", ms: null },
+  { value: "before", label: "Against the range before", ms: null },
   { value: "none", label: "No comparison", ms: null },
 ] as const;
 export type Versus = (typeof VERSUS)[number]["value"];
