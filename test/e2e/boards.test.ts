@@ -503,7 +503,11 @@ describe("19.4: boards", () => {
     await time.getByRole("radio", { name: /^Fixed: .+Only what is selected on the chart/ }).check();
     await dialog.getByText("entry | count by level, bin(1s)").waitFor();
     await time.getByRole("radio", { name: /^Fixed: .+Shows these times also later/ }).check();
-    await time.getByRole("radio", { name: "Of the board Follows the time chosen above the panels." }).waitFor();
+    await time
+      .getByRole("radio", {
+        name: "Same as the board Follows the time chosen above the panels. Later it shows later entries.",
+      })
+      .waitFor();
     await choose(dialog.getByLabel("Board", { exact: true }), "Categories");
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 500 });
@@ -522,7 +526,7 @@ describe("19.4: boards", () => {
     // With the range that the choice leads to.
     await page
       .getByRole("dialog")
-      .getByRole("radio", { name: /^Of the board Follows .+, now last / })
+      .getByRole("radio", { name: /^Same as the board Follows .+, now last / })
       .check();
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).click();

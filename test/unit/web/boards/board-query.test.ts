@@ -19,10 +19,10 @@ it("19: a panel's own time is called fixed only if it has two times", () => {
   const [relative, fixed] = offeredRanges({ kind: "last", preset: "24h" }, NOW);
   expect(relative).toEqual({ last: "24h" });
   expect(fixed).toEqual({ from: new Date(NOW - 24 * HOUR).toISOString(), to: new Date(NOW).toISOString() });
-  expect(ownTimeText(relative ?? null, NOW)).toBe("Own: last 24 hours");
+  expect(ownTimeText(relative ?? null, NOW)).toBe("Always: last 24 hours");
   expect(ownTimeText(fixed ?? null, NOW)).toMatch(/^Fixed: .*26.* \u2013 .*27/);
-  expect(ownTimeText(null, NOW)).toBe("Own: all time");
-  expect(ownTimeText({ from: new Date(NOW).toISOString(), to: null }, NOW)).toMatch(/^Own: since /);
+  expect(ownTimeText(null, NOW)).toBe("Always: all time");
+  expect(ownTimeText({ from: new Date(NOW).toISOString(), to: null }, NOW)).toMatch(/^Always: since /);
   const between = { from: new Date(NOW - HOUR).toISOString(), to: new Date(NOW).toISOString() };
   expect(offeredRanges({ kind: "between", ...between }, NOW)).toEqual([between]);
 });

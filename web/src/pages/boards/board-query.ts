@@ -64,7 +64,7 @@ export function ownLabel(range: SavedRange, now: number): string {
 
 /** Says which times a range of a panel's own has: fixed ones, or those before each load. */
 export function ownTimeText(range: SavedRange, now: number): string {
-  return `${isFixed(range) ? "Fixed" : "Own"}: ${ownLabel(range, now)}`;
+  return `${isFixed(range) ? "Fixed" : "Always"}: ${ownLabel(range, now)}`;
 }
 
 /** Returns a stored range as the range of a view. A duration over a year begins at a fixed time and has no end. */

@@ -33,10 +33,10 @@ export function TimeField({ board, range, offered, parts = {}, onChange }: TimeF
       <label>
         <input type="radio" name={name} checked={chosen === null} onChange={() => onChange(undefined)} />
         <span>
-          Of the board
+          Same as the board
           <span class={choices.line}>
             Follows the time chosen above the panels
-            {board === undefined ? "" : `, now ${ownLabel(board, Date.now())}`}.
+            {board === undefined ? "" : `, now ${ownLabel(board, Date.now())}`}. Later it shows later entries.
           </span>
         </span>
       </label>
