@@ -285,6 +285,18 @@ describe("the query language in the search box", () => {
   it("17: stays within a narrow page: errors with their place, and the chosen suggestion", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await open("?range=24h");
+    // All levels are in view, beside the tools of the histogram and above its drawing.
+    const histogram = page.getByRole("region", { name: "Histogram" });
+    const levels = histogram.getByRole("button", { name: /^(fatal|error|warn|info|log|debug|trace) ?\d+$/ });
+    await expect.poll(() => levels.count()).toBe(7);
+    const tools = await histogram.getByRole("button", { name: "Save to board" }).boundingBox();
+    const chart = await histogram.getByRole("slider", { name: "Entries over time" }).boundingBox();
+    for (const level of await levels.all()) {
+      const box = await level.boundingBox();
+      expect((box?.x ?? 360) + (box?.width ?? 0)).toBeLessThanOrEqual(tools?.x ?? 0);
+      expect((box?.y ?? 740) + (box?.height ?? 0)).toBeLessThanOrEqual(chart?.y ?? 0);
+    }
+    expect(await axeFaults(page)).toEqual([]);
     const long = `level:error ${"route:/api/orders ".repeat(8)}| stats p99(status), counnt() by type`;
     await searchBox().fill(long);
     await page.keyboard.press("Escape");

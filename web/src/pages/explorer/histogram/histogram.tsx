@@ -9,6 +9,7 @@ import { workspaces } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule } from "../../../ui/use-lazy.ts";
+import { useMedia } from "../../../ui/use-media.ts";
 import { useSize } from "../../../ui/use-size.ts";
 import { picturedReleases } from "../../investigate/releases/known-changes.ts";
 import { ReleaseKey } from "../../investigate/releases/release-key.tsx";
@@ -223,14 +224,21 @@ interface TotalsProps extends Pick<HistogramProps, "counted" | "onLevel"> {
   bars: readonly Bar[];
 }
 
+/** Windows in which levels are short, so that all of them are in view. The style sheet has the same width. */
+const NARROW = "(width < 600px)";
+/** Levels that have room for their names in such a window. */
+const NAMED = 3;
+
 function Totals({ bars, counted, onLevel }: TotalsProps) {
+  const levels = levelsIn(bars);
+  const isShort = useMedia(NARROW) && levels.length > NAMED;
   return (
     <>
       <strong>
         {counted.stats.complete ? "" : "At least "}
         {entries(counted.stats.total)}
       </strong>
-      {levelsIn(bars).map((level) => (
+      {levels.map((level) => (
         <button
           key={level}
           type="button"
@@ -238,7 +246,7 @@ function Totals({ bars, counted, onLevel }: TotalsProps) {
           title={`Only level ${level}, or all levels again`}
           onClick={() => onLevel(level)}
         >
-          <LevelMark level={level} count={bars.reduce((sum, { levels }) => sum + levels[level], 0)} />
+          <LevelMark level={level} count={bars.reduce((sum, { levels }) => sum + levels[level], 0)} isShort={isShort} />
         </button>
       ))}
     </>
