@@ -106,7 +106,15 @@ describe("the list of entries", () => {
       });
       Reflect.set(globalThis, "shifts", shifts);
     });
+    // The page is drawn before and after its entries come.
+    const { promise: drawn, resolve } = Promise.withResolvers<void>();
+    await page.route("**/logger/query", async (route) => {
+      await drawn;
+      await route.continue();
+    });
     await page.goto(logsOf(tenant));
+    await page.getByText("Searching …").first().waitFor();
+    resolve();
     await page.getByRole("button", { name: width < 1000 ? "More" : "Share", exact: true }).waitFor();
     await page.getByRole("slider", { name: "Entries over time" }).waitFor();
     if (width >= 1000) await page.getByRole("list", { name: "Values of level" }).waitFor();

@@ -3,7 +3,9 @@ import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
+import type { Column } from "../view/columns.ts";
 import { EntryList, type EntryListProps } from "./entry-list.tsx";
+import { hasTwoLines, isCrowded, usualWidth } from "./list-widths.ts";
 import css from "./results.module.css";
 
 interface ResultsProps extends Pick<EntryListProps, "columns" | "onColumns" | "shown" | "onShown"> {
@@ -30,7 +32,13 @@ interface ResultsProps extends Pick<EntryListProps, "columns" | "onColumns" | "s
 export function Results(props: ResultsProps) {
   const { entries, busy, hasMore, onMore, hasFailed = false, empty } = props;
   if (entries.length === 0 && !hasMore) {
-    if (busy) return <Loading what="Searching" />;
+    if (busy) {
+      return (
+        <div data-crowded={expectedCrowd(props.columns ?? [])}>
+          <Loading what="Searching" />
+        </div>
+      );
+    }
     return empty ?? <Empty title="Nothing found" />;
   }
   return (
@@ -61,4 +69,10 @@ export function Results(props: ResultsProps) {
       }
     />
   );
+}
+
+/** Whether the list that is loading will have room for its state in its head, which then has its place from the start; absent without a head. */
+function expectedCrowd(columns: readonly Column[]): boolean | undefined {
+  const width = usualWidth();
+  return hasTwoLines(width, false) ? undefined : isCrowded(width, false, columns);
 }
