@@ -291,6 +291,9 @@ describe("the query language in the search box", () => {
     await expect.poll(() => levels.count()).toBe(7);
     const tools = await histogram.getByRole("button", { name: "Save to board" }).boundingBox();
     const chart = await histogram.getByRole("slider", { name: "Entries over time" }).boundingBox();
+    // What the bars are has the rest of the second line, and no line of its own.
+    const top = (await histogram.boundingBox())?.y ?? Number.NaN;
+    expect((chart?.y ?? Number.NaN) - top).toBeLessThanOrEqual(48);
     for (const level of await levels.all()) {
       const box = await level.boundingBox();
       expect((box?.x ?? 360) + (box?.width ?? 0)).toBeLessThanOrEqual(tools?.x ?? 0);
