@@ -249,6 +249,12 @@ describe("the query language in the search box", () => {
     await suggestions.getByRole("option", { name: "level:fatal", exact: true }).waitFor();
     const offered = await suggestions.getByRole("option").allTextContents();
     expect(offered.indexOf("status:number")).toBeGreaterThan(offered.indexOf("level:fatal"));
+
+    // Of a megabyte that is pasted by mistake, the box has what each key can lay out.
+    await page.keyboard.insertText("level:error OR ".repeat(70_000));
+    expect((await searchBox().inputValue()).length).toBe(32_768);
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").filter({ hasText: "The query is longer than 8,192 bytes." }).waitFor();
   });
 
   it("17.1: ends a long query before its button, and shows it whole with the focus, over what follows", async () => {

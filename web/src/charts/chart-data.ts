@@ -195,19 +195,15 @@ function timeChart(
   const edges = { from: Math.max(from, range.from ?? from), to: Math.min(to, range.to ?? to) };
   const name = nameOf(table, measure);
   const isCount = isAdded(shape, name) && table.rows.every((row) => !isNegative(row[measure]));
-  const groups = new Map<string, Series>();
+  const groups = new Map<string, Group>();
   for (const row of table.rows) {
     const [at, value] = [Date.parse(String(row[time])), row[measure]];
     if (Number.isNaN(at) || typeof value !== "number") continue;
     const key = groupOf(row, keys);
-    const series = groups.get(key) ?? {
-      ...named(table, row, keys, shape),
-      groups: [key],
-      ...{ values: Array<number | null>(spans).fill(isCount ? 0 : null), peak: 0 },
-    };
-    series.values[Math.round((at - from) / binMs)] = value;
-    series.peak = Math.max(series.peak, value);
-    groups.set(key, series);
+    const group = groups.get(key) ?? { ...named(table, row, keys, shape), key, values: new Map(), peak: 0 };
+    group.values.set(Math.round((at - from) / binMs), value);
+    group.peak = Math.max(group.peak, value);
+    groups.set(key, group);
   }
   const all = [...groups.values()];
   const isLevels = all.every(({ level }) => level !== null);
@@ -215,27 +211,44 @@ function timeChart(
   const hidden = sorted.slice(MAX_SERIES).map((each) => each.name);
   return {
     ...{ kind: "time", measure: name, from, binMs, spans, edges, isCount, hidden },
-    series: sorted.slice(0, MAX_SERIES),
+    series: sorted.slice(0, MAX_SERIES).map((group) => seriesOf(group, spans, isCount ? 0 : null)),
     rest: isCount && hidden.length > 0 ? restOf(sorted.slice(COLOURS), spans) : null,
     totals: isCount && isAddedOverTime(shape, name) ? sumsOf(all, spans) : null,
   };
 }
 
-function restOf(series: readonly Series[], spans: number): Series {
-  const values = sumsOf(series, spans);
-  const groups = series.flatMap((each) => each.groups);
-  return { name: `${series.length} more`, groups, level: null, values, peak: Math.max(...values) };
+/**
+ * A group with the values that the table has, by span. A table of thousands of groups over thousands of spans has few of them: each in
+ * its place among all spans would be millions.
+ */
+interface Group extends Pick<Series, "name" | "level" | "peak"> {
+  key: string;
+  values: Map<number, number>;
 }
 
-function sumsOf(series: readonly Series[], spans: number): number[] {
-  return Array.from({ length: spans }, (_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
+/** @param missing the value of a span without a row */
+function seriesOf({ name, level, peak, key, values }: Group, spans: number, missing: 0 | null): Series {
+  const all = Array.from({ length: spans }, (_, at) => values.get(at) ?? missing);
+  return { name, level, peak, groups: [key], values: all };
+}
+
+function restOf(groups: readonly Group[], spans: number): Series {
+  const values = sumsOf(groups, spans);
+  const keys = groups.map(({ key }) => key);
+  return { name: `${groups.length} more`, groups: keys, level: null, values, peak: Math.max(...values) };
+}
+
+function sumsOf(groups: readonly Group[], spans: number): number[] {
+  const sums = Array<number>(spans).fill(0);
+  for (const { values } of groups) for (const [at, value] of values) sums[at] = (sums[at] ?? 0) + value;
+  return sums;
 }
 
 function isNegative(value: unknown): boolean {
   return typeof value === "number" && value < 0;
 }
 
-function severity({ level }: Series): number {
+function severity({ level }: Pick<Series, "level">): number {
   return level === null ? -1 : LEVELS.indexOf(level);
 }
 

@@ -24,6 +24,7 @@ import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
 import { evenCeiling, niceCeiling } from "../../../../web/src/lib/bar-heights.ts";
 import { scaleMark } from "../../../../web/src/lib/scale-mark.ts";
+import { threadMs } from "../../../support/thread-time.ts";
 
 const OPEN = { from: null, to: null };
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 10, minute)).toISOString();
@@ -48,6 +49,17 @@ describe("charts of a table over time", () => {
     ],
   };
   const byRoute = shape("* | stats max(ms) as n by route, bin(5m)");
+
+  it("17.6: of thousands of groups over thousands of spans take as long as the rows, not as their product", () => {
+    const minutes = 2000;
+    const rows = Array.from({ length: 5000 }, (_, n) => [`user ${n}`, at(n % minutes), 1]);
+    const before = threadMs();
+    const [chart] = chartsOf({ columns: table.columns, rows }, shape("* | stats count() as n by route, bin(1m)"), OPEN);
+    expect(threadMs() - before).toBeLessThan(200);
+    if (chart?.kind !== "time") throw new Error("Nothing is drawn over time.");
+    expect([chart.spans, chart.hidden.length, chart.series[0]?.values.length]).toEqual([minutes, 4993, minutes]);
+    expect([chart.totals?.[0], chart.totals?.at(-1), chart.rest?.values[0]]).toEqual([3, 2, 2]);
+  });
 
   it("17.6: have a series for each group, the highest first, at the places of its spans", () => {
     const [chart, ...others] = chartsOf(table, byRoute, OPEN);
