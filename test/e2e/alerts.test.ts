@@ -282,6 +282,12 @@ describe("20.6: alerts in the console", () => {
     await seen.getByLabel("Delete alerts that are not in the file").check();
     await seen.getByRole("button", { name: "Compare" }).click();
     await seen.getByText("1 to delete, 0 unchanged.").waitFor();
+    // What was written here is nowhere else.
+    await seen.getByRole("link", { name: "Alerts of the project" }).click();
+    const discard = seen.getByRole("dialog", { name: "Discard changes?" });
+    await discard.getByText("The changes to the rules have not been saved.").waitFor();
+    await discard.getByRole("button", { name: "Keep editing" }).click();
+    expect(await seen.getByRole("textbox", { name: "Rules" }).inputValue()).toBe("alerts: []");
     await seen.setViewportSize({ width: 360, height: 740 });
     expect(await tooWide(seen)).toEqual([]);
     expect(await axeFaults(seen)).toEqual([]);

@@ -6,6 +6,7 @@ import {
   kindsOf,
   offeredRanges,
   ownTimeText,
+  panelName,
   spansOf,
 } from "../../../../web/src/pages/boards/board-query.ts";
 import { chartPipes, MOST_WIDE_BINS } from "../../../../web/src/pages/explorer/fields/field-groups.ts";
@@ -30,6 +31,12 @@ it("19: a panel's own time is called fixed only if it has two times", () => {
 it("19: a panel's own duration begins in 1970 at the earliest, because the service refuses earlier times and then the whole board", () => {
   expect(boundsOf({ last: "2d" }, NOW)).toEqual({ from: new Date(NOW - 48 * HOUR).toISOString() });
   expect(boundsOf({ last: "9999w" }, NOW)).toEqual({ from: "1970-01-01T00:00:00.000Z" });
+});
+
+it("19: a panel whose title is empty or white space has the name of its query", () => {
+  expect(["", "  ", "Errors"].map((title) => panelName({ title, query: "* | count" }))).toEqual([
+    ...["* | count", "* | count", "Errors"],
+  ]);
 });
 
 it("19: the saved histogram has the bins of the explorer's bars", () => {

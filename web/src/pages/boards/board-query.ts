@@ -78,7 +78,7 @@ export function viewRange(range: SavedRange, now: number): Range {
 
 /** Returns what names a panel: a panel without a title has its query. */
 export function panelName({ title, query }: Pick<Panel, "title" | "query">): string {
-  return title === "" ? query : title;
+  return title.trim() === "" ? query : title;
 }
 
 /** Returns the query of a panel. A panel without a range of its own has that of the board. */

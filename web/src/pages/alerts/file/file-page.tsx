@@ -13,6 +13,7 @@ import { reasonAgainst } from "../../../model/roles.ts";
 import { loadProjects, workspaces } from "../../../model/workspaces.ts";
 import { authorized } from "../../../session/session.ts";
 import { Button } from "../../../ui/button.tsx";
+import { ChangesGuard } from "../../../ui/changes-guard.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Card, Page, Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
@@ -85,6 +86,8 @@ interface RulesFileOfProps {
 function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
   const { path, route } = useLocation();
   const [text, setText] = useState("");
+  /** The text, if it was written here: nothing else has it. */
+  const [written, setWritten] = useState("");
   const [prune, setPrune] = useState(false);
   const [wrong, setWrong] = useState<{ asked: Asked; problems: readonly RulesProblem[] } | null>(null);
   /** Rules that were loaded while the editor has other text. */
@@ -125,12 +128,12 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
       loadRules(workspaceId, projectId),
       destinationsOf(workspaceId, projectId),
     ]);
-    const written = rulesText(rules, destinations);
-    if (isSaved) return saveFile(FILE, "application/yaml", written);
+    const current = rulesText(rules, destinations);
+    if (isSaved) return saveFile(FILE, "application/yaml", current);
     // The rules of a project that was left are of no use in the next one.
     if (latest.current.projectId !== projectId) return;
-    if (latest.current.text.trim() === "") setText(written);
-    else if (latest.current.text !== written) setLoaded({ projectId, text: written });
+    if (latest.current.text.trim() === "") setText(current);
+    else if (latest.current.text !== current) setLoaded({ projectId, text: current });
   });
   const reading = useAction(async (file: File) => {
     if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than 1 MiB.`);
@@ -184,7 +187,16 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
         />
       </div>
       <Problem failure={loading.failure ?? reading.failure} />
-      <RulesEditor text={text} onText={setText} onFile={(file) => void reading.run(file)} problems={problems} />
+      <RulesEditor
+        text={text}
+        onText={(next) => {
+          setText(next);
+          setWritten(next);
+        }}
+        onFile={(file) => void reading.run(file)}
+        problems={problems}
+      />
+      {text !== written || text.trim() === "" || isShown?.isApplied ? null : <ChangesGuard what="the rules" />}
       <label class={css.prune}>
         <input type="checkbox" checked={prune} onChange={({ currentTarget }) => setPrune(currentTarget.checked)} />
         Delete alerts that are not in the file
