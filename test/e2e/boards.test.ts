@@ -488,6 +488,28 @@ describe("19.4: boards", () => {
     await page.context().close();
   });
 
+  it("19: an event that is over keeps its times on a board, with time around it; one that goes on has the times of the board", async () => {
+    const { account } = tenant;
+    const projectId = await createProject(url, account, "events");
+    const key = await createKey(url, account, projectId);
+    const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
+    await send(url, { account, projectId, key }, [
+      { level: "error", message: "over", timestamp: hoursAgo(4) },
+      { level: "error", message: "over", timestamp: hoursAgo(3.5) },
+      { level: "error", message: "goes on", timestamp: hoursAgo(0.1) },
+    ]);
+    const chosenFor = async (q: string): Promise<string | null> => {
+      const page = await opened(owner, `/p/${projectId}?${new URLSearchParams({ range: "12h", q })}`);
+      await page.getByRole("region", { name: "Histogram" }).getByRole("button", { name: "Save to board" }).click();
+      const time = page.getByRole("dialog", { name: "Save to board" }).getByRole("group", { name: "Time" });
+      const chosen = await time.locator("label", { has: page.locator(":checked") }).textContent();
+      await page.context().close();
+      return chosen;
+    };
+    expect(await chosenFor("over")).toMatch(/^Fixed: .+Stays: the entries on the chart/);
+    expect(await chosenFor('"goes on"')).toMatch(/^Same as the board/);
+  });
+
   it("19.4: the histogram is saved with its fixed times, shown on the board, and given the times of the board again", async () => {
     // Of one moment, because a range that is 1 ms longer has wider bars.
     const now = Date.now();
@@ -498,14 +520,14 @@ describe("19.4: boards", () => {
     const dialog = page.getByRole("dialog", { name: "Save to board" });
     expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries with “entry” by level");
     const time = dialog.getByRole("group", { name: "Time" });
-    expect(await time.getByRole("radio", { name: /^Fixed: .+Shows these times also later/ }).isChecked()).toBe(true);
+    expect(await time.getByRole("radio", { name: /^Fixed: .+Stays: the whole chart/ }).isChecked()).toBe(true);
     // A part of the chart has bins of its own.
-    await time.getByRole("radio", { name: /^Fixed: .+Only what is selected on the chart/ }).check();
+    await time.getByRole("radio", { name: /^Fixed: .+Stays: what is selected on the chart/ }).check();
     await dialog.getByText("entry | count by level, bin(1s)").waitFor();
-    await time.getByRole("radio", { name: /^Fixed: .+Shows these times also later/ }).check();
+    await time.getByRole("radio", { name: /^Fixed: .+Stays: the whole chart/ }).check();
     await time
       .getByRole("radio", {
-        name: "Same as the board Follows the time chosen above the panels. Later it shows later entries.",
+        name: "Same as the board Moves on: the time chosen above the panels.",
       })
       .waitFor();
     await choose(dialog.getByLabel("Board", { exact: true }), "Categories");
@@ -526,7 +548,7 @@ describe("19.4: boards", () => {
     // With the range that the choice leads to.
     await page
       .getByRole("dialog")
-      .getByRole("radio", { name: /^Same as the board Follows .+, now last / })
+      .getByRole("radio", { name: /^Same as the board Moves on.+, now last / })
       .check();
     await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).click();

@@ -8,13 +8,13 @@ const at = (start: number, end: number) => ({ start: start * MINUTE, end: end * 
 it("19: a panel can keep the selected part of a chart, and that with entries where they fill little of it", () => {
   expect(partsOf(CHART, [at(72, 73), at(70, 71), at(75, 80)], at(70, 72))).toEqual({
     selected: at(70, 72),
-    entries: at(70, 80),
+    entries: at(60, 90),
   });
   // The first and the last bar begin before and end after the chart.
-  expect(partsOf(CHART, [at(-5, 5)], at(95, 105))).toEqual({ selected: at(95, 100), entries: at(0, 5) });
+  expect(partsOf(CHART, [at(-5, 5)], at(95, 105))).toEqual({ selected: at(95, 100), entries: at(0, 15) });
   // The whole is offered in any case.
-  expect(partsOf(CHART, [at(10, 11), at(59, 60)], at(-5, 105))).toEqual({});
-  expect(partsOf(CHART, [at(10, 11), at(58, 59)], null)).toEqual({ entries: at(10, 59) });
+  expect(partsOf(CHART, [at(30, 31), at(46, 47)], at(-5, 105))).toEqual({});
+  expect(partsOf(CHART, [at(30, 31), at(45, 46)], null)).toEqual({ entries: at(14, 62) });
   expect(partsOf(CHART, [], null)).toEqual({});
   expect(spanOf(fixedRange(at(70, 80)))).toEqual(at(70, 80));
   expect([spanOf(null), spanOf({ last: "24h" }), spanOf({ from: null, to: null })]).toEqual([null, null, null]);

@@ -188,7 +188,9 @@ describe("19: labels beside the marks of releases", () => {
   const labels = (...releases: Release[]) => {
     const groups = placedGroups(releases, place);
     const textOf = ({ releases: each }: ReleaseGroup) => each.map(({ version }) => version.replace("-", "")).join("");
-    return labelsBeside(groups, textOf, () => 50, { from: 0, to: 1000 }).map((label) => label?.left ?? null);
+    return labelsBeside(groups, textOf, () => 50, { from: 0, to: 1000 }).map((label) =>
+      label?.isBelow === true ? `below ${label.left}` : (label?.left ?? null),
+    );
   };
 
   it("are after the sign and its lines, or before them where the next sign or the end is close", () => {
@@ -200,10 +202,17 @@ describe("19: labels beside the marks of releases", () => {
     expect(labels(release("a", 100), release("b", 112))).toEqual([120]);
   });
 
-  it("overlap neither each other nor a sign; without room there is none", () => {
-    expect(labels(release("a", 40), release("-", 80))).toEqual([null, null]);
+  it("overlap neither each other nor a sign: without room they are below the signs, and without room there, there is none", () => {
+    expect(labels(release("a", 40), release("-", 80))).toEqual(["below 44", null]);
     expect(labels(release("-", 100), release("a", 178), release("-", 200))).toEqual([null, 116, null]);
-    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, null, null]);
+    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, "below 184", null]);
+    expect(labels(release("a", 30), release("b", 50), release("c", 70), release("-", 90))).toEqual([
+      "below 34",
+      null,
+      null,
+      null,
+    ]);
+    expect(labels(release("-", 930), release("a", 970))).toEqual([null, "below 916"]);
     expect(labels(release("a", 1000))).toEqual([]);
   });
 });

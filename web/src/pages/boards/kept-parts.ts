@@ -8,11 +8,11 @@ import type { SavedRange } from "../../model/boards.ts";
 export interface ChartParts {
   /** What the reader has selected. */
   selected?: Span | undefined;
-  /** From the first entry to the last, where they fill little of the chart. */
+  /** Its entries where they fill little of it, and as much time before and after them: to compare with. */
   entries?: Span | undefined;
 }
 
-/** Share of a chart from which its entries fill it. */
+/** Share of a chart from which its entries fill it, with the time before and after them. */
 const FILLED = 0.5;
 
 /**
@@ -30,7 +30,9 @@ export function partsOf(chart: Span, spans: Iterable<Span>, selected: Span | nul
   }
   const isPart = (part: Span | undefined, most: number): part is Span =>
     part !== undefined && part.end > part.start && part.end - part.start < (chart.end - chart.start) * most;
-  const [filled, chosen] = [entries && within(entries), selected === null ? undefined : within(selected)];
+  const length = entries === undefined ? 0 : entries.end - entries.start;
+  const filled = entries && within({ start: entries.start - length, end: entries.end + length });
+  const chosen = selected === null ? undefined : within(selected);
   return { ...(isPart(chosen, 1) && { selected: chosen }), ...(isPart(filled, FILLED) && { entries: filled }) };
 }
 

@@ -14,7 +14,7 @@ import { Select } from "../../ui/select.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import type { Range } from "../explorer/view/range.ts";
 import { offeredRanges, spansOf, viewRange } from "./board-query.ts";
-import { type ChartParts, spanOf } from "./kept-parts.ts";
+import { type ChartParts, fixedRange, spanOf } from "./kept-parts.ts";
 import { KindField } from "./kind-field.tsx";
 import { freePlace } from "./layout.ts";
 import { titleOf } from "./panel-title.ts";
@@ -31,7 +31,7 @@ interface SaveToBoardProps {
   times: Span;
   /** Returns the parts of the chart that can be kept, as they are when the dialog opens. */
   parts?: () => ChartParts;
-  /** The range that is shown. One with fixed times is kept unless the member chooses the board's. */
+  /** The range that is shown. One with fixed times is kept unless the member chooses another, and so are the times of an event that a moving one shows, if it is over. */
   range: Range;
   kind: PanelKind;
   onClose: () => void;
@@ -49,8 +49,12 @@ export function SaveToBoard(props: SaveToBoardProps) {
   const [name, setName] = useState("");
   const [kind, setKind] = useState(first);
   const [offered] = useState(() => offeredRanges(shown, Date.now()));
-  const [range, setRange] = useState<SavedRange | undefined>(shown.kind === "between" ? offered[0] : undefined);
   const [parts] = useState(() => props.parts?.() ?? {});
+  const [range, setRange] = useState<SavedRange | undefined>(() => {
+    if (shown.kind === "between") return offered[0];
+    // A range that moves on would leave an event that is over.
+    return parts.entries !== undefined && parts.entries.end < times.end ? fixedRange(parts.entries) : undefined;
+  });
   const query = queryOf(range === undefined ? times : (spanOf(range) ?? times));
   const [title, setTitle] = useState(() => titleOf(query));
   const [saved, setSaved] = useState<(Pick<Board, "id" | "name"> & { panel: string }) | null>(null);

@@ -35,8 +35,8 @@ export function TimeField({ board, range, offered, parts = {}, onChange }: TimeF
         <span>
           Same as the board
           <span class={choices.line}>
-            Follows the time chosen above the panels
-            {board === undefined ? "" : `, now ${ownLabel(board, Date.now())}`}. Later it shows later entries.
+            Moves on: the time chosen above the panels
+            {board === undefined ? "" : `, now ${ownLabel(board, Date.now())}`}.
           </span>
         </span>
       </label>
@@ -55,14 +55,12 @@ export function TimeField({ board, range, offered, parts = {}, onChange }: TimeF
 
 /** What the parts of a chart are. */
 const PARTS: readonly (readonly [part: keyof ChartParts, about: string])[] = [
-  ["selected", "Only what is selected on the chart, also later."],
-  ["entries", "Only from the first entry on the chart to the last, also later."],
+  ["selected", "Stays: what is selected on the chart."],
+  ["entries", "Stays: the entries on the chart, and as much time before and after them."],
 ];
 
 /** Says how a range of a panel's own differs from the board's, and from another one that shows the same now. */
 function aboutOwn(range: SavedRange): string {
-  if (isFixed(range)) return "Shows these times also later, whatever the board shows.";
-  return range !== null && "last" in range
-    ? "Moves with the clock, whatever the board shows."
-    : "Stays, whatever the board shows.";
+  if (isFixed(range)) return "Stays: the whole chart.";
+  return range !== null && "last" in range ? "Moves on, whatever the board shows." : "Stays, whatever the board shows.";
 }

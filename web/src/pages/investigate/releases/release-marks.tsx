@@ -128,6 +128,7 @@ export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: R
                 // The name of the sign has it.
                 <span
                   class={css.label}
+                  data-below={label.isBelow}
                   style={{ left: `${label.left}px`, width: `${label.width}px` }}
                   aria-hidden="true"
                 >

@@ -15,11 +15,12 @@ export function placedGroups(releases: readonly Release[], { from, to, width, in
   return groupedByPlace(within, placeOf, LEAST, { from: left + LEAST / 2, to: width - right - LEAST / 2 });
 }
 
-/** A text beside a sign: pixels from the start of the drawing's element. */
+/** A text beside a sign, or below the signs: pixels from the start of the drawing's element. */
 export interface MarkLabel {
   text: string;
   left: number;
   width: number;
+  isBelow: boolean;
 }
 
 /** Pixels from the middle of a sign to its end: of one release, and of several, with their number. */
@@ -28,7 +29,8 @@ const HALF = { one: 8, several: 10 } as const;
 const APART = 4;
 
 /**
- * Returns a label for each group: after its sign and its lines, or before them. `null` where there is no room for it, or no text.
+ * Returns a label for each group: after its sign and its lines, or before them; where signs leave no room for it, below them, over the
+ * lines of other groups. `null` without text, or without room there, too.
  * @param textOf empty for a group without a label
  * @param widthOf pixels of a text
  */
@@ -42,6 +44,7 @@ export function labelsBeside(
   const starts = groups.map(({ place, places }, at) => Math.min(place - (halves[at] ?? 0), ...places));
   const ends = groups.map(({ place, places }, at) => Math.max(place + (halves[at] ?? 0), ...places));
   let taken = room.from;
+  let takenBelow = room.from;
   return groups.map((group, at) => {
     const text = textOf(group);
     const [start, end] = [starts[at] ?? 0, ends[at] ?? 0];
@@ -53,9 +56,16 @@ export function labelsBeside(
     const limit = next === undefined ? room.to : next - APART;
     if (end + APART + width <= limit) {
       taken = end + APART + width;
-      return { text, left: end + APART, width };
+      return { text, left: end + APART, width, isBelow: false };
     }
     const left = start - APART - width;
-    return left >= before + APART ? { text, left, width } : null;
+    if (left >= before + APART) return { text, left, width, isBelow: false };
+    // Beside its own lines only.
+    const [first, last] = [Math.min(...group.places), Math.max(...group.places)];
+    const places = [last + APART, first - APART - width];
+    const below = places.find((place) => place >= takenBelow && place + width <= room.to);
+    if (below === undefined) return null;
+    takenBelow = below + width + APART;
+    return { text, left: below, width, isBelow: true };
   });
 }

@@ -53,7 +53,6 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
         {invited !== null && isKept ? (
           <Row>
             <CopyLink invitation={invited} kept={kept} />
-            <a href="/dev/outbox">Open outbox</a>
           </Row>
         ) : null}
       </div>
@@ -103,7 +102,7 @@ function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boole
   const { email, role, expiresAt } = invitation;
   return isKept ? (
     <p>
-      Invited <strong>{email}</strong> as {role}. This local service does not send e-mail: copy the link and give it to{" "}
+      Invited <strong>{email}</strong> as {role}. This local service sends no e-mail: copy the link and give it to{" "}
       {email}.
     </p>
   ) : (
@@ -156,17 +155,7 @@ function Pending({ workspace, invitation, kept, onRenewed, onWithdraw }: Pending
           <Badge>{role}</Badge>
         </>
       }
-      facts={[
-        ["Valid until", <Time key="ends" at={expiresAt} />],
-        kept !== null
-          ? [
-              "Mail",
-              <a key="mail" href="/dev/outbox">
-                in the outbox
-              </a>,
-            ]
-          : null,
-      ]}
+      facts={[["Valid until", <Time key="ends" at={expiresAt} />]]}
       actions={
         <>
           {hasLink ? (
