@@ -262,6 +262,32 @@ describe("20.6: alerts in the console", () => {
     const exported = await readFile(await download.path(), "utf8");
     const written = lines.join("\n").replace("5 minutes", "5m").replace("[On call]", "[ On call ]");
     expect(exported).toBe(`${written}\n`);
+    // What was applied is not lost, also when it is compared otherwise: leaving asks nothing.
+    await page.getByLabel("Delete alerts that are not in the file").check();
+    await page.getByRole("link", { name: "Alerts of the project" }).click();
+    await page.getByRole("link", { name: "Errors" }).waitFor();
+    await page.goBack();
+    await rules.fill(lines.join("\n").replace("5 minutes", "5m"));
+    // Nor is what the project has, which was written again.
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByText("No changes").waitFor();
+    await page.getByLabel("Delete alerts that are not in the file").check();
+    await page.getByRole("link", { name: "Alerts of the project" }).click();
+    await page.getByRole("link", { name: "Errors" }).waitFor();
+    await page.goBack();
+    await rules.fill("alerts: []");
+    // A file does not replace what was written without a question.
+    const file = { name: "rules.yaml", mimeType: "application/yaml", buffer: Buffer.from("alerts: [] # None\n") };
+    await page.getByLabel("File of rules").setInputFiles(file);
+    const replacing = page.getByRole("dialog", { name: "Replace the text?" });
+    await replacing.getByText("The file replaces the text in the editor.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await replacing.getByRole("button", { name: "Cancel" }).click();
+    expect(await rules.inputValue()).toBe("alerts: []");
+    await page.getByLabel("File of rules").setInputFiles(file);
+    await replacing.getByRole("button", { name: "Replace" }).click();
+    await expect.poll(() => rules.inputValue()).toBe("alerts: [] # None\n");
+    await page.getByText("No changes").waitFor();
     await page.getByRole("button", { name: "Load current rules" }).click();
     expect(await rules.inputValue()).not.toBe(exported);
     await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();

@@ -1,17 +1,15 @@
 import { Download, FileUp, ListRestart } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import type { NamedDestination } from "../../../../../sdk/src/cli/alerts/rule.ts";
 import { RulesFailure, RulesFile, type RulesProblem } from "../../../../../sdk/src/cli/alerts/rules-file.ts";
 import { rulesText } from "../../../../../sdk/src/cli/alerts/rules-text.ts";
 import { failureOf } from "../../../api/failure.ts";
 import { useAction } from "../../../lib/action.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { visible } from "../../../lib/visible.ts";
-import { applyAlerts, loadRules, type Plan, planAlerts, type Rule } from "../../../model/alerts.ts";
+import { loadRules, type Plan } from "../../../model/alerts.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
 import { loadProjects, workspaces } from "../../../model/workspaces.ts";
-import { authorized } from "../../../session/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ChangesGuard } from "../../../ui/changes-guard.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
@@ -23,6 +21,7 @@ import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { toast } from "../../../ui/toasts.tsx";
 import alertsCss from "../alerts.module.css";
 import css from "./file.module.css";
+import { type Asked, destinationsOf, type ProjectText, planOrApply, type Shown } from "./plan-or-apply.ts";
 import { RulesEditor } from "./rules-editor.tsx";
 import { planText, ShownPlan } from "./shown-plan.tsx";
 
@@ -32,20 +31,9 @@ const FILE = "rules.yaml";
 /** Bytes beyond which a file is not read. */
 const MAX_BYTES = 1024 * 1024;
 
-/** What is asked about: a plan for another text is not shown. */
-interface Asked {
-  projectId: string;
-  text: string;
-  prune: boolean;
-}
-
-/** The difference that a file makes, or has made. */
-interface Shown extends Asked {
-  plan: Plan;
-  destinations: readonly NamedDestination[];
-  isApplied: boolean;
-  /** Whether it differs from the one that was to be applied, as the rules changed after the comparison. */
-  isNewer: boolean;
+/** Rules that were loaded, or read from a file. */
+interface Offered extends ProjectText {
+  isFile: boolean;
 }
 
 /** The rules of a project as the file that `taffrail alerts` reads: exported, compared and applied. The address has the project. */
@@ -90,8 +78,10 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
   const [written, setWritten] = useState("");
   const [prune, setPrune] = useState(false);
   const [wrong, setWrong] = useState<{ asked: Asked; problems: readonly RulesProblem[] } | null>(null);
-  /** Rules that were loaded while the editor has other text. */
-  const [loaded, setLoaded] = useState<Pick<Asked, "projectId" | "text"> | null>(null);
+  /** The text that the project has: the last one that was applied, or compared without a difference. */
+  const [saved, setSaved] = useState<ProjectText | null>(null);
+  /** Rules that were loaded or read while the editor has other text. */
+  const [offered, setOffered] = useState<Offered | null>(null);
   const [shown, setShown] = useState<Shown | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
@@ -99,8 +89,8 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
   /** What the page shows when a request ends. */
   const latest = useRef({ projectId, text });
   latest.current = { projectId, text };
-  const isLatest = (asked: Asked): boolean =>
-    latest.current.projectId === asked.projectId && latest.current.text === asked.text;
+  const isLatest = (other: ProjectText | null): boolean =>
+    latest.current.projectId === other?.projectId && latest.current.text === other.text;
   /** @param applied the difference that is applied; `null` to compare */
   const ask = async (asked: Asked, applied: Plan | null): Promise<void> => {
     setWrong(null);
@@ -112,6 +102,7 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
       try {
         const done = await planOrApply(workspaceId, { ...asked, rules }, unknown, applied);
         setShown({ ...asked, ...done, destinations });
+        if (done.isApplied || done.plan.changes.length === 0) setSaved(asked);
         if (done.isApplied && !isLatest(asked)) toast("Rules applied as they were compared.");
       } catch (error) {
         throw file.failureOf(failureOf(error).details, [], unknown) ?? error;
@@ -132,14 +123,23 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
     if (isSaved) return saveFile(FILE, "application/yaml", current);
     // The rules of a project that was left are of no use in the next one.
     if (latest.current.projectId !== projectId) return;
-    if (latest.current.text.trim() === "") setText(current);
-    else if (latest.current.text !== current) setLoaded({ projectId, text: current });
+    await offer({ projectId, text: current, isFile: false });
   });
+  const replace = async ({ isFile, ...next }: Offered): Promise<void> => {
+    setText(next.text);
+    setOffered(null);
+    if (isFile) await comparing.run({ ...next, prune });
+  };
+  /** Asks before other text is replaced. */
+  const offer = async (next: Offered): Promise<void> => {
+    const { text: present } = latest.current;
+    if (present.trim() === "" || present === next.text) await replace(next);
+    else setOffered(next);
+  };
   const reading = useAction(async (file: File) => {
     if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than 1 MiB.`);
     const read = await file.text();
-    setText(read);
-    await comparing.run({ projectId, text: read, prune });
+    await offer({ projectId: latest.current.projectId, text: read, isFile: true });
   });
   const isShown =
     shown !== null && shown.projectId === projectId && shown.text === text && shown.prune === prune ? shown : null;
@@ -196,7 +196,7 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
         onFile={(file) => void reading.run(file)}
         problems={problems}
       />
-      {text !== written || text.trim() === "" || isShown?.isApplied ? null : <ChangesGuard what="the rules" />}
+      {text !== written || text.trim() === "" || isLatest(saved) ? null : <ChangesGuard what="the rules" />}
       <label class={css.prune}>
         <input type="checkbox" checked={prune} onChange={({ currentTarget }) => setPrune(currentTarget.checked)} />
         Delete alerts that are not in the file
@@ -235,53 +235,18 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
           <ShownPlan {...isShown} />
         </Card>
       )}
-      {loaded?.projectId === projectId ? (
+      {offered?.projectId === projectId ? (
         <Confirm
           title="Replace the text?"
           action="Replace"
-          onConfirm={async () => {
-            setText(loaded.text);
-            setLoaded(null);
-          }}
-          onClose={() => setLoaded(null)}
+          onConfirm={() => replace(offered)}
+          onClose={() => setOffered(null)}
         >
-          <p>The current rules of the project replace the text in the editor.</p>
+          <p>
+            {offered.isFile ? "The file replaces" : "The current rules of the project replace"} the text in the editor.
+          </p>
         </Confirm>
       ) : null}
     </Page>
   );
-}
-
-/** Changes of the alerts between a comparison and its application after which it is given up. */
-const MAX_RACES = 3;
-
-/**
- * Compares rules with those of a project, and makes the changes if they are those that were shown.
- * @param unknown what is wrong with the rules besides what the service finds
- * @param applied the difference that is to be made; `null` to compare alone
- */
-async function planOrApply(
-  workspaceId: string,
-  { projectId, rules, prune }: Pick<Asked, "projectId" | "prune"> & { rules: readonly Rule[] },
-  unknown: RulesFailure | null,
-  applied: Plan | null,
-): Promise<Pick<Shown, "plan" | "isApplied" | "isNewer">> {
-  for (let race = 1; ; race++) {
-    const plan = await planAlerts(workspaceId, projectId, rules, prune);
-    if (unknown !== null) throw unknown;
-    const isNewer = applied !== null && JSON.stringify(plan.changes) !== JSON.stringify(applied.changes);
-    if (applied === null || isNewer) return { plan, isApplied: false, isNewer };
-    try {
-      const made = await applyAlerts(workspaceId, projectId, rules, { prune, revision: plan.revision });
-      return { plan: made, isApplied: true, isNewer };
-    } catch (error) {
-      // The alerts changed since the comparison a moment ago.
-      if (failureOf(error).status !== 409 || race === MAX_RACES) throw error;
-    }
-  }
-}
-
-async function destinationsOf(workspaceId: string, projectId: string): Promise<NamedDestination[]> {
-  const path = `/projects/${projectId}/alert-destinations`;
-  return (await authorized<{ items: NamedDestination[] }>(path, { workspaceId })).data.items;
 }
