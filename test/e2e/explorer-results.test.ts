@@ -101,8 +101,8 @@ describe("the list of entries", () => {
   ])("19: stays in place when histogram, actions and fields appear, in %i x %i", async (width, height) => {
     const context = await console.open({ as: tenant.account, viewport: { width, height } });
     const page = await context.newPage();
-    // They come after the content, and have other widths.
-    await page.route("**/*.woff2", (route) => route.abort());
+    // They come after the content. Their other widths move the search box of a wide window by some pixels.
+    if (width >= 1440) await page.route("**/*.woff2", (route) => route.abort());
     await page.addInitScript(() => {
       const shifts: PerformanceEntry[] = [];
       new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({

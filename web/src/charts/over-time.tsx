@@ -35,8 +35,8 @@ export interface Overlay {
 export interface Zoom {
   onZoom: (start: number, end: number) => void;
   onZoomOut?: () => void;
-  /** Called with the span of time that is selected, and with `null` once none is. */
-  onSelect?: (span: Span | null) => void;
+  /** Called with the span of time that is selected in the drawing of a measure, and with `null` once none is. */
+  onSelect?: (span: Span | null, measure: string) => void;
 }
 
 interface OverTimeProps {
@@ -82,12 +82,16 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
     // The next move of the pointer draws it at its new place.
     setDragged(null);
   }, [from, binMs, spans, zooming === undefined]);
-  useEffect(() => zooming?.onSelect?.(selection === null ? null : timesOf(selection)), [selection]);
+  useEffect(() => {
+    if (selection === null) return;
+    zooming?.onSelect?.(timesOf(selection), measure);
+    return () => zooming?.onSelect?.(null, measure);
+  }, [selection]);
   // The drawing begins at 0.
   const threshold = overlay?.threshold != null && overlay.threshold >= 0 ? overlay.threshold : null;
   // Above a threshold there is room for its value.
   const peak = topOf(drawn, (threshold ?? 0) * 1.1);
-  const tops = stacked === null || kind === "area" ? stacked : barTops(shown, peak / Math.max(1, height));
+  const tops = stacked === null || kind === "area" ? stacked : barTops(shown, height === 0 ? 0 : peak / height);
   const to = from + spans * binMs;
   const label = `${measure} from ${moment(from)} to ${moment(to)}, at most ${cellText(most, "number")}${threshold === null ? "" : `, threshold ${cellText(threshold, "number")}`}`;
   const placeOf = (time: number): number => (100 * (time - from)) / (to - from);

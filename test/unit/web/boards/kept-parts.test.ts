@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fixedRange, partsOf, spanOf, spansWithRows } from "../../../../web/src/pages/boards/kept-parts.ts";
+import { fixedRange, fixedTimes, partsOf, spansWithRows } from "../../../../web/src/pages/boards/kept-parts.ts";
 
 const MINUTE = 60_000;
 const CHART = { start: 0, end: 100 * MINUTE };
@@ -16,8 +16,12 @@ it("19: a panel can keep the selected part of a chart, and that with entries whe
   expect(partsOf(CHART, [at(30, 31), at(46, 47)], at(-5, 105))).toEqual({});
   expect(partsOf(CHART, [at(30, 31), at(45, 46)], null)).toEqual({ entries: at(14, 62) });
   expect(partsOf(CHART, [], null)).toEqual({});
-  expect(spanOf(fixedRange(at(70, 80)))).toEqual(at(70, 80));
-  expect([spanOf(null), spanOf({ last: "24h" }), spanOf({ from: null, to: null })]).toEqual([null, null, null]);
+  expect(fixedTimes(fixedRange(at(70, 80)))).toEqual(at(70, 80));
+  expect([fixedTimes(null), fixedTimes({ last: "24h" }), fixedTimes({ from: null, to: null })]).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 it("19: the rows of a table over time are spans of its bins", () => {

@@ -53,7 +53,7 @@ export function fixedRange({ start, end }: Span): SavedRange {
 }
 
 /** Returns the times of a range that has two; `null` for others. */
-export function spanOf(range: SavedRange): Span | null {
+export function fixedTimes(range: SavedRange): Span | null {
   if (range === null || "last" in range || range.from === null || range.to === null) return null;
   return { start: Date.parse(range.from), end: Date.parse(range.to) };
 }

@@ -14,7 +14,7 @@ import { Select } from "../../ui/select.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import type { Range } from "../explorer/view/range.ts";
 import { offeredRanges, spansOf, viewRange } from "./board-query.ts";
-import { type ChartParts, fixedRange, spanOf } from "./kept-parts.ts";
+import { type ChartParts, fixedRange, fixedTimes } from "./kept-parts.ts";
 import { KindField } from "./kind-field.tsx";
 import { freePlace } from "./layout.ts";
 import { titleOf } from "./panel-title.ts";
@@ -55,7 +55,7 @@ export function SaveToBoard(props: SaveToBoardProps) {
     // A range that moves on would leave an event that is over.
     return parts.entries !== undefined && parts.entries.end < times.end ? fixedRange(parts.entries) : undefined;
   });
-  const query = queryOf(range === undefined ? times : (spanOf(range) ?? times));
+  const query = queryOf(range === undefined ? times : (fixedTimes(range) ?? times));
   const [title, setTitle] = useState(() => titleOf(query));
   const [saved, setSaved] = useState<(Pick<Board, "id" | "name"> & { panel: string }) | null>(null);
   const boardId = chosen ?? fitting[0]?.id ?? NEW;

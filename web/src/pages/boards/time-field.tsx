@@ -11,19 +11,19 @@ interface TimeFieldProps {
   range: SavedRange | undefined;
   /** Ranges that the panel can have of its own. */
   offered: readonly (SavedRange | undefined)[];
-  /** Parts of the chart that the panel can keep as well. */
+  /** Parts of the chart that the panel can keep as well; absent where no chart is saved. */
   parts?: ChartParts;
   onChange: (range: SavedRange | undefined) => void;
 }
 
 /** A choice between the range of the board and one that the panel keeps. */
-export function TimeField({ board, range, offered, parts = {}, onChange }: TimeFieldProps) {
+export function TimeField({ board, range, offered, parts, onChange }: TimeFieldProps) {
   const name = useId();
   const own = new Map<string, { range: SavedRange; about: string }>();
   for (const each of offered)
-    if (each !== undefined) own.set(JSON.stringify(each), { range: each, about: aboutOwn(each) });
+    if (each !== undefined) own.set(JSON.stringify(each), { range: each, about: aboutOwn(each, parts !== undefined) });
   for (const [part, about] of PARTS) {
-    const each = parts[part] === undefined ? null : fixedRange(parts[part]);
+    const each = parts?.[part] === undefined ? null : fixedRange(parts[part]);
     if (each !== null && !own.has(JSON.stringify(each))) own.set(JSON.stringify(each), { range: each, about });
   }
   const chosen = range === undefined ? null : JSON.stringify(range);
@@ -35,7 +35,7 @@ export function TimeField({ board, range, offered, parts = {}, onChange }: TimeF
         <span>
           Same as the board
           <span class={choices.line}>
-            Moves on: the time chosen above the panels
+            Changes with the time above the panels
             {board === undefined ? "" : `, now ${ownLabel(board, Date.now())}`}.
           </span>
         </span>
@@ -60,7 +60,7 @@ const PARTS: readonly (readonly [part: keyof ChartParts, about: string])[] = [
 ];
 
 /** Says how a range of a panel's own differs from the board's, and from another one that shows the same now. */
-function aboutOwn(range: SavedRange): string {
-  if (isFixed(range)) return "Stays: the whole chart.";
+function aboutOwn(range: SavedRange, isOfChart: boolean): string {
+  if (isFixed(range) && isOfChart) return "Stays: the whole chart.";
   return range !== null && "last" in range ? "Moves on, whatever the board shows." : "Stays, whatever the board shows.";
 }

@@ -76,7 +76,8 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
   const { Charts, ImageMenu, KindField, kindsOf, partsOf, SaveToBoard, spansWithRows, titleOf } = parts;
   const { query, kind } = drawing;
   const [isSaving, setSaving] = useState(false);
-  const selected = useRef<Span | null>(null);
+  /** By measure, each of which has a drawing; the last one was selected last. */
+  const selected = useRef(new Map<string, Span>());
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
@@ -115,8 +116,9 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
         zoom={{
           onZoom,
           onZoomOut,
-          onSelect: (span) => {
-            selected.current = span;
+          onSelect: (span, measure) => {
+            selected.current.delete(measure);
+            if (span !== null) selected.current.set(measure, span);
           },
         }}
         choice={choice}
@@ -128,7 +130,9 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
           projectId={projectId}
           queryOf={() => query}
           times={times}
-          parts={() => partsOf(times, spansWithRows(drawing.table, query), selected.current)}
+          parts={() =>
+            partsOf(times, spansWithRows(drawing.table, query), [...selected.current.values()].at(-1) ?? null)
+          }
           range={chosen}
           kind={kind}
           onClose={() => setSaving(false)}
