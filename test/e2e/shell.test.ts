@@ -133,6 +133,19 @@ describe("the console's shell", () => {
     expect(await rail.getByRole("link", { name: "Overview" }).getAttribute("href")).toBe(
       `/w/${account.workspaceId}/overview`,
     );
+    // The page before stays until the next one is there, with a sign that it is on its way.
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/\/files\/boards-.+\.js$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await rail.getByRole("link", { name: "Boards" }).click();
+    const loading = page.locator("#main[data-loading]");
+    await loading.waitFor();
+    await expect.poll(() => loading.evaluate((main) => getComputedStyle(main, "::before").opacity)).toBe("1");
+    release();
+    await page.getByRole("heading", { name: "Boards", level: 1 }).waitFor();
+    await loading.waitFor({ state: "detached" });
     await context.close();
   });
 

@@ -102,7 +102,7 @@ function Routes() {
   if (!isDecodable(path)) return <NotFound />;
   return (
     <ErrorBoundary>
-      <Router onRouteChange={focusPage}>
+      <Router onRouteChange={focusPage} onLoadStart={() => markLoading(true)} onLoadEnd={() => markLoading(false)}>
         <Route path="/" component={Home} />
         <Route path="/login" component={Login} />
         <Route path="/auth/sign-up" component={SignUp} />
@@ -159,6 +159,11 @@ function isDecodable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Shows that another page is on its way: the one before stays until its code is there. */
+function markLoading(isLoading: boolean): void {
+  document.getElementById("main")?.toggleAttribute("data-loading", isLoading);
 }
 
 let shownPath = location.pathname;
