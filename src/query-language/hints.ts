@@ -22,6 +22,8 @@ export interface Hint {
   position: number;
   /** Whether the text is usual, so that the hint is of use only if nothing matched. */
   ifNothing: boolean;
+  /** What is written in place of the word at `position`, which is as long; absent if there is more than one likely meaning. */
+  correction?: string;
 }
 
 /** Hints of one query. */
@@ -54,9 +56,9 @@ export function hintsOf(query: string, analysis: Analysis = analyze(query)): Hin
     const found =
       piece.kind === "pipe" ? ofPipe : piece.kind === "text" ? textHint(query, piece) : valueHint(query, piece, field);
     if (found === null || hints.some(({ message }) => message === found.message)) continue;
-    const { message, ifNothing } = found;
+    const { message, ifNothing, correction } = found;
     until = found.until ?? until;
-    hints.push({ message, position: piece.start, ifNothing });
+    hints.push({ message, position: piece.start, ifNothing, ...(correction === undefined ? {} : { correction }) });
     if (hints.length === MAX_HINTS) break;
   }
   return hints;

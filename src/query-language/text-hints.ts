@@ -20,6 +20,8 @@ export const REGEX = "A regular expression is written `~/.../`.";
 export interface Found {
   message: string;
   ifNothing: boolean;
+  /** See `Hint`. */
+  correction?: string;
   /** UTF-16 offset up to which further hints are left out, because they are about the same text. */
   until?: number;
 }
@@ -64,9 +66,9 @@ function operatorHint({ text, before, after }: Piece): Found | null {
     text === "not"
       ? isStructured || (isBeforeTest && /^(?:and|or)$/.test(before?.kind === "text" ? before.text : ""))
       : isAfterTest && isBeforeTest;
-  return isOperator
-    ? always(`\`${text}\` is searched for as a word. The operator is \`${text.toUpperCase()}\`.`)
-    : null;
+  if (!isOperator) return null;
+  const correction = text.toUpperCase();
+  return { ...always(`\`${text}\` is searched for as a word. The operator is \`${correction}\`.`), correction };
 }
 
 function isOpening({ kind, text }: Piece): boolean {

@@ -109,9 +109,16 @@ it("a hint on the query has a button that corrects it", async () => {
   ];
   expect((note?.x ?? 0) - (list?.x ?? 0)).toBe(12);
   expect(await axeFaults(page)).toEqual([]);
-  await page.getByRole("button", { name: "Use OR", exact: true }).click();
-  await found(({ level }) => level === "error" || level === "fatal");
-  expect(query()).toBe("level:error OR level:fatal");
+  // What was written since the search stays.
+  const use = page.getByRole("button", { name: "Use OR", exact: true });
+  await box().fill("level:error or (");
+  await use.click();
+  await page.getByRole("alert").filter({ hasText: "Expected" }).waitFor();
+  expect(await box().inputValue()).toBe("level:error or (");
+  await box().fill("level:error or level:fatal or level:warn");
+  await use.click();
+  await found(({ level }) => level === "error" || level === "fatal" || level === "warn");
+  expect(query()).toBe("level:error OR level:fatal OR level:warn");
   await hint.waitFor({ state: "detached" });
   expect(await box().evaluate((element) => element === document.activeElement)).toBe(true);
 });

@@ -181,6 +181,10 @@ export const parseAnswerSchema = z.object({
         message: z.string(),
         position: z.int().describe("UTF-16 offset in the text."),
         ifNothing: z.boolean().describe("Whether the hint is of use only if nothing matches."),
+        correction: z
+          .string()
+          .optional()
+          .describe("An operator, `OR`, to be written in place of the word at `position`, which is as long."),
       }),
     )
     .describe("What the text probably does not do as intended, at most 5. They are `notes` of a search."),

@@ -111,6 +111,14 @@ it("states the place of a hint", () => {
   expect(hintsOf("level:error status:5xx or x=1").map(({ position }) => position)).toEqual([19, 23, 26]);
 });
 
+it("has the operator that is meant, where a word is as long", () => {
+  expect(hintsOf("level:error status:5xx or x=1").map(({ correction }) => correction)).toEqual([
+    undefined,
+    "OR",
+    undefined,
+  ]);
+});
+
 it("states what is to be said of a pipe after a hint that reaches over another", () => {
   const query = `select a from b where c | where d | where ${"x".repeat(300)} | limit 10 | sort ms`;
   const messages = hintsOf(query).map(({ message }) => message);

@@ -27,7 +27,7 @@ describe("the query of a view", () => {
   });
 
   it("17: has hints on a text that finds entries", () => {
-    expect(askedOf("level:info or status:5xx").hints).toEqual([
+    expect(askedOf("level:info or status:5xx").hints.map(({ message }) => message)).toEqual([
       "`or` is searched for as a word. The operator is `OR`.",
       "`status:5xx` compares the whole value. A range is written `status:500..599`.",
     ]);

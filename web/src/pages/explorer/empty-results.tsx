@@ -75,7 +75,7 @@ export function EmptyResults({ workspaceId, projectId, projects, explorer, isLiv
           projectId={projectId}
           view={view}
           times={explorer.times}
-          shown={explorer.asked.hints}
+          shown={explorer.asked.hints.map(({ message }) => message)}
         />
       )}
       <NextSteps workspaceId={workspaceId} projectId={projectId} view={view} times={explorer.times} />

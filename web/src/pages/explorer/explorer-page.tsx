@@ -265,9 +265,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
           </aside>
           <div class={css.main}>
-            {hints === null ? null : (
-              <hints.QueryHints hints={asked.hints} query={view.query ?? ""} onQuery={onQuery} />
-            )}
+            {hints === null ? null : <hints.QueryHints hints={asked.hints} onQuery={onQuery} />}
             {asked.isAnswer && answerView !== null ? (
               <answerView.AnswerView
                 workspaceId={workspaceId}

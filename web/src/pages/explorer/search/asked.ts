@@ -1,4 +1,4 @@
-import { hintsOf } from "../../../../../src/query-language/hints.ts";
+import { type Hint, hintsOf } from "../../../../../src/query-language/hints.ts";
 import { analyze } from "../../../../../src/query-language/parse.ts";
 import { printFilter } from "../../../../../src/query-language/print.ts";
 import { type Filter, joined } from "../../../../../src/query-language/syntax.ts";
@@ -12,7 +12,7 @@ export interface Asked {
   /** A text that is searched for, to mark it in entries; empty if there is none. */
   text: string;
   /** What the text probably does not do as intended. The service says it of answers. */
-  hints: readonly string[];
+  hints: readonly Hint[];
   /** Whether the text is no query: the query box says why, and nothing is requested. */
   isInvalid: boolean;
 }
@@ -38,7 +38,7 @@ export function askedOf(query: string): Asked {
   const q = isOpen ? null : printFilter(whole);
   if (isAnswer) return { isAnswer, q, text: "", hints: [], isInvalid: false };
   const hints = hintsOf(query, analysis).filter(({ ifNothing }) => !ifNothing);
-  return { isAnswer, q, text: textOf(whole), hints: hints.map(({ message }) => message), isInvalid: false };
+  return { isAnswer, q, text: textOf(whole), hints, isInvalid: false };
 }
 
 function textOf(filter: Filter): string {
