@@ -294,6 +294,16 @@ describe("19.3: two spans compared", () => {
     // A value leads to its entries.
     await fields.getByRole("link", { name: "504" }).click();
     await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();
+    // Nothing is before 1970, and what an address has and the page does not use is named.
+    const first = "from=1970-01-01T00:00:00Z&to=1970-01-01T02:00:00Z";
+    await page.goto(`/w/${shop.account.workspaceId}/compare?${first}&with=custom&baseFrom=-1&baseTo=1970-01-01T01:00Z`);
+    await page.getByText("Ignored invalid parts of this link: baseFrom.").waitFor();
+    const none = page.getByRole("heading", { name: "No range to compare with" });
+    await none.waitFor();
+    await looksRight(page, () => none.waitFor());
+    await choose(page.getByLabel("Compare with"), "Last week");
+    await page.getByText("Ignored invalid parts of this link").waitFor({ state: "detached" });
+    await page.getByText("It would be before 1970. Choose a time range.").waitFor();
   });
 });
 

@@ -102,12 +102,25 @@ describe("19.3: spans that are compared", () => {
   it("are the one before, yesterday's, last week's, or given times", () => {
     expect(baseSpan(now, "before", null)).toEqual({ start: 98 * HOUR, end: 100 * HOUR });
     expect(baseSpan(now, "1d", null)).toEqual({ start: 76 * HOUR, end: 78 * HOUR });
-    expect(baseSpan(now, "7d", null)).toEqual({ start: -68 * HOUR, end: -66 * HOUR });
+    const later = { start: 200 * HOUR, end: 202 * HOUR };
+    expect(baseSpan(later, "7d", null)).toEqual({ start: 32 * HOUR, end: 34 * HOUR });
     expect(baseSpan(now, "custom", { start: 1, end: 2 })).toEqual({ start: 1, end: 2 });
     expect(baseSpan(now, "custom", null)).toEqual({ start: 98 * HOUR, end: 100 * HOUR });
-    // The service refuses times before 1970.
+  });
+
+  it("have no part before 1970, which the service refuses", () => {
     expect(baseSpan({ start: HOUR, end: 3 * HOUR }, "before", null)).toEqual({ start: 0, end: HOUR });
-    expect(baseSpan({ start: 0, end: HOUR }, "before", null)).toEqual({ start: 0, end: 60_000 });
+    expect(baseSpan({ start: 23 * HOUR, end: 25 * HOUR }, "1d", null)).toEqual({ start: 0, end: HOUR });
+    expect(baseSpan({ start: 167 * HOUR, end: 169 * HOUR }, "7d", null)).toEqual({ start: 0, end: HOUR });
+    for (const base of ["before", "1d", "7d", "custom"] as const)
+      expect(baseSpan({ start: 0, end: 2 * HOUR }, base, null), base).toBe(null);
+    expect(baseSpan({ start: 0, end: 24 * HOUR }, "1d", null)).toBe(null);
+    // A range without a beginning reaches back as far as entries are kept.
+    expect(nowSpan({ kind: "between", from: null, to: "" }, { start: -HOUR, end: HOUR })).toEqual({
+      start: 0,
+      end: HOUR,
+    });
+    expect(nowSpan({ kind: "between", from: null, to: "" }, { start: -HOUR, end: 0 })).toEqual({ start: 0, end: 1 });
   });
 
   it("of a relative range are both as long as its name says", () => {
@@ -139,8 +152,19 @@ describe("19.3: spans that are compared", () => {
 
   it("of an address are read only if they are times in order", () => {
     const [from, to] = ["2026-11-22T00:00:00.000Z", "2026-11-22T01:00:00.000Z"];
-    expect(customSpan(from, to)).toEqual({ start: Date.parse(from), end: Date.parse(to) });
-    expect([customSpan(to, from), customSpan(from, null), customSpan("x", to)]).toEqual([null, null, null]);
-    expect([customSpan("-271821-04-20", to), customSpan(from, "+275760-09-13")]).toEqual([null, null]);
+    const span = { start: Date.parse(from), end: Date.parse(to) };
+    const read = (params: Record<string, string>) => {
+      const ignored: string[] = [];
+      return { span: customSpan(new URLSearchParams(params), ["from", "to"], ignored), ignored };
+    };
+    expect(read({ from, to })).toEqual({ span, ignored: [] });
+    expect(read({ from: String(span.start), to })).toEqual({ span, ignored: [] });
+    expect(read({})).toEqual({ span: null, ignored: [] });
+    // What is there and not used is named.
+    expect(read({ from: to, to: from })).toEqual({ span: null, ignored: ["from", "to"] });
+    expect(read({ from })).toEqual({ span: null, ignored: ["from"] });
+    for (const wrong of ["x", "-1", "-271821-04-20", "1969-12-31T23:59:59Z"])
+      expect(read({ from: wrong, to }), wrong).toEqual({ span: null, ignored: ["from"] });
+    expect(read({ from, to: "+275760-09-13" })).toEqual({ span: null, ignored: ["to"] });
   });
 });

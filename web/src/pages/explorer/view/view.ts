@@ -84,7 +84,7 @@ function rangeOf(params: URLSearchParams, invalidParameters: string[]): Range {
 }
 
 /** Parses ISO 8601 or epoch milliseconds to ISO 8601. */
-function timeOf(params: URLSearchParams, name: "from" | "to", invalidParameters: string[]): string | null {
+export function timeOf(params: URLSearchParams, name: string, invalidParameters: string[]): string | null {
   const text = params.get(name);
   if (text === null) return null;
   // Browsers read other texts, too: `-1` as a day of 2001.

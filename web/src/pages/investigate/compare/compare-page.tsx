@@ -23,23 +23,31 @@ import { SpanHeads } from "./span-heads.tsx";
 import { BASES, type Base, baseSpan, boundsOf, customSpan, nowSpan, type TimeSpan } from "./spans-of-time.ts";
 import { type Overview, useComparison } from "./use-comparison.ts";
 
+/** Parameters with the times of another span. */
+const CUSTOM = ["baseFrom", "baseTo"] as const;
 const NOT_OFFERED = Object.fromEntries(OFFERED.map((name) => [name, ""]));
 
 /** How the entries of a query differ between two ranges. */
 export function ComparePage() {
-  const of = useInvestigation(["with", "baseFrom", "baseTo", ...OFFERED]);
+  const of = useInvestigation(["with", ...CUSTOM, ...OFFERED]);
   const { own, view, times } = of;
   const change: Investigation["change"] = (patch, changed = {}) =>
     // Another range has releases of its own.
     of.change(patch, patch.range === undefined ? changed : { ...NOT_OFFERED, ...changed });
-  const investigation = { ...of, change };
-  const custom = customSpan(own.get("baseFrom"), own.get("baseTo"));
+  const invalidParameters = [...of.invalidParameters];
+  const investigation = { ...of, change, invalidParameters };
   const base: Base = BASES.find(({ value }) => value === own.get("with"))?.value ?? "before";
+  if (own.has("with") && own.get("with") !== base) invalidParameters.push("with");
+  const custom = base === "custom" ? customSpan(own, CUSTOM, invalidParameters) : null;
+  // The links to the releases are made of it.
+  customSpan(own, OFFERED, invalidParameters);
   const now = nowSpan(view.range, times);
   const before = baseSpan(now, base, custom);
   const isEndless = view.range.kind === "all";
+  /** What the control of another span begins with. */
+  const chosen = before ?? now;
   const chooseBase = (next: Base): void => {
-    const { from, to } = boundsOf(before);
+    const { from, to } = boundsOf(chosen);
     const own = { with: next === "before" ? "" : next };
     change({}, next === "custom" ? { ...own, baseFrom: from, baseTo: to } : { ...own, baseFrom: "", baseTo: "" });
   };
@@ -48,8 +56,8 @@ export function ComparePage() {
       <Select label="Compare with" value={base} options={BASES} disabled={isEndless} onChange={chooseBase} />
       {base === "custom" ? (
         <TimeRange
-          range={{ kind: "between", ...boundsOf(before) }}
-          times={{ ...boundsOf(before), ...before }}
+          range={{ kind: "between", ...boundsOf(chosen) }}
+          times={{ ...boundsOf(chosen), ...chosen }}
           onChange={(range) => {
             if (range.kind !== "between" || range.from === null || range.to === null) return;
             change({}, { baseFrom: range.from, baseTo: range.to });
@@ -58,12 +66,12 @@ export function ComparePage() {
       ) : null}
     </span>
   );
-  if (isEndless) {
+  if (isEndless || before === null) {
     return (
       <Frame investigation={investigation} tool="compare" busy={false} controls={controls}>
         <div class={css.notice}>
           <Empty title="No range to compare with">
-            <p>There is no time before all time. Choose a time range.</p>
+            <p>{isEndless ? "There is no time before all time." : "It would be before 1970."} Choose a time range.</p>
           </Empty>
         </div>
       </Frame>

@@ -1,5 +1,5 @@
-import { isAccepted, type Range } from "../../explorer/view/range.ts";
-import type { View } from "../../explorer/view/view.ts";
+import type { Range } from "../../explorer/view/range.ts";
+import { timeOf, type View } from "../../explorer/view/view.ts";
 import { viewOf } from "../links.ts";
 
 /** A length of time, in epoch milliseconds; the end is excluded. */
@@ -22,25 +22,34 @@ export type Base = (typeof BASES)[number]["value"];
 
 /** Returns the span of a range. A relative one, which begins with a whole minute, is exactly as long as its name says. */
 export function nowSpan(range: Range, { start, end }: TimeSpan): TimeSpan {
-  if (range.kind !== "last") return { start, end };
-  return { start: end - Math.max(MINUTE, Math.floor((end - start) / MINUTE) * MINUTE), end };
+  if (range.kind === "last") return { start: end - Math.max(MINUTE, Math.floor((end - start) / MINUTE) * MINUTE), end };
+  const first = Math.max(0, start);
+  return { start: first, end: Math.max(first + 1, end) };
 }
 
-/** Returns the other span. One whose times are not valid is the span before. */
-export function baseSpan({ start, end }: TimeSpan, base: Base, custom: TimeSpan | null): TimeSpan {
-  if (base === "1d" || base === "7d") {
-    const shift = base === "1d" ? DAY : 7 * DAY;
-    return { start: start - shift, end: end - shift };
-  }
+/** Returns the other span, as far as the service accepts it; `null` if all of it is before 1970. */
+export function baseSpan({ start, end }: TimeSpan, base: Base, custom: TimeSpan | null): TimeSpan | null {
   if (base === "custom" && custom !== null) return custom;
-  // The service refuses times before 1970.
-  return { start: Math.max(0, start - (end - start)), end: Math.max(MINUTE, start) };
+  const shift = base === "1d" ? DAY : base === "7d" ? 7 * DAY : end - start;
+  const last = end - shift;
+  return last > 0 ? { start: Math.max(0, start - shift), end: last } : null;
 }
 
-/** Reads the times of another span; `null` if they are missing, refused by the service or in the wrong order. */
-export function customSpan(from: string | null, to: string | null): TimeSpan | null {
-  const [start, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
-  return start < end && isAccepted(start) && isAccepted(end) ? { start, end } : null;
+/**
+ * Reads the times of another span; `null` if they are missing, refused by the service or in the wrong order.
+ * @param invalidParameters is given the names of those that are there and not used
+ */
+export function customSpan(
+  params: URLSearchParams,
+  names: readonly [from: string, to: string],
+  invalidParameters: string[] = [],
+): TimeSpan | null {
+  const wrong: string[] = [];
+  const [start, end] = names.map((name) => Date.parse(timeOf(params, name, wrong) ?? ""));
+  const span = start !== undefined && end !== undefined && start < end ? { start, end } : null;
+  if (span === null && wrong.length === 0) wrong.push(...names.filter((name) => params.has(name)));
+  invalidParameters.push(...wrong);
+  return span;
 }
 
 export function boundsOf({ start, end }: TimeSpan): { from: string; to: string } {

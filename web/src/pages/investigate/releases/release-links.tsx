@@ -28,9 +28,8 @@ interface ReleaseLinksProps {
 /** Offers to compare the time before each release with the time after it, and tells what the one that is compared changed. */
 export function ReleaseLinks({ investigation, before, now, isWanted }: ReleaseLinksProps) {
   const { workspaceId, projectId, view, own } = investigation;
-  const [from, to] = OFFERED;
   const shown = before.end === now.start ? { start: before.start, end: now.end } : now;
-  const span = customSpan(own.get(from), own.get(to)) ?? shown;
+  const span = customSpan(own, OFFERED) ?? shown;
   const bounds = boundsOf(span);
   const releases = useReleases({ workspaceId, projectId, bounds, span, isWanted });
   if (releases.length === 0) return null;
