@@ -56,9 +56,12 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
         <SaveToBoard
           workspaceId={workspaceId}
           projectId={projectId}
-          queryOf={(times) =>
-            `${askedOf(view.query ?? "").q ?? "*"} ${chartPipes("level", "string", times, MOST_WIDE_BINS)}`
-          }
+          queryOf={(times) => {
+            // A part is about as wide as its bars are on the chart. The same range begins at another moment of its minute.
+            const isPart = times.end - times.start < 0.9 * (scope.times.end - scope.times.start);
+            const pipes = chartPipes("level", "string", times, isPart ? undefined : MOST_WIDE_BINS);
+            return `${askedOf(view.query ?? "").q ?? "*"} ${pipes}`;
+          }}
           times={scope.times}
           parts={() => {
             const shown = shownBars();
