@@ -52,6 +52,12 @@ function neededFirst(graph: ModuleGraph): NonNullable<typeof needed> {
             .toLowerCase(),
         );
   }
+  // Otherwise all drawings would leave the shared file, and the first page would wait for another one.
+  if (drawings.size === 0) {
+    throw new Error(
+      'No module of the first page has `import { … } from "lucide"` in its code as NAMED_DRAWINGS expects it.',
+    );
+  }
   return { modules, drawings };
 }
 

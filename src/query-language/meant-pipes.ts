@@ -134,7 +134,7 @@ const AGO: ReadonlyMap<string, string> = new Map([
   ["hour", "1h"],
 ]);
 
-/** `patterns vs 2026-11-22`: the same span so many days before. */
+/** `patterns vs 2026-11-22`: the same range so many days before. */
 function periodMeant(query: string, error: QueryError, now: number): Meant | null {
   const { position } = error;
   if (!/\bvs\s+$/.test(query.slice(Math.max(0, position - 40), position))) return null;

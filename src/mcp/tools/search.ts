@@ -51,7 +51,7 @@ export const logPatterns = tool({
   name: "log_patterns",
   title: "Log patterns",
   description:
-    "Kinds of messages with first and last time, an example, and counts that add up to all matches. With `vs` also the same span that much earlier: `before:0` is new, `count:0` is gone.",
+    "Kinds of messages with first and last time, an example, and counts that add up to all matches. With `vs` also the same range that much earlier: `before:0` is new, `count:0` is gone.",
   input: z.strictObject({
     query: QUERY.default("*").describe("Filter without pipes."),
     vs: z

@@ -28,40 +28,64 @@ interface CopyProps {
 
 /** A button that copies a text to the clipboard. */
 export function Copy({ text, label = "Copy", of, onCopied }: CopyProps) {
-  /** Local epoch milliseconds of the copy that the button shows; `null`: none. */
-  const [copiedAt, setCopiedAt] = useState<number | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const endAt = (at: number): void => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setCopiedAt(null), at - Date.now());
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const left = (): void => {
-    if (copiedAt !== null) endAt(copiedAt + SAID_MS);
-  };
-  const isCopied = copiedAt !== null;
+  const { isCopied, copy, left } = useCopied();
   return (
     <>
       <Button
         small
         icon={isCopied ? Check : CopyShape}
-        onPointerLeave={left}
-        onBlur={left}
-        onClick={async () => {
-          if (!(await copyText(text))) return;
-          onCopied?.();
-          const now = Date.now();
-          setCopiedAt(now);
-          endAt(now + HELD_MS);
+        {...left}
+        onClick={async ({ currentTarget }) => {
+          if (await copy(text, currentTarget)) onCopied?.();
         }}
       >
         {isCopied ? "Copied" : label}
         {of === undefined ? null : <span class="visually-hidden"> {of}</span>}
       </Button>
-      {/* Beside the button, so that the return of its label is not announced. */}
-      <span class="visually-hidden" role="status">
-        {isCopied ? "On the clipboard" : ""}
-      </span>
+      <CopiedStatus isCopied={isCopied} />
     </>
   );
+}
+
+/** Beside the button, so that the return of its label is not announced. */
+export function CopiedStatus({ isCopied }: { isCopied: boolean }) {
+  return (
+    <span class="visually-hidden" role="status">
+      {isCopied ? "On the clipboard" : ""}
+    </span>
+  );
+}
+
+/** For how long a button says that it has copied: while it has the pointer or the focus, within bounds. */
+export function useCopied() {
+  const [isCopied, setCopied] = useState(false);
+  /** Local epoch milliseconds of the last copy. */
+  const copiedAt = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const endAfter = (ms: number, isHeld: () => boolean): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(
+      () => {
+        if (isHeld()) endAfter(HELD_MS, () => false);
+        else setCopied(false);
+      },
+      copiedAt.current + ms - Date.now(),
+    );
+  };
+  const leftFor = (other: ":hover" | ":focus") => (event: { currentTarget: HTMLButtonElement }) => {
+    if (isCopied && Date.now() >= copiedAt.current + SAID_MS && !event.currentTarget.matches(other)) setCopied(false);
+  };
+  return {
+    isCopied,
+    copy: async (text: string, button: HTMLButtonElement): Promise<boolean> => {
+      if (!(await copyText(text))) return false;
+      copiedAt.current = Date.now();
+      setCopied(true);
+      endAfter(SAID_MS, () => button.matches(":hover, :focus"));
+      return true;
+    },
+    /** What ends it: that the button loses one of both, and does not have the other. */
+    left: { onPointerLeave: leftFor(":focus"), onBlur: leftFor(":hover") },
+  };
 }

@@ -4,7 +4,7 @@ import { listedNames } from "../../../../web/src/charts/releases.ts";
 import { zone } from "../../../../web/src/lib/zone.ts";
 import type { MemberChange, ReleaseChanges } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
 import {
-  inOrder,
+  changingFirst,
   markDescription,
   markLabel,
   markTooltip,
@@ -85,7 +85,7 @@ it("19: a mark of several releases shows the first change of each, those that ch
   ]);
   // The box lists them in the same order, and the label names those that changed a setting.
   const changesIn = (all: readonly ReleaseChanges[]) => (each: Release) => all[six.indexOf(each)];
-  expect(inOrder(six, changesIn(last)).map(({ version }) => version)).toEqual([
+  expect(changingFirst(six, changesIn(last)).map(({ version }) => version)).toEqual([
     "1.5",
     "1.0",
     "1.1",

@@ -3,7 +3,7 @@ import type { Project, Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
 import { withEntriesFirst } from "./entries-first.ts";
 
-/** Workspaces whose projects are loaded immediately. Others load on demand. */
+/** Workspaces whose projects are loaded immediately. Others load on demand, and stay in the order of the list behind those with entries. */
 const OPENED = 10;
 /** Milliseconds for which the cards wait for the projects, by which they are in order. */
 const WAIT_MS = 1000;
@@ -32,7 +32,7 @@ export function useCards(workspaces: readonly Workspace[] | null): readonly Orde
         (projects) => {
           if (projects.some(({ lastSeq }) => lastSeq > 0)) withEntries.add(id);
         },
-        // The card loads again, and says why it cannot.
+        // The card has the same load, says why it failed, and loads again.
         () => undefined,
       );
     });

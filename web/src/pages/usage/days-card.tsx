@@ -21,10 +21,10 @@ const COLUMNS = 6;
 
 /** Entries by project and day, with a table and a file. */
 export function DaysCard({ workspace }: { workspace: Workspace }) {
-  const [span, setSpan] = useState("30");
-  const spans = [7, 30, 90, MAX_DAYS].filter((days, at) => at < 2 || days <= workspace.retentionDays + 1);
-  const { data, failure, reload } = useLoad(`${workspace.id} ${span}`, (signal) =>
-    loadDays(workspace.id, Number(span), signal),
+  const [range, setRange] = useState("30");
+  const ranges = [7, 30, 90, MAX_DAYS].filter((days, at) => at < 2 || days <= workspace.retentionDays + 1);
+  const { data, failure, reload } = useLoad(`${workspace.id} ${range}`, (signal) =>
+    loadDays(workspace.id, Number(range), signal),
   );
   return (
     <Card title="By project and day">
@@ -32,13 +32,13 @@ export function DaysCard({ workspace }: { workspace: Workspace }) {
         By the time of the entries, days in UTC. Entries past the retention of {workspace.retentionDays} days are gone.
       </p>
       <Row>
-        <Field label="Span">
+        <Field label="Range">
           {(props) => (
             <Select
               {...props}
-              value={span}
-              options={spans.map((days) => ({ value: String(days), label: `${days} days` }))}
-              onChange={setSpan}
+              value={range}
+              options={ranges.map((days) => ({ value: String(days), label: `${days} days` }))}
+              onChange={setRange}
             />
           )}
         </Field>

@@ -12,7 +12,7 @@ import { lazyModule } from "../../../ui/use-lazy.ts";
 import { useMedia } from "../../../ui/use-media.ts";
 import { useSize } from "../../../ui/use-size.ts";
 import { picturedReleases } from "../../investigate/releases/known-changes.ts";
-import { ReleaseKey } from "../../investigate/releases/release-key.tsx";
+import { ReleaseLegend } from "../../investigate/releases/release-legend.tsx";
 import { ReleaseMarks } from "../../investigate/releases/release-marks.tsx";
 import { type CompareRange, comparing } from "../../investigate/releases/releases.ts";
 import { useReleases } from "../../investigate/releases/use-releases.ts";
@@ -145,7 +145,7 @@ export function Histogram(props: HistogramProps) {
           )}
           <span class={css.key}>
             {first === undefined ? null : <span>{perSpan(first.end - first.start)}</span>}
-            <ReleaseKey {...marked} />
+            <ReleaseLegend {...marked} />
           </span>
         </p>
         {selection === null ? null : (

@@ -19,11 +19,11 @@ interface FieldListProps {
   investigation: Investigation;
   before: TimeSpan;
   now: TimeSpan;
-  /** `null`: a span has too few entries. */
+  /** `null`: a range has too few entries. */
   fields: readonly FieldDifference[] | null;
 }
 
-/** Fields whose values differ between the spans. */
+/** Fields whose values differ between the ranges. */
 export function FieldList({ fields, ...of }: FieldListProps) {
   const [isWhole, setWhole] = useState(false);
   if (fields === null) return <p class={css.none}>Too few entries to compare fields: each range needs {LEAST}.</p>;

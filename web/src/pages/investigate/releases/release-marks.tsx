@@ -5,7 +5,7 @@ import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { CHANGES_AT_ONCE, firstChangeOf, settledReleases, signsOf, useKnownChanges } from "./known-changes.ts";
 import type { ReleaseChanges } from "./release-changes.ts";
 import css from "./release-marks.module.css";
-import { hasChanges, inOrder, markDescription, markLabel, markTooltip, signOf } from "./release-names.ts";
+import { changingFirst, hasChanges, markDescription, markLabel, markTooltip, signOf } from "./release-names.ts";
 import { LEAST, labelsBeside, placedGroups } from "./release-places.ts";
 import type { ReleaseActs } from "./release-popover.tsx";
 import { useReleaseChanges } from "./use-release-changes.ts";
@@ -63,9 +63,9 @@ export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: R
   const groupAt = (time: number | null) => groups.find(({ releases: [first] }) => first?.at === time);
   const shown = groupAt(opened);
   const toldOf = shown ?? groupAt(pointed);
-  const toldKey = toldOf?.releases.map(({ service, version }) => `${service} ${version}`).join("\n");
+  const toldNames = toldOf?.releases.map(({ service, version }) => `${service} ${version}`).join("\n");
   // An open box keeps its order, whatever is known later: what arrives moves no button under the pointer.
-  const told = useMemo(() => toldOf && inOrder(toldOf.releases, changesOf), [opened, toldKey, field]);
+  const told = useMemo(() => toldOf && changingFirst(toldOf.releases, changesOf), [opened, toldNames, field]);
   const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, CHANGES_AT_ONCE) ?? []);
   const labels = isLabelled
     ? labelsBeside(groups, (group) => markLabel(group.releases, changesOf), labelWidth, { from: left, to: width })
@@ -102,7 +102,7 @@ export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: R
           const { place, places } = group;
           const first = group.releases[0]?.at ?? 0;
           const isTold = told !== undefined && group === toldOf;
-          const each = isTold ? told : inOrder(group.releases, changesOf);
+          const each = isTold ? told : changingFirst(group.releases, changesOf);
           const all = each.map(changesOf);
           const known = all.every(isDefined) ? all : isTold ? changes.data : null;
           const label = labels[at];

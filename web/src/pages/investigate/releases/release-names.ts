@@ -40,7 +40,7 @@ export function markDescription(
  * Returns the releases of a mark as its texts and its box list them: those that changed a setting first, as they are more likely to be the
  * cause of what follows them.
  */
-export function inOrder(
+export function changingFirst(
   releases: readonly Release[],
   changesOf: (release: Release) => ReleaseChanges | undefined,
 ): Release[] {
@@ -72,7 +72,7 @@ function markLines(releases: readonly Release[], changes: readonly ReleaseChange
   }
   const byRelease = new Map(releases.map((release, at) => [release, changes?.[at]]));
   const changesOf = (release: Release): ReleaseChanges | undefined => byRelease.get(release);
-  const named = inOrder(releases, changesOf)
+  const named = changingFirst(releases, changesOf)
     .slice(0, NAMED)
     .map((release) => {
       const sign = changes === null ? "" : `${signOf(changesOf(release))} `;

@@ -9,7 +9,6 @@ import { authorized, user } from "../../../session/session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
-import { Copy } from "../../../ui/copy.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Item, Items } from "../../../ui/items.tsx";
 import { useLocalOutbox } from "../../../ui/local-outbox.tsx";
@@ -19,6 +18,7 @@ import { Failure } from "../../../ui/states.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { toast } from "../../../ui/toasts.tsx";
 import { type KeptLinks, useKeptLinks } from "./kept-links.ts";
+import { LinkButton } from "./link-button.tsx";
 import css from "./members.module.css";
 import { RoleField } from "./role-field.tsx";
 
@@ -52,7 +52,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
         {/* Outside the status, which would be read again when the button says that it has copied. */}
         {invited !== null && isKept ? (
           <Row>
-            <CopyLink invitation={invited} kept={kept} />
+            <LinkButton invitation={invited} kept={kept} of={`(new invitation of ${invited.email})`} />
           </Row>
         ) : null}
       </div>
@@ -112,17 +112,6 @@ function Invited({ invitation, isKept }: { invitation: Invitation; isKept: boole
   );
 }
 
-/** Copies the link of an invitation whose mail a local service keeps. `null` if it has no such mail. */
-function CopyLink({ invitation: { id, email }, kept }: { invitation: Invitation; kept: KeptLinks }) {
-  const link = kept.links.get(id);
-  if (link !== undefined) return <Copy text={link} label="Copy link" of={`for ${email}`} />;
-  return kept.isWaiting ? (
-    <Button small busy>
-      Copy link<span class="visually-hidden"> for {email}</span>
-    </Button>
-  ) : null;
-}
-
 interface PendingProps {
   workspace: Workspace;
   invitation: Invitation;
@@ -135,12 +124,18 @@ interface PendingProps {
 function Pending({ workspace, invitation, kept, onRenewed, onWithdraw }: PendingProps) {
   const { id, email, role, expiresAt } = invitation;
   const renewing = useAction(async () => {
-    await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
-    toast(`Invitation of ${email} renewed. If a mail was sent in the last minute, its link stays valid.`);
+    const body = { email, role };
+    const { data } = await authorized<Invitation>(`/workspaces/${workspace.id}/members`, { body });
+    toast(
+      kept === null
+        ? `Invitation of ${email} renewed. If a mail was sent in the last minute, its link stays valid.`
+        : data.id === id
+          ? "No new link: an address gets at most one a minute and five an hour. The last one stays valid."
+          : `Invitation of ${email} renewed. Its new link can be copied here in a few seconds.`,
+    );
     onRenewed();
   });
   const reason = reasonAgainst(workspace.role, "invitation.create");
-  const hasLink = kept !== null && reason === null && (kept.links.has(id) || kept.isWaiting);
   const isOwners = reason === null && !mayAssign(workspace.role, role);
   const against = {
     disabled: reason !== null || isOwners,
@@ -158,17 +153,18 @@ function Pending({ workspace, invitation, kept, onRenewed, onWithdraw }: Pending
       facts={[["Valid until", <Time key="ends" at={expiresAt} />]]}
       actions={
         <>
-          {hasLink ? (
-            <CopyLink invitation={invitation} kept={kept} />
-          ) : (
+          {kept === null ? (
             // Not disabled during the request, so that it keeps the focus. A press then does nothing.
             <Button small {...against} aria-disabled={renewing.busy} onClick={() => void renewing.run()}>
-              {kept === null ? "Send again" : "New link"}
-              <span class="visually-hidden">
-                {kept === null ? " to " : " for "}
-                {email}
-              </span>
+              Send again<span class="visually-hidden"> to {email}</span>
             </Button>
+          ) : (
+            <LinkButton
+              invitation={invitation}
+              kept={kept}
+              of={`for ${email}`}
+              renewal={{ ...against, "aria-disabled": renewing.busy, onClick: () => void renewing.run() }}
+            />
           )}
           <Button small look="danger" {...against} onClick={onWithdraw}>
             Withdraw<span class="visually-hidden"> invitation of {email}</span>

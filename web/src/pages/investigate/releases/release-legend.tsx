@@ -1,22 +1,22 @@
 import type { ComponentChildren } from "preact";
 import type { MarkPlace } from "../../../charts/releases.ts";
 import { knownChanges, settledReleases } from "./known-changes.ts";
-import css from "./release-key.module.css";
+import css from "./release-legend.module.css";
 import type { MarkedReleases } from "./release-marks.tsx";
 import { hasChanges } from "./release-names.ts";
 import { placedGroups } from "./release-places.ts";
 
-type ReleaseKeyProps = Pick<MarkedReleases, "scope" | "releases"> & MarkPlace;
+type ReleaseLegendProps = Pick<MarkedReleases, "scope" | "releases"> & MarkPlace;
 
 /** Says in one line what the marks of a drawing are: those kinds that are drawn. */
-export function ReleaseKey({ scope, releases, ...place }: ReleaseKeyProps) {
+export function ReleaseLegend({ scope, releases, ...place }: ReleaseLegendProps) {
   const [changesOf, isSettled] = [knownChanges(scope), settledReleases(scope)];
   const groups = placedGroups(releases, place).filter(({ releases }) => releases.every(isSettled));
   if (groups.length === 0) return null;
   const changed = groups.flatMap(({ releases }) => releases.map((release) => hasChanges(changesOf(release))));
   const hasPlain = changed.includes(false);
   return (
-    <span class={css.key}>
+    <span class={css.legend}>
       {hasPlain ? (
         <Kind name="release">
           <path d="M6 5V16" class={css.dashed} />
