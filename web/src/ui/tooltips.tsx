@@ -61,7 +61,8 @@ export function Tooltips() {
     const over = (event: PointerEvent): void => {
       if (event.pointerType !== "mouse") return;
       const target = withTooltip(event.target);
-      if (target !== null && target === current) return;
+      // Also from none to none, as by what appears below a pointer at rest: the tooltip is that of the focus then.
+      if (target === current) return;
       hide();
       current = target;
       if (target) timer = window.setTimeout(() => target.isConnected && show(target), DELAY_MS);
