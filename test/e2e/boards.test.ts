@@ -525,6 +525,7 @@ describe("19.4: boards", () => {
     await send(url, { account, projectId, key }, [
       { level: "error", message: "over", timestamp: hoursAgo(4) },
       { level: "error", message: "over", timestamp: hoursAgo(3.5) },
+      { level: "error", message: "goes on", timestamp: hoursAgo(2) },
       { level: "error", message: "goes on", timestamp: hoursAgo(0.1) },
     ]);
     const chosenFor = async (q: string): Promise<string | null> => {
