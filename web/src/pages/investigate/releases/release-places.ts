@@ -60,9 +60,9 @@ export function labelsBeside(
     }
     const left = start - APART - width;
     if (left >= before + APART) return { text, left, width, isBelow: false };
-    // Beside its own lines only.
+    // Beside its own lines only; before them, if possible: what a release causes is after them.
     const [first, last] = [Math.min(...group.places), Math.max(...group.places)];
-    const places = [last + APART, first - APART - width];
+    const places = [first - APART - width, last + APART];
     const below = places.find((place) => place >= takenBelow && place + width <= room.to);
     if (below === undefined) return null;
     takenBelow = below + width + APART;
