@@ -31,7 +31,7 @@ interface SaveToBoardProps {
   times: Span;
   /** Returns the parts of the chart that can be kept, as they are when the dialog opens. */
   parts?: () => ChartParts;
-  /** The range that is shown. One with fixed times is kept unless the member chooses another, and so are the times of an event that a moving one shows, if it is over. */
+  /** The range that is shown. Preselected are its own times if they are fixed, otherwise those of an event that is over. */
   range: Range;
   kind: PanelKind;
   onClose: () => void;

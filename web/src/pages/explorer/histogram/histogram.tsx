@@ -143,7 +143,7 @@ export function Histogram(props: HistogramProps) {
           ) : (
             <Readout bar={joined(bars, shown)} />
           )}
-          <span class={css.key}>
+          <span class={css.legend}>
             {first === undefined ? null : <span>{perSpan(first.end - first.start)}</span>}
             <ReleaseLegend {...marked} />
           </span>

@@ -117,9 +117,12 @@ export function wider({ start, end }: Times, now: number): Range {
   return { kind: "between", from: new Date(Math.round(now - 2 * length)).toISOString(), to: null };
 }
 
+/** The first millisecond that the service refuses: the year 10,000. */
+const ACCEPTED_BEFORE = 253_402_300_800_000;
+
 /** Whether the service accepts a time in epoch milliseconds: from 1970 to 9999. */
 export function isAccepted(ms: number): boolean {
-  return ms >= 0 && ms < 253402300800000;
+  return ms >= 0 && ms < ACCEPTED_BEFORE;
 }
 
 /** Whether new entries may be in the range. */
