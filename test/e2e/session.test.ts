@@ -290,6 +290,17 @@ describe("a rate limit", () => {
       await button.click();
       expect((await answer).status()).toBe(401);
     }
+    // Looks at each change of the page, as a second click may follow any of them.
+    const enabled = await page.evaluateHandle(() => {
+      const texts: string[] = [];
+      new MutationObserver(() => {
+        if (document.querySelector("main h2")?.textContent !== "Too many requests") return;
+        for (const { textContent, disabled } of document.querySelectorAll("button")) {
+          if (!disabled && /^(Sign in|Mail me a sign-in link)$/.test(textContent)) texts.push(textContent);
+        }
+      }).observe(document.body, { subtree: true, childList: true, attributes: true });
+      return texts;
+    });
     await button.click();
     await page.getByRole("heading", { name: "Too many requests" }).waitFor();
     await page
@@ -299,6 +310,7 @@ describe("a rate limit", () => {
       .waitFor();
     expect(await button.isDisabled()).toBe(true);
     expect(await page.getByRole("button", { name: "Mail me a sign-in link" }).isDisabled()).toBe(true);
+    expect(await enabled.jsonValue()).toEqual([]);
     await context.close();
   });
 });

@@ -6,18 +6,17 @@ const TICK_MS = 500;
 
 /** Whole seconds left until `at` (local epoch milliseconds); 0 after that and for `null`. */
 export function useSecondsUntil(at: number | null): number {
-  const [left, setLeft] = useState(() => secondsUntil(at));
+  const [, update] = useState({});
   useEffect(() => {
-    setLeft(secondsUntil(at));
-    if (secondsUntil(at) === 0) return;
+    if (at === null) return;
     const timer = setInterval(() => {
-      const now = secondsUntil(at);
-      setLeft(now);
-      if (now === 0) clearInterval(timer);
+      update({});
+      if (secondsUntil(at) === 0) clearInterval(timer);
     }, TICK_MS);
     return () => clearInterval(timer);
   }, [at]);
-  return left;
+  // Not kept as state, which a first render with another `at` would still have of the one before.
+  return secondsUntil(at);
 }
 
 /** Seconds until a call that was refused with 429 may succeed; 0 for any other failure and for `null`. */
