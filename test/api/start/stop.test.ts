@@ -73,6 +73,16 @@ describe.concurrent("27: a stop", () => {
   });
   afterAll(() => server.stop());
 
+  /** Sends the head of a request and 5 bytes of its body, and waits until the server has read them. */
+  async function halfSent(body: string): Promise<ReturnType<typeof connection>> {
+    const half = connection(server.port, requestText(tenant, logPath(), body, 5));
+    await once(half.socket, "connect");
+    // The server reads its connections in the order in which they have something to read: the first request may be
+    // accepted with the half one, and the second one is read after it.
+    for (let i = 0; i < 2; i++) await call(server.url, "/health");
+    return half;
+  }
+
   /** Sends SIGTERM and waits until the server has ended. */
   async function stopped(): Promise<{ code: number | null; ms: number }> {
     const begun = Date.now();
@@ -91,7 +101,7 @@ describe.concurrent("27: a stop", () => {
       pagination: { includeTotal: true },
     };
     const entry = JSON.stringify({ message: "half sent" });
-    const half = connection(server.port, requestText(tenant, logPath(), entry, 5));
+    const half = await halfSent(entry);
     const idle = connection(server.port, "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     await once(idle.socket, "data");
     const query = call<FoundLogs>(server.url, "/logger/query", { token: tenant.key.secret, body: slow });
@@ -181,8 +191,7 @@ describe.concurrent("27: a stop", () => {
   });
 
   test("ends after 10 s with 0, and cuts off what is still in flight", { concurrent: false }, async () => {
-    const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
-    await wait(100);
+    const half = await halfSent(JSON.stringify({ message: "never" }));
     const { code, ms } = await stopped();
     expect(code).toBe(0);
     expect(ms).toBeGreaterThanOrEqual(STOP_MS - 50);
@@ -192,8 +201,7 @@ describe.concurrent("27: a stop", () => {
   });
 
   test("ends immediately on a second signal", { concurrent: false }, async () => {
-    const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
-    await wait(100);
+    const half = await halfSent(JSON.stringify({ message: "never" }));
     const stop = stopped();
     await wait(500);
     process.kill(server.pid, "SIGINT");
@@ -209,8 +217,7 @@ describe.concurrent("27: a stop", () => {
   }, async () => {
     const tail = await TailClient.open(server.url, tenant.projectId, tenant.key.secret);
     const entry = JSON.stringify({ message: "half sent" });
-    const half = connection(server.port, requestText(tenant, logPath(), entry, 5));
-    await wait(100);
+    const half = await halfSent(entry);
     process.kill(-server.pid, "SIGTERM");
     await wait(300);
     half.socket.write(entry.slice(5));
@@ -267,7 +274,7 @@ describe.concurrent("27: stops under load", () => {
       };
       const workers = Promise.all(Array.from({ length: 8 }, worker));
       // A time would not do: on a busy machine the first answer may take longer.
-      await expect.poll(() => answered >= 100 || isOver, { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => answered >= 50 || isOver, { timeout: 60_000 }).toBe(true);
       expect(unanswered).toEqual([]);
       isAsked = true;
       expect(await server.stop()).toBe(0);
