@@ -18,6 +18,14 @@ const FILL_CONTRAST = 1.7;
 /** Least difference of two level areas in OKLab, times 100: about 2 is just noticeable. */
 const LEAST_DIFFERENCE = 9;
 
+/** Levels that a reader looks for: each differs from every other level, as text too. */
+const SEVERE: readonly string[] = ["warn", "error", "fatal"];
+const SERIES = [1, 2, 3, 4, 5, 6].map((at) => `series-${at}`);
+/** Least difference of two colours that differ plainly, as CIEDE2000: about 1 is just noticeable. */
+const PLAIN_DIFFERENCE = 10;
+/** Least difference of texts of two levels that are not severe. Their contrast leaves them few shades. */
+const LEAST_TEXT_DIFFERENCE = 6;
+
 /** Colour vision as a matrix on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1). */
 const VISIONS = {
   normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
@@ -69,6 +77,65 @@ function difference(a: Rgb, b: Rgb): number {
   return Math.hypot(...p.map((value, at) => value - (q[at] ?? 0))) * 100;
 }
 
+/** Coordinates in CIELAB, for the white of sRGB. */
+function cielab([r, g, b]: Rgb): Rgb {
+  const f = (t: number): number => (t > 216 / 24389 ? Math.cbrt(t) : ((24389 / 27) * t + 16) / 116);
+  const x = f((0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047);
+  const y = f(0.2126729 * r + 0.7151522 * g + 0.072175 * b);
+  const z = f((0.0193339 * r + 0.119192 * g + 0.9503041 * b) / 1.08883);
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/** CIEDE2000 of two colours in CIELAB (Sharma, Wu and Dalal 2005). */
+function ciede2000([l1, a1, b1]: Rgb, [l2, a2, b2]: Rgb): number {
+  const degrees = 180 / Math.PI;
+  const weight = (c: number): number => Math.sqrt(c ** 7 / (c ** 7 + 25 ** 7));
+  const g = 1 + 0.5 * (1 - weight((Math.hypot(a1, b1) + Math.hypot(a2, b2)) / 2));
+  const [c1, c2] = [Math.hypot(a1 * g, b1), Math.hypot(a2 * g, b2)];
+  const hue = (a: number, b: number): number => (Math.atan2(b, a * g) * degrees + 360) % 360;
+  const [h1, h2] = [hue(a1, b1), hue(a2, b2)];
+  const isGrey = c1 * c2 === 0;
+  const turn = h2 - h1 > 180 ? -360 : h2 - h1 < -180 ? 360 : 0;
+  const dh = isGrey ? 0 : 2 * Math.sqrt(c1 * c2) * Math.sin((h2 - h1 + turn) / 2 / degrees);
+  const h = isGrey ? h1 + h2 : (h1 + h2 + Math.abs(turn)) / 2;
+  const c = (c1 + c2) / 2;
+  const l = ((l1 + l2) / 2 - 50) ** 2;
+  const cos = (times: number, shift: number): number => Math.cos((times * h + shift) / degrees);
+  const t = 1 - 0.17 * cos(1, -30) + 0.24 * cos(2, 0) + 0.32 * cos(3, 6) - 0.2 * cos(4, -63);
+  const [x, y, z] = [
+    (l2 - l1) / (1 + (0.015 * l) / Math.sqrt(20 + l)),
+    (c2 - c1) / (1 + 0.045 * c),
+    dh / (1 + 0.015 * c * t),
+  ];
+  const rotation = -Math.sin((60 * Math.exp(-(((h - 275) / 25) ** 2))) / degrees) * 2 * weight(c);
+  return Math.sqrt(x * x + y * y + z * z + rotation * y * z);
+}
+
+/** Pairs of colours that differ by less than they have to. */
+function tooAlike(
+  colours: readonly { name: string; seen: Rgb }[],
+  leastOf: (a: string, b: string) => number,
+): { names: string[]; by: number }[] {
+  return colours.flatMap((a, at) =>
+    colours
+      .slice(at + 1)
+      .map((b) => ({ names: [a.name, b.name], by: ciede2000(cielab(a.seen), cielab(b.seen)) }))
+      .filter(({ names: [one = "", other = ""], by }) => by < leastOf(one, other)),
+  );
+}
+
+it("differences are those of the published pairs", () => {
+  const pairs: [Rgb, Rgb, number][] = [
+    [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
+    [[50, 2.5, 0], [73, 25, -18], 27.1492],
+    [[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644],
+    [[22.7233, 20.0904, -46.694], [23.0331, 14.973, -42.5619], 2.0373],
+    [[90.8027, -2.0831, 1.441], [91.1528, -1.6435, 0.0447], 1.4441],
+    [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082],
+  ];
+  for (const [a, b, by] of pairs) expect(ciede2000(a, b)).toBeCloseTo(by, 4);
+});
+
 describe.each(THEMES)("the tokens of the %s theme", (theme) => {
   const of = (name: string): Rgb => colour(name, theme);
 
@@ -105,6 +172,27 @@ describe.each(THEMES)("the tokens of the %s theme", (theme) => {
         .filter(({ by }) => by < LEAST_DIFFERENCE),
     );
     expect(alike).toEqual([]);
+  });
+
+  it.each(Object.entries(VISIONS))(
+    "have severe levels, outcomes and series that differ plainly with %s",
+    (_, matrix) => {
+      const asSeen = (names: readonly string[]) => names.map((name) => ({ name, seen: seen(of(name), matrix) }));
+      const isSevere = (name: string) => SEVERE.includes(name.replace(/^fill-|-level$/g, ""));
+      const leastOf = (muted: number) => (a: string, b: string) =>
+        isSevere(a) || isSevere(b) ? PLAIN_DIFFERENCE : muted;
+      expect(tooAlike(asSeen(LEVELS.map((level) => `fill-${level}`)), leastOf(0))).toEqual([]);
+      expect(tooAlike(asSeen(LEVEL_TEXTS), leastOf(LEAST_TEXT_DIFFERENCE))).toEqual([]);
+      for (const names of [["good", "warn", "error"], SERIES])
+        expect(tooAlike(asSeen(names), () => PLAIN_DIFFERENCE)).toEqual([]);
+    },
+  );
+
+  it("have visible lines of series", () => {
+    const low = SERIES.filter((name) =>
+      ["card", "page", "raised"].some((surface) => contrast(of(name), of(surface)) < EDGE_CONTRAST),
+    );
+    expect(low).toEqual([]);
   });
 });
 
