@@ -1,6 +1,5 @@
 import { CornerDownLeft, Search } from "lucide";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ExplainedError } from "../../../../../src/query-language/meant.ts";
 import type { Analysis } from "../../../../../src/query-language/parse.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
@@ -10,8 +9,9 @@ import type { Times } from "../view/range.ts";
 import { colored } from "./colored.tsx";
 import { OptionList } from "./option-list.tsx";
 import css from "./query-box.module.css";
+import { QueryErrorText, useQueryError } from "./query-error.tsx";
 import type { Offered, Option } from "./query-options.ts";
-import { acceptedNames, continuing } from "./suggestions.ts";
+import { continuing } from "./suggestions.ts";
 import { type Edit, isRedo, isUndo, UndoHistory } from "./undo.ts";
 
 interface QueryBoxProps {
@@ -28,8 +28,6 @@ interface QueryBoxProps {
 
 /** What the list offers, loaded when it first opens. */
 const ASSIST = lazyModule(() => import("./query-options.ts"));
-/** What errors may mean, loaded with the first of them. */
-const EXPLAINED = lazyModule(async () => (await LANGUAGE.load()).loadExplained());
 const NOTHING: Offered = { options: [], basis: null };
 
 /**
@@ -132,12 +130,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
     show(edit);
   };
   // A query that is still being written is wrong at its end most of the time. One of an address is not being written.
-  const isRefused = text === refused || text === value;
-  const wrong = isRefused && !result.ok ? result.error : null;
-  const explaining = useLazy(EXPLAINED, wrong !== null, () => undefined);
-  const error: ExplainedError | null = wrong && explaining ? explaining.explained(text, wrong, Date.now()) : wrong;
-  const names = error === null ? [] : acceptedNames(text, error);
-  const accepted = names.length === 0 ? null : ` Accepted: ${names.join(", ")}.`;
+  const error = useQueryError(text, result, text === refused || text === value);
   const corrected = error?.corrected;
   const correct = (query: string): void => {
     const edit = { text: query, position: query.length };
@@ -277,28 +270,7 @@ export function QueryBox({ workspaceId, projectId, times, value, onSearch, ...re
         </div>
       </form>
       {error === null ? null : (
-        <p class={css.error} id={errorId} role="alert">
-          <span aria-hidden="true" class={css.caret} ref={caret}>
-            ^
-          </span>
-          <span>
-            {error.message}.{error.suggestion === undefined ? accepted : " Did you mean "}
-            {corrected === undefined ? (
-              error.suggestion
-            ) : (
-              <button
-                type="button"
-                class={css.correction}
-                data-tooltip="Write it into the query"
-                data-shortcut-key="Alt Enter"
-                onClick={() => correct(corrected)}
-              >
-                {error.suggestion}
-              </button>
-            )}
-            {error.suggestion === undefined ? null : "?"}
-          </span>
-        </p>
+        <QueryErrorText id={errorId} text={text} error={error} caret={caret} onCorrect={correct} />
       )}
     </search>
   );
