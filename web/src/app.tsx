@@ -67,7 +67,7 @@ const Settings = guarded(page(() => import("./pages/settings/settings.tsx").then
 
 /** All routes of the console. `src/routes/site/console.ts` has the worker's list of the same paths. */
 export function App() {
-  const tooltips = useLazy(TOOLTIPS, true, () => undefined);
+  const tooltips = useLazy(TOOLTIPS, true);
   return (
     <LocationProvider scope={PAGES}>
       <AskingFirst>

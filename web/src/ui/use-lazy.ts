@@ -56,7 +56,7 @@ export function preloadLater(): void {
  * Returns a module while it is wanted, `null` until it is loaded.
  * @param onFail called if it cannot be loaded
  */
-export function useLazy<T>(module: LazyModule<T>, isWanted: boolean, onFail: () => void): T | null {
+export function useLazy<T>(module: LazyModule<T>, isWanted: boolean, onFail?: () => void): T | null {
   const [, setLoaded] = useState(0);
   const shown = isWanted ? module.current() : null;
   useEffect(() => {
@@ -65,7 +65,7 @@ export function useLazy<T>(module: LazyModule<T>, isWanted: boolean, onFail: () 
     let isHere = true;
     module.load().then(
       () => isHere && setLoaded((before) => before + 1),
-      () => isHere && onFail(),
+      () => isHere && onFail?.(),
     );
     return () => {
       isHere = false;

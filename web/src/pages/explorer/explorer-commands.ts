@@ -11,14 +11,13 @@ import { entryCurl, jsonOf, textOf } from "./results/copy-entry.ts";
 import { copyText } from "./results/copy-text.ts";
 import { type Column, withColumn } from "./view/columns.ts";
 import { language } from "./view/language.ts";
-import { PRESETS, type Times, zoomedOut } from "./view/range.ts";
+import { PRESETS } from "./view/range.ts";
 import { entryLink } from "./view/shown-entry.ts";
 import { type View, viewSearch, withQuery } from "./view/view.ts";
 
 interface ExplorerCommandsProps {
   acts: Record<ShortcutKey, () => void>;
   view: View;
-  times: Times;
   change: (change: (view: View) => View) => void;
   workspaceId: string;
   projects: readonly Project[];
@@ -26,6 +25,7 @@ interface ExplorerCommandsProps {
   entries: readonly LogEntry[];
   onContext: (entry: LogEntry) => void;
   onColumns: (columns: readonly Column[]) => void;
+  onZoomOut: () => void;
   onDialog: (dialog: ActionDialog) => void;
   /** Whether the other pages of the workspace are there: a guest has the explorer alone. */
   hasPages: boolean;
@@ -44,17 +44,9 @@ const PIPES = [
 ] as const;
 
 /** Offers everything that the explorer can do in the command palette. */
-export function ExplorerCommands({
-  acts,
-  view,
-  times,
-  change,
-  workspaceId,
-  projects,
-  ...rest
-}: ExplorerCommandsProps): null {
+export function ExplorerCommands({ acts, view, change, workspaceId, projects, ...rest }: ExplorerCommandsProps): null {
   const { query: parameters, route } = useLocation();
-  const { projectId, entries, onContext, onColumns, onDialog, hasPages } = rest;
+  const { projectId, entries, onContext, onColumns, onZoomOut, onDialog, hasPages } = rest;
   const fields = (loadedFields(workspaceId, projectId)?.fields.fields ?? []).map(({ name }) => name);
   const columns = view.columns ?? [];
   const entryCommands = (entry: LogEntry | undefined): Command[] => {
@@ -111,11 +103,7 @@ export function ExplorerCommands({
       run: () => change((before) => ({ ...before, range: { kind: "last", preset: name } })),
     })),
     { label: "All time", group: "Time", run: () => change((before) => ({ ...before, range: { kind: "all" } })) },
-    {
-      label: "Zoom out",
-      group: "Time",
-      run: () => change((before) => ({ ...before, range: zoomedOut(before.range, times, Date.now()) })),
-    },
+    { label: "Zoom out", group: "Time", run: onZoomOut },
     ...projects.map(({ id, name }) => ({
       id,
       label: `Project ${name}`,

@@ -1,12 +1,8 @@
-import { useContext, useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useContext, useId, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Level } from "../../model/types.ts";
-import { showFonts } from "../../ui/fonts.ts";
 import { useTitle } from "../../ui/page.tsx";
-import { focusOn, focusOnceThere, selectIn, useShortcuts } from "../../ui/shortcuts/shortcuts.ts";
+import { focusOn, selectIn, useShortcuts } from "../../ui/shortcuts/shortcuts.ts";
 import { Failure } from "../../ui/states.tsx";
-import { useAfterPaint } from "../../ui/use-after-paint.ts";
-import { lazyModule, useLazy } from "../../ui/use-lazy.ts";
 import { useMedia } from "../../ui/use-media.ts";
 import { LinkedWorkspace } from "../investigate/linked-workspace.ts";
 import { toolLink } from "../investigate/links.ts";
@@ -14,43 +10,24 @@ import { QueryPages } from "../investigate/query-pages.tsx";
 import type { ActionDialog } from "./actions/actions.tsx";
 import { PHONE } from "./actions/phone.ts";
 import css from "./explorer.module.css";
-import type { FilterPatch } from "./filters.ts";
+import { useParts } from "./explorer-parts.ts";
+import type { ShownBars } from "./histogram/bars.ts";
 import { useFollow } from "./live/use-follow.ts";
 import { NotFoundInExplorer } from "./not-found.tsx";
 import { SearchedText } from "./results/marked.tsx";
 import { MissingEntries } from "./results/missing.ts";
 import { Results } from "./results/results.tsx";
+import { shortcutActs } from "./shortcut-acts.ts";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
 import { useExplorer } from "./use-explorer.ts";
 import { useOpenEntry } from "./use-open-entry.ts";
-import type { Column } from "./view/columns.ts";
-import { LANGUAGE } from "./view/load-language.ts";
-import { between, isOpen, zoomedOut } from "./view/range.ts";
+import { between } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
-import { withQuery } from "./view/view.ts";
+import { viewChanges } from "./view/view-changes.ts";
 
 /** Windows in which the fields have a column beside the list, as in the style sheet. */
 const WIDE = "(min-width: 1000px)";
-
-/** Parts that the first row does not need. */
-const CONTEXT = lazyModule(() => import("./context/context-view.tsx"));
-const ANSWER = lazyModule(() => import("./search/answer-view.tsx"));
-/** Waits for the font, too: it would move the names of the levels after they are drawn. */
-const HISTOGRAM = lazyModule(async () => {
-  const module = await import("./histogram/histogram.tsx");
-  // Read after a frame: it lays out the page, which the fonts have just changed.
-  await document.fonts.ready;
-  return module;
-});
-const LIVE_BAR = lazyModule(() => import("./live/live-bar.tsx"));
-const COMMANDS = lazyModule(() => import("./explorer-commands.ts"));
-const ACTIONS = lazyModule(() => import("./actions/actions.tsx"));
-const CHIPS = lazyModule(() => import("./search/chips.tsx"));
-const HINTS = lazyModule(() => import("./search/query-hints.tsx"));
-const WAY_BACK = lazyModule(() => import("./search/way-back.tsx"));
-const EMPTY = lazyModule(() => import("./empty-results.tsx"));
-const FIELDS = lazyModule(() => import("./fields/fields-panel.tsx"));
 
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
@@ -59,84 +36,32 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     explorer;
   const { isStale } = explorer;
   const context = useShownEntry(projectId);
-  const contextView = useLazy(CONTEXT, context.shown !== null, context.close);
-  const answerView = useLazy(ANSWER, asked.isAnswer, () => undefined);
   const { route } = useLocation();
   const hasPages = useContext(LinkedWorkspace) !== null;
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
+  const shownBars = useRef<(() => ShownBars) | null>(null);
   const panelId = useId();
   const projectNames = useMemo(() => {
     const inScope = projects.data?.filter(({ id }) => projectId === null || id === projectId);
     return new Map(inScope?.map(({ id, name }) => [id, name]));
   }, [projects.data, projectId]);
 
-  const isEmpty = entries.length === 0 && results.busy === null;
-  const emptyResults = useLazy(EMPTY, isEmpty, () => undefined);
-  // A table has no list to wait for.
-  const hasResponse = results.loads > 0 || results.failure !== null || explorer.isEmpty || !hasList;
-  const isPainted = useAfterPaint(hasResponse);
-  useEffect(() => {
-    if (isPainted) showFonts();
-  }, [isPainted]);
-  const actions = useLazy(ACTIONS, isPainted, () => undefined);
-  const histogram = useLazy(HISTOGRAM, isPainted && hasList, () => undefined);
-  const wayBack = useLazy(WAY_BACK, explorer.before !== null, () => undefined);
-  const hints = useLazy(HINTS, asked.hints.length > 0, () => undefined);
-  const chips = useLazy(CHIPS, view.query !== undefined, () => undefined);
-  useLazy(LANGUAGE, isPainted || view.query !== undefined, () => undefined);
-  const openEntry = useOpenEntry();
   const isWide = useMedia(WIDE);
   const isPhone = useMedia(PHONE);
-  // Once the first list is there the fields stay, also while the next one loads.
-  const hasSettled = useRef(false);
-  hasSettled.current ||= isPainted && explorer.fieldsKey !== null;
-  const fields = useLazy(FIELDS, hasSettled.current && (isWide || panelOpen), () => undefined);
-  const onQuery = (query: string): void => change((before) => withQuery(before, query));
-  const onColumns = (columns: readonly Column[]): void =>
-    void LANGUAGE.load().then(() =>
-      change(({ columns: _, ...before }) => (columns.length === 0 ? before : { ...before, columns })),
-    );
-  const onFilter = (patch: FilterPatch): void =>
-    void LANGUAGE.load().then(({ patched }) => change((before) => patched(before, patch)));
-  const onLevel = (level: Level): void =>
-    void LANGUAGE.load().then(({ toggled }) => onQuery(toggled(view.query ?? "*", "level", level, "included")));
-  const onZoom = (start: number, end: number): void =>
-    change((before) => ({ ...before, range: between(start, end), live: false }));
-  const onZoomOut = (): void =>
-    change((before) => {
-      const range = zoomedOut(before.range, times, Date.now());
-      return { ...before, range, live: before.live && isOpen(range) };
-    });
-  const onShow = (query: string, start: number, end: number): void =>
-    explorer.showPart((before) => ({ ...withQuery(before, query), range: between(start, end), live: false }));
+  const isLive = view.live && projectId !== null && times.to === undefined;
+  const parts = useParts(explorer, context, isWide || panelOpen, isLive);
+  const { contextView, answerView, emptyResults, actions, histogram, wayBack } = parts;
+  const { hints, chips, fields, commands, liveBar } = parts;
+  const openEntry = useOpenEntry();
+  const { onQuery, onColumns, onFilter, onLevel, onZoom, onZoomOut, onShow } = viewChanges(explorer, times);
   const onCompare = hasPages
     ? (start: number, end: number, further = ""): void =>
         route(`${toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) })}${further}`)
     : undefined;
   const follow = useFollow(workspaceId, projectId, projects.data, view, change);
-  const acts = {
-    "/": () => void focusOn("search"),
-    j: () => focusRow("ArrowDown"),
-    k: () => focusRow("ArrowUp"),
-    f: () => {
-      if (focusOn("fields")) return;
-      setPanelOpen(true);
-      focusOnceThere("fields");
-    },
-    t: () => void focusOn("time"),
-    h: () => focusOnceThere("histogram"),
-    r: explorer.reload,
-    l: follow.toggle,
-    p: () => (live.tail.state === "paused" ? live.tail.resume() : live.tail.pause()),
-    v: () => setDialog("views"),
-    s: () => setDialog("share"),
-    "?": () => setDialog("keys"),
-  };
+  const acts = shortcutActs(explorer, follow, () => setPanelOpen(true), setDialog);
   useShortcuts(acts);
-  const commands = useLazy(COMMANDS, isPainted, () => undefined);
-  const isLive = view.live && projectId !== null && times.to === undefined;
-  const liveBar = useLazy(LIVE_BAR, isLive, () => undefined);
   if (explorer.isMissing) return <NotFoundInExplorer workspaceId={workspaceId} />;
   const isFailing = results.failure !== null || live.failure !== null;
   const isLoading = results.busy === "load" && !isFailing;
@@ -156,7 +81,6 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           <commands.ExplorerCommands
             acts={acts}
             view={view}
-            times={times}
             change={change}
             workspaceId={workspaceId}
             projects={projects.data ?? []}
@@ -164,6 +88,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             entries={entries}
             onContext={context.show}
             onColumns={onColumns}
+            onZoomOut={onZoomOut}
             onDialog={setDialog}
             hasPages={hasPages}
           />
@@ -199,6 +124,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 times={times}
                 request={explorer.request}
                 expected={stats.data?.stats.complete ? stats.data.stats.total : null}
+                shownBars={shownBars}
                 dialog={dialog}
                 onDialog={setDialog}
               />
@@ -240,6 +166,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             onLevel={onLevel}
             onSave={hasPages ? () => setDialog("board") : undefined}
             onCompare={onCompare}
+            shownBars={shownBars}
           />
         )}
         <div class={css.columns}>
@@ -352,12 +279,4 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       </div>
     </SearchedText.Provider>
   );
-}
-
-/** Focuses the list's row, or with the focus in the list lets the list handle the key. */
-function focusRow(key: string): void {
-  const row = document.querySelector<HTMLElement>('[data-row][tabindex="0"]');
-  if (row === null) return;
-  if (document.activeElement !== row) row.focus();
-  else row.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 }

@@ -1,8 +1,9 @@
+import type { RefObject } from "preact";
 import type { Project } from "../../../model/types.ts";
 import { partsOf } from "../../boards/kept-parts.ts";
 import { SaveToBoard } from "../../boards/save-to-board.tsx";
 import { chartPipes, MOST_WIDE_BINS } from "../fields/field-groups.ts";
-import { shownBars } from "../histogram/bars.ts";
+import type { ShownBars } from "../histogram/bars.ts";
 import { askedOf } from "../search/asked.ts";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
@@ -22,11 +23,12 @@ interface ActionDialogsProps {
   times: Times;
   request: QueryRequest;
   expected: number | null;
+  shownBars: RefObject<(() => ShownBars) | null>;
   onClose: () => void;
 }
 
 /** The dialogs of the current view's actions, loaded when the first one opens. */
-export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDialogsProps) {
+export function ActionDialogs({ dialog, expected, shownBars, onClose, ...scope }: ActionDialogsProps) {
   const { workspaceId, projectId, projects, view, request } = scope;
   switch (dialog) {
     case "views":
@@ -64,8 +66,8 @@ export function ActionDialogs({ dialog, expected, onClose, ...scope }: ActionDia
           }}
           times={scope.times}
           parts={() => {
-            const shown = shownBars();
-            if (shown === null) return {};
+            const shown = shownBars.current?.();
+            if (shown === undefined) return {};
             const { start, end, to } = scope.times;
             // A live view has later entries.
             const chart = { start, end: to === undefined ? Math.max(end, Date.now()) : end };

@@ -1,4 +1,5 @@
 import { BellPlus, Bookmark, CircleQuestionMark, Download, Ellipsis, ListFilter, RotateCw, Share2 } from "lucide";
+import type { RefObject } from "preact";
 import { useContext } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Project } from "../../../model/types.ts";
@@ -11,6 +12,7 @@ import { useMedia } from "../../../ui/use-media.ts";
 import { LinkedWorkspace } from "../../investigate/linked-workspace.ts";
 import { toolLink } from "../../investigate/links.ts";
 import { QUERY_PAGES } from "../../investigate/query-pages.tsx";
+import type { ShownBars } from "../histogram/bars.ts";
 import type { Times } from "../view/range.ts";
 import { type View, viewSearch } from "../view/view.ts";
 import css from "./actions.module.css";
@@ -34,6 +36,8 @@ interface ActionsProps {
   request: QueryRequest;
   /** Number of entries that a download will have; `null` if unknown. */
   expected: number | null;
+  /** Returns what the histogram shows, while there is one. */
+  shownBars: RefObject<(() => ShownBars) | null>;
   dialog: ActionDialog | null;
   onDialog: (dialog: ActionDialog | null) => void;
 }

@@ -27,7 +27,7 @@ export function Canvas({ bars, edges, width, height, onHover, onPick, onBrush, m
   const hovered = useRef<Selection | null>(null);
   const calls = useRef({ onHover, onBrush });
   calls.current = { onHover, onBrush };
-  const chart = useLazy(CHART, true, () => undefined);
+  const chart = useLazy(CHART, true);
   const theme = themeVersion.value;
   const levels = levelsIn(bars);
   // A live view counts several times a second. Only different bars need a new chart.

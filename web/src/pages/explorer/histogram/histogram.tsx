@@ -1,4 +1,5 @@
 import { GitCompareArrows, LayoutDashboard, Table2, ZoomIn, ZoomOut } from "lucide";
+import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { may } from "../../../../../src/workspace/permissions.ts";
 import { ImageMenu } from "../../../charts/image/image-menu.tsx";
@@ -18,7 +19,7 @@ import { type CompareRange, comparing } from "../../investigate/releases/release
 import { useReleases } from "../../investigate/releases/use-releases.ts";
 import type { SearchScope } from "../fields/use-fields.ts";
 import { barSpan, entries, number } from "../view/format.ts";
-import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT, showBars } from "./bars.ts";
+import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT, type ShownBars } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
 import { LevelMark } from "./level-mark.tsx";
@@ -49,11 +50,14 @@ interface HistogramProps {
   /** Saves the counts to a board, for members who may. */
   onSave?: (() => void) | undefined;
   onCompare?: CompareRange | undefined;
+  /** Gets a function that returns what the chart shows. */
+  shownBars: RefObject<(() => ShownBars) | null>;
 }
 
 /** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
 export function Histogram(props: HistogramProps) {
-  const { scope, query, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare } = props;
+  const { scope, query, counted, busy, isSettled, onZoom, onZoomOut, onShow, onLevel, onSave, onCompare, shownBars } =
+    props;
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<Selection | null>(null);
@@ -90,13 +94,17 @@ export function Histogram(props: HistogramProps) {
     select(null);
     setHovered(null);
   }, [isCut]);
-  const shownNow = useLatest(() => ({
-    filled: bars.filter(({ count }) => count > 0),
-    selected: selection === null ? null : joined(bars, selection),
-  }));
+  const shownNow = useLatest(
+    (): ShownBars => ({
+      filled: bars.filter(({ count }) => count > 0),
+      selected: selection === null ? null : joined(bars, selection),
+    }),
+  );
   useEffect(() => {
-    showBars(shownNow);
-    return () => showBars(null);
+    shownBars.current = shownNow;
+    return () => {
+      shownBars.current = null;
+    };
   }, []);
   const shown = hovered ?? selection;
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));

@@ -8,7 +8,7 @@ import { type View, viewSearch } from "../view/view.ts";
 /** Project whose live view began on the page of all projects, to which its end leads back. */
 let left: string | null = null;
 
-interface Follow {
+export interface Follow {
   /** Turns live on or off. */
   toggle: () => void;
   /** Projects of which one must be chosen first. */

@@ -16,6 +16,6 @@ export function AnsiText({ text }: { text: string }) {
 }
 
 function Coloured({ text }: { text: string }) {
-  const parts = useLazy(COLOURED, true, () => undefined);
+  const parts = useLazy(COLOURED, true);
   return parts === null ? <>{visible(text)}</> : <parts.Coloured text={text} />;
 }

@@ -120,9 +120,9 @@ export function EntryList(props: EntryListProps) {
     rows,
   );
   const search = useContext(SearchedText);
-  const matches = useLazy(MATCHES, search !== "", () => undefined);
+  const matches = useLazy(MATCHES, search !== "");
   const missing = useContext(MissingEntries);
-  const heading = useLazy(HEAD, virtual !== null && !isNarrow, () => undefined);
+  const heading = useLazy(HEAD, virtual !== null && !isNarrow);
   const measured = virtual?.scrollRect?.width;
   useLayoutEffect(() => {
     const now = measured ?? box.current?.clientWidth;

@@ -18,7 +18,7 @@ export function Marked({ text }: { text: string }) {
 }
 
 function WithMarks({ text, search }: { text: string; search: string }) {
-  const matches = useLazy(MATCHES, true, () => undefined);
+  const matches = useLazy(MATCHES, true);
   if (matches === null) return <>{visible(text)}</>;
   return (
     <>

@@ -51,7 +51,7 @@ export interface Virtual {
 export function useVirtual(options: (isInPage: boolean) => Options, { box, rows, onScroll }: VirtualList): Virtual {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const isPainted = useAfterPaint(true);
-  const core = useLazy(CORE, isPainted || CORE.current() !== null, () => undefined);
+  const core = useLazy(CORE, isPainted || CORE.current() !== null);
   /** Index of the row at the top of the window, if all rows were there; negative while the list begins below it. */
   const [top, setTop] = useState<number | null>(null);
   const margin = useRef(0);

@@ -41,7 +41,7 @@ interface AnswerChartProps {
 /** A chart of a table, with a choice of its kind, and the table below it, which follows the legend. */
 export function AnswerChart({ query, table, range, kind, ...rest }: AnswerChartProps) {
   const [choice, setChoice] = useState<Choice | null>(null);
-  const loaded = useLazy(PARTS, true, () => undefined);
+  const loaded = useLazy(PARTS, true);
   const answeredAt = useMemo(() => Date.now(), [table]);
   const drawing = useMemo(() => {
     if (loaded === null) return null;

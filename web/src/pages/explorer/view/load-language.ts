@@ -12,5 +12,5 @@ export const LANGUAGE = lazyModule(async () => {
 export function useLanguageFor(url: string): boolean {
   const mark = url.indexOf("?");
   const isNeeded = mark >= 0 && needsLanguage(url.slice(mark));
-  return useLazy(LANGUAGE, isNeeded, () => undefined) !== null || !isNeeded;
+  return useLazy(LANGUAGE, isNeeded) !== null || !isNeeded;
 }
