@@ -288,6 +288,17 @@ describe("20.6: alerts in the console", () => {
     await replacing.getByRole("button", { name: "Replace" }).click();
     await expect.poll(() => rules.inputValue()).toBe("alerts: [] # None\n");
     await page.getByText("No changes").waitFor();
+    // A dropped file is read like a chosen one. The browser opens a file that the editor does not take.
+    const taken = await rules.evaluate((editor) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["alerts: [] # Dropped\n"], "rules.yaml"));
+      const init = { dataTransfer, bubbles: true, cancelable: true };
+      return ["dragover", "drop"].map((type) => !editor.dispatchEvent(new DragEvent(type, init)));
+    });
+    expect(taken).toEqual([true, true]);
+    await replacing.getByRole("button", { name: "Replace" }).click();
+    await expect.poll(() => rules.inputValue()).toBe("alerts: [] # Dropped\n");
+    await page.getByText("No changes").waitFor();
     await page.getByRole("button", { name: "Load current rules" }).click();
     expect(await rules.inputValue()).not.toBe(exported);
     await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();
