@@ -1,3 +1,4 @@
+import { UNITS } from "./time-units.ts";
 import { timeFormat } from "./zone.ts";
 
 const OF_YEAR: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
@@ -24,18 +25,11 @@ export function openSpan(start: number | null, end: number | null): string {
   return end === null ? `Since ${minute(start)}` : span(start, end);
 }
 
-const UNITS = [
-  ["week", 604_800_000],
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-  ["second", 1000],
-  ["millisecond", 1],
-] as const;
+const MILLISECOND = { name: "millisecond", ms: 1 };
 
 /** Says of which time a bar or a point is: `per 5 minutes`. @param ms whole milliseconds */
 export function perSpan(ms: number): string {
-  const [unit, size] = UNITS.find(([, size]) => ms % size === 0) ?? UNITS[5];
-  const count = ms / size;
-  return count === 1 ? `per ${unit}` : `per ${count} ${unit}s`;
+  const unit = UNITS.find((each) => ms % each.ms === 0) ?? MILLISECOND;
+  const count = ms / unit.ms;
+  return count === 1 ? `per ${unit.name}` : `per ${count} ${unit.name}s`;
 }

@@ -1,3 +1,4 @@
+import { unitOf } from "../../lib/time-units.ts";
 import type { Condition, ReplayedDecision } from "../../model/alerts.ts";
 import { number } from "../explorer/view/format.ts";
 
@@ -26,22 +27,17 @@ export function valueText(
   return `${exact ? "" : "~"}${number(Math.round(value * 100) / 100)}`;
 }
 
-const UNITS = { s: ["second", 1000], m: ["minute", 60_000], h: ["hour", 3_600_000], d: ["day", 86_400_000] } as const;
-
 /** Milliseconds of a duration of the API, such as `5m`; 0 for any other text. */
 export function durationMs(text: string): number {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  // SAFETY: the expression allows these units only.
-  return count === undefined ? 0 : Number(count) * UNITS[unit as keyof typeof UNITS][1];
+  const [, count, letter] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  return Number(count ?? 0) * (unitOf(letter)?.ms ?? 0);
 }
 
 /** `5m` as `5 minutes`. */
 export function durationText(text: string): string {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (count === undefined) return text;
-  // SAFETY: the expression allows these units only.
-  const [name] = UNITS[unit as keyof typeof UNITS];
-  return `${count} ${name}${count === "1" ? "" : "s"}`;
+  const [, count, letter] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  const unit = unitOf(letter);
+  return unit === undefined ? text : `${count} ${unit.name}${count === "1" ? "" : "s"}`;
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,6 @@
 import { parse } from "../../../../src/query-language/parse.ts";
 import { isAdded, shapeOf } from "../../charts/table-shape.ts";
+import { unitOf } from "../../lib/time-units.ts";
 import type { Panel, PanelKind, SavedRange } from "../../model/boards.ts";
 import { rangeLabel } from "../explorer/view/format.ts";
 import { lastRange, type Range, type Times, timesOf } from "../explorer/view/range.ts";
@@ -15,21 +16,13 @@ export interface BatchQuery {
   to?: string;
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
 /** Resolves a stored range at one moment. */
 export function boundsOf(range: SavedRange, now: number): { from?: string; to?: string } {
   if (range === null) return {};
   if (!("last" in range)) {
     return { ...(range.from === null ? {} : { from: range.from }), ...(range.to === null ? {} : { to: range.to }) };
   }
-  const ms = Number.parseInt(range.last, 10) * (UNITS[range.last.slice(-1)] ?? 0);
+  const ms = Number.parseInt(range.last, 10) * (unitOf(range.last.slice(-1))?.ms ?? 0);
   // The service refuses times before 1970, and with them the whole board.
   return { from: new Date(Math.max(0, now - ms)).toISOString() };
 }

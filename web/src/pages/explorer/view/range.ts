@@ -1,3 +1,5 @@
+import { UNITS, unitOf } from "../../../lib/time-units.ts";
+
 /** The time range of a view. A relative range moves with the clock at each load; an absolute one is fixed. */
 export type Range =
   /** A number of seconds, minutes, hours, days or weeks: `15m`, `90m`. */
@@ -22,14 +24,6 @@ export const PRESETS = [
 
 export const DEFAULT_RANGE: Range = { kind: "last", preset: "24h" };
 
-const UNITS = [
-  { unit: "w", name: "week", ms: 7 * DAY },
-  { unit: "d", name: "day", ms: DAY },
-  { unit: "h", name: "hour", ms: HOUR },
-  { unit: "m", name: "minute", ms: MINUTE },
-  { unit: "s", name: "second", ms: 1000 },
-] as const;
-
 /** The longest range, which is the longest retention. */
 const LONGEST = 365 * DAY;
 
@@ -41,16 +35,16 @@ export function lastRange(text: string): Extract<Range, { kind: "last" }> | null
 
 function durationOf(text: string): number | null {
   const [, digits, letter] = /^([1-9]\d{0,3})([smhdw])$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNITS.find(({ unit }) => unit === letter)?.ms ?? Number.NaN);
+  const ms = Number(digits) * (unitOf(letter)?.ms ?? Number.NaN);
   return ms <= LONGEST ? ms : null;
 }
 
 /** Returns the relative range of a length: in the largest unit that fits, otherwise rounded up. */
 export function lastOf(ms: number): Range {
-  const units = UNITS.filter(({ unit }) => unit !== "w");
+  const units = UNITS.filter(({ letter }) => letter !== "w");
   const exact = units.find((each) => ms >= each.ms && ms % each.ms === 0);
   const fit = [exact, ...units.toReversed()].find((each) => each !== undefined && ms / each.ms < 10_000);
-  return fit === undefined ? { kind: "all" } : { kind: "last", preset: `${Math.ceil(ms / fit.ms)}${fit.unit}` };
+  return fit === undefined ? { kind: "all" } : { kind: "last", preset: `${Math.ceil(ms / fit.ms)}${fit.letter}` };
 }
 
 /** Label of a relative range: `Last 90 minutes`. */
@@ -58,7 +52,7 @@ export function lastLabel(preset: string): string {
   const known = PRESETS.find(({ name }) => name === preset);
   if (known !== undefined) return known.label;
   const [, digits = "", letter] = /^(\d+)(\w)$/.exec(preset) ?? [];
-  const name = UNITS.find(({ unit }) => unit === letter)?.name ?? "";
+  const name = unitOf(letter)?.name ?? "";
   return digits === "1" ? `Last ${name}` : `Last ${Number(digits).toLocaleString()} ${name}s`;
 }
 
