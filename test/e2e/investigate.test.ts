@@ -192,6 +192,13 @@ describe("19.3: patterns of a query", () => {
     await table.getByRole("row").filter({ hasText: "Legacy cart is used" }).getByText("Gone").waitFor();
     await looksRight(page, () => gateway.waitFor());
     await page.setViewportSize({ width: 1440, height: 900 });
+    // The times of its first and its last entry, and none of a pattern that is gone.
+    const clock = /^(?:[A-Z][a-z]+ \d+, )?\d\d:\d\d(?::\d\d)?$/;
+    expect(await gateway.getByRole("cell").getByText(clock).count()).toBe(2);
+    expect(await table.getByRole("row").filter({ hasText: "Legacy cart" }).getByText(clock).count()).toBe(0);
+    await choose(page.getByLabel("Order"), "New first");
+    await table.getByRole("row").nth(1).filter({ hasText: "New" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("order")).toBe("new");
     await page.getByRole("button", { name: /^New/ }).click();
     await table.getByText("GET /products").waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.get("show")).toBe("new");

@@ -37,6 +37,9 @@ describe("19.3: patterns", () => {
     expect(sorted(patterns, "change").map(({ pattern }) => pattern)).toEqual([
       ...["fallen", "risen", "gone", "steady", "new", null],
     ]);
+    expect(sorted(patterns, "new").map(({ pattern }) => pattern)).toEqual([
+      ...["new", "risen", "steady", "fallen", "gone", null],
+    ]);
     // Of none, the most frequent first; the row of all others has no errors of its own.
     const errors = errorsIn({
       columns: COLUMNS.slice(0, 2),
@@ -134,25 +137,27 @@ describe("19.3: patterns", () => {
     for (const pattern of patterns) expect(queries.some((query) => query.includes(JSON.stringify(pattern)))).toBe(true);
     expect(trendQueries("*", patterns, 60_000, 2).length).toBe(2);
     expect(trendQueries("", ["one"], 60_000, 4)).toEqual([
-      "* | stats count() as entries by pattern, level, bin(1m) | where pattern:=one",
+      "* | stats count() as entries, min(time) as first, max(time) as last by pattern, level, bin(1m) | where pattern:=one",
     ]);
   });
 
-  it("have trends over the whole range, with the most frequent and the most severe level", () => {
+  it("have trends over the whole range, with the most frequent and the most severe level, and the first and the last time", () => {
     const start = Date.UTC(2026, 10, 22);
     const bins = binsOf(start, start + 3_600_000, 6);
     expect(bins).toEqual({ start, binMs: 600_000, spans: 6 });
-    const columns = ["pattern", "time", "entries", "level"].map((name) => ({ name, type: "string" }));
+    const names = ["pattern", "time", "entries", "level", "first", "last"];
+    const columns = names.map((name) => ({ name, type: "string" }));
     const at = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
     const rows = [
-      ["a", at(0), 2, "info"],
-      ["a", at(50), 1, "info"],
-      ["a", at(50), 2, "error"],
-      ["b", at(0), 1, "warn"],
-      ["b", at(0), 1, "info"],
-      ["a", at(60), 9, "fatal"],
-      [null, at(0), 9, "fatal"],
+      ["a", at(0), 2, "info", at(4), at(9)],
+      ["a", at(50), 1, "info", at(58), at(58)],
+      ["a", at(50), 2, "error", at(51), at(52)],
+      ["b", at(0), 1, "warn", at(7), at(7)],
+      ["b", at(0), 1, "info", at(6), at(6)],
+      ["a", at(60), 9, "fatal", at(61), at(62)],
+      [null, at(0), 9, "fatal", at(0), at(1)],
     ];
+    const seen = (first: number, last: number) => ({ first: Date.parse(at(first)), last: Date.parse(at(last)) });
     expect([...trendsOf([{ columns, rows }], bins)]).toEqual([
       [
         "a",
@@ -161,9 +166,10 @@ describe("19.3: patterns", () => {
           level: "info",
           errors: 2,
           worst: { level: "error", counts: [0, 0, 0, 0, 0, 2] },
+          seen: seen(4, 58),
         },
       ],
-      ["b", { counts: [2, 0, 0, 0, 0, 0], level: "warn", errors: 0, worst: null }],
+      ["b", { counts: [2, 0, 0, 0, 0, 0], level: "warn", errors: 0, worst: null, seen: seen(6, 7) }],
     ]);
   });
 

@@ -97,7 +97,7 @@ function numberIn(row: readonly unknown[], at: number): number {
   return typeof value === "number" ? value : 0;
 }
 
-export type Order = "count" | "errors" | "rarest" | "change";
+export type Order = "count" | "errors" | "new" | "rarest" | "change";
 
 /** The errors of patterns: entries of level `error` or above. */
 export type Errors = ReadonlyMap<string, number>;
@@ -107,21 +107,21 @@ export function errorsIn(table: Table): Errors {
   return new Map(patternsOf(table).flatMap(({ pattern, count }) => (pattern === null ? [] : [[pattern, count]])));
 }
 
-/** Patterns in order, with that of all others last. Of patterns with as many errors, the most frequent is first. */
+/** Patterns in order, with that of all others last. Of new ones, and of those with as many errors, the most frequent is first. */
 export function sorted(patterns: readonly Pattern[], order: Order, errors: Errors = new Map()): Pattern[] {
-  const size = ({ pattern, count, before }: Pattern) =>
-    order === "errors"
-      ? (errors.get(pattern ?? "") ?? 0)
-      : order === "change"
-        ? Math.abs(count - (before ?? 0))
-        : order === "rarest"
-          ? -count
-          : count;
+  const sizes: Readonly<Record<Order, (of: Pattern) => number>> = {
+    count: ({ count }) => count,
+    errors: ({ pattern }) => errors.get(pattern ?? "") ?? 0,
+    new: ({ change }) => (change === "new" ? 2 : change === "risen" ? 1 : 0),
+    rarest: ({ count }) => -count,
+    change: ({ count, before }) => Math.abs(count - (before ?? 0)),
+  };
+  const size = sizes[order];
   return [...patterns].sort(
     (a, b) =>
       Number(a.pattern === null) - Number(b.pattern === null) ||
       size(b) - size(a) ||
-      (order === "errors" ? b.count - a.count : 0) ||
+      (order === "errors" || order === "new" ? b.count - a.count : 0) ||
       (a.pattern ?? "").localeCompare(b.pattern ?? ""),
   );
 }
@@ -135,6 +135,13 @@ export interface Trend {
   errors: number;
   /** Entries of the most severe level, if that is another one. */
   worst: { level: Level; counts: number[] } | null;
+  /** Times of the first and the last entry of the range, epoch milliseconds; `null` if there is none. */
+  seen: Seen | null;
+}
+
+export interface Seen {
+  first: number;
+  last: number;
 }
 
 /** Patterns of one query: half of the tests that a query may have, so that its own tests have room. */
@@ -147,7 +154,8 @@ const TESTS = QUERY_LIMITS.atoms / 2;
  */
 export function trendQueries(filter: string, patterns: readonly string[], binMs: number, most: number): string[] {
   // Tests of the table, because each test of the entries would make the pattern of every message again.
-  const stats = `stats count() as entries by pattern, level, bin(${printDuration(binMs)})`;
+  const counted = "count() as entries, min(time) as first, max(time) as last";
+  const stats = `stats ${counted} by pattern, level, bin(${printDuration(binMs)})`;
   const textOf = (some: readonly string[]) => `${filter || "*"} | ${stats} | where ${printFilter(anyPattern(some))}`;
   const queries: string[] = [];
   let group: string[] = [];
@@ -175,8 +183,10 @@ function bytesOf(text: string): number {
 /** Reads the tables of `trendQueries`. */
 export function trendsOf(tables: readonly Table[], { start, binMs, spans }: Bins): ReadonlyMap<string, Trend> {
   const patterns = new Map<string, Map<Level, number[]>>();
+  const seen = new Map<string, Seen>();
   for (const table of tables) {
     const [pattern, time, entries, of] = columnPlaces(table, ["pattern", "time", "entries", "level"]);
+    const [first, last] = columnPlaces(table, ["first", "last"]);
     for (const row of table.rows) {
       const span = Math.floor((Date.parse(String(row[time])) - start) / binMs);
       const name = row[pattern];
@@ -186,12 +196,18 @@ export function trendsOf(tables: readonly Table[], { start, binMs, spans }: Bins
       const counts = levels.get(level) ?? Array<number>(spans).fill(0);
       counts[span] = (counts[span] ?? 0) + numberIn(row, entries);
       patterns.set(name, levels.set(level, counts));
+      const [from, to] = [Date.parse(String(row[first])), Date.parse(String(row[last]))];
+      if (Number.isNaN(from) || Number.isNaN(to)) continue;
+      const known = seen.get(name) ?? { first: from, last: to };
+      seen.set(name, { first: Math.min(known.first, from), last: Math.max(known.last, to) });
     }
   }
-  return new Map([...patterns].map(([name, levels]) => [name, trendOf(levels, spans)]));
+  return new Map(
+    [...patterns].map(([name, levels]) => [name, { ...trendOf(levels, spans), seen: seen.get(name) ?? null }]),
+  );
 }
 
-function trendOf(levels: ReadonlyMap<Level, number[]>, spans: number): Trend {
+function trendOf(levels: ReadonlyMap<Level, number[]>, spans: number): Omit<Trend, "seen"> {
   const counts = Array<number>(spans).fill(0);
   let [level, most]: [Level | null, number] = [null, 0];
   let worst: Trend["worst"] = null;

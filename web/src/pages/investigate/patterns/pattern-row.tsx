@@ -3,8 +3,10 @@ import { useLocation } from "preact-iso";
 import { printDuration } from "../../../../../src/query-language/values.ts";
 import { span } from "../../../lib/span-text.ts";
 import { visible } from "../../../lib/visible.ts";
+import { timeFormat } from "../../../lib/zone.ts";
 import { copyText } from "../../../ui/copy.tsx";
 import { Menu } from "../../../ui/menu.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { toast } from "../../../ui/toasts.tsx";
 import { LevelMark } from "../../explorer/histogram/level-mark.tsx";
 import { number, short } from "../../explorer/view/format.ts";
@@ -20,6 +22,10 @@ import { PatternText } from "./pattern-text.tsx";
 import css from "./patterns.module.css";
 import type { Trends } from "./use-patterns.ts";
 
+/** Times of a range within one day, and of another one. */
+const CLOCK = timeFormat({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const MINUTE = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+
 interface PatternRowProps {
   pattern: Pattern;
   /** `null` until loaded. */
@@ -27,12 +33,17 @@ interface PatternRowProps {
   isCompared: boolean;
   /** Whether the level has a column of its own. */
   isWide: boolean;
+  /** Whether the range is of several days. */
+  isLong: boolean;
   investigation: Investigation;
 }
 
-export function PatternRow({ pattern: row, trends, isCompared, isWide, investigation }: PatternRowProps) {
+export function PatternRow({ pattern: row, trends, isCompared, isWide, isLong, investigation }: PatternRowProps) {
   const { pattern, count, before, share, change } = row;
-  const level = pattern === null ? null : <LevelOf trend={trends?.of.get(pattern)} />;
+  const trend = pattern === null ? undefined : trends?.of.get(pattern);
+  const level = <LevelOf trend={trend} />;
+  const seenAt = (at: number | undefined) =>
+    at === undefined ? null : <Time at={at} format={isLong ? MINUTE : CLOCK} />;
   return (
     <tr>
       {isCompared ? (
@@ -42,7 +53,12 @@ export function PatternRow({ pattern: row, trends, isCompared, isWide, investiga
       ) : null}
       {isWide ? <td class={css.level}>{level}</td> : null}
       <td class={css.pattern}>
-        {isWide ? null : level}
+        {isWide ? null : (
+          <span class={css.above}>
+            {level}
+            {trend?.seen ? <span class={css.until}>last {seenAt(trend.seen.last)}</span> : null}
+          </span>
+        )}
         {pattern === null ? (
           <span class={css.others}>All other patterns</span>
         ) : (
@@ -61,6 +77,8 @@ export function PatternRow({ pattern: row, trends, isCompared, isWide, investiga
           {before === null || pattern === null ? "–" : number(before)}
         </td>
       ) : null}
+      <td class={`${css.seen} ${css.first}`}>{seenAt(trend?.seen?.first)}</td>
+      <td class={css.seen}>{seenAt(trend?.seen?.last)}</td>
       <td class={css.trend}>{pattern === null ? null : <TrendOf pattern={row} trends={trends} />}</td>
       <td class={css.actions}>
         {pattern === null ? null : <Actions pattern={pattern} investigation={investigation} />}

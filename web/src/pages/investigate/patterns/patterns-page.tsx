@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from "preact/hooks";
+import { timeFormat } from "../../../lib/zone.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
@@ -25,6 +26,7 @@ import { type FoundPatterns, useListed, usePatterns, useTrends, VERSUS, type Ver
 const ORDERS = [
   { value: "count", label: "Most frequent first" },
   { value: "errors", label: "Most errors first" },
+  { value: "new", label: "New first" },
   { value: "rarest", label: "Rarest first" },
   { value: "change", label: "Largest change first" },
 ] as const;
@@ -102,6 +104,7 @@ interface ListProps {
 
 /** Width from which the level is a column; below, it is above the pattern. */
 const WIDE = "(width >= 1000px)";
+const DAY = timeFormat({ dateStyle: "short" });
 
 function List({ investigation, found, order, chosen, busy, hasFailed }: ListProps) {
   const { answers, patterns } = found;
@@ -113,6 +116,8 @@ function List({ investigation, found, order, chosen, busy, hasFailed }: ListProp
   const names = useMemo(() => listed.flatMap(({ pattern }) => (pattern === null ? [] : [pattern])), [listed]);
   const loading = useTrends(investigation, names);
   const trends = useKept(loading, `${investigation.filter} ${JSON.stringify(investigation.view.range)}`);
+  const { times } = investigation;
+  const isLong = DAY(times.start) !== DAY(times.end);
   const hasBefore = patterns.some(({ before }) => before !== null);
   const kinds = patterns.filter(({ pattern }) => pattern !== null).length;
   const total = patterns.reduce((sum, { count }) => sum + count, 0);
@@ -184,6 +189,12 @@ function List({ investigation, found, order, chosen, busy, hasFailed }: ListProp
                   Before
                 </th>
               ) : null}
+              <th scope="col" class={`${css.seen} ${css.first}`} data-long={isLong}>
+                First
+              </th>
+              <th scope="col" class={css.seen} data-long={isLong}>
+                Last
+              </th>
               <th scope="col" class={css.trend}>
                 Trend
                 {trends === null && loading.busy ? (
@@ -206,6 +217,7 @@ function List({ investigation, found, order, chosen, busy, hasFailed }: ListProp
                 trends={trends}
                 isCompared={isCompared}
                 isWide={isWide}
+                isLong={isLong}
                 investigation={investigation}
               />
             ))}
