@@ -315,6 +315,50 @@ describe("a rate limit", () => {
   });
 });
 
+describe("a storage that is full", () => {
+  /** Fills it to the last character. */
+  const fill = (page: Page) =>
+    page.evaluate(() => {
+      let text = "";
+      for (let size = 2 ** 23; size >= 1; size /= 2) {
+        try {
+          localStorage.setItem("full", text + "x".repeat(size));
+          text += "x".repeat(size);
+        } catch {
+          // The half may have room.
+        }
+      }
+    });
+
+  it("leaves the session and the appearance, and refuses a sign-in with words", async () => {
+    const { email } = await newAccount();
+    const context = await console.open({ extraHTTPHeaders: newAddress() });
+    const page = await context.newPage();
+    await page.goto("/login");
+    await signIn(page, email);
+    await signedIn(page);
+    await fill(page);
+    await keepInTab(page, { until: 0 });
+    const calls = authCallsOf(context);
+    expect(await load(page)).toBe(200);
+    expect(calls).toContain(REFRESH);
+    await page.getByRole("button", { name: "Appearance" }).click();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await page.locator("html[data-theme=dark]").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signedOut(page);
+    await context.setExtraHTTPHeaders(newAddress());
+    await page.goto("/login");
+    await fill(page);
+    const ended = page.waitForResponse("**/auth/logout");
+    await signIn(page, email);
+    await page.getByRole("alert").getByText("This browser's storage for this site is full").waitFor();
+    // No page could end the session later.
+    expect((await ended).status()).toBe(200);
+    await context.close();
+  });
+});
+
 it("a tab of an outdated release reloads at the requested page", async () => {
   const context = await console.open({ extraHTTPHeaders: newAddress() });
   const page = await context.newPage();

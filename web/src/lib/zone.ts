@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { keep } from "./keep.ts";
 
 /** The time zone in which the explorer shows and reads times. */
 
@@ -18,8 +19,8 @@ export const isTwelveHour = signal(stored(CLOCK_KEY) === "12");
 
 export function setZone(next: string): void {
   zone.value = next;
-  store(RECENT_KEY, [next, ...recentZones().filter((name) => name !== next)].slice(0, RECENT).join(" "));
-  store(KEY, next === BROWSER_ZONE ? null : next);
+  keep(RECENT_KEY, [next, ...recentZones().filter((name) => name !== next)].slice(0, RECENT).join(" "));
+  keep(KEY, next === BROWSER_ZONE ? null : next);
 }
 
 /** Zones chosen before, the last one first. */
@@ -29,7 +30,7 @@ export function recentZones(): string[] {
 
 export function setTwelveHour(next: boolean): void {
   isTwelveHour.value = next;
-  store(CLOCK_KEY, next ? "12" : null);
+  keep(CLOCK_KEY, next ? "12" : null);
 }
 
 /** Whether the locale's own clock counts hours to 12. */
@@ -76,9 +77,4 @@ function isZone(name: string): boolean {
 
 function stored(key: string): string | null {
   return globalThis.localStorage?.getItem(key) ?? null;
-}
-
-function store(key: string, value: string | null): void {
-  if (value === null) localStorage.removeItem(key);
-  else localStorage.setItem(key, value);
 }

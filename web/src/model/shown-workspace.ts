@@ -1,3 +1,4 @@
+import { keep } from "../lib/keep.ts";
 import { user } from "../session/session.ts";
 import { workspaces } from "./workspaces.ts";
 
@@ -24,7 +25,7 @@ export function shownWorkspace(path: string): string | null {
   const named = /^\/w\/([^/]+)/.exec(path)?.[1];
   if (named !== undefined && isKnown(named)) {
     // Not before the list is loaded, because the id may be none of it.
-    if (known !== null) localStorage.setItem(KEY, `${userId} ${named}`);
+    if (known !== null) keep(KEY, `${userId} ${named}`);
     return named;
   }
   const [owner, last] = (localStorage.getItem(KEY) ?? "").split(" ");

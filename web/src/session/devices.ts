@@ -1,3 +1,5 @@
+import { keep } from "../lib/keep.ts";
+
 /**
  * Device tokens of this browser, one for each account that has signed in here. A login with a device token is not
  * delayed by failed logins of others. Device tokens are no credentials, so signing out keeps them. Stored by a hash of
@@ -16,7 +18,7 @@ export async function deviceTokenOf(email: string): Promise<string | null> {
 export async function keepDeviceToken(email: string, token: string): Promise<void> {
   const name = await nameOf(email);
   const others = read().filter(([kept]) => kept !== name);
-  localStorage.setItem(KEY, JSON.stringify([[name, token], ...others].slice(0, MOST)));
+  keep(KEY, JSON.stringify([[name, token], ...others].slice(0, MOST)));
 }
 
 async function nameOf(email: string): Promise<string> {

@@ -33,7 +33,13 @@ schedule();
 /** Ends a session at the service, now or later. Resolves after the first attempt. */
 export async function endAtService(refreshToken: string): Promise<void> {
   const before = read();
-  write({ refreshTokens: [...(before?.refreshTokens ?? []), refreshToken], notBefore: before?.notBefore ?? null });
+  try {
+    write({ refreshTokens: [...(before?.refreshTokens ?? []), refreshToken], notBefore: before?.notBefore ?? null });
+  } catch {
+    // The storage is full: one attempt without it.
+    await tryToEnd(refreshToken);
+    return;
+  }
   await endPending();
 }
 

@@ -67,7 +67,13 @@ export async function signIn({ user, accessToken, refreshToken, deviceToken }: S
   const before = await navigator.locks.request(LOCK, () => {
     const replaced = readSession();
     const id = crypto.randomUUID();
-    saveSession({ id, refreshToken, user, retryKey: null });
+    try {
+      saveSession({ id, refreshToken, user, retryKey: null });
+    } catch (error) {
+      // No page could end it later.
+      void endAtService(refreshToken);
+      throw error;
+    }
     setAccess({ token: accessToken, until: usableUntil(), session: id });
     endedBecause.value = null;
     return replaced;

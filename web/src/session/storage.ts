@@ -1,3 +1,5 @@
+import { ApiFailure } from "../api/failure.ts";
+
 /** The signed-in account as stored in this browser, so that a reload needs no request. */
 export interface StoredUser {
   id: string;
@@ -30,6 +32,8 @@ export interface AccessToken {
 
 const SESSION_KEY = "taffrail.session";
 const ACCESS_KEY = "taffrail.access";
+/** More than a retry key is longer than `null`. */
+const ROOM = " ".repeat(40);
 
 /** Reads the session; `null` if signed out or if storage contains anything else. */
 export function readSession(): StoredSession | null {
@@ -41,8 +45,21 @@ export function readSession(): StoredSession | null {
   return { id: value.id, refreshToken: value.refreshToken, user, retryKey };
 }
 
+/**
+ * Stores the session. One without a retry key takes the room of a key, so that a storage that has become full does not
+ * stop a rotation.
+ * @throws ApiFailure if the storage is full
+ */
 export function writeSession(session: StoredSession): void {
-  localStorage.setItem(SESSION_KEY, JSON.stringify(session));
+  const room = session.retryKey === null ? ROOM : "";
+  try {
+    localStorage.setItem(SESSION_KEY, JSON.stringify({ ...session, room }));
+  } catch {
+    throw new ApiFailure(
+      "This browser's storage for this site is full, so the session cannot be stored. Delete the site's data in the settings of the browser, then sign in again.",
+      { code: "STORAGE_FULL", status: 0 },
+    );
+  }
 }
 
 /** Removes the session. `because`, if set, is why it ended without a sign-out; all tabs can read it. */

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { keep } from "../lib/keep.ts";
 
 export const DENSITIES = ["compact", "comfortable"] as const;
 export type Density = (typeof DENSITIES)[number];
@@ -15,7 +16,7 @@ export const density = signal<Density>(stored());
 
 export function setDensity(next: Density): void {
   density.value = next;
-  localStorage.setItem(KEY, next);
+  keep(KEY, next);
   applyDensity();
 }
 

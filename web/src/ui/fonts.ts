@@ -1,3 +1,5 @@
+import { keep } from "../lib/keep.ts";
+
 /** Local storage key: this browser has the fonts in its cache, unless it has deleted them. */
 const KEY = "taffrail.fonts";
 
@@ -18,5 +20,5 @@ export function delayFonts(): void {
 export function showFonts(): void {
   if (document.documentElement.dataset.fonts === undefined) return;
   delete document.documentElement.dataset.fonts;
-  localStorage.setItem(KEY, "yes");
+  keep(KEY, "yes");
 }

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { Monitor, Moon, Rows2, Rows4, Sun } from "lucide";
+import { keep } from "../lib/keep.ts";
 import { applyDensity, DENSITIES, type Density, density, setDensity } from "./density.ts";
 import type { IconShape } from "./icon.tsx";
 import { Menu, type MenuItem } from "./menu.tsx";
@@ -88,7 +89,7 @@ export function appearanceCommands(): Command[] {
 
 function setTheme(next: Theme): void {
   theme.value = next;
-  localStorage.setItem(KEY, next);
+  keep(KEY, next);
   applyAppearance();
   themeVersion.value++;
 }

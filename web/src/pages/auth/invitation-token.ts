@@ -1,3 +1,5 @@
+import { keep } from "../../lib/keep.ts";
+
 /**
  * Stores the token of an invitation from its link until the click that accepts it. Local storage, because signing in,
  * registering and confirming the address may happen in other tabs.
@@ -5,7 +7,7 @@
 const KEY = "taffrail.invitation";
 
 export function keepInvitation(token: string): void {
-  localStorage.setItem(KEY, token);
+  keep(KEY, token);
 }
 
 export function keptInvitation(): string | null {

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { keep } from "../../lib/keep.ts";
 import { user } from "../../session/session.ts";
 
 /** Local storage key of the path to continue at after a mailed link, which opens a new tab. */
@@ -8,8 +9,7 @@ const NEXT_KEY = "taffrail.next";
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 export function rememberNext(path: string): void {
-  if (path === "/") localStorage.removeItem(NEXT_KEY);
-  else localStorage.setItem(NEXT_KEY, `${Date.now() + REMEMBERED_MS} ${path}`);
+  keep(NEXT_KEY, path === "/" ? null : `${Date.now() + REMEMBERED_MS} ${path}`);
 }
 
 /** Returns the stored path; `/` if there is none. */

@@ -1,5 +1,6 @@
 import { KeyRound } from "lucide";
 import { useMemo, useState } from "preact/hooks";
+import { keep } from "../../lib/keep.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
@@ -27,7 +28,7 @@ export function SnippetCard({ target, onStored = () => undefined }: SnippetCardP
   if (snippet === undefined) return null;
   const choose = (name: string): void => {
     setChosen(name);
-    localStorage.setItem(CHOSEN_KEY, name);
+    keep(CHOSEN_KEY, name);
   };
   const environment = environmentOf(target);
   const { secret } = target;

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { keep } from "../../lib/keep.ts";
 import type { ShortcutKey } from "./shortcut-keys.ts";
 
 const OFF_KEY = "taffrail.shortcuts";
@@ -9,8 +10,7 @@ export const shortcutsOn = signal(localStorage.getItem(OFF_KEY) !== "off");
 
 export function setShortcutsOn(on: boolean): void {
   shortcutsOn.value = on;
-  if (on) localStorage.removeItem(OFF_KEY);
-  else localStorage.setItem(OFF_KEY, "off");
+  keep(OFF_KEY, on ? null : "off");
 }
 
 /** Handles single-key shortcuts, unless the user is typing or a dialog is open. */

@@ -1,3 +1,5 @@
+import { keep } from "../../../lib/keep.ts";
+
 /** Queries that were asked in this browser, by workspace, newest first. */
 
 const PREFIX = "taffrail.queries.";
@@ -15,9 +17,5 @@ export function askedQueries(workspaceId: string): string[] {
 export function rememberQuery(workspaceId: string, query: string): void {
   if (query.trim() === "") return;
   const queries = [query, ...askedQueries(workspaceId).filter((each) => each !== query)].slice(0, KEPT);
-  try {
-    localStorage.setItem(PREFIX + workspaceId, JSON.stringify(queries));
-  } catch {
-    // The storage is full or disabled. A history is not worth a message.
-  }
+  keep(PREFIX + workspaceId, JSON.stringify(queries));
 }
