@@ -141,11 +141,13 @@ describe("19: recovers by itself from every outage", () => {
   it.each([
     ["a limit", 429, "RATE_LIMITED", "Too many requests"],
     ["D1", 503, "SERVICE_UNAVAILABLE", "Refused. Trying again."],
+    ["the sign-in page of a network", 200, null, "status 200 and no explanation. Trying again."],
   ])("of %s: what the service refuses with %i is asked again", async (_, status, code, notice) => {
     const context = await signedIn();
     let isAway = true;
     await context.route(/\/logger\//, (route) => {
       if (!isAway) return route.continue();
+      if (code === null) return route.fulfill({ status, contentType: "text/html", body: "<h1>Sign in</h1>" });
       const error = { code, message: "Refused.", details: [] };
       const json = { success: false, data: null, error, meta: {} };
       return route.fulfill({ status, headers: { "Retry-After": "1" }, json });

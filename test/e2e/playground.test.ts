@@ -256,6 +256,20 @@ describe("the page", () => {
     await row(page, "typed and sent").waitFor();
   });
 
+  it("opens by itself once the service is there", async () => {
+    const page = await under.reuse({
+      viewport: { width: 1280, height: 800 },
+      extraHTTPHeaders: { "X-Forwarded-For": freshAddress() },
+    });
+    let isAway = true;
+    await page.route("**/sandbox", (route) => (isAway ? route.abort() : route.continue()));
+    await page.goto("/playground");
+    await page.getByText("The service could not be reached. Trying again.").waitFor();
+    isAway = false;
+    await row(page, "Payment gateway timed out").waitFor();
+    expect(under.faults()).toEqual([]);
+  });
+
   it("lets the list take another width before the histogram is there", async () => {
     const page = await under.reuse({
       viewport: { width: 1280, height: 800 },

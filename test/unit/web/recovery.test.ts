@@ -115,9 +115,13 @@ describe("3: recovery from an outage", () => {
 
   it("retries only outages, not refusals or limits", () => {
     const of = (status: number, code: string) => isOutage(new ApiFailure("", { status, code }));
-    expect([of(0, OFFLINE), of(503, "SERVICE_UNAVAILABLE"), of(502, "UNEXPECTED"), of(408, "REQUEST_TIMEOUT")]).toEqual(
-      [true, true, true, true],
-    );
+    expect([
+      of(0, OFFLINE),
+      of(503, "SERVICE_UNAVAILABLE"),
+      of(502, "UNEXPECTED"),
+      of(408, "REQUEST_TIMEOUT"),
+      of(200, "UNEXPECTED"),
+    ]).toEqual([true, true, true, true, true]);
     expect([
       of(0, "UNEXPECTED"),
       of(400, "VALIDATION_ERROR"),

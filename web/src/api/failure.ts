@@ -51,9 +51,15 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Whether the service was unreachable or unable to respond, so that the same call may succeed later. */
+/** A response that is no envelope. Not a code of the API. */
+export const UNEXPECTED = "UNEXPECTED";
+
+/**
+ * Whether the service was unreachable or unable to respond, so that the same call may succeed later. A success that is no
+ * envelope comes from something between the browser and the service, such as the sign-in page of a network.
+ */
 export function isOutage({ code, status }: Pick<ApiFailure, "code" | "status">): boolean {
-  return code === OFFLINE || status === 408 || status >= 500;
+  return code === OFFLINE || status === 408 || status >= 500 || (code === UNEXPECTED && status >= 200 && status < 300);
 }
 
 /** Whether a limit refused the call, so that the same call may succeed after `retryAfter`. */
@@ -74,6 +80,12 @@ export function retryText(message: string): string {
 /** Converts any thrown value to a failure that a page can show. */
 export function failureOf(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new ApiFailure(message, { code: "UNEXPECTED", status: 0 });
+  // A member that the response lacks.
+  const isUnreadable = error instanceof TypeError;
+  const message = isUnreadable
+    ? "The response of the service could not be read."
+    : error instanceof Error
+      ? error.message
+      : String(error);
+  return new ApiFailure(message, { code: UNEXPECTED, status: 0 });
 }

@@ -1,6 +1,6 @@
 import { takeEarly } from "./early-calls.ts";
 import { callOf, exchange } from "./exchange.ts";
-import { ApiFailure, type FailureDetail, type LimitState, unreachable } from "./failure.ts";
+import { ApiFailure, type FailureDetail, type LimitState, UNEXPECTED, unreachable } from "./failure.ts";
 
 export interface RequestOptions {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -55,7 +55,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   }
   const message = envelope?.error?.message ?? `The service answered with status ${response.status} and no explanation.`;
   throw new ApiFailure(message, {
-    code: envelope?.error?.code ?? "UNEXPECTED",
+    code: envelope?.error?.code ?? UNEXPECTED,
     status: response.status,
     details: envelope?.error?.details ?? [],
     limit,

@@ -21,7 +21,8 @@ export function useSecondsUntil(at: number | null): number {
 
 /** Seconds until a call that was refused with 429 may succeed; 0 for any other failure and for `null`. */
 export function useWait(failure: ApiFailure | null): number {
-  const isLimited = failure !== null && failure.status === 429;
+  // After a clock that was set back, the time of the failure is ahead.
+  const isLimited = failure !== null && failure.status === 429 && failure.at <= Date.now();
   return useSecondsUntil(isLimited ? failure.at + (failure.retryAfter ?? 0) * 1000 : null);
 }
 

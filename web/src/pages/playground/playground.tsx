@@ -32,7 +32,7 @@ export function Playground() {
   return (
     <div class={css.page}>
       {sandbox ? <PlaygroundContent state={state} sandbox={sandbox} /> : <PageTitle />}
-      {!sandbox && failure ? <Failure failure={failure} onRetry={reload} isRepeated={false} /> : null}
+      {!sandbox && failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {!sandbox && !failure ? <Loading what="Opening the sandbox" /> : null}
     </div>
   );

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type ApiFailure, failureOf, type LimitState } from "../../api/failure.ts";
+import type { ApiFailure, LimitState } from "../../api/failure.ts";
 import { request } from "../../api/request.ts";
+import { useLoad } from "../../lib/load.ts";
 
 /** The response of `GET /sandbox`. */
 export interface Sandbox {
@@ -46,7 +47,6 @@ export interface SandboxState {
 /** The sandbox while the page is open, across resets: its key and the remaining budgets. */
 export function useSandbox(): SandboxState {
   const [sandbox, setSandbox] = useState<Sandbox | null>(null);
-  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const [budgets, setBudgets] = useState<Budgets>(UNKNOWN);
   const [renewedAt, setRenewedAt] = useState<number | null>(null);
   const known = useRef<Sandbox | null>(null);
@@ -56,7 +56,6 @@ export function useSandbox(): SandboxState {
     if (known.current && known.current.projectId !== data.projectId) setRenewedAt(Date.now());
     known.current = data;
     setSandbox(data);
-    setFailure(null);
     return data;
   }, []);
 
@@ -70,12 +69,10 @@ export function useSandbox(): SandboxState {
     if (answer) setBudgets({ entries: limitOf(answer.data.entries), reads: limitOf(answer.data.reads) });
   }, []);
 
-  const reload = useCallback(() => {
-    setFailure(null);
-    renew().catch((error: unknown) => setFailure(failureOf(error)));
+  const { failure, reload } = useLoad("sandbox", () => {
     void lookUp();
-  }, []);
-  useEffect(reload, []);
+    return renew();
+  });
 
   useEffect(() => {
     if (sandbox === null) return;
