@@ -71,7 +71,25 @@ describe("B17: the audit page", () => {
     const page = await openSettings(under, busy, "audit");
     await rows(page).first().waitFor();
     expect(await rows(page).count()).toBe(50);
-    await page.getByRole("button", { name: "Show older" }).click();
+    // A page that arrives after another filter is chosen is not of its list.
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/audit\?.*cursor=/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const older = page.getByRole("button", { name: "Show older" });
+    await older.click();
+    const filtered = page.waitForResponse(/\/audit\?.*action=/);
+    await choose(page.getByLabel("Action"), "Settings changed");
+    await filtered;
+    held.resolve();
+    await older.and(page.locator("[aria-busy=false]")).waitFor();
+    expect(await rows(page).count()).toBe(50);
+    await older.click();
+    await expect.poll(() => rows(page).count()).toBe(55);
+    await choose(page.getByLabel("Action"), "Any action");
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await older.click();
     await rows(page).filter({ hasText: "Workspace created" }).waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Show older" }).count()).toBe(0);
     await page.context().close();

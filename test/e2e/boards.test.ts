@@ -438,6 +438,23 @@ describe("19.4: boards", () => {
     await page.context().close();
   });
 
+  it("19.4: a new board keeps its name while the projects are loaded again after an outage", async () => {
+    const page = await opened(owner, "/boards");
+    await page.getByRole("button", { name: "New board" }).waitFor();
+    let isAway = true;
+    await page.route(/\/projects(\?|$)/, (route) => (isAway ? route.abort() : route.continue()));
+    await page.reload();
+    await page.getByRole("button", { name: "New board" }).click();
+    const dialog = page.getByRole("dialog", { name: "New board" });
+    await dialog.getByLabel("Name").fill("Half a th");
+    await page.waitForEvent("requestfailed");
+    isAway = false;
+    await page.waitForResponse(/\/projects(\?|$)/);
+    await choose(dialog.getByLabel("Project", { exact: true }), "shop");
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("Half a th");
+    await page.context().close();
+  });
+
   it("19.4: a table of the explorer is drawn as chosen, and saved to a new board", async () => {
     const q = "* | stats count() by category, bin(10m)";
     const page = await opened(owner, `/p/${tenant.projectId}?${new URLSearchParams({ range: "6h", q })}`);

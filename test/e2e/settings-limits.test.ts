@@ -97,6 +97,22 @@ describe("limits", () => {
     const seen = page.waitForRequest("**/rate-limits");
     await page.clock.runFor(4000);
     await seen;
+    // A service that takes longer than the interval can answer all the same.
+    const slow = Promise.withResolvers<void>();
+    await page.route("**/rate-limits", async (route) => {
+      await slow.promise;
+      await route.continue();
+    });
+    const held = page.waitForRequest("**/rate-limits");
+    await page.clock.runFor(4000);
+    await held;
+    const polled = asked;
+    await page.clock.runFor(10_000);
+    expect(asked).toBe(polled);
+    const answered = page.waitForResponse("**/rate-limits");
+    slow.resolve();
+    await answered;
+    await page.unroute("**/rate-limits");
     await turn(page, true);
     const before = asked;
     await page.clock.runFor(60_000);
@@ -117,7 +133,34 @@ describe("limits", () => {
       body: { default: { limit: 77 }, rules: [] },
     });
     await page.getByRole("button", { name: "Load new limits" }).click({ timeout: 15_000 });
-    expect(await page.getByRole("textbox", { name: "Requests" }).inputValue()).toBe("77");
+    const requests = page.getByRole("textbox", { name: "Requests" });
+    expect(await requests.inputValue()).toBe("77");
+    // What was asked for before a change and is answered after it, is older.
+    const notices = await page.evaluateHandle(() => {
+      const texts: string[] = [];
+      new MutationObserver(() => {
+        if (document.body.textContent.includes("Another member changed the limits.")) texts.push("shown");
+      }).observe(document.body, { subtree: true, childList: true });
+      return texts;
+    });
+    const saved = Promise.withResolvers<void>();
+    const polled = Promise.withResolvers<void>();
+    await page.route("**/rate-limits", async (route) => {
+      if (route.request().method() !== "GET") return route.continue();
+      const response = await route.fetch();
+      polled.resolve();
+      await saved.promise;
+      await route.fulfill({ response });
+    });
+    await polled.promise;
+    await requests.fill("88");
+    await page.getByRole("button", { name: "Save limits" }).click();
+    await page.getByText("Limits saved.").waitFor();
+    const next = page.waitForRequest("**/rate-limits");
+    saved.resolve();
+    await next;
+    expect(await notices.jsonValue()).toEqual([]);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.context().close();
   });
 });

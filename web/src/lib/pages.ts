@@ -29,21 +29,20 @@ export function usePages<T>(
   pathOf: (query: URLSearchParams) => string,
   workspaceId?: string,
 ): Pages<T> {
-  const [older, setOlder] = useState<readonly Page<T>[]>([]);
+  /** Pages behind a first one. Those of another first page may belong to another key, or lack what is new. */
+  const [older, setOlder] = useState<{ first: Page<T> | null; pages: readonly Page<T>[] }>({ first: null, pages: [] });
   const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<T>> => {
     const query = new URLSearchParams({ limit: String(limit), ...(cursor === null ? {} : { cursor }) });
     const workspace = workspaceId === undefined ? {} : { workspaceId };
     return (await authorized<Page<T>>(pathOf(query), { ...workspace, ...(signal ? { signal } : {}) })).data;
   };
-  const first = useLoad(key, (signal) => {
-    setOlder([]);
-    return pageAt(null, signal);
-  });
-  const pages = first.data === null ? [] : [first.data, ...older];
+  const first = useLoad(key, (signal) => pageAt(null, signal));
+  const behind = older.first === first.data ? older.pages : [];
+  const pages = first.data === null ? [] : [first.data, ...behind];
   const next = pages.at(-1)?.nextCursor ?? null;
   const more = useAction(async () => {
     const page = await pageAt(next);
-    setOlder((before) => [...before, page]);
+    setOlder({ first: first.data, pages: [...behind, page] });
   });
   return {
     items: first.data === null ? null : pages.flatMap((page) => page.items),

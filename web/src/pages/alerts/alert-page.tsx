@@ -39,7 +39,7 @@ export function AlertPage() {
   const { workspaceId = "", projectId = "", alertId: id = "" } = useRoute().params;
   const ref = { projectId, id };
   const loaded = useLoad(`${workspaceId} ${projectId} ${id}`, (signal) => loadAlert(workspaceId, ref, signal));
-  usePoll(loaded.reload, REFRESH_MS);
+  usePoll(loaded.refresh, REFRESH_MS);
   if (loaded.data !== null)
     return <ShownAlert key={id} workspaceId={workspaceId} alert={loaded.data} onChanged={loaded.put} />;
   return (

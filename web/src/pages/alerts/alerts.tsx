@@ -32,7 +32,7 @@ export function Alerts() {
   const destinations = useLoad(workspaceId, (signal) =>
     allOf<Destination>(`/workspaces/${workspaceId}/destinations`, undefined, signal),
   );
-  usePoll(alerts.reload, REFRESH_MS);
+  usePoll(alerts.refresh, REFRESH_MS);
   const now = useNow();
   const shown = useMemo(
     () =>

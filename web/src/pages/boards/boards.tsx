@@ -87,7 +87,8 @@ export function Boards() {
           {found.length === 0 ? <p>No board has this name, project or owner.</p> : <BoardTable boards={found} />}
         </Card>
       )}
-      {isCreating && mayCreate && !projects.busy ? (
+      {/* It stays while the projects are loaded again after a failure, which would lose what is typed. */}
+      {isCreating && mayCreate && (projects.data !== null || projects.failure !== null) ? (
         <NewBoard workspaceId={workspaceId} projects={projects.data ?? []} onClose={() => setCreating(false)} />
       ) : null}
     </Page>

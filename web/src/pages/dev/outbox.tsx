@@ -25,8 +25,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The mails that a local service keeps instead of sending them, newest first. */
 export function Outbox() {
-  const { data, failure, reload } = useLoad("outbox", loadLocalMails);
-  usePoll(reload, POLL_MS);
+  const { data, failure, reload, refresh } = useLoad("outbox", loadLocalMails);
+  usePoll(refresh, POLL_MS);
   const back = rememberedNext();
   return (
     <Page title="Outbox">

@@ -127,7 +127,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
 
   const isWaiting = projects.data !== null && !hasEntries && results.busy === null;
   usePoll(() => {
-    if (isWaiting) projects.reload();
+    if (isWaiting) projects.refresh();
   }, FIRST_ENTRY_MS);
   const waited = useRef(false);
   useEffect(() => {

@@ -52,10 +52,10 @@ function Parts({ workspace }: { workspace: Workspace }) {
     isAuditor ? (await authorized<ListPage<AuditItem>>(`${api}/audit?limit=${AUDITED}`, { signal })).data : null,
   );
   usePoll(() => {
-    usage.reload();
-    now.reload();
-    limits.reload();
-    alerts.reload();
+    usage.refresh();
+    now.refresh();
+    limits.refresh();
+    alerts.refresh();
   }, REFRESH_MS);
   if (days.data?.projects.length === 0) return <NoProjects workspace={workspace} />;
   return (

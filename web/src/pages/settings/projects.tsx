@@ -25,9 +25,10 @@ const REFRESH_MS = 5000;
 type Asked = { kind: "create" } | { kind: "rename" | "delete"; project: Project };
 
 export function Projects({ workspace }: { workspace: Workspace }) {
-  const { data: projects, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
+  const loaded = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
+  const { data: projects, failure, reload } = loaded;
   usePoll(() => {
-    if (failure === null) reload();
+    if (failure === null) loaded.refresh();
   }, REFRESH_MS);
   const [asked, setAsked] = useState<Asked | null>(null);
   const reason = reasonAgainst(workspace.role, "project.create");

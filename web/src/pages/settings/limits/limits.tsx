@@ -16,7 +16,7 @@ const NOTE = "limits-note";
 /** Limits of a workspace: configuration, draft and current counters. */
 export function Limits({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/rate-limits`;
-  const { data, failure, reload, put } = useLoad(
+  const { data, failure, reload, refresh, put } = useLoad(
     path,
     async (signal) => (await authorized<RateLimits>(path, { signal })).data,
   );
@@ -66,7 +66,7 @@ export function Limits({ workspace }: { workspace: Workspace }) {
             }}
           />
           <Explain workspaceId={workspace.id} current={data} configuration={configurationOf(edited.draft)} />
-          <LiveCounters workspaceId={workspace.id} live={data.live} failure={failure} onRefresh={reload} />
+          <LiveCounters workspaceId={workspace.id} live={data.live} failure={failure} onRefresh={refresh} />
         </>
       )}
     </Section>
