@@ -180,6 +180,16 @@ describe("the list of fields", () => {
     await fields().getByRole("list", { name: "Distribution of status" }).waitFor();
     await page.getByRole("textbox", { name: "Find a field" }).fill("");
     await fields().getByText("Counts without this filter").waitFor();
+    // Their number is that of the values below it, of an open field, and else of those that the query finds.
+    const nameOf = (levels: ReadonlySet<string>) =>
+      fields().getByRole("button", { name: `level ${levels.size} values`, exact: true });
+    const ofHttp = new Set(inHttp.map(({ level }) => level));
+    await nameOf(ofHttp).click();
+    await nameOf(new Set([...ofHttp].filter((level) => level !== "fatal"))).click();
+    await nameOf(ofHttp).waitFor();
+    expect(await fields().getByRole("list", { name: "Values of level" }).getByRole("listitem").count()).toBe(
+      ofHttp.size,
+    );
     // The values of a field that the query tests are counted by themselves, so they may be those of the query before for longer.
     let answerLevels = (): void => undefined;
     const levelsHeld = new Promise<void>((resolve) => (answerLevels = resolve));

@@ -37,8 +37,24 @@ interface FieldItemProps extends FieldActs {
 }
 
 export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) {
-  const { name, type, values } = field;
-  const isUnlisted = values.length === 0;
+  const { name, type } = field;
+  const { scope, filter, round } = rest;
+  // Of a field that the query tests, also the values that its test excludes, so that they can be added.
+  const isWider = isOpen && field.values.length > 0 && tests(filter, name);
+  const wider = isWider ? `${withoutField(filter, name) || "*"} | top ${TOP_VALUES} by ${name}` : "";
+  const counted = useCounted(scope, round, wider, async (signal) => {
+    return valuesOf((await tableOf(scope, wider, signal)).rows);
+  });
+  // What the query before counted stays while it waits.
+  const wide = isOpen ? counted.data : null;
+  const listed: Listed = {
+    values: wide ?? field.values,
+    isWider: wide !== null,
+    isStale: counted.isStale && counted.failure === null,
+    busy: isWider && counted.busy,
+  };
+  const { values } = listed;
+  const isUnlisted = field.values.length === 0;
   return (
     <li class={css.field} data-open={isOpen}>
       <button type="button" class={css.name} aria-expanded={isOpen} onClick={onToggle}>
@@ -51,12 +67,24 @@ export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) 
           <span class="visually-hidden">{isUnlisted ? " without a list of values" : " values"}</span>
         </span>
       </button>
-      {isOpen ? <OpenField field={field} {...rest} /> : null}
+      {isOpen ? <OpenField field={field} listed={listed} {...rest} /> : null}
     </li>
   );
 }
 
-function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle">) {
+/** The values that are listed. */
+interface Listed {
+  values: readonly ValueCount[];
+  /** Whether they are counted without the test of their field. */
+  isWider: boolean;
+  /** Whether they are those of the query before. */
+  isStale: boolean;
+  busy: boolean;
+}
+
+type OpenFieldProps = Omit<FieldItemProps, "isOpen" | "onToggle"> & { listed: Listed };
+
+function OpenField({ field, listed, ...rest }: OpenFieldProps) {
   const { query, onQuery, columns, onColumns, scope, filter, round } = rest;
   const { name, type } = field;
   const unlisted = whyUnlisted(field);
@@ -83,7 +111,11 @@ function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle
           }}
         />
       ) : null}
-      {unlisted === null ? <Values field={field} {...rest} /> : <p class={css.note}>{unlisted}</p>}
+      {unlisted === null ? (
+        <Values name={name} {...listed} query={query} onQuery={onQuery} />
+      ) : (
+        <p class={css.note}>{unlisted}</p>
+      )}
       <div class={css.acts}>
         {unlisted === null ? (
           <>
@@ -119,26 +151,12 @@ function OpenField({ field, ...rest }: Omit<FieldItemProps, "isOpen" | "onToggle
   );
 }
 
-/** The most frequent values. Of a field that the query tests, also those that its test excludes, so that they can be added. */
-function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemProps, "isOpen" | "onToggle">) {
-  const { name } = field;
-  const isTested = tests(filter, name);
-  const wider = isTested ? `${withoutField(filter, name) || "*"} | top ${TOP_VALUES} by ${name}` : "";
-  const counted = useCounted(scope, round, wider, async (signal) => {
-    return valuesOf((await tableOf(scope, wider, signal)).rows);
-  });
-  const { data: wide, busy } = counted;
-  const isStale = counted.isStale && counted.failure === null;
-  const values = wide ?? field.values;
+/** The most frequent values. */
+function Values({ name, values, isWider, isStale, busy, query, onQuery }: ValuesProps) {
   const most = values.reduce((highest, { count }) => Math.max(highest, count), 1);
   return (
     <>
-      <ul
-        class={css.values}
-        aria-label={`Values of ${name}`}
-        aria-busy={isTested && busy}
-        data-stale={isStale || undefined}
-      >
+      <ul class={css.values} aria-label={`Values of ${name}`} aria-busy={busy} data-stale={isStale || undefined}>
         {values.map(({ value, count }) => (
           <Value
             key={`${typeof value} ${value}`}
@@ -151,10 +169,12 @@ function Values({ field, query, onQuery, scope, filter, round }: Omit<FieldItemP
           />
         ))}
       </ul>
-      {wide === null ? null : <p class={css.note}>{isStale ? "Counting …" : "Counts without this filter"}</p>}
+      {isWider ? <p class={css.note}>{isStale ? "Counting …" : "Counts without this filter"}</p> : null}
     </>
   );
 }
+
+type ValuesProps = Listed & Pick<FieldActs, "query" | "onQuery"> & { name: string };
 
 interface ValueProps extends ValueCount {
   share: number;
