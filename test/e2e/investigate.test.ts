@@ -301,6 +301,14 @@ describe("19.3: two spans compared", () => {
     // A value leads to its entries.
     await fields.getByRole("link", { name: "504" }).click();
     await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();
+    // Where the earlier range has no entries, the page compares what the range has.
+    await page.goto(`/w/${shop.account.workspaceId}/p/${shop.projectId}/compare${hour({ with: "7d" })}`);
+    const offers = page.getByRole("listitem").filter({ hasText: /newer half|most errors/ });
+    await offers.first().waitFor();
+    await looksRight(page, () => offers.first().waitFor());
+    await offers.filter({ hasText: "newer half" }).getByRole("link").click();
+    await page.getByRole("img", { name: /^Entries over time: [1-9]\d+ now, [1-9]\d+ before$/ }).waitFor();
+    expect(new URL(page.url()).searchParams.has("with")).toBe(false);
     // Nothing is before 1970, and what an address has and the page does not use is named.
     const first = "from=1970-01-01T00:00:00Z&to=1970-01-01T02:00:00Z";
     await page.goto(`/w/${shop.account.workspaceId}/compare?${first}&with=custom&baseFrom=-1&baseTo=1970-01-01T01:00Z`);

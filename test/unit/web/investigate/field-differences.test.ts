@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countsOf, errorPeak } from "../../../../web/src/pages/investigate/compare/counts.ts";
+import { countsOf, errorPeak, newerHalf } from "../../../../web/src/pages/investigate/compare/counts.ts";
 import {
   type Facets,
   fieldDifferences,
@@ -148,6 +148,12 @@ describe("19.3: spans that are compared", () => {
     expect(errorPeak(counts)).toEqual({ start: 103 * HOUR, end: 105 * HOUR });
     // No errors, and no entries before the peak.
     expect([errorPeak(of([], [9])), errorPeak(of([3, 0, 0], [0, 9]))]).toEqual([null, null]);
+    // Of an odd number of spans of time with entries, the oldest one is left out.
+    expect(newerHalf(of([], [0, 9, 9, 9, 0, 9]), 9)).toEqual({ start: 104 * HOUR, end: 106 * HOUR });
+    expect(newerHalf(of([], [0, 9, 9, 9, 0, 0]), 9)).toEqual({ start: 103 * HOUR, end: 104 * HOUR });
+    // Too few entries in a half, in one span of time, and none.
+    const few = [of([], [0, 9, 1, 9, 0, 0]), of([], [0, 99]), of([], [])];
+    expect(few.map((each) => newerHalf(each, 9))).toEqual([null, null, null]);
   });
 
   it("of an address are read only if they are times in order", () => {

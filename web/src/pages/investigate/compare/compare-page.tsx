@@ -13,7 +13,7 @@ import { ReleaseLinks } from "../releases/release-links.tsx";
 import { OFFERED } from "../releases/releases.ts";
 import { type Investigation, useInvestigation } from "../use-investigation.ts";
 import css from "./compare.module.css";
-import { errorPeak } from "./counts.ts";
+import { errorPeak, newerHalf } from "./counts.ts";
 import { FieldList } from "./field-list.tsx";
 import { LevelTable } from "./level-table.tsx";
 import { NumberTable } from "./number-table.tsx";
@@ -21,7 +21,7 @@ import { Overlay } from "./overlay.tsx";
 import { PatternList } from "./pattern-list.tsx";
 import { SpanHeads } from "./span-heads.tsx";
 import { BASES, type Base, baseSpan, boundsOf, customSpan, nowSpan, type TimeSpan } from "./spans-of-time.ts";
-import { type Overview, useComparison } from "./use-comparison.ts";
+import { LEAST, type Overview, useComparison } from "./use-comparison.ts";
 
 /** Parameters with the times of another span. */
 const CUSTOM = ["baseFrom", "baseTo"] as const;
@@ -176,20 +176,35 @@ interface NotComparedProps {
 function NotCompared({ investigation, overview: { before, now } }: NotComparedProps) {
   const { workspaceId, projectId, view } = investigation;
   if (before.total === 0 && now.total === 0) return <p class={css.about}>Neither range has entries of this query.</p>;
-  const peak = errorPeak(now);
   const found =
     before.total === 0
       ? "no entries of this query to compare with"
       : `only ${entries(before.total)} of this query, too few to compare with`;
+  const [half, peak] = [newerHalf(now, LEAST), errorPeak(now)];
+  const link = ({ start, end }: TimeSpan) =>
+    toolLink(workspaceId, projectId, "compare", { ...view, range: between(start, end) });
   return (
-    <p class={css.about}>
-      The earlier range has {found}. Choose another range above or the time around a release
-      {peak === null ? "." : ", or "}
-      {peak === null ? null : (
-        <a href={toolLink(workspaceId, projectId, "compare", { ...view, range: between(peak.start, peak.end) })}>
-          compare the time of the most errors, {span(peak.start, peak.end)}, with the time before it
-        </a>
+    <>
+      <p class={css.about}>
+        The earlier range has {found}. Choose another range above or the time around a release
+        {half === null && peak === null ? "." : ", or compare within this range:"}
+      </p>
+      {half === null && peak === null ? null : (
+        <ul class={css.offers}>
+          {half === null ? null : (
+            <li>
+              <a href={link(half)}>{span(half.start, half.end)}</a>, the newer half of the entries’ time, with the older
+              half
+            </li>
+          )}
+          {peak === null ? null : (
+            <li>
+              <a href={link(peak)}>{span(peak.start, peak.end)}</a>, the time of the most errors, with the time before
+              it
+            </li>
+          )}
+        </ul>
       )}
-    </p>
+    </>
   );
 }

@@ -63,3 +63,17 @@ export function errorPeak({ bins, values, errors }: Counts): TimeSpan | null {
   if (!before.some((count) => count > 0)) return null;
   return { start: bins.start + first * bins.binMs, end: bins.start + end * bins.binMs };
 }
+
+/**
+ * Returns the newer half of the time that has entries, to compare with the older half; `null` if there are too few.
+ * @param least entries of each half
+ */
+export function newerHalf({ bins, values }: Counts, least: number): TimeSpan | null {
+  const first = values.findIndex((count) => count > 0);
+  const end = values.findLastIndex((count) => count > 0) + 1;
+  const half = Math.floor((end - first) / 2);
+  const from = end - half;
+  const sum = (some: readonly number[]): number => some.reduce((a, b) => a + b, 0);
+  if (half === 0 || sum(values.slice(from - half, from)) < least || sum(values.slice(from, end)) < least) return null;
+  return { start: bins.start + from * bins.binMs, end: bins.start + end * bins.binMs };
+}
