@@ -4,6 +4,7 @@ import { render } from "preact";
 import "./ui/tokens.css";
 import "./ui/fonts.css";
 import "./ui/base.css";
+import "./ui/inputs.css";
 import { App } from "./app.tsx";
 import { reloadIfOutdated } from "./lib/reload-if-outdated.ts";
 import { delayFonts } from "./ui/fonts.ts";

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import css from "./chart.module.css";
+import css from "./over-time.module.css";
 import { keysText, type Selection, spanOf } from "./selection.ts";
 
 interface BrushProps {

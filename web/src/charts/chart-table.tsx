@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import css from "./chart.module.css";
 import type { Table } from "./chart-data.ts";
+import css from "./chart-table.module.css";
 import { RowsTable } from "./rows-table.tsx";
 
 /** Rows of a table on a board. */

@@ -107,7 +107,7 @@ function BigNumber({ measure, value, values, of }: NumberChart) {
       <p class={css.of}>{visible(of === null ? measure : `${measure} · ${of}`)}</p>
       {values.length < 2 ? null : (
         <svg class={css.spark} viewBox={`0 0 ${values.length} 1`} preserveAspectRatio="none" aria-hidden="true">
-          <path class={css.line} d={lineOf(values, peak || 1, 1)} />
+          <path d={lineOf(values, peak || 1, 1)} />
         </svg>
       )}
     </div>

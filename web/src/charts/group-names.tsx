@@ -1,6 +1,6 @@
 import { visible } from "../lib/visible.ts";
 import { Popover } from "../ui/popover.tsx";
-import css from "./chart.module.css";
+import css from "./legend.module.css";
 
 /** Names in the list. The table has all. */
 const MAX_LISTED = 500;

@@ -1,8 +1,8 @@
 import { perSpan } from "../lib/span-text.ts";
 import { visible } from "../lib/visible.ts";
-import css from "./chart.module.css";
 import type { Drawn } from "./drawn.ts";
 import { GroupNames } from "./group-names.tsx";
+import css from "./legend.module.css";
 import type { DrawnReleases } from "./releases.ts";
 import { listedNames } from "./releases.ts";
 import { toneClass } from "./tones.ts";

@@ -2,9 +2,10 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { cellText } from "../lib/cell-text.ts";
 import { span } from "../lib/span-text.ts";
 import { visible } from "../lib/visible.ts";
-import css from "./chart.module.css";
 import type { TimeChart } from "./chart-data.ts";
 import type { Drawn, DrawnSeries } from "./drawn.ts";
+import legendCss from "./legend.module.css";
+import css from "./readout.module.css";
 import { firstOf, lastOf, type Selection } from "./selection.ts";
 import { toneClass } from "./tones.ts";
 
@@ -84,8 +85,8 @@ export function Readout({ time, values, total, measure, host, left, right }: Rea
         )}
         {values.map(({ series: { name, level, index, colour }, value }) => (
           <li key={index} class={toneClass(level, colour)}>
-            <span class={css.key} />
-            <span class={css.label}>{visible(name === "" ? measure : name)}</span>
+            <span class={legendCss.key} />
+            <span class={legendCss.label}>{visible(name === "" ? measure : name)}</span>
             <b>{cellText(value, "number")}</b>
           </li>
         ))}

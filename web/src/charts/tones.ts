@@ -1,5 +1,5 @@
-import css from "./chart.module.css";
 import type { Series } from "./chart-data.ts";
+import css from "./tones.module.css";
 
 /** Returns the class of the colour of a series: that of its level, or its own. */
 export function toneClass(level: Series["level"], colour: number): string | undefined {

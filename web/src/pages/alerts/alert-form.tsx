@@ -18,7 +18,8 @@ import { toast } from "../../ui/toasts.tsx";
 import { QueryBox } from "../explorer/search/query-box.tsx";
 import { number } from "../explorer/view/format.ts";
 import { timesOf } from "../explorer/view/range.ts";
-import css from "./alerts.module.css";
+import css from "./alert-form.module.css";
+import alertsCss from "./alerts.module.css";
 import { ConditionFields } from "./condition-fields.tsx";
 import { type Draft, readDeciding, readDraft } from "./draft.ts";
 import { isBegun, MutesField, NO_MUTE } from "./mutes-field.tsx";
@@ -78,7 +79,7 @@ export function AlertForm({
       <h1>{alert === null ? "New alert" : "Edit alert"}</h1>
       <div class={css.form}>
         <div>
-          <p class={css.caption}>Query</p>
+          <p class={alertsCss.caption}>Query</p>
           <QueryBox
             label="Query"
             workspaceId={workspaceId}
@@ -89,12 +90,12 @@ export function AlertForm({
             onText={(query) => change({ query })}
           />
           {queryError === undefined ? (
-            <p class={css.hint}>
+            <p class={alertsCss.hint}>
               A filter, and at most one aggregation: <code>level:&gt;=error | count by service</code>,{" "}
               <code>* | stats p99(ms) by route</code>
             </p>
           ) : (
-            <p class={css.wrong} role="alert">
+            <p class={alertsCss.wrong} role="alert">
               {queryError}
             </p>
           )}
@@ -165,14 +166,14 @@ export function AlertForm({
           />
           <Problem failure={saving.failure} fields={SHOWN} />
           {alert !== null && decidesOtherwise(alert, draft) ? (
-            <p class={css.hint}>Saving begins the count again, and resolves groups that fire.</p>
+            <p class={alertsCss.hint}>Saving begins the count again, and resolves groups that fire.</p>
           ) : null}
-          <p class={`${css.hint} ${css.outcome}`}>
+          <p class={`${alertsCss.hint} ${css.outcome}`}>
             {preview?.firings === 1 ? "1 firing" : `${preview === null ? "–" : number(preview.firings)} firings`} in the{" "}
             <a href="#preview">last 7 days</a>.
           </p>
           {reason === null ? null : (
-            <p class={css.hint} id="alert-role">
+            <p class={alertsCss.hint} id="alert-role">
               {reason}
             </p>
           )}

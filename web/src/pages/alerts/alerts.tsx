@@ -15,8 +15,9 @@ import { Page } from "../../ui/page.tsx";
 import { useCommands } from "../../ui/palette/commands.ts";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import css from "./alert-list.module.css";
 import { AlertRows } from "./alert-rows.tsx";
-import css from "./alerts.module.css";
+import alertsCss from "./alerts.module.css";
 import { inOrder } from "./state.ts";
 
 /** Milliseconds between two loads of the states. */
@@ -76,7 +77,7 @@ export function Alerts() {
       title="Alerts"
       actions={
         alerts.data === null || alerts.data.length === 0 ? null : (
-          <div class={css.bar}>
+          <div class={alertsCss.bar}>
             {asFile}
             {create}
           </div>
@@ -96,7 +97,7 @@ export function Alerts() {
             Begin with a search in <a href={`/w/${workspaceId}`}>Logs</a> and choose Create alert there: a preview shows
             when it would have fired in the last 7 days.
           </p>
-          <p class={css.bar}>
+          <p class={alertsCss.bar}>
             {create}
             {asFile}
           </p>
@@ -104,7 +105,7 @@ export function Alerts() {
       ) : null}
       {alerts.data === null || alerts.data.length === 0 ? null : (
         <>
-          <div class={css.bar}>
+          <div class={alertsCss.bar}>
             <Select
               label="Project"
               value={project}

@@ -1,6 +1,6 @@
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import css from "./alerts.module.css";
+import css from "./alert-form.module.css";
 import type { Draft, DraftErrors } from "./draft.ts";
 import { durationText } from "./words.ts";
 

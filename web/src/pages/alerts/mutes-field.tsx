@@ -4,7 +4,8 @@ import { WEEKDAYS, type Weekday } from "../../../../src/alerts/mutes.ts";
 import type { Mute } from "../../model/alerts.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Row } from "../../ui/page.tsx";
-import css from "./alerts.module.css";
+import css from "./alert-form.module.css";
+import alertsCss from "./alerts.module.css";
 import { ClockField } from "./clock-field.tsx";
 import { DAYS, muteText } from "./definition-words.ts";
 
@@ -72,7 +73,7 @@ export function MutesField({ mutes, onChange, begun, onBegun, error }: MutesFiel
           />
         </p>
       ))}
-      <p class={css.hint}>{mutes.length === 0 ? "No mutes yet. " : ""}To add one, choose days and times:</p>
+      <p class={alertsCss.hint}>{mutes.length === 0 ? "No mutes yet. " : ""}To add one, choose days and times:</p>
       <div class={css.days}>
         {WEEKDAYS.map((day) => (
           <label key={day}>
@@ -97,7 +98,7 @@ export function MutesField({ mutes, onChange, begun, onBegun, error }: MutesFiel
         <ClockField label="Mute until" time={end} onChange={(end) => onBegun({ ...begun, end })} onEnter={add} />
       </div>
       {error === undefined ? null : (
-        <p class={css.wrong} id={errorId} role="alert">
+        <p class={alertsCss.wrong} id={errorId} role="alert">
           {error}
         </p>
       )}
@@ -106,7 +107,9 @@ export function MutesField({ mutes, onChange, begun, onBegun, error }: MutesFiel
           Add mute
         </Button>
       </Row>
-      <p class={css.hint}>On these days by the clock of {timeZone}. An end that is not later is on the next day.</p>
+      <p class={alertsCss.hint}>
+        On these days by the clock of {timeZone}. An end that is not later is on the next day.
+      </p>
     </fieldset>
   );
 }

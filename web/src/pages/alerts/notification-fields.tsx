@@ -6,7 +6,8 @@ import type { Destination } from "../../model/types.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { KINDS, type Kind, pausedBecause } from "../settings/destinations/kinds.ts";
-import css from "./alerts.module.css";
+import css from "./alert-form.module.css";
+import alertsCss from "./alerts.module.css";
 import { type Draft, type DraftErrors, messageNames } from "./draft.ts";
 
 interface NotificationFieldsProps {
@@ -31,7 +32,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
       <fieldset class={css.set}>
         <legend>Destinations</legend>
         {destinations?.length === 0 ? (
-          <p class={css.hint}>
+          <p class={alertsCss.hint}>
             None yet. Without a destination no message is sent; the page of the alert lists its firings.{" "}
             <a href={`/w/${workspaceId}/settings/destinations`}>Create a destination</a>
           </p>
@@ -50,7 +51,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
               }
             />
             <span>
-              {visible(name)} <span class={css.hint}>{kindText(kind, pausedBecause({ disabledReason }))}</span>
+              {visible(name)} <span class={alertsCss.hint}>{kindText(kind, pausedBecause({ disabledReason }))}</span>
             </span>
           </label>
         ))}
@@ -80,7 +81,7 @@ export function NotificationFields(props: NotificationFieldsProps) {
         )}
       </Field>
       <div>
-        <p class={css.hint}>
+        <p class={alertsCss.hint}>
           {sample === null
             ? "Preview of the message"
             : `Preview of the message, ${isExample ? "with example values" : "of the newest firing of the replay"}`}
@@ -128,7 +129,7 @@ function Labels({ draft: { labels }, errors, onChange }: NotificationFieldsProps
         </div>
       ))}
       {errors.labels === undefined ? null : (
-        <p class={css.wrong} id="labels-error" role="alert">
+        <p class={alertsCss.wrong} id="labels-error" role="alert">
           {errors.labels}
         </p>
       )}

@@ -1,5 +1,5 @@
 import { number } from "../explorer/view/format.ts";
-import css from "./alerts.module.css";
+import css from "./alert-list.module.css";
 
 const HEIGHT = 20;
 

@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp, GripVertical } from "lucide";
 import { useRef } from "preact/hooks";
 import type { Panel } from "../../model/boards.ts";
 import { Menu, type MenuItem } from "../../ui/menu.tsx";
-import css from "./boards.module.css";
+import css from "./panel.module.css";
 import type { ArrangeStep, Arranging } from "./use-arrange.ts";
 
 /** Keys that do the same with Alt, and in a narrow window without. */

@@ -2,8 +2,9 @@ import { visible } from "../../lib/visible.ts";
 import type { KnownBoard } from "../../model/boards.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Loading } from "../../ui/states.tsx";
-import css from "./boards.module.css";
+import boardCss from "./boards.module.css";
 import { inOrder, legible, type Place } from "./layout.ts";
+import css from "./panel.module.css";
 
 /** Panels of a board of which nothing is known: four of the usual size. */
 const USUAL: readonly Place[] = [0, 1, 2, 3].map((at) => {
@@ -18,15 +19,15 @@ export function LoadingBoard({ known }: { known: KnownBoard | undefined }) {
   const places = panels === undefined ? USUAL : inOrder(legible(panels));
   const kindOf = (id: string) => panels?.find((panel) => panel.id === id)?.kind;
   return (
-    <div class={css.board}>
-      <div class={css.bar}>
+    <div class={boardCss.board}>
+      <div class={boardCss.bar}>
         <h1>{visible(name)}</h1>
-        <div class={css.place} />
+        <div class={boardCss.place} />
       </div>
-      <div class={css.asked}>
+      <div class={boardCss.asked}>
         <Loading />
       </div>
-      <div class={css.grid} aria-hidden="true">
+      <div class={boardCss.grid} aria-hidden="true">
         {places.map(({ id, x, y, w, h }) => (
           <div
             key={id}

@@ -14,7 +14,7 @@ import { picturedReleases } from "../investigate/releases/known-changes.ts";
 import { drawnReleases, type MarkedReleases } from "../investigate/releases/release-marks.tsx";
 import { ArrangeHandle } from "./arrange-handle.tsx";
 import { ownTimeText, panelName } from "./board-query.ts";
-import css from "./boards.module.css";
+import css from "./panel.module.css";
 import type { PanelAnswer } from "./use-answers.ts";
 import type { Arranging } from "./use-arrange.ts";
 

@@ -1,6 +1,6 @@
 import { number } from "../view/format.ts";
 import { fieldNamed, withTests } from "../view/query-terms.ts";
-import css from "./fields.module.css";
+import css from "./distribution.module.css";
 import { barsOf, POINTS, type Points, place } from "./number-bars.ts";
 import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 

@@ -9,7 +9,7 @@ import { fieldNamed, stateOf, tests, toggled, withoutField, withPipes, withTests
 import { Distribution } from "./distribution.tsx";
 import { type FieldFacts, isScalar, TOP_VALUES, type ValueCount } from "./field-facts.ts";
 import { chartPipes, whyUnlisted } from "./field-groups.ts";
-import css from "./fields.module.css";
+import css from "./field-item.module.css";
 import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
 /** Signs of the types, as wide as three letters. */

@@ -5,7 +5,7 @@ import { Failure } from "../../../ui/states.tsx";
 import { short } from "../view/format.ts";
 import { fieldGroups } from "./field-groups.ts";
 import { type FieldActs, FieldItem } from "./field-item.tsx";
-import css from "./fields.module.css";
+import css from "./fields-panel.module.css";
 import { type SearchScope, useFields } from "./use-fields.ts";
 
 interface FieldsPanelProps extends FieldActs {
