@@ -112,10 +112,13 @@ it("a hint on the query has a button that corrects it", async () => {
   // What was written since the search stays.
   const use = page.getByRole("button", { name: "Use OR", exact: true });
   await box().fill("level:error or (");
+  // The list of suggestions, which comes later, lies over the hint.
+  await box().press("Escape");
   await use.click();
   await page.getByRole("alert").filter({ hasText: "Expected" }).waitFor();
   expect(await box().inputValue()).toBe("level:error or (");
   await box().fill("level:error or level:fatal or level:warn");
+  await box().press("Escape");
   await use.click();
   await found(({ level }) => level === "error" || level === "fatal" || level === "warn");
   expect(query()).toBe("level:error OR level:fatal OR level:warn");
