@@ -244,7 +244,10 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                     columns={view.columns}
                     onColumns={onColumns}
                     shown={openEntry.initial}
-                    onShown={openEntry.put}
+                    onShown={(id, open) => {
+                      openEntry.put(id);
+                      live.open.current = open;
+                    }}
                     empty={
                       <div class={css.notice}>
                         {emptyResults === null ? null : (

@@ -5,9 +5,10 @@ import { authorized } from "../../../session/session.ts";
 import type { Filters } from "../filters.ts";
 import { useTail } from "../tail/use-tail.ts";
 import { countedEntry } from "./live-counts.ts";
+import { type LiveEntries, withArrived } from "./live-entries.ts";
 import { type OnArrival, useArrivalListeners } from "./use-live-counts.ts";
 
-/** Live entries kept above the list. Older ones are dropped; a reload finds them again. */
+/** Live entries kept above the list, beside those that are open. Older ones are dropped; a reload finds them again. */
 const KEPT = 50_000;
 
 /** The project with its newest `seq`, loaded before the list of a query: the only thing that a start waits for. */
@@ -33,8 +34,9 @@ export interface Live {
   entries: readonly LogEntry[];
   /** Notifies counters of each live entry once, even if the list reloads. */
   onArrival: OnArrival;
-  /** Number of entries dropped because of the limit. */
   dropped: number;
+  /** Ids of the open entries, which are not dropped. */
+  open: { current: readonly string[] };
   /**
    * Called when the list has loaded: removes entries that arrived before that load began, because the list contains
    * those that match.
@@ -43,13 +45,6 @@ export interface Live {
   tail: ReturnType<typeof useTail>;
   failure: ReturnType<typeof useLoad<Start>>["failure"];
   retry: () => void;
-}
-
-/** `old`: number of last entries that arrived before the current load of the list began. Kept until it ends. */
-interface LiveEntries {
-  entries: LogEntry[];
-  dropped: number;
-  old: number;
 }
 
 /**
@@ -78,18 +73,11 @@ export function useLive(options: LiveOptions): Live {
     setArrived(({ entries, old }) => ({ entries: entries.slice(0, entries.length - old), dropped: 0, old: 0 }));
   }, []);
   const { onArrival, notify } = useArrivalListeners();
+  const open = useRef<readonly string[]>([]);
   const onEntries = useCallback((entries: LogEntry[]) => {
     notify(entries.map(countedEntry).filter(({ at }) => at >= countedFrom.current));
     seen.current = Math.max(seen.current, entries.at(-1)?.seq ?? 0);
-    setArrived((before) => {
-      const all = [...entries.toReversed(), ...before.entries];
-      const excess = Math.max(0, all.length - KEPT);
-      return {
-        entries: all.slice(0, KEPT),
-        dropped: before.dropped + excess,
-        old: Math.max(0, before.old - excess),
-      };
-    });
+    setArrived((before) => withArrived(before, entries, open.current, KEPT));
   }, []);
   const tail = useTail({
     workspaceId,
@@ -99,7 +87,7 @@ export function useLive(options: LiveOptions): Live {
     since: startSeq === null ? null : Math.max(startSeq, seen.current),
     onEntries,
   });
-  return { isReady, ...arrived, onArrival, onListLoaded, tail, failure: start.failure, retry: start.reload };
+  return { isReady, ...arrived, open, onArrival, onListLoaded, tail, failure: start.failure, retry: start.reload };
 }
 
 /**
