@@ -2,7 +2,7 @@ import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Account, asUser, call, createTenant, type Tenant } from "../support/api.ts";
 import { send, variedEntries } from "./explorer-query-support.ts";
-import { type OwnConsole, startConsole } from "./support/console.ts";
+import { axeFaults, type OwnConsole, startConsole } from "./support/console.ts";
 
 /** Every page of the console that reads entries comes back from every outage without a click, with what was typed. */
 
@@ -162,6 +162,29 @@ describe("19: recovers by itself from every outage", () => {
         await said(page).waitFor({ state: "detached" });
       }),
     );
+    await context.close();
+  });
+
+  it("a page that cannot show a response says so, and leaves the others usable", async () => {
+    const context = await signedIn();
+    const page = await context.newPage();
+    const { board } = pages();
+    if (board === undefined) throw new Error("There is no board.");
+    const json = { success: true, data: {}, error: null, meta: {} };
+    await page.route(`**/boards/${boardId}`, (route) =>
+      route.request().resourceType() === "fetch" ? route.fulfill({ json }) : route.continue(),
+    );
+    await page.goto(`/w/${tenant.account.workspaceId}${board.path}`);
+    const failed = page.getByRole("heading", { name: "This page failed" });
+    await failed.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "Boards" }).click();
+    await page.getByRole("button", { name: "New board" }).waitFor();
+    await page.goBack();
+    await failed.waitFor();
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Reload" }).click();
+    await board.ready(page);
     await context.close();
   });
 });

@@ -1,11 +1,13 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useErrorBoundary, useMemo } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { askToLeave, isHere } from "./lib/leaving.ts";
 import { loadAfterOutage } from "./lib/needed-loads.ts";
 import { Explorer } from "./pages/explorer/explorer.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
+import { Button } from "./ui/button.tsx";
+import { Page, Row } from "./ui/page.tsx";
 import { Palette } from "./ui/palette/palette.tsx";
 import { Shell } from "./ui/shell.tsx";
 import { lastingToast, Toasts } from "./ui/toasts.tsx";
@@ -98,6 +100,9 @@ function AskingFirst({ children }: { children: ComponentChildren }) {
 
 function Routes() {
   const { path } = useLocation();
+  const [error, reset] = useErrorBoundary((error) => reportError(error));
+  useEffect(reset, [path]);
+  if (error !== undefined) return <Failed />;
   // The router decodes the path and throws if that fails.
   if (!isDecodable(path)) return <NotFound />;
   return (
@@ -142,6 +147,20 @@ function Routes() {
         <Route default component={NotFound} />
       </Router>
     </ErrorBoundary>
+  );
+}
+
+/** In place of a page that threw an error. */
+function Failed() {
+  return (
+    <Page title="This page failed" narrow>
+      <p role="alert">It has a defect, or cannot read a response of the service.</p>
+      <Row>
+        <Button look="primary" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </Row>
+    </Page>
   );
 }
 
