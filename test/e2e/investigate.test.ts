@@ -298,6 +298,17 @@ describe("19.3: two spans compared", () => {
     await page.getByRole("img", { name: /^Entries over time: 10[0-9] now, 61 before$/ }).waitFor();
     expect(new URL(page.url()).searchParams.get("with")).toBe("1d");
     await page.getByRole("region", { name: "Patterns" }).getByText("Gone").waitFor();
+    // Times below the drawing are whole ones of the chosen zone, which is half an hour from those of others.
+    const hours = { from: new Date(incident - 300 * MINUTE), to: new Date(incident + 60 * MINUTE) };
+    const sixHours = new URLSearchParams({ from: hours.from.toISOString(), to: hours.to.toISOString(), with: "1d" });
+    await page.evaluate(() => localStorage.setItem("taffrail.zone", "Asia/Kolkata"));
+    await page.goto(`/w/${shop.account.workspaceId}/p/${shop.projectId}/compare?${sixHours}`);
+    await page.getByRole("img", { name: /^Entries over time/ }).waitFor();
+    const ticks = await page.locator("figure [style*=left]").allTextContents();
+    expect(ticks.length).toBeGreaterThan(3);
+    expect(ticks.filter((tick) => tick.includes(":") && !tick.endsWith(":00"))).toEqual([]);
+    await page.evaluate(() => localStorage.removeItem("taffrail.zone"));
+    await page.goto(`/w/${shop.account.workspaceId}/p/${shop.projectId}/compare${hour({ with: "1d" })}`);
     // A value leads to its entries.
     await fields.getByRole("link", { name: "504" }).click();
     await page.getByRole("status").filter({ hasText: "50 entries" }).waitFor();

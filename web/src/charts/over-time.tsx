@@ -10,7 +10,7 @@ import type { PanelKind } from "../model/boards.ts";
 import { Button } from "../ui/button.tsx";
 import { useSize } from "../ui/use-size.ts";
 import { Brush } from "./brush.tsx";
-import { type TimeChart, ticksOf } from "./chart-data.ts";
+import type { TimeChart } from "./chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "./chart-paths.ts";
 import { barTops, type Choice, cutOf, drawnOf, isCutDrawn, onlyOf, topOf } from "./drawn.ts";
 import { Legend, ListedReleases } from "./legend.tsx";
@@ -19,6 +19,7 @@ import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import type { DrawnReleases } from "./releases.ts";
 import { releaseNames } from "./releases.ts";
 import { firstOf, lastOf, type Selection, type Span, useSelection } from "./selection.ts";
+import { ticksOf } from "./ticks.ts";
 import { toneClass } from "./tones.ts";
 
 /** What is drawn over values in time, and done with their times. */

@@ -8,7 +8,6 @@ import {
   panelChart,
   rowsOfGroups,
   type Table,
-  ticksOf,
 } from "../../../../web/src/charts/chart-data.ts";
 import {
   barTops,
@@ -22,6 +21,7 @@ import {
 } from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
+import { ticksOf } from "../../../../web/src/charts/ticks.ts";
 import { evenCeiling, niceCeiling } from "../../../../web/src/lib/bar-heights.ts";
 import { scaleMark } from "../../../../web/src/lib/scale-mark.ts";
 import { threadMs } from "../../../support/thread-time.ts";

@@ -6,12 +6,13 @@ import { visible } from "../../lib/visible.ts";
 import { offsetAt } from "../../lib/wall-time.ts";
 import { zone } from "../../lib/zone.ts";
 import type { PanelKind } from "../../model/boards.ts";
-import { type GroupChart, type NumberChart, type Table, type TimeChart, ticksOf } from "../chart-data.ts";
+import type { GroupChart, NumberChart, Table, TimeChart } from "../chart-data.ts";
 import { areaOf, barsOf, HEIGHT, lineOf } from "../chart-paths.ts";
 import { barTops, cutOf, type DrawnSeries, drawnOf, isCutDrawn, topOf } from "../drawn.ts";
 import { groupedByPlace, listedNames, type PicturedRelease, type Release } from "../releases.ts";
 import { NEUTRAL } from "../series-colours.ts";
 import { groupWithout, type Shape } from "../table-shape.ts";
+import { ticksOf } from "../ticks.ts";
 import { INNER, keysPart, type Layout, MARGIN, text, WIDTH, widthOf, write } from "./layout.ts";
 
 /** The kinds of charts as parts of an image. */

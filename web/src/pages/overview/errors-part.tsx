@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { ticksOf } from "../../charts/chart-data.ts";
 import type { Release } from "../../charts/releases.ts";
+import { ticksOf } from "../../charts/ticks.ts";
 import { axisTime } from "../../lib/axis-time.ts";
 import { visible } from "../../lib/visible.ts";
 import { offsetAt } from "../../lib/wall-time.ts";

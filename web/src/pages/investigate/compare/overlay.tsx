@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
-import { ticksOf } from "../../../charts/chart-data.ts";
+import { ticksOf } from "../../../charts/ticks.ts";
 import { axisTime } from "../../../lib/axis-time.ts";
 import { niceCeiling } from "../../../lib/bar-heights.ts";
 import { scaleMark } from "../../../lib/scale-mark.ts";
 import { span } from "../../../lib/span-text.ts";
+import { offsetAt } from "../../../lib/wall-time.ts";
+import { zone } from "../../../lib/zone.ts";
 import { number } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";
 import css from "./overlay.module.css";
@@ -23,7 +25,7 @@ export function Overlay({ before, now }: OverlayProps) {
   const peak = niceCeiling(Math.max(1, ...before.values, ...now.values));
   const y = (value: number): number => HEIGHT - (value / peak) * HEIGHT;
   const [from, to] = [now.bins.start, now.bins.start + spans * now.bins.binMs];
-  const { times, stepMs } = ticksOf(from, to, -60_000 * new Date(to).getTimezoneOffset());
+  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   const at = hovered === null || hovered >= spans ? null : hovered;
   // A span of time that is only in part in the counted one has fewer entries: the line would show a fall that is none.
   const points = before.values.map((value, index) => ({ value, index })).filter(({ index }) => !before.partial[index]);
