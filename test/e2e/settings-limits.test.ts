@@ -117,6 +117,22 @@ describe("limits", () => {
     const before = asked;
     await page.clock.runFor(60_000);
     expect(asked).toBe(before);
+    // Also what no poll has shown is not overwritten without a word.
+    const path = `/workspaces/${account.workspaceId}/rate-limits`;
+    const body = { default: { limit: 66 }, rules: [] };
+    await call(url, path, { ...asUser(account), method: "PUT", body });
+    const limit = async () =>
+      (await call<{ default: { limit: number } }>(url, path, asUser(account))).body.data.default.limit;
+    await page.getByText("Custom limit").click();
+    const requests = page.getByRole("textbox", { name: "Requests" });
+    await requests.fill("55");
+    const save = page.getByRole("button", { name: "Save limits" });
+    await save.click();
+    await page.getByText("Another member changed the limits. Saving overwrites those changes.").waitFor();
+    expect([await limit(), await requests.inputValue()]).toEqual([66, "55"]);
+    await save.click();
+    await page.getByText("Limits saved.").waitFor();
+    expect(await limit()).toBe(55);
     const again = page.waitForRequest("**/rate-limits");
     await turn(page, false);
     await again;
@@ -145,8 +161,10 @@ describe("limits", () => {
     });
     const saved = Promise.withResolvers<void>();
     const polled = Promise.withResolvers<void>();
+    let isHeld = false;
     await page.route("**/rate-limits", async (route) => {
-      if (route.request().method() !== "GET") return route.continue();
+      if (route.request().method() !== "GET" || isHeld) return route.continue();
+      isHeld = true;
       const response = await route.fetch();
       polled.resolve();
       await saved.promise;

@@ -33,16 +33,22 @@ interface LimitEditorProps {
   /** Id of the sentence that explains why nothing can be changed; undefined if changes are allowed. */
   describedBy: string | undefined;
   onDraft: (draft: Draft) => void;
+  /** Called with the current configuration, which was loaded before a change. */
+  onLoaded: (now: RateLimits) => void;
   onSaved: (saved: RateLimits) => void;
 }
 
-export function LimitEditor({ path, current, base, draft, describedBy, onDraft, onSaved }: LimitEditorProps) {
+export function LimitEditor({ path, current, base, draft, describedBy, onDraft, onLoaded, onSaved }: LimitEditorProps) {
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isResetting, setResetting] = useState(false);
   const saving = useAction(async () => {
     const found = draftErrorsOf(draft);
     setFaults(found);
     if (found.size > 0) return;
+    // The API has no versions of limits. What another tab or member has saved meanwhile is shown before it is overwritten.
+    const now = (await authorized<RateLimits>(path)).data;
+    onLoaded(now);
+    if (!isSame(current, now)) return;
     onSaved((await authorized<RateLimits>(path, { method: "PUT", body: configurationOf(draft) })).data);
     toast("Limits saved.");
   });

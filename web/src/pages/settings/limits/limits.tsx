@@ -60,6 +60,7 @@ export function Limits({ workspace }: { workspace: Workspace }) {
             draft={edited.draft}
             describedBy={reason === null ? undefined : NOTE}
             onDraft={(draft) => edit({ ...edited, draft })}
+            onLoaded={put}
             onSaved={(saved) => {
               put(saved);
               begin(saved);
