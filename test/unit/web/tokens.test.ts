@@ -20,7 +20,7 @@ const LEAST_DIFFERENCE = 9;
 
 /** Levels that a reader looks for: each differs from every other level, as text too. */
 const SEVERE: readonly string[] = ["warn", "error", "fatal"];
-const SERIES = [1, 2, 3, 4, 5, 6].map((at) => `series-${at}`);
+const SERIES = [1, 2, 3, 4, 5, 6, "rest"].map((each) => `series-${each}`);
 /** Least difference of two colours that differ plainly, as CIEDE2000: about 1 is just noticeable. */
 const PLAIN_DIFFERENCE = 10;
 /** Least difference of texts of two levels that are not severe. Their contrast leaves them few shades. */

@@ -25,7 +25,7 @@ const ROWS = 20;
 const APART = 16;
 
 function toneOf({ level, colour }: Pick<DrawnSeries, "level" | "colour">): string {
-  return level === null ? (colour === NEUTRAL ? "--quiet" : `--series-${colour + 1}`) : `--fill-${level}`;
+  return level === null ? (colour === NEUTRAL ? "--series-rest" : `--series-${colour + 1}`) : `--fill-${level}`;
 }
 
 export function timePart(layout: Layout, chart: TimeChart, kind: PanelKind, known: readonly PicturedRelease[]): void {
