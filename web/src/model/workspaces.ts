@@ -9,6 +9,18 @@ import type { Page, Project, Workspace } from "./types.ts";
 export const workspaces = signal<readonly Workspace[] | null>(null);
 export const workspacesFailure = signal<ApiFailure | null>(null);
 
+/** Days of retention assumed until the workspace is loaded: the default of the service. */
+const RETENTION_DAYS = 30;
+
+/** Returns a workspace of the account; `undefined` until it is loaded, and if there is none. A render subscribes to the list. */
+export function knownWorkspace(workspaceId: string | null): Workspace | undefined {
+  return workspaces.value?.find(({ id }) => id === workspaceId);
+}
+
+export function retentionDaysOf(workspaceId: string): number {
+  return knownWorkspace(workspaceId)?.retentionDays ?? RETENTION_DAYS;
+}
+
 /** Milliseconds for which the loaded list counts as fresh. */
 const FRESH_MS = 5000;
 

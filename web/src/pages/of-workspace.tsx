@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Fragment } from "preact";
 import { useRoute } from "preact-iso";
 import type { Workspace } from "../model/types.ts";
-import { loadWorkspaces, workspaces, workspacesFailure } from "../model/workspaces.ts";
+import { knownWorkspace, loadWorkspaces, workspaces, workspacesFailure } from "../model/workspaces.ts";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 
@@ -15,7 +15,7 @@ interface OfWorkspaceProps {
 /** A page of the workspace in the address, mounted again for another one. */
 export function OfWorkspace({ title, children }: OfWorkspaceProps) {
   const { workspaceId = "" } = useRoute().params;
-  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
+  const workspace = knownWorkspace(workspaceId);
   if (workspace) return <Fragment key={workspace.id}>{children(workspace)}</Fragment>;
   const failure = workspacesFailure.value;
   return (

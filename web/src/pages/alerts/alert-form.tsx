@@ -6,7 +6,7 @@ import { visible } from "../../lib/visible.ts";
 import { type Alert, changeAlert, createAlert, type Preview } from "../../model/alerts.ts";
 import { reasonAgainst } from "../../model/roles.ts";
 import type { Destination, Project } from "../../model/types.ts";
-import { workspaces } from "../../model/workspaces.ts";
+import { knownWorkspace } from "../../model/workspaces.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ChangesGuard } from "../../ui/changes-guard.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -67,7 +67,7 @@ export function AlertForm({
     toast(alert === null ? `Created ${saved.name}.` : `Saved ${saved.name}.`);
     leaveFreely(() => route(`/w/${workspaceId}/alerts/${saved.projectId}/${saved.id}`));
   });
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const reason = role === undefined ? null : reasonAgainst(role, "alert.create");
   const read = readDraft(draft);
   const errors = isChecked && !read.ok ? read.errors : {};

@@ -11,7 +11,7 @@ import { visible } from "../../lib/visible.ts";
 import { type Alert, alertsPath, type Decision, deleteAlert, loadAlert } from "../../model/alerts.ts";
 import { ableTo } from "../../model/roles.ts";
 import type { Destination } from "../../model/types.ts";
-import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
+import { allOf, knownWorkspace, loadProjects } from "../../model/workspaces.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Facts } from "../../ui/items.tsx";
@@ -76,7 +76,7 @@ function ShownAlert({ workspaceId, alert, onChanged }: ShownAlertProps) {
     workspaceId,
   );
   const nameOf = (id: string) => destinations.data?.find((each) => each.id === id)?.name ?? id;
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const mayChange = role !== undefined && may(role, "alert.update");
   return (
     <Page

@@ -8,7 +8,7 @@ import { usePoll } from "../../lib/poll.ts";
 import { visible } from "../../lib/visible.ts";
 import { loadAlerts } from "../../model/alerts.ts";
 import type { Destination } from "../../model/types.ts";
-import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
+import { allOf, knownWorkspace, loadProjects } from "../../model/workspaces.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -46,7 +46,7 @@ export function Alerts() {
       ),
     [alerts.data, project, destination],
   );
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const mayChange = role !== undefined && may(role, "alert.create");
   const create = mayChange ? (
     <a class={buttonClass("primary")} href={alertsPagePath(workspaceId, "new", project)}>

@@ -8,7 +8,7 @@ import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { visible } from "../../lib/visible.ts";
 import { type Board, boardCalls, knownBoard, type Panel } from "../../model/boards.ts";
-import { workspaces } from "../../model/workspaces.ts";
+import { knownWorkspace, retentionDaysOf } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChangesGuard } from "../../ui/changes-guard.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -74,11 +74,11 @@ function ShownBoard({ workspaceId, board, onBoard }: ShownBoardProps) {
   const search = url.includes("?") ? url.slice(url.indexOf("?")) : "";
   const view = useMemo(() => readBoardView(search), [search]);
   const [round, setRound] = useState(0);
-  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
+  const workspace = knownWorkspace(workspaceId);
   const mayChange = workspace !== undefined && may(workspace.role, "board.update");
   const [draft, setDraft] = useState<Board | null>(null);
   const shown = draft ?? board;
-  const retentionDays = workspace?.retentionDays ?? 30;
+  const retentionDays = retentionDaysOf(workspaceId);
   const range = JSON.stringify(view.range);
   // A range that no panel has would be a wrong heading.
   const hasOwnTimes = shown.panels.length > 0 && shown.panels.every((panel) => panel.range !== undefined);

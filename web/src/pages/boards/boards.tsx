@@ -6,7 +6,7 @@ import { useLoad } from "../../lib/load.ts";
 import { visible } from "../../lib/visible.ts";
 import { boardCalls } from "../../model/boards.ts";
 import type { Member } from "../../model/types.ts";
-import { allOf, loadProjects, workspaces } from "../../model/workspaces.ts";
+import { allOf, knownWorkspace, loadProjects } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Card, Page, Row } from "../../ui/page.tsx";
@@ -33,7 +33,7 @@ export function Boards() {
     setCreating(true);
     route(path, true);
   }, [query.new]);
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const mayCreate = role !== undefined && may(role, "board.create");
   const nameOf = (id: string | null) =>
     id === null ? "All projects" : (projects.data?.find((project) => project.id === id)?.name ?? id);

@@ -2,7 +2,7 @@ import { useLoad } from "../../lib/load.ts";
 import { hasEnded } from "../../model/key-state.ts";
 import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { ApiKey, Project } from "../../model/types.ts";
-import { allOf, workspaces } from "../../model/workspaces.ts";
+import { allOf, knownWorkspace } from "../../model/workspaces.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Row } from "../../ui/page.tsx";
@@ -26,7 +26,7 @@ interface EmptyResultsProps {
 /** Explains an empty list and offers next steps. */
 export function EmptyResults({ workspaceId, projectId, projects, explorer, isLive }: EmptyResultsProps) {
   const { view, change, results, reload } = explorer;
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const mayMake = (action: "project.create" | "key.create"): boolean =>
     role === undefined || reasonAgainst(role, action) === null;
   // The status line shows that the search is incomplete.

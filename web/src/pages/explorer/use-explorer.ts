@@ -4,7 +4,7 @@ import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { recovery } from "../../lib/retry.ts";
 import type { LogEntry } from "../../model/types.ts";
-import { loadProjects, loadWorkspaces, workspaces } from "../../model/workspaces.ts";
+import { loadProjects, loadWorkspaces, retentionDaysOf } from "../../model/workspaces.ts";
 import type { Filters } from "./filters.ts";
 import { useStats } from "./histogram/use-stats.ts";
 import { listRequest, within } from "./list-request.ts";
@@ -17,8 +17,6 @@ import { timesOf } from "./view/range.ts";
 import { useView } from "./view/use-view.ts";
 import { viewSearch } from "./view/view.ts";
 
-/** Days of retention assumed until the workspace is loaded: the default of the service. */
-const RETENTION_DAYS = 30;
 /**
  * Milliseconds between two counts of the service while a live view adds entries. The live view counts its entries
  * itself; a recount removes expired ones.
@@ -36,7 +34,7 @@ const EVERYTHING: Asked = { isAnswer: false, q: null, text: "", hints: [], isInv
 export function useExplorer(workspaceId: string, projectId: string | null) {
   const { view, invalidParameters, before, change, showPart } = useView();
   const [round, setRound] = useState(0);
-  const retentionDays = workspaces.value?.find(({ id }) => id === workspaceId)?.retentionDays ?? RETENTION_DAYS;
+  const retentionDays = retentionDaysOf(workspaceId);
   const isRelative = view.range.kind === "last";
   // Live and columns are not part of the key, so that the list stays when they change.
   const { columns: _columns, ...found } = view;

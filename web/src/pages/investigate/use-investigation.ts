@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { type Loaded, useLoad } from "../../lib/load.ts";
 import type { Project } from "../../model/types.ts";
-import { loadProjects, workspaces } from "../../model/workspaces.ts";
+import { loadProjects, retentionDaysOf } from "../../model/workspaces.ts";
 import { askedOf } from "../explorer/search/asked.ts";
 import { provideLanguage } from "../explorer/view/language.ts";
 import * as language from "../explorer/view/language-parts.ts";
@@ -11,9 +11,6 @@ import { type ReadView, readView, type View, viewSearch } from "../explorer/view
 import { viewOf } from "./links.ts";
 
 provideLanguage(language);
-
-/** Days of retention assumed until the workspace is loaded: the default of the service. */
-const RETENTION_DAYS = 30;
 
 /** Parameters of one tool, beside those of the view. An empty one is left out of the address. */
 export type Own = Readonly<Record<string, string>>;
@@ -54,7 +51,7 @@ export function useInvestigation(names: readonly string[]): Investigation {
   const mark = url.indexOf("?");
   const search = mark < 0 ? "" : url.slice(mark);
   const { view, invalidParameters } = useMemo(() => readTool(search), [search]);
-  const retentionDays = workspaces.value?.find(({ id }) => id === workspaceId)?.retentionDays ?? RETENTION_DAYS;
+  const retentionDays = retentionDaysOf(workspaceId);
   const shown = viewSearch(view);
   const times = useMemo(
     () => timesOf(view.range, Date.now(), retentionDays),

@@ -3,7 +3,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { SETTINGS_PAGES, type SettingsPage } from "../../model/settings-pages.ts";
 import type { Workspace } from "../../model/types.ts";
-import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import {
+  knownWorkspace,
+  loadWorkspaces,
+  refreshWorkspaces,
+  workspaces,
+  workspacesFailure,
+} from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { AgentsSection } from "./agents.tsx";
@@ -47,7 +53,7 @@ export function Settings() {
     // Another member may have changed the user's role, which decides what is available here.
     refreshWorkspaces();
   }, [workspaceId]);
-  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
+  const workspace = knownWorkspace(workspaceId);
   if (workspace) return <Sections workspace={workspace} slug={section ?? GENERAL.slug} />;
   return <Page title="Settings">{workspaces.value === null ? <Waiting /> : <WorkspaceNotFound />}</Page>;
 }

@@ -3,7 +3,7 @@ import { askToLeave } from "../../lib/leaving.ts";
 import { BROWSER_ZONE, isTwelveHour, localeCountsTo12, setTwelveHour, setZone, zoneLabel } from "../../lib/zone.ts";
 import { SETTINGS_PAGES } from "../../model/settings-pages.ts";
 import { shownProject, shownWorkspace } from "../../model/shown-workspace.ts";
-import { workspaces } from "../../model/workspaces.ts";
+import { knownWorkspace, workspaces } from "../../model/workspaces.ts";
 import { signOut, user } from "../../session/session.ts";
 import { helpCommands } from "../help-menu.tsx";
 import { goKeysOf } from "../shortcuts/go-keys.ts";
@@ -55,7 +55,7 @@ function shortcutsCommand(): Command {
 
 /** What a member of a workspace may add. */
 function additions(workspaceId: string | null, project: string, route: (path: string) => void): Command[] {
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const all = [
     { action: "board.create", label: "New board", to: `/w/${workspaceId}/boards?new=1` },
     {

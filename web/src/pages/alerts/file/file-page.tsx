@@ -9,7 +9,7 @@ import { useLoad } from "../../../lib/load.ts";
 import { visible } from "../../../lib/visible.ts";
 import { loadRules, type Plan } from "../../../model/alerts.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
-import { loadProjects, workspaces } from "../../../model/workspaces.ts";
+import { knownWorkspace, loadProjects } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ChangesGuard } from "../../../ui/changes-guard.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
@@ -84,7 +84,7 @@ function RulesFileOf({ workspaceId, projectId, projects }: RulesFileOfProps) {
   const [offered, setOffered] = useState<Offered | null>(null);
   const [shown, setShown] = useState<Shown | null>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const reason = role === undefined ? null : reasonAgainst(role, "alert.create");
   /** What the page shows when a request ends. */
   const latest = useRef({ projectId, text });

@@ -6,7 +6,7 @@ import { useLoad } from "../../../lib/load.ts";
 import { visible } from "../../../lib/visible.ts";
 import { viewCalls, type WorkspaceView } from "../../../model/boards.ts";
 import type { Project } from "../../../model/types.ts";
-import { workspaces } from "../../../model/workspaces.ts";
+import { knownWorkspace } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field } from "../../../ui/field.tsx";
@@ -32,7 +32,7 @@ const NAME_MAX = 100;
 export function ViewsDialog({ workspaceId, projectId, projects, search, onClose }: ViewsDialogProps) {
   const [name, setName] = useState("");
   const views = useLoad(workspaceId, (signal) => viewCalls.list(workspaceId, signal));
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const mayChange = role !== undefined && may(role, "view.create");
   const trimmed = name.trim();
   const same = views.data?.find((view) => view.name === trimmed);

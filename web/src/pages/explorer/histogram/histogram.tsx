@@ -6,7 +6,7 @@ import { ImageMenu } from "../../../charts/image/image-menu.tsx";
 import { firstOf, keysText, lastOf, type Selection, useSelection } from "../../../charts/selection.ts";
 import { perSpan, span } from "../../../lib/span-text.ts";
 import { LEVELS, type Level } from "../../../model/types.ts";
-import { workspaces } from "../../../model/workspaces.ts";
+import { knownWorkspace } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { useLatest } from "../../../ui/use-latest.ts";
 import { lazyModule } from "../../../ui/use-lazy.ts";
@@ -67,7 +67,7 @@ export function Histogram(props: HistogramProps) {
     return barsOf(stats, bucketMs, start, end, Math.max(12, Math.floor((width - PLOT.left - PLOT.right) / BAR_MIN)));
   }, [counted, width]);
   const { workspaceId, projectId, times } = scope;
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const edges = edgesOf(bars, times);
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };

@@ -5,7 +5,7 @@ import type { ChartRange, Table } from "../../../charts/chart-data.ts";
 import type { Choice } from "../../../charts/drawn.ts";
 import type { Span } from "../../../charts/selection.ts";
 import type { PanelKind } from "../../../model/boards.ts";
-import { workspaces } from "../../../model/workspaces.ts";
+import { knownWorkspace } from "../../../model/workspaces.ts";
 import { Button } from "../../../ui/button.tsx";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
 import { picturedReleases } from "../../investigate/releases/known-changes.ts";
@@ -78,7 +78,7 @@ function DrawnAnswer({ parts, drawing, choice, onChoice, workspaceId, projectId,
   const [isSaving, setSaving] = useState(false);
   /** By measure, each of which has a drawing; the last one was selected last. */
   const selected = useRef(new Map<string, Span>());
-  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const role = knownWorkspace(workspaceId)?.role;
   const { from, to } = times;
   const bounds = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const isWanted = kindsOf(query).includes("line");
